@@ -272,7 +272,7 @@ export class ApiServer {
       native,
       onError: (error, name) => this.#report(error, `customresourcedefinition ${name}`),
       convertByWebhook: (crd, object, toVersion) =>
-        convertByWebhook(this.#webhooks, this.#random, crd, object, toVersion),
+        convertByWebhook(this.#webhooks, this.#random, { crd, object, toVersion }),
     });
     this.#stopPolicyStatus = startPolicyStatus(this.api, (error) => this.#report(error, 'status of a policy'));
     this.#stopAggregation = startRoleAggregation(this.api, (error) => this.#report(error, 'aggregation of roles'));

@@ -136,7 +136,7 @@ export class LmdbEngine implements Engine {
         growth--;
         continue;
       }
-      const end = encodeRecordInto(scratch, offset, key, write.revision, write.createRevision, write.value);
+      const end = encodeRecordInto(scratch, offset, key, write);
       void objects.put(key, scratch.subarray(offset, end));
       if (isNew(write)) growth++;
       offset = end;

@@ -28,9 +28,7 @@ export function encodeRecordInto(
   target: Buffer,
   offset: number,
   key: Uint8Array,
-  revision: number,
-  createRevision: number,
-  value: EncodedValue,
+  { revision, createRevision, value }: { revision: number; createRevision: number; value: EncodedValue },
 ): number {
   target.writeUIntBE(revision, offset + 4, 6);
   target.writeUIntBE(createRevision, offset + 10, 6);
@@ -41,7 +39,7 @@ export function encodeRecordInto(
 
 export function encodeRecord(key: Uint8Array, revision: number, createRevision: number, value: Uint8Array): Buffer {
   const record = Buffer.allocUnsafe(encodedSize(value));
-  encodeRecordInto(record, 0, key, revision, createRevision, value);
+  encodeRecordInto(record, 0, key, { revision, createRevision, value });
   return record;
 }
 

@@ -74,7 +74,7 @@ export function createConverter(
       : shown;
     const lost = !deepEqual(rawUp(body, version, context), from.body);
     if (!lost && (written === undefined || writtenHere)) return { body, annotation: undefined };
-    return { body, annotation: writeStash(group, kind, hub, from.body, from.annotation) };
+    return { body, annotation: writeStash({ group, kind, version: hub }, from.body, from.annotation) };
   }
 
   function up(from: Converted, version: ConvertibleVersion, context: MappingContext): Converted {
@@ -90,7 +90,7 @@ export function createConverter(
     const lost = !deepEqual(rawDown(body, version, context), from.body);
     return {
       body,
-      annotation: lost ? writeStash(group, kind, version.name, from.body, undefined) : earlier,
+      annotation: lost ? writeStash({ group, kind, version: version.name }, from.body, undefined) : earlier,
     };
   }
 
@@ -120,7 +120,11 @@ interface Stash {
   annotation: string | undefined;
 }
 
-function writeStash(group: string, kind: string, version: string, body: Body, annotation: string | undefined): string {
+function writeStash(
+  { group, kind, version }: { group: string; kind: string; version: string },
+  body: Body,
+  annotation: string | undefined,
+): string {
   const content: JsonObject = { apiVersion: formatApiVersion(group, version), kind, ...body };
   if (annotation !== undefined) content['metadata'] = { annotations: { [conversionDataAnnotation]: annotation } };
   return JSON.stringify(content);

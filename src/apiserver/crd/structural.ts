@@ -17,7 +17,7 @@ type Level = 'root' | 'item' | 'field';
 export function validateStructural(schema: Schema, path: string): FieldError[] {
   const errors: FieldError[] = [];
   validateInvariants(schema, 'root', path, errors);
-  validateCompleteness(schema, schema, path, path, errors);
+  validateCompleteness(schema, schema, { structurePath: path, valuesPath: path }, errors);
   return errors.sort((a, b) => (formatFieldError(a) < formatFieldError(b) ? -1 : 1));
 }
 
@@ -196,12 +196,11 @@ function validateNested(
 function validateCompleteness(
   values: Schema,
   structure: Schema | undefined,
-  structurePath: string,
-  valuesPath: string,
+  { structurePath, valuesPath }: { structurePath: string; valuesPath: string },
   errors: FieldError[],
 ): void {
   const nested = (branch: Schema, path: string): void =>
-    validateNestedCompleteness(branch, structure, structurePath, path, errors);
+    validateNestedCompleteness(branch, structure, { structurePath, valuesPath: path }, errors);
   if (values.not) nested(values.not, `${valuesPath}.not`);
   for (const name of ['allOf', 'anyOf', 'oneOf'] as const) {
     for (const [i, branch] of (values[name] ?? []).entries()) nested(branch, `${valuesPath}.${name}[${i}]`);
@@ -211,25 +210,28 @@ function validateCompleteness(
 function validateNestedCompleteness(
   values: Schema,
   structure: Schema | undefined,
-  structurePath: string,
-  valuesPath: string,
+  { structurePath, valuesPath }: { structurePath: string; valuesPath: string },
   errors: FieldError[],
 ): void {
   if (!structure) {
     errors.push(fieldError.required(structurePath, `because it is defined in ${valuesPath}`));
     return;
   }
-  validateCompleteness(values, structure, structurePath, valuesPath, errors);
+  validateCompleteness(values, structure, { structurePath, valuesPath }, errors);
   if (values.items) {
-    validateNestedCompleteness(values.items, structure.items, `${structurePath}.items`, `${valuesPath}.items`, errors);
+    validateNestedCompleteness(
+      values.items,
+      structure.items,
+      { structurePath: `${structurePath}.items`, valuesPath: `${valuesPath}.items` },
+      errors,
+    );
   }
   for (const key in values.properties) {
     const declared = own(structure.properties, key);
     validateNestedCompleteness(
       values.properties[key]!,
       declared,
-      `${structurePath}.properties[${key}]`,
-      `${valuesPath}.properties[${key}]`,
+      { structurePath: `${structurePath}.properties[${key}]`, valuesPath: `${valuesPath}.properties[${key}]` },
       errors,
     );
   }

@@ -79,9 +79,7 @@ function tooLarge(exchange: Exchange, maxBytes: number): Error {
 export function parseBody(
   exchange: Exchange,
   bytes: Buffer,
-  limits: BodyLimits,
-  kind: string,
-  largeIntegers?: LargeIntegers,
+  { limits, kind, largeIntegers }: { limits: BodyLimits; kind: string; largeIntegers?: LargeIntegers | undefined },
 ): DecodedBody {
   // No content type means JSON, as upstream reads it.
   const contentType = exchange.header('content-type') || 'application/json';

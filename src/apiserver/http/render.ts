@@ -48,7 +48,7 @@ export function negotiateReview(exchange: Exchange): Representation {
 export function sendReview(exchange: Exchange, answer: UnstructuredObject, context: RenderContext): void {
   const representation = negotiateReview(exchange);
   const value = representation.as === 'partial' ? partialMetadata(answer) : asJson(answer);
-  sendEncoded(exchange, 201, value, representation, context);
+  sendEncoded(exchange, 201, { value, representation }, context);
 }
 
 function chooseFor(exchange: Exchange, { custom }: { custom: boolean }): Representation {
@@ -75,16 +75,15 @@ export function sendValue(
   printer?: TablePrinter,
 ): void {
   const representation = chooseFor(exchange, { custom: false });
-  if (representation.as !== 'table' || !printer) return sendEncoded(exchange, code, value, representation, context);
+  if (representation.as !== 'table' || !printer) return sendEncoded(exchange, code, { value, representation }, context);
   const object = asUnstructured(value);
-  sendEncoded(exchange, code, tableOf(exchange, object, printer, context), representation, context);
+  sendEncoded(exchange, code, { value: tableOf(exchange, object, printer, context), representation }, context);
 }
 
 function sendEncoded(
   exchange: Exchange,
   code: number,
-  value: JsonObject,
-  representation: Representation,
+  { value, representation }: { value: JsonObject; representation: Representation },
   context: RenderContext,
 ): void {
   switch (representation.encoding) {
@@ -132,7 +131,7 @@ export async function sendRecord(
   if (servesText(target, record, representation)) {
     return exchange.send(200, 'application/json', record.value.json);
   }
-  sendObject(exchange, 200, target, await viewRecord(target, record), representation, context);
+  sendObject(exchange, 200, { target, object: await viewRecord(target, record), representation }, context);
 }
 
 export function sendWritten(
@@ -147,27 +146,25 @@ export function sendWritten(
     return exchange.send(code, 'application/json', written.json);
   }
   const object = target.resource.convert(written.object, target.version.name);
-  if (!(object instanceof Promise)) return sendObject(exchange, code, target, object, representation, context);
-  return object.then((converted) => sendObject(exchange, code, target, converted, representation, context));
+  if (!(object instanceof Promise)) return sendObject(exchange, code, { target, object, representation }, context);
+  return object.then((converted) => sendObject(exchange, code, { target, object: converted, representation }, context));
 }
 
 function sendObject(
   exchange: Exchange,
   code: number,
-  target: Target,
-  object: UnstructuredObject,
-  representation: Representation,
+  { target, object, representation }: { target: Target; object: UnstructuredObject; representation: Representation },
   context: RenderContext,
 ): void {
   switch (representation.as) {
     case 'table': {
       const table = tableOf(exchange, object, target.version.printer, context);
-      return sendEncoded(exchange, code, table, representation, context);
+      return sendEncoded(exchange, code, { value: table, representation }, context);
     }
     case 'partial':
-      return sendEncoded(exchange, code, partialMetadata(object), representation, context);
+      return sendEncoded(exchange, code, { value: partialMetadata(object), representation }, context);
     case 'object':
-      return sendEncoded(exchange, code, asJson(object), representation, context);
+      return sendEncoded(exchange, code, { value: asJson(object), representation }, context);
   }
 }
 
@@ -225,7 +222,8 @@ export async function sendList(
     else texts.push(itemText(item, representation));
   }
   const head = { kind, apiVersion, metadata: metadata as JsonObject };
-  if (encoding === 'protobuf') return sendEncoded(exchange, 200, { ...head, items: objects }, representation, context);
+  if (encoding === 'protobuf')
+    return sendEncoded(exchange, 200, { value: { ...head, items: objects }, representation }, context);
   const type = encoding === 'yaml' ? 'application/yaml' : 'application/json';
   if (as !== 'table') return exchange.send(200, type, listText(head, 'items', texts, representation));
   const { rows: _, ...columns } = renderTable({ ...rows, objects: [], metadata, withColumns: true });

@@ -153,7 +153,11 @@ export class ResourceHandler {
     const { api, limits, reviews } = this.#options;
     const { definition } = target.resource;
     const bytes = await readBody(exchange, limits.maxBytes);
-    const body = parseBody(exchange, bytes, limits, definition.kind, target.resource.largeIntegers);
+    const body = parseBody(exchange, bytes, {
+      limits,
+      kind: definition.kind,
+      largeIntegers: target.resource.largeIntegers,
+    });
     const review = reviews.get(`${definition.group}/${definition.plural}`);
     if (review) {
       const draft = decodeObject(body, target, caller, settings.fieldValidation);
@@ -174,7 +178,7 @@ export class ResourceHandler {
     const { api, limits } = this.#options;
     const { kind } = target.resource.definition;
     const bytes = await readBody(exchange, limits.maxBytes);
-    const body = parseBody(exchange, bytes, limits, kind, target.resource.largeIntegers);
+    const body = parseBody(exchange, bytes, { limits, kind, largeIntegers: target.resource.largeIntegers });
     const written = await api.update(target, subresource, body, caller, settings);
     return sendWritten(exchange, written.created ? 201 : 200, target, written, this.#renderContext());
   }
@@ -238,7 +242,7 @@ export class ResourceHandler {
   async #optionalBody(exchange: Exchange): Promise<unknown> {
     const { limits } = this.#options;
     const bytes = await readBody(exchange, limits.maxBytes);
-    return bytes.length === 0 ? undefined : parseBody(exchange, bytes, limits, 'DeleteOptions').value;
+    return bytes.length === 0 ? undefined : parseBody(exchange, bytes, { limits, kind: 'DeleteOptions' }).value;
   }
 
   async #subresource(
@@ -275,7 +279,7 @@ export class ResourceHandler {
     } else {
       const bytes = verb === 'get' ? Buffer.alloc(0) : await readBody(exchange, limits.maxBytes);
       const kind = declaredKind ?? definition.kind;
-      const body = bytes.length === 0 ? undefined : parseBody(exchange, bytes, limits, kind);
+      const body = bytes.length === 0 ? undefined : parseBody(exchange, bytes, { limits, kind });
       if (body) checkSubresourceBody(body.value, name === 'scale' ? 'Scale' : kind, this.#options.schemaOf);
       answer = await handler({ ...base, body });
     }

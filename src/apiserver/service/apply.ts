@@ -110,7 +110,12 @@ function refuseNulls(applied: UnstructuredObject, merged: UnstructuredObject, ta
 async function applyNew(request: ApplyRequest, applied: UnstructuredObject): Promise<WrittenObject> {
   request.context.checkMayCreate(request.caller.user, request.target);
   const { object, managedFields } = await merge(request, applied, undefined);
-  return createObject(request.context, request.target, object, request.caller, request.settings, managedFields);
+  return createObject(request.context, request.target, {
+    draft: object,
+    caller: request.caller,
+    settings: request.settings,
+    managedFields,
+  });
 }
 
 async function merge(

@@ -23,6 +23,14 @@ import { toStorageVersion, validateObject } from './validate.ts';
 
 const generateNameTries = 8;
 
+interface CreateRequest {
+  readonly draft: UnstructuredObject;
+  readonly caller: Caller;
+  readonly settings: WriteSettings;
+  /** ownership already decided (server-side apply); otherwise the creator owns what it sent */
+  readonly managedFields?: ManagedFieldsEntry[] | undefined;
+}
+
 /**
  * Stores a new object. `draft` is in the version of the target and private to this call. The written object is in the
  * storage version.
@@ -30,11 +38,7 @@ const generateNameTries = 8;
 export async function createObject(
   context: ServiceContext,
   target: Target,
-  draft: UnstructuredObject,
-  caller: Caller,
-  settings: WriteSettings,
-  /** ownership already decided (server-side apply); otherwise the creator owns what it sent */
-  managedFields?: ManagedFieldsEntry[],
+  { draft, caller, settings, managedFields }: CreateRequest,
 ): Promise<WrittenObject> {
   const { definition } = target.resource;
   placeInNamespace(draft, target);
@@ -50,7 +54,7 @@ export async function createObject(
     if (generated) draft.metadata.name = generateName(generated, context.random);
     try {
       const named = namedTarget(target, draft.metadata.name ?? '');
-      return await createNamed(context, named, draft, caller, settings, managedFields);
+      return await createNamed(context, named, { draft, caller, settings, managedFields });
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
       if (!generated || attempt === generateNameTries) {
@@ -68,10 +72,7 @@ export async function createObject(
 async function createNamed(
   context: ServiceContext,
   target: NamedTarget,
-  draft: UnstructuredObject,
-  caller: Caller,
-  settings: WriteSettings,
-  managedFields: ManagedFieldsEntry[] | undefined,
+  { draft, caller, settings, managedFields }: CreateRequest,
 ): Promise<WrittenObject> {
   const { resource } = target;
   const { strategy } = resource.definition;

@@ -63,7 +63,7 @@ export function decodeObject(
   if (applied) return asUnstructured(draft);
   const unknown = pruneUnknownFields(draft, schema);
   if (!served.resource.isCustom) dropUnset(draft, schema);
-  reportFieldProblems(body, unknownFields, unknown, caller, fieldValidation, served);
+  reportFieldProblems(body, { unknownMetadata: unknownFields, unknown, caller, fieldValidation }, served);
   return asUnstructured(draft);
 }
 
@@ -203,13 +203,17 @@ export function jsonTypeName(value: unknown): string {
 /** Upstream's decoder stops collecting there. More warnings than this are also more headers than many clients take. */
 const maxReportedProblems = 100;
 
+interface FieldReport {
+  readonly unknownMetadata: readonly string[];
+  readonly unknown: readonly string[];
+  readonly caller: Caller;
+  readonly fieldValidation: FieldValidation;
+}
+
 /** Refuses or warns about fields the schema does not know and keys that stood twice. */
 function reportFieldProblems(
   body: DecodedBody,
-  unknownMetadata: readonly string[],
-  unknown: readonly string[],
-  caller: Caller,
-  fieldValidation: FieldValidation,
+  { unknownMetadata, unknown, caller, fieldValidation }: FieldReport,
   served: ServedResource,
 ): void {
   if (fieldValidation === 'Ignore') return;

@@ -35,14 +35,18 @@ export function recordCreate(
   setManagedFields(object, entries);
 }
 
+interface RecordedUpdate {
+  readonly object: UnstructuredObject;
+  readonly live: UnstructuredObject;
+  readonly subresource: string | undefined;
+  readonly settings: WriteSettings;
+  readonly nowMs: number;
+}
+
 /** The writer gains what it changed, everyone else loses it. */
 export function recordUpdate(
   target: Target,
-  object: UnstructuredObject,
-  live: UnstructuredObject,
-  subresource: string | undefined,
-  settings: WriteSettings,
-  nowMs: number,
+  { object, live, subresource, settings, nowMs }: RecordedUpdate,
 ): void | Promise<void> {
   const resetFields = resetFieldsFor(target, subresource);
   const entries = updateManagedFields({

@@ -6,14 +6,18 @@ import { checkNameMatches, checkUpdatePreconditions, placeInNamespace } from './
 import type { Caller, NamedTarget, WriteSettings, WrittenObject } from './types.ts';
 import { updateObject } from './update.ts';
 
+interface ReplaceRequest {
+  readonly subresource: string | undefined;
+  readonly draft: UnstructuredObject;
+  readonly caller: Caller;
+  readonly settings: WriteSettings;
+}
+
 /** PUT: replaces the object, or creates it for the few kinds that allow that. `draft` is private to this call. */
 export function replaceObject(
   context: ServiceContext,
   target: NamedTarget,
-  subresource: string | undefined,
-  draft: UnstructuredObject,
-  caller: Caller,
-  settings: WriteSettings,
+  { subresource, draft, caller, settings }: ReplaceRequest,
 ): Promise<WrittenObject> {
   checkNameMatches(draft, target);
   placeInNamespace(draft, target);
@@ -23,7 +27,7 @@ export function replaceObject(
     if (!exists) {
       context.checkMayCreate(caller.user, target);
       delete draft.metadata.resourceVersion;
-      return createObject(context, target, draft, caller, settings);
+      return createObject(context, target, { draft, caller, settings });
     }
   }
   const sent = { ...draft.metadata };

@@ -46,7 +46,7 @@ export class ResourceApi {
 
   create(target: Target, body: DecodedBody, caller: Caller, settings: WriteSettings): Promise<WrittenObject> {
     const draft = decodeObject(body, target, caller, settings.fieldValidation);
-    return createObject(this.context, target, draft, caller, settings);
+    return createObject(this.context, target, { draft, caller, settings });
   }
 
   update(
@@ -57,7 +57,7 @@ export class ResourceApi {
     settings: WriteSettings,
   ): Promise<WrittenObject> {
     const draft = decodeObject(body, target, caller, settings.fieldValidation);
-    return replaceObject(this.context, target, subresource, draft, caller, settings);
+    return replaceObject(this.context, target, { subresource, draft, caller, settings });
   }
 
   patch(request: Omit<PatchRequest, 'context'>): Promise<WrittenObject> {

@@ -97,7 +97,7 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   // Ownership is recorded before the server adds what is its own: nobody owns that.
   if (managedFields) setManagedFields(object, managedFields);
   else {
-    const recording = recordUpdate(target, object, live, subresource, settings, nowMs);
+    const recording = recordUpdate(target, { object, live, subresource, settings, nowMs });
     if (recording) await recording;
   }
   object = isolateSubresource(target, object, live, subresource);

@@ -71,7 +71,7 @@ export function serviceAddresses(store: Store<StoredObject>, range: ServiceRange
         else for (const item of reservation.taken) taken.add(item);
       }
       const mine = new Set<string>();
-      assignClusterIp(request, service, range, taken, mine);
+      assignClusterIp(request, service, { range, taken, mine });
       assignNodePorts(service, range, taken, mine);
       if (mine.size > 0 && !request.dryRun)
         reservations.set(key, {
@@ -120,9 +120,7 @@ function portsOf(spec: JsonObject): JsonObject[] {
 function assignClusterIp(
   request: AdmissionRequest,
   service: UnstructuredObject,
-  range: ServiceRange,
-  taken: Set<string>,
-  mine: Set<string>,
+  { range, taken, mine }: { range: ServiceRange; taken: Set<string>; mine: Set<string> },
 ): void {
   const spec = service.spec as JsonObject;
   if (spec['type'] === 'ExternalName') {

@@ -17,9 +17,7 @@ const timeoutMs = 30_000;
 export async function convertByWebhook(
   client: WebhookClient,
   random: Random,
-  crd: CustomResourceDefinition,
-  object: UnstructuredObject,
-  toVersion: string,
+  { crd, object, toVersion }: { crd: CustomResourceDefinition; object: UnstructuredObject; toVersion: string },
 ): Promise<UnstructuredObject> {
   const desiredAPIVersion = formatApiVersion(crd.spec.group, toVersion);
   const config = crd.spec.conversion?.webhook?.clientConfig ?? {};

@@ -91,9 +91,11 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
   const call = async <T>(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
-    signal: AbortSignal | undefined,
-    body?: unknown,
-    contentType?: string,
+    {
+      signal,
+      body,
+      contentType,
+    }: { signal: AbortSignal | undefined; body?: unknown; contentType?: string | undefined },
   ): Promise<T> => {
     const response = await transport.send({
       method,
@@ -107,13 +109,15 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
 
   return {
     get: (resource, key, opts = {}) =>
-      call('GET', objectPath(resource, key) + queryString({ resourceVersion: opts.resourceVersion }), opts.signal),
+      call('GET', objectPath(resource, key) + queryString({ resourceVersion: opts.resourceVersion }), {
+        signal: opts.signal,
+      }),
 
     async list<T extends KubeObject>(resource: Resource<T>, opts: ReadListOptions = {}) {
       const list = await call<ObjectList<T>>(
         'GET',
         collectionPath(resource, opts.namespace) + queryString(listQuery(opts)),
-        opts.signal,
+        { signal: opts.signal },
       );
       return { ...list, items: withTypeMeta(list.items ?? [], list) };
     },
@@ -121,19 +125,23 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
     watch: (resource, opts = {}) => watchStream(transport.open, resource, opts, config.guard?.maxAnswerBytes),
 
     create: (resource, object, opts) =>
-      call('POST', collectionPath(resource, object.metadata.namespace) + writeQuery(opts), opts.signal, object),
+      call('POST', collectionPath(resource, object.metadata.namespace) + writeQuery(opts), {
+        signal: opts.signal,
+        body: object,
+      }),
 
     update: (resource, object, opts) =>
-      call('PUT', objectPath(resource, objectKey(object), opts.subresource) + writeQuery(opts), opts.signal, object),
+      call('PUT', objectPath(resource, objectKey(object), opts.subresource) + writeQuery(opts), {
+        signal: opts.signal,
+        body: object,
+      }),
 
     patch: (resource, key, type, patch, opts) =>
-      call(
-        'PATCH',
-        objectPath(resource, key, opts.subresource) + writeQuery(opts),
-        opts.signal,
-        patch,
-        patchContentTypes[type],
-      ),
+      call('PATCH', objectPath(resource, key, opts.subresource) + writeQuery(opts), {
+        signal: opts.signal,
+        body: patch,
+        contentType: patchContentTypes[type],
+      }),
 
     apply: (resource, object, opts) => {
       const key = {
@@ -144,28 +152,33 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
         'PATCH',
         objectPath(resource, key, opts.subresource) +
           writeQuery(opts, { force: opts.force === true ? true : undefined }),
-        opts.signal,
         {
-          apiVersion: resource.group === '' ? resource.version : `${resource.group}/${resource.version}`,
-          kind: resource.kind,
-          ...object,
+          signal: opts.signal,
+          body: {
+            apiVersion: resource.group === '' ? resource.version : `${resource.group}/${resource.version}`,
+            kind: resource.kind,
+            ...object,
+          },
+          contentType: 'application/apply-patch+yaml',
         },
-        'application/apply-patch+yaml',
       );
     },
 
     async delete<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, opts: DeleteOptions = {}) {
-      const answer = await call<T | Status>('DELETE', objectPath(resource, key), opts.signal, deleteBody(opts));
+      const answer = await call<T | Status>('DELETE', objectPath(resource, key), {
+        signal: opts.signal,
+        body: deleteBody(opts),
+      });
       return answer.kind !== 'Status' && isHeldBack(answer as T) ? (answer as T) : undefined;
     },
 
     async deleteCollection(resource, opts) {
       const path = collectionPath(resource, opts.namespace) + queryString(listQuery(opts));
-      await call('DELETE', path, opts.signal, deleteBody(opts));
+      await call('DELETE', path, { signal: opts.signal, body: deleteBody(opts) });
     },
 
     createSubresource: (resource, key, subresource, body, opts) =>
-      call('POST', objectPath(resource, key, subresource) + writeQuery(opts), opts.signal, body),
+      call('POST', objectPath(resource, key, subresource) + writeQuery(opts), { signal: opts.signal, body }),
 
     download: (path, opts = {}) => transport.open({ method: 'GET', path, accept: '*/*', signal: opts.signal }),
 

@@ -73,20 +73,25 @@ async function connectionFor(
       known.length > 0 ? `choose one of: ${known.join(', ')}` : 'the file defines no contexts',
     );
   }
-  const cluster = entry(merged.clusters, 'cluster', context.value.cluster, contextName, context.file);
+  const cluster = entry(merged.clusters, {
+    kind: 'cluster',
+    name: context.value.cluster,
+    contextName,
+    contextFile: context.file,
+  });
   const userName = context.value.user;
   const user: Located<KubeconfigUser> =
     userName === undefined || userName === ''
       ? { value: {}, file: context.file }
-      : entry(merged.users, 'user', userName, contextName, context.file);
+      : entry(merged.users, { kind: 'user', name: userName, contextName, contextFile: context.file });
   const server = checkedServer(cluster, context.value.cluster ?? '');
-  const ca = await embeddedOrFile(
-    cluster.value['certificate-authority-data'],
-    cluster.value['certificate-authority'],
-    cluster.file,
-    `cluster "${context.value.cluster}"`,
-    'certificate-authority',
-  );
+  const ca = await embeddedOrFile({
+    data: cluster.value['certificate-authority-data'],
+    path: cluster.value['certificate-authority'],
+    kubeconfig: cluster.file,
+    entryName: `cluster "${context.value.cluster}"`,
+    field: 'certificate-authority',
+  });
   const insecure = cluster.value['insecure-skip-tls-verify'] === true;
   if (insecure && ca !== undefined) {
     throw kubeconfigError(
@@ -103,20 +108,21 @@ async function connectionFor(
     ...(insecure && { insecureSkipTlsVerify: true }),
     ...(cluster.value['tls-server-name'] && { tlsServerName: cluster.value['tls-server-name'] }),
     ...(proxyUrl && { proxyUrl }),
-    credentials: await credentialsOf(user, userName ?? '', cluster, ca, options, clock),
+    credentials: await credentialsOf({ user, userName: userName ?? '', cluster, ca }, options, clock),
     ...(impersonate && { impersonate }),
     namespace: context.value.namespace || 'default',
     context: contextName,
   };
 }
 
-function entry<T>(
-  entries: Map<string, Located<T>>,
-  kind: 'cluster' | 'user',
-  name: string | undefined,
-  contextName: string,
-  contextFile: string,
-): Located<T> {
+interface WantedEntry {
+  readonly kind: 'cluster' | 'user';
+  readonly name: string | undefined;
+  readonly contextName: string;
+  readonly contextFile: string;
+}
+
+function entry<T>(entries: Map<string, Located<T>>, { kind, name, contextName, contextFile }: WantedEntry): Located<T> {
   const found = name === undefined ? undefined : entries.get(name);
   if (found) return found;
   throw kubeconfigError(
@@ -139,14 +145,22 @@ function checkedServer(cluster: Located<KubeconfigCluster>, name: string): strin
   );
 }
 
+interface EmbeddedOrFile {
+  readonly data: string | undefined;
+  readonly path: string | undefined;
+  readonly kubeconfig: string;
+  readonly entryName: string;
+  readonly field: string;
+}
+
 /** `-data` wins over the file, as in kubectl; a relative path belongs to the kubeconfig's directory. */
-async function embeddedOrFile(
-  data: string | undefined,
-  path: string | undefined,
-  kubeconfig: string,
-  entryName: string,
-  field: string,
-): Promise<string | undefined> {
+async function embeddedOrFile({
+  data,
+  path,
+  kubeconfig,
+  entryName,
+  field,
+}: EmbeddedOrFile): Promise<string | undefined> {
   if (data !== undefined && data !== '') {
     const text = Buffer.from(data, 'base64').toString('utf8');
     if (text.includes('-----BEGIN ')) return text;
@@ -170,24 +184,34 @@ async function embeddedOrFile(
   }
 }
 
+interface ChosenEntries {
+  readonly user: Located<KubeconfigUser>;
+  readonly userName: string;
+  readonly cluster: Located<KubeconfigCluster>;
+  readonly ca: string | undefined;
+}
+
 async function credentialsOf(
-  user: Located<KubeconfigUser>,
-  userName: string,
-  cluster: Located<KubeconfigCluster>,
-  ca: string | undefined,
+  { user, userName, cluster, ca }: ChosenEntries,
   options: LoadKubeconfigOptions,
   clock: Clock,
 ): Promise<CredentialSource> {
   const { value, file } = user;
   const label = `user "${userName}"`;
-  const certificate = await embeddedOrFile(
-    value['client-certificate-data'],
-    value['client-certificate'],
-    file,
-    label,
-    'client-certificate',
-  );
-  const key = await embeddedOrFile(value['client-key-data'], value['client-key'], file, label, 'client-key');
+  const certificate = await embeddedOrFile({
+    data: value['client-certificate-data'],
+    path: value['client-certificate'],
+    kubeconfig: file,
+    entryName: label,
+    field: 'client-certificate',
+  });
+  const key = await embeddedOrFile({
+    data: value['client-key-data'],
+    path: value['client-key'],
+    kubeconfig: file,
+    entryName: label,
+    field: 'client-key',
+  });
   if ((certificate === undefined) !== (key === undefined)) {
     throw kubeconfigError(
       'CAP_KUBECONFIG_ENTRY',

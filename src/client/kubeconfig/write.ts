@@ -28,12 +28,17 @@ export async function writeKubeconfigEntry(entry: KubeconfigEntry): Promise<{ cu
     const top = document.contents as YAMLMap;
     if (!top.has('apiVersion')) top.set('apiVersion', 'v1');
     if (!top.has('kind')) top.set('kind', 'Config');
-    upsert(document, 'clusters', name, 'cluster', entry.cluster);
-    upsert(document, 'users', name, 'user', entry.user);
-    upsert(document, 'contexts', name, 'context', {
-      cluster: name,
-      user: name,
-      ...(entry.namespace !== undefined && { namespace: entry.namespace }),
+    upsert(document, { list: 'clusters', name, field: 'cluster', value: entry.cluster });
+    upsert(document, { list: 'users', name, field: 'user', value: entry.user });
+    upsert(document, {
+      list: 'contexts',
+      name,
+      field: 'context',
+      value: {
+        cluster: name,
+        user: name,
+        ...(entry.namespace !== undefined && { namespace: entry.namespace }),
+      },
     });
     const current = top.get('current-context');
     const unset = current === undefined || current === null || current === '';
@@ -74,7 +79,10 @@ function indexOf(entries: YAMLSeq, name: string): number {
   return entries.items.findIndex((item) => isMap(item) && item.get('name') === name);
 }
 
-function upsert(document: Document, list: string, name: string, field: string, value: object): void {
+function upsert(
+  document: Document,
+  { list, name, field, value }: { list: string; name: string; field: string; value: object },
+): void {
   let entries = document.get(list);
   if (!isSeq(entries)) {
     entries = new YAMLSeq();

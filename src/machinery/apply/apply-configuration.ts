@@ -183,7 +183,7 @@ async function applyOnce(
   if (last) object = await pruneAbandoned(object, managers, last, versions);
 
   const compare = (version: string): Comparison | Promise<Comparison> =>
-    compareInVersion(versions, live, object, version, resetFields);
+    compareInVersion(versions, { before: live, after: object, apiVersion: version }, resetFields);
   const own = { apiVersion, comparison: compare(apiVersion) as Comparison };
   const comparisons = await comparisonsFor(managers, compare, own);
   if (!force) {

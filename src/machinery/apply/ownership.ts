@@ -23,9 +23,7 @@ export function reconcileManagers(managers: readonly Manager[], versions: Versio
 /** Compares two objects in the terms of one version. Both are in the same version, which may be another one. */
 export function compareInVersion(
   versions: VersionedKind,
-  before: UnstructuredObject,
-  after: UnstructuredObject,
-  apiVersion: string,
+  { before, after, apiVersion }: { before: UnstructuredObject; after: UnstructuredObject; apiVersion: string },
   resetFields: FieldSet | undefined,
 ): Comparison | Promise<Comparison> {
   const type = typeOf(versions, apiVersion);

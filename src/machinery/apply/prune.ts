@@ -24,7 +24,7 @@ export async function pruneAbandoned(
   const lastFields = withNamedFields(last.set, type);
   let pruned = remove(type, base, lastFields);
   if (pruned === base) return merged;
-  pruned = await addBackOwned(base, pruned, last.apiVersion, managers, versions);
+  pruned = await addBackOwned({ merged: base, pruned, prunedVersion: last.apiVersion }, managers, versions);
   pruned = addBackDangling(type, base, await inVersion(versions, pruned, last.apiVersion), lastFields);
   if (pruned === base) return merged;
   const kept = asTyped<UnstructuredObject>(settleEmptied(asJson(base), asJson(pruned), versions.origin !== 'builtin'));
@@ -38,9 +38,7 @@ function remove(type: FieldType, object: UnstructuredObject, items: FieldSet): U
 
 /** Puts back what any manager, the applier with its new configuration included, owns. */
 async function addBackOwned(
-  merged: UnstructuredObject,
-  pruned: UnstructuredObject,
-  prunedVersion: string,
+  { merged, pruned, prunedVersion }: { merged: UnstructuredObject; pruned: UnstructuredObject; prunedVersion: string },
   managers: readonly Manager[],
   versions: VersionedKind,
 ): Promise<UnstructuredObject> {

@@ -100,10 +100,10 @@ function recordChanges(
 ): Manager[] | Promise<Manager[]> {
   const { versions, apiVersion, resetFields } = write;
   // Both objects are in this version already, so this one is never a promise.
-  const comparison = compareInVersion(versions, before, after, apiVersion, resetFields) as Comparison;
+  const comparison = compareInVersion(versions, { before, after, apiVersion }, resetFields) as Comparison;
   if (managers.length === 0) return recordWriter(managers, comparison, write);
   const compare = (version: string): Comparison | Promise<Comparison> =>
-    compareInVersion(versions, before, after, version, resetFields);
+    compareInVersion(versions, { before, after, apiVersion: version }, resetFields);
   const settle = (comparisons: Comparisons): Manager[] =>
     recordWriter(disownOthers(managers, originOf(write), comparisons), comparison, write);
   const comparisons = comparisonsFor(managers, compare, { apiVersion, comparison });

@@ -27,11 +27,21 @@ const scope = ['self', 'oldSelf'];
 export function compileRule(rule: ValidationRule, schema: Schema, isResource: boolean): CompiledRule {
   const self = staticTypeOf(schema, isResource);
   const oldSelf: StaticType = rule.optionalOldSelf ? { kind: 'optional', of: self } : self;
-  const condition = compile(rule.rule, self, oldSelf, boolType, 'cel expression must evaluate to a bool');
+  const condition = compile(rule.rule, {
+    self,
+    oldSelf,
+    wanted: boolType,
+    otherwise: 'cel expression must evaluate to a bool',
+  });
   const message =
     rule.messageExpression === undefined || rule.messageExpression.trim() === ''
       ? undefined
-      : compile(rule.messageExpression, self, self, stringType, 'messageExpression must evaluate to a string');
+      : compile(rule.messageExpression, {
+          self,
+          oldSelf: self,
+          wanted: stringType,
+          otherwise: 'messageExpression must evaluate to a string',
+        });
   const path = rule.fieldPath ? resolveFieldPath(rule.fieldPath, schema, { allowBrackets: true }) : undefined;
   return {
     rule,
@@ -50,13 +60,14 @@ interface Compilation {
   problem: string | undefined;
 }
 
-function compile(
-  source: string,
-  self: StaticType,
-  oldSelf: StaticType,
-  wanted: StaticType,
-  otherwise: string,
-): Compilation {
+interface Expectation {
+  readonly self: StaticType;
+  readonly oldSelf: StaticType;
+  readonly wanted: StaticType;
+  readonly otherwise: string;
+}
+
+function compile(source: string, { self, oldSelf, wanted, otherwise }: Expectation): Compilation {
   try {
     const expression = parseExpression(source);
     const types = new Map([

@@ -58,14 +58,8 @@ export async function patchObject<T extends KubeObject>(
       return stored;
   }
   if (statusBefore === statusAfter && options.observedGeneration !== true) return stored;
-  return await writeStatus(
-    client,
-    resource,
-    before,
-    after,
-    { stored, wroteSpec: main?.['spec'] !== undefined },
-    options,
-  );
+  const wroteSpec = main?.['spec'] !== undefined;
+  return await writeStatus(client, resource, { before, after, stored, wroteSpec }, options);
 }
 
 /** The status half of `patchObject`. `before` must carry the resourceVersion the status was read at. */
@@ -76,16 +70,14 @@ export function patchStatus<T extends KubeObject>(
   after: T,
   options: PatchObjectOptions,
 ): Promise<T> {
-  return writeStatus(client, resource, before, after, { stored: before, wroteSpec: false }, options);
+  return writeStatus(client, resource, { before, after, stored: before, wroteSpec: false }, options);
 }
 
 /** `stored` is the newest state known, `before` the one our changes were made from. */
 async function writeStatus<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
-  before: T,
-  after: T,
-  { stored, wroteSpec }: { stored: T; wroteSpec: boolean },
+  { before, after, stored, wroteSpec }: { before: T; after: T; stored: T; wroteSpec: boolean },
   options: PatchObjectOptions,
 ): Promise<T> {
   const paths = options.conditionPaths ?? defaultConditionPaths;
@@ -97,7 +89,7 @@ async function writeStatus<T extends KubeObject>(
   );
   let base = stored;
   for (let conflicts = 0; ; ) {
-    const patch = statusPatch(before, base, desired, paths, changes, options);
+    const patch = statusPatch({ before, base, desired, paths, changes }, options);
     if (!patch) return base;
     const lists = touchesLists(patch);
     try {
@@ -132,13 +124,17 @@ function observedGeneration(
   return wroteSpec && read !== undefined && stored === read + 1 ? stored : read;
 }
 
+interface StatusChange {
+  readonly before: KubeObject;
+  readonly base: KubeObject;
+  readonly desired: JsonObject;
+  readonly paths: readonly (readonly string[])[];
+  readonly changes: readonly ConditionChanges[];
+}
+
 /** The patch against `base`: our own differences, with conditions merged into those of `base`. */
 function statusPatch(
-  before: KubeObject,
-  base: KubeObject,
-  desired: JsonObject,
-  paths: readonly (readonly string[])[],
-  changes: readonly ConditionChanges[],
+  { before, base, desired, paths, changes }: StatusChange,
   options: PatchObjectOptions,
 ): JsonObject | undefined {
   const nowMs = options.clock.now();
