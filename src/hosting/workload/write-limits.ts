@@ -26,10 +26,22 @@ export function writeLimitObjects({ writeLimits, version, identity, naming }: Pl
   const ofLeases = operations.filter((operation) => operation !== 'UPDATE');
   const message = `refused by spec.writePermissions of TenantControlPlane ${identity.namespace}/${naming.controlPlane}`;
   return [
-    ...limit(everything, message, operations, { apiGroups: ['*'], resources: ['*'] }, 'NotIn', spared),
-    ...limit(leases, message, ofLeases, { apiGroups: ['coordination.k8s.io'], resources: ['leases'] }, 'In', [
-      'kube-node-lease',
-    ]),
+    ...limit({
+      name: everything,
+      message,
+      operations,
+      what: { apiGroups: ['*'], resources: ['*'] },
+      operator: 'NotIn',
+      namespaces: spared,
+    }),
+    ...limit({
+      name: leases,
+      message,
+      operations: ofLeases,
+      what: { apiGroups: ['coordination.k8s.io'], resources: ['leases'] },
+      operator: 'In',
+      namespaces: ['kube-node-lease'],
+    }),
   ];
 }
 
@@ -41,14 +53,16 @@ function operationsOf({ blocksCreation, blocksUpdate, blocksDeletion }: WriteLim
   ];
 }
 
-function limit(
-  name: string,
-  message: string,
-  operations: readonly string[],
-  what: { apiGroups: string[]; resources: string[] },
-  operator: 'In' | 'NotIn',
-  namespaces: readonly string[],
-): WorkloadObject[] {
+interface Limit {
+  readonly name: string;
+  readonly message: string;
+  readonly operations: readonly string[];
+  readonly what: { apiGroups: string[]; resources: string[] };
+  readonly operator: 'In' | 'NotIn';
+  readonly namespaces: readonly string[];
+}
+
+function limit({ name, message, operations, what, operator, namespaces }: Limit): WorkloadObject[] {
   const policy = objectOf('ValidatingAdmissionPolicy', name, {
     failurePolicy: 'Fail',
     matchConstraints: {

@@ -56,20 +56,24 @@ export async function publishEndpoint(
   if (host !== undefined && host !== endpoint.host) {
     return conflict(nameOf(reference), { host, port: endpoint.port }, endpoint);
   }
-  return await write(context, follower, reference, found, endpoint, fieldManager);
+  return await write(context, follower, { reference, provider: found, endpoint, fieldManager });
 }
 
 const agreed: EndpointOutcome = { isAgreed: true, verdict: { status: 'True', reason: 'Published' } };
 
 const nameOf = ({ kind, name }: ContractReference): string => `${kind} ${name}`;
 
+interface EndpointWrite {
+  readonly reference: ContractReference;
+  readonly provider: ProviderObject;
+  readonly endpoint: Endpoint;
+  readonly fieldManager: string;
+}
+
 async function write(
   context: ReconcileContext,
   follower: Follower,
-  reference: ContractReference,
-  { object }: ProviderObject,
-  endpoint: Endpoint,
-  fieldManager: string,
+  { reference, provider: { object }, endpoint, fieldManager }: EndpointWrite,
 ): Promise<EndpointOutcome> {
   const { client, signal } = context;
   const { resource, contract } = await follower.kindOf(reference, signal);

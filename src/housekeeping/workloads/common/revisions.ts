@@ -148,7 +148,7 @@ async function createRevision(
   const data = dataOf(owner);
   for (let tries = collisions; ; tries++) {
     const hash = contentHash(data, tries);
-    const revision = newRevision(owner, data, number, hashLabel, hash);
+    const revision = newRevision(owner, { data, number, hashLabel, hash });
     try {
       return { revision: await client.create(ControllerRevisions, revision, { fieldManager }), collisions: tries };
     } catch (error) {
@@ -162,10 +162,7 @@ async function createRevision(
 
 function newRevision(
   owner: RevisionOwner,
-  data: JsonObject,
-  number: number,
-  hashLabel: string,
-  hash: string,
+  { data, number, hashLabel, hash }: { data: JsonObject; number: number; hashLabel: string; hash: string },
 ): ControllerRevision {
   const { [lastAppliedAnnotation]: _applied, ...annotations } = owner.metadata.annotations ?? {};
   return {

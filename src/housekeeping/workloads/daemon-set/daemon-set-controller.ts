@@ -68,7 +68,7 @@ export function daemonSetController(): ControllerDefinition {
       const isMoving = plan.create.length + plan.remove.length > 0;
       // What was made or removed comes back as an event, and is counted then.
       if (!isMoving || set.status?.observedGeneration !== set.metadata.generation) {
-        await writeStatus(client, DaemonSets, set, statusOf(set, places, hash, collisions, now));
+        await writeStatus(client, DaemonSets, set, statusOf(set, places, { hash, collisions, now }));
       }
       const live = new Set([hash, ...owned.map(({ metadata }) => metadata.labels?.[revisionHashLabel] ?? '')]);
       const isLive = (known: ControllerRevision): boolean => live.has(hashOf(known, revisionHashLabel));
@@ -130,9 +130,7 @@ async function carryOut(
 function statusOf(
   set: DaemonSet,
   places: readonly DaemonPlace[],
-  hash: string,
-  collisions: number,
-  now: number,
+  { hash, collisions, now }: { hash: string; collisions: number; now: number },
 ): NonNullable<DaemonSet['status']> {
   const minReady = set.spec.minReadySeconds;
   let [desired, scheduled, misscheduled, ready, available, updated] = [0, 0, 0, 0, 0, 0];

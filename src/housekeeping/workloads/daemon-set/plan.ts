@@ -95,17 +95,15 @@ function updatePlan(set: DaemonSet, places: readonly DaemonPlace[], hash: string
   const { maxSurge, maxUnavailable } = updateLimits(set, places);
   const wanted = places.filter(({ isWanted }) => isWanted);
   return maxSurge > 0
-    ? surgingUpdate(set, wanted, hash, maxSurge, now)
-    : replacingUpdate(set, wanted, hash, maxUnavailable, now);
+    ? surgingUpdate(set, wanted, { hash, maxSurge, now })
+    : replacingUpdate(set, wanted, { hash, maxUnavailable, now });
 }
 
 /** An old Pod goes first, then its successor comes. Those that do not work go at once. */
 function replacingUpdate(
   set: DaemonSet,
   places: readonly DaemonPlace[],
-  hash: string,
-  maxUnavailable: number,
-  now: number,
+  { hash, maxUnavailable, now }: { hash: string; maxUnavailable: number; now: number },
 ): DaemonPlan {
   const remove: Pod[] = [];
   const candidates: Pod[] = [];
@@ -126,9 +124,7 @@ function replacingUpdate(
 function surgingUpdate(
   set: DaemonSet,
   places: readonly DaemonPlace[],
-  hash: string,
-  maxSurge: number,
-  now: number,
+  { hash, maxSurge, now }: { hash: string; maxSurge: number; now: number },
 ): DaemonPlan {
   const create: string[] = [];
   const remove: Pod[] = [];

@@ -84,7 +84,7 @@ async function advance(context: ReconcileContext, job: Job, pods: readonly Pod[]
   const heldPods = tally.failedIndexes?.held.size ?? 0;
   const isSettled = tally.uncounted.succeeded.length + tally.uncounted.failed.length + heldPods === 0;
   const isOver = outcome !== undefined && isQuiet && isSettled;
-  await writeStatus(client, Jobs, job, statusOf(job, tally, outcome, isOver, now));
+  await writeStatus(client, Jobs, job, statusOf(job, tally, { outcome, isOver, now }));
   await releasePods(client, tally.release);
   if (isOver) {
     if (outcome.isSuccess) context.events.event(job, 'Normal', 'Completed', 'Job completed');
@@ -125,13 +125,17 @@ async function keepRunning(
   const restMs = pauseMs(job, tally, pods, context.clock.now());
   if (restMs > 0) return after(restMs, 'a pause after Pods that failed');
   const waits: number[] = [];
-  const failure = await createPods(context, job, newPods(job, tally, amount, context.clock.now(), waits));
+  const failure = await createPods(context, job, newPods(job, tally, { amount, now: context.clock.now(), waits }));
   if (failure) throw failure.error;
   return waits.length > 0 ? after(Math.min(...waits), 'a pause after Pods that failed') : done();
 }
 
 /** The next Pods of a Job; how long indexes have to wait for theirs is added to `waits`. */
-function* newPods(job: Job, tally: JobTally, amount: number, now: number, waits: number[]): Generator<Pod> {
+function* newPods(
+  job: Job,
+  tally: JobTally,
+  { amount, now, waits }: { amount: number; now: number; waits: number[] },
+): Generator<Pod> {
   if (!isIndexed(job)) {
     for (let made = 0; made < amount; made++) yield jobPod(job, undefined);
     return;
@@ -153,9 +157,7 @@ function* newPods(job: Job, tally: JobTally, amount: number, now: number, waits:
 function statusOf(
   job: Job,
   tally: JobTally,
-  outcome: JobOutcome | undefined,
-  isOver: boolean,
-  now: number,
+  { outcome, isOver, now }: { outcome: JobOutcome | undefined; isOver: boolean; now: number },
 ): NonNullable<Job['status']> {
   const before = job.status ?? {};
   let conditions: readonly JobCondition[] = before.conditions ?? [];

@@ -79,8 +79,7 @@ export async function keepClaimOwners(
   { client }: ClaimContext,
   claims: Lister<PersistentVolumeClaim>,
   set: StatefulSet,
-  pod: Pod,
-  isCondemned: boolean,
+  { pod, isCondemned }: { pod: Pod; isCondemned: boolean },
 ): Promise<void> {
   const desired = desiredOwners(set, isCondemned ? pod : undefined);
   for (const template of set.spec.volumeClaimTemplates ?? []) {

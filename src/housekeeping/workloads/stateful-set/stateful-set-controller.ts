@@ -64,7 +64,7 @@ export function statefulSetController(): ControllerDefinition {
       const names = { current: current.metadata.name!, update: update.metadata.name! };
       const plan = planMembers(set, members, names, clock.now());
       await carryOut(context, claims!, { set, members, plan, current, update });
-      const status = statefulSetStatus(set, members, names, collisions, clock.now());
+      const status = statefulSetStatus(set, members, { revisions: names, collisions, now: clock.now() });
       const isMoving = plan.create.length + plan.remove.length > 0;
       const isLong = plan.create.length >= podsPerRound || plan.remove.length >= podsPerRound;
       // What was made or removed comes back as an event, and is counted then; a new template is reported at once.
@@ -121,7 +121,7 @@ async function carryOut(
       if (pod.status?.phase === 'Pending' && !isTerminating(pod)) {
         await createClaims(context, claims, set, pod.metadata.name!);
       }
-      await keepClaimOwners(context, claims, set, pod, plan.condemned.includes(pod));
+      await keepClaimOwners(context, claims, set, { pod, isCondemned: plan.condemned.includes(pod) });
     }
   }
   for (const pod of plan.remove) await remove(context, set, pod);

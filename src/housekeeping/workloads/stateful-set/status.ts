@@ -8,9 +8,7 @@ import type { MemberRevisions } from './plan.ts';
 export function statefulSetStatus(
   set: StatefulSet,
   pods: readonly Pod[],
-  revisions: MemberRevisions,
-  collisions: number,
-  now: number,
+  { revisions, collisions, now }: { revisions: MemberRevisions; collisions: number; now: number },
 ): NonNullable<StatefulSet['status']> {
   let replicas = 0;
   let ready = 0;

@@ -83,7 +83,7 @@ export function claimBinder(provisioners: Provisioners): ControllerDefinition {
       if (volume) await bind(context, claim, volume);
       // One that waited for a default class gets it now that there is one; the change brings it here again.
       else if (standard) await giveClass(context, claim, standard);
-      else await provisionFor(context, claim, storageClass, provisioners, mustWait);
+      else await provisionFor(context, claim, storageClass, { provisioners, mustWait });
       return done();
     },
   });

@@ -29,8 +29,7 @@ export async function provisionFor(
   context: Context,
   claim: PersistentVolumeClaim,
   storageClass: StorageClass | undefined,
-  provisioners: Provisioners,
-  mustWait: boolean,
+  { provisioners, mustWait }: { provisioners: Provisioners; mustWait: boolean },
 ): Promise<void> {
   const { client, events } = context;
   const className = classOf(claim);

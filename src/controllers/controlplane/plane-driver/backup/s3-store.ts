@@ -63,9 +63,7 @@ export function s3Store(location: S3Location, clock: Clock, options: S3Options =
 
   const ask = async (
     method: 'GET' | 'PUT' | 'POST' | 'DELETE',
-    key: string,
-    query: Readonly<Record<string, string>>,
-    body: Buffer | undefined,
+    { key, query, body }: { key: string; query: Readonly<Record<string, string>>; body: Buffer | undefined },
     signal: AbortSignal,
   ): Promise<Answer> => {
     const url = new URL(base);
@@ -140,7 +138,10 @@ export function s3Store(location: S3Location, clock: Clock, options: S3Options =
     second: Buffer,
     signal: AbortSignal,
   ): Promise<void> => {
-    const opened = await expectOk(await ask('POST', key, { uploads: '' }, undefined, signal), 'an upload');
+    const opened = await expectOk(
+      await ask('POST', { key, query: { uploads: '' }, body: undefined }, signal),
+      'an upload',
+    );
     const uploadId = tagged(opened, 'UploadId')[0];
     if (uploadId === undefined)
       throw new BackupStoreError(`the backup store ${base.host} opened an upload without an id`);
@@ -148,7 +149,7 @@ export function s3Store(location: S3Location, clock: Clock, options: S3Options =
       const tags: string[] = [];
       const put = async (part: Buffer): Promise<void> => {
         const query = { partNumber: String(tags.length + 1), uploadId };
-        const answer = await ask('PUT', key, query, part, signal);
+        const answer = await ask('PUT', { key, query, body: part }, signal);
         await expectOk(answer, `part ${tags.length + 1}`);
         tags.push(answer.header('etag') ?? '');
       };
@@ -157,11 +158,11 @@ export function s3Store(location: S3Location, clock: Clock, options: S3Options =
       for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) await put(next.value);
       const list = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`).join('');
       const body = Buffer.from(`<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`);
-      await expectOk(await ask('POST', key, { uploadId }, body, signal), 'the end of an upload');
+      await expectOk(await ask('POST', { key, query: { uploadId }, body }, signal), 'the end of an upload');
     } catch (error) {
       // parts that lie about cost money; that they cannot be taken away must not hide what went wrong first
       const late = AbortSignal.timeout(silenceMs);
-      await ask('DELETE', key, { uploadId }, undefined, late).catch(() => {});
+      await ask('DELETE', { key, query: { uploadId }, body: undefined }, late).catch(() => {});
       throw error;
     }
   };
@@ -174,7 +175,7 @@ export function s3Store(location: S3Location, clock: Clock, options: S3Options =
       const second = first.done === true ? first : await pieces.next();
       if (second.done === true) {
         const whole = first.done === true ? Buffer.alloc(0) : first.value;
-        await expectOk(await ask('PUT', key, {}, whole, signal), `the backup ${key}`);
+        await expectOk(await ask('PUT', { key, query: {}, body: whole }, signal), `the backup ${key}`);
       } else {
         await writeInParts(key, pieces, first.value as Buffer, second.value, signal);
       }
@@ -188,7 +189,10 @@ export function s3Store(location: S3Location, clock: Clock, options: S3Options =
           prefix: `${prefix}${wanted}`,
           ...(token !== undefined && { 'continuation-token': token }),
         };
-        const text = await expectOk(await ask('GET', '', query, undefined, signal), 'the list of backups');
+        const text = await expectOk(
+          await ask('GET', { key: '', query, body: undefined }, signal),
+          'the list of backups',
+        );
         for (const key of tagged(text, 'Key')) names.push(key.slice(prefix.length));
         if (names.length > maxNames) throw new BackupStoreError(`bucket ${bucket} lists more than ${maxNames} backups`);
         token = tagged(text, 'IsTruncated')[0] === 'true' ? tagged(text, 'NextContinuationToken')[0] : undefined;
@@ -196,7 +200,7 @@ export function s3Store(location: S3Location, clock: Clock, options: S3Options =
       return names.sort();
     },
     async *read(name, signal) {
-      const answer = await ask('GET', `${prefix}${name}`, {}, undefined, signal);
+      const answer = await ask('GET', { key: `${prefix}${name}`, query: {}, body: undefined }, signal);
       if (answer.status !== 200)
         throw refusal(`the backup ${prefix}${name}`, answer.status, await textOf(answer, 'a question for a backup'));
       for await (const part of answer.body) yield part;
