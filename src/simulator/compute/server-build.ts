@@ -61,7 +61,11 @@ function later(compute: Compute, timing: string, kind: string, id: string, data?
 }
 
 /** Whether a fault rule strikes this step; the rest of the step is left undone then. */
-function strikes(compute: Compute, server: Readonly<Server>, operation: string, kind: string, data: StepData): boolean {
+function strikes(
+  compute: Compute,
+  server: Readonly<Server>,
+  { operation, kind, data }: { operation: string; kind: string; data: StepData },
+): boolean {
   if (data.isSpared) return false;
   const { faults, jobs } = compute.core;
   const effect = outcomeOf(compute.core, operation, server);
@@ -78,7 +82,7 @@ function unexpected({ id }: Readonly<Server>): string {
 }
 
 function schedule(compute: Compute, server: Readonly<Server>, data: StepData): void {
-  if (strikes(compute, server, 'server.schedule', step.schedule, data)) return;
+  if (strikes(compute, server, { operation: 'server.schedule', kind: step.schedule, data })) return;
   const host = chooseHost(compute, server, data.hints ?? { different: [], same: [] });
   if (!host) {
     failBuild(compute, server, noValidHost);
@@ -229,7 +233,7 @@ function spawn(compute: Compute, server: Readonly<Server>): void {
 }
 
 function start(compute: Compute, server: Readonly<Server>, data: StepData): void {
-  if (strikes(compute, server, 'server.build', step.spawn, data)) return;
+  if (strikes(compute, server, { operation: 'server.build', kind: step.spawn, data })) return;
   const now = compute.core.now();
   compute.change(server.id, { vmState: 'active', taskState: null, powerState: 1, launchedAt: now });
   for (const { id } of server.ports) {

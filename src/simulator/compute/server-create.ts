@@ -52,7 +52,9 @@ export function createServers(compute: Compute, context: RequestContext): Answer
   for (let index = 0; index < number; index++) {
     // Several of one request are told apart by a number.
     const suffix = number > 1 ? `-${index + 1}` : '';
-    const server = compute.servers.insert(newServer(compute, context, desired, resolved, index, suffix));
+    const server = compute.servers.insert(
+      newServer(compute, context, { desired, resolved, launchIndex: index, suffix }),
+    );
     compute.record(server, 'create', context);
     beginBuild(compute, server, ownHosts);
     first ??= server;
@@ -88,13 +90,17 @@ interface Resolved {
   readonly reservationId: string;
 }
 
+interface NewServer {
+  readonly desired: Fields;
+  readonly resolved: Resolved;
+  readonly launchIndex: number;
+  readonly suffix: string;
+}
+
 function newServer(
   compute: Compute,
   context: RequestContext,
-  desired: Fields,
-  resolved: Resolved,
-  launchIndex: number,
-  suffix: string,
+  { desired, resolved, launchIndex, suffix }: NewServer,
 ): Server {
   const now = compute.core.now();
   const name = String(desired['name']) + suffix;

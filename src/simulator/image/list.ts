@@ -36,7 +36,7 @@ export function listImages(images: Images, context: RequestContext): Answer {
   const wantsHidden = query.get('os_hidden')?.toLowerCase() === 'true';
   const found: Readonly<Image>[] = [];
   for (const image of images.images.all()) {
-    if (image.isHidden !== wantsHidden || !isListed(images, image, caller, visibility, wantedMembership)) continue;
+    if (image.isHidden !== wantsHidden || !isListed(images, image, caller, { visibility, wantedMembership })) continue;
     if (matches(image)) found.push(image);
   }
   const rows = inOrder(context, found);
@@ -60,8 +60,7 @@ export function isListed(
   images: Images,
   image: Readonly<Image>,
   { projectId, isAdmin }: { readonly projectId?: string | undefined; readonly isAdmin: boolean },
-  visibility?: string,
-  wantedMembership = 'accepted',
+  { visibility, wantedMembership = 'accepted' }: { visibility?: string | undefined; wantedMembership?: string } = {},
 ): boolean {
   if (!images.canSee(image, projectId, isAdmin)) return false;
   const isForeign = image.owner !== projectId;

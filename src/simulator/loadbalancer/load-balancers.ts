@@ -152,7 +152,7 @@ function create(octavia: Octavia, values: Values, caller: Caller): Readonly<Load
   const lb = octavia.loadBalancers.insert({
     ...fresh,
     ...newColumns<LoadBalancerRow>(attributes, values),
-    ...makeVip(octavia, fresh.id, projectId, provider, plan, additional),
+    ...makeVip(octavia, { id: fresh.id, projectId, provider, plan, additional }),
     provider,
   });
   if (lb.vip_qos_policy_id) network.setPortQosPolicy(lb.vip_port_id, lb.vip_qos_policy_id);

@@ -121,7 +121,7 @@ export function createOctavia(core: Core): Octavia {
   const health = new Health(octavia);
   core.jobs.define<SettleJob>(settleJob, (id, { touched, error }) => {
     const lb = tables.loadBalancers.get(id);
-    if (lb) settle(octavia, lb, touched, error !== null, tableOf);
+    if (lb) settle(octavia, lb, { touched, hasFailed: error !== null }, tableOf);
   });
   return octavia;
 }
@@ -130,8 +130,7 @@ export function createOctavia(core: Core): Octavia {
 function settle(
   octavia: Octavia,
   lb: Readonly<LoadBalancerRow>,
-  touched: readonly Touched[],
-  hasFailed: boolean,
+  { touched, hasFailed }: { touched: readonly Touched[]; hasFailed: boolean },
   tableOf: (name: PartTable) => Table<PartRow>,
 ): void {
   const { loadBalancers, core, health } = octavia;

@@ -41,8 +41,8 @@ export function planVip({ core }: Octavia, values: Values, canSee: (networkId: s
   const networkId = values['vip_network_id'] as string | null | undefined;
   const subnetId = values['vip_subnet_id'] as string | null | undefined;
   const address = (values['vip_address'] as string | null | undefined) ?? undefined;
-  if (portId) return planByPort(network, portId, subnetId ?? undefined, address, canSee);
-  if (networkId) return planByNetwork(network, networkId, subnetId ?? undefined, address, canSee);
+  if (portId) return planByPort(network, { portId, subnetId: subnetId ?? undefined, address }, canSee);
+  if (networkId) return planByNetwork(network, { networkId, subnetId: subnetId ?? undefined, address }, canSee);
   if (subnetId) {
     const subnet = network.subnet(subnetId);
     if (!subnet || !canSee(subnet.networkId)) throw noSuch('Subnet', subnetId);
@@ -53,9 +53,7 @@ export function planVip({ core }: Octavia, values: Values, canSee: (networkId: s
 
 function planByPort(
   network: NetworkService,
-  portId: string,
-  subnetId: string | undefined,
-  address: string | undefined,
+  { portId, subnetId, address }: { portId: string; subnetId: string | undefined; address: string | undefined },
   canSee: (networkId: string) => boolean,
 ): VipPlan {
   const port = network.port(portId);
@@ -77,9 +75,7 @@ function planByPort(
 
 function planByNetwork(
   network: NetworkService,
-  networkId: string,
-  subnetId: string | undefined,
-  address: string | undefined,
+  { networkId, subnetId, address }: { networkId: string; subnetId: string | undefined; address: string | undefined },
   canSee: (networkId: string) => boolean,
 ): VipPlan {
   const found = network.network(networkId);
@@ -117,19 +113,21 @@ export function planAdditional({ core }: Octavia, plan: VipPlan, values: Values)
   });
 }
 
+interface VipRequest {
+  readonly id: string;
+  readonly projectId: string;
+  readonly provider: string;
+  readonly plan: VipPlan;
+  readonly additional: readonly AdditionalPlan[];
+}
+
 /** Makes the port of a load balancer, or takes the one that was brought along. */
-export function makeVip(
-  { core }: Octavia,
-  id: string,
-  projectId: string,
-  provider: string,
-  plan: VipPlan,
-  additional: readonly AdditionalPlan[],
-): Vip {
+export function makeVip({ core }: Octavia, { id, projectId, provider, plan, additional }: VipRequest): Vip {
   const { network } = core.services;
   // The group belongs to octavia's own project: the owner of the load balancer sees only its id on the port.
   const group = network.createSecurityGroup({ projectId: '', name: `lb-${id}`, description: '' });
-  const port = plan.port ?? makePort(network, id, projectId, provider, plan, additional, () => core.ids.requestId());
+  const port =
+    plan.port ?? makePort(network, { id, projectId, provider, plan, additional }, () => core.ids.requestId());
   return {
     vip_network_id: plan.networkId,
     vip_subnet_id: plan.subnetId,
@@ -146,11 +144,7 @@ export function makeVip(
 
 function makePort(
   network: NetworkService,
-  id: string,
-  projectId: string,
-  provider: string,
-  { networkId, subnetId, address }: VipPlan,
-  additional: readonly AdditionalPlan[],
+  { id, projectId, provider, plan: { networkId, subnetId, address }, additional }: VipRequest,
   requestId: () => string,
 ): PortView {
   try {

@@ -157,10 +157,7 @@ export function createVolumes(core: Core): Volumes {
   /** Whether a fault keeps a volume from the end of a step; `failed` is the status of one that went wrong. */
   const strikes = (
     volume: Readonly<Volume>,
-    operation: string,
-    kind: string,
-    data: StepData,
-    failed: string,
+    { operation, kind, data, failed }: { operation: string; kind: string; data: StepData; failed: string },
   ): boolean => {
     if (data.isSpared) return false;
     const effect = outcomeOf(core, operation, { projectId: volume.projectId, name: volume.name ?? '' });
@@ -179,18 +176,19 @@ export function createVolumes(core: Core): Volumes {
   jobs.define<StepData | undefined>(job.created, (id, data = {}) => {
     const volume = volumes.get(id);
     if (!volume || (volume.status !== 'creating' && volume.status !== 'downloading')) return;
-    if (strikes(volume, 'volume.create', job.created, data, 'error')) return;
+    if (strikes(volume, { operation: 'volume.create', kind: job.created, data, failed: 'error' })) return;
     change(id, { status: 'available', isBootable: volume.image !== undefined });
   });
   jobs.define<StepData | undefined>(job.deleted, (id, data = {}) => {
     const volume = volumes.get(id);
     if (volume?.status !== 'deleting') return;
-    if (!strikes(volume, 'volume.delete', job.deleted, data, 'error_deleting')) volumes.delete(id);
+    if (!strikes(volume, { operation: 'volume.delete', kind: job.deleted, data, failed: 'error_deleting' }))
+      volumes.delete(id);
   });
   jobs.define<StepData>(job.extended, (id, data) => {
     const volume = volumes.get(id);
     if (volume?.status !== 'extending') return;
-    if (strikes(volume, 'volume.extend', job.extended, data, 'error_extending')) return;
+    if (strikes(volume, { operation: 'volume.extend', kind: job.extended, data, failed: 'error_extending' })) return;
     change(id, { status: volume.attachments.length > 0 ? 'in-use' : 'available', size: data.size ?? volume.size });
   });
   jobs.define(job.uploaded, (id) => {

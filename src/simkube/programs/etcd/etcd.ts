@@ -41,12 +41,12 @@ export function etcdProgram(kubernetes: SimulatedKubernetes): SimulatedProgram {
       data: new EtcdKeys(kubernetes.clusters, etcd),
     };
     // Peers find it from now on, which keeps two that start together from beginning two clusters.
-    listenToPeers(kubernetes, process, closing, settings, endpoint);
+    listenToPeers(kubernetes, process, { closing, settings, endpoint });
     const { name, clientUrls, version } = settings;
     etcd.start(memberId, { name, clientUrls, version });
     closing.add(() => etcd.stop(memberId));
     if (membership.isFresh) await settle(kubernetes, process, settings, membership);
-    listenToClients(kubernetes, process, closing, settings, endpoint, serving);
+    listenToClients(kubernetes, process, { closing, settings, endpoint, serving });
     say('info', 'ready to serve client requests', { 'local-member-id': memberId, 'cluster-id': etcd.id });
     const gone = removal(membership, closing);
     await Promise.race([untilStopped(process), gone]);
@@ -118,21 +118,23 @@ function agreement({ signal }: SimulatedProcess, etcd: Membership['etcd']): Prom
 function listenToPeers(
   kubernetes: SimulatedKubernetes,
   process: SimulatedProcess,
-  closing: Closing,
-  settings: EtcdSettings,
-  endpoint: EtcdEndpoint,
+  { closing, settings, endpoint }: { closing: Closing; settings: EtcdSettings; endpoint: EtcdEndpoint },
 ): void {
   const service = markEtcd(localOnly(), wayTo(kubernetes, endpoint));
   for (const port of portsOf(settings.listenPeerUrls, 2380)) closing.add(process.listen(port, service));
 }
 
+interface EtcdListener {
+  readonly closing: Closing;
+  readonly settings: EtcdSettings;
+  readonly endpoint: EtcdEndpoint;
+  readonly serving: Serving | undefined;
+}
+
 function listenToClients(
   kubernetes: SimulatedKubernetes,
   process: SimulatedProcess,
-  closing: Closing,
-  settings: EtcdSettings,
-  endpoint: EtcdEndpoint,
-  serving: Serving | undefined,
+  { closing, settings, endpoint, serving }: EtcdListener,
 ): void {
   const get = async (path: string): Promise<{ status: number; body: string }> => answerHealth(endpoint, path);
   for (const port of portsOf(settings.listenMetricsUrls, 2381)) closing.add(process.listen(port, httpService(get)));

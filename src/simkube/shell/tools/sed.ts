@@ -95,7 +95,7 @@ export async function sed(
     const isLast = number === lines.length;
     for (const edit of edits) {
       if (line === undefined) break;
-      if (selects(edit, line, number, isLast, active) === edit.isNegated) continue;
+      if (selects(edit, { line, number, isLast }, active) === edit.isNegated) continue;
       const outcome = edit.act(line);
       out.add(outcome.before ?? '');
       after += outcome.after ?? '';
@@ -110,7 +110,11 @@ export async function sed(
   return out.text();
 }
 
-function selects(edit: Edit, line: string, number: number, isLast: boolean, active: Set<Edit>): boolean {
+function selects(
+  edit: Edit,
+  { line, number, isLast }: { line: string; number: number; isLast: boolean },
+  active: Set<Edit>,
+): boolean {
   const { from, to } = edit;
   const hits = (address: Address): boolean =>
     address.kind === 'line' ? address.line === number : address.kind === 'last' ? isLast : address.pattern.test(line);

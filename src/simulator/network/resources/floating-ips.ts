@@ -184,7 +184,7 @@ function associationOf(neutron: Neutron, row: Readonly<FloatingIpRow>, values: V
   const portId = given === undefined ? row.port_id : given;
   if (given) refuseForwarding(neutron, row);
   if (portId === null) return { port_id: null, fixed_ip_address: null, router_id: null };
-  const { port, address, subnet } = innerSide(neutron, row, portId, desiredAddress, caller);
+  const { port, address, subnet } = innerSide(neutron, row, { portId, wanted: desiredAddress }, caller);
   const routerId = routerBetween(neutron, port, subnet, row.floating_network_id);
   if (portId !== row.port_id) {
     for (const other of neutron.floatingIps.by('port', portId)) {
@@ -199,8 +199,7 @@ function associationOf(neutron: Neutron, row: Readonly<FloatingIpRow>, values: V
 function innerSide(
   { ports, networks, subnets }: Neutron,
   row: Readonly<FloatingIpRow>,
-  portId: string,
-  wanted: string | undefined,
+  { portId, wanted }: { portId: string; wanted: string | undefined },
   caller: Caller,
 ): { port: Readonly<PortRow>; address: string; subnet: Readonly<SubnetRow> } {
   const port = ports.get(portId);

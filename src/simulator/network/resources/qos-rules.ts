@@ -107,7 +107,7 @@ function rulesBelow(neutron: Neutron, type: string, attributes: Attributes): Rou
       mustBeAdmin(context, `create_policy_${shape.name}`);
       const policy = policyOf(neutron, context);
       const { tenant_id: _owner, ...content } = values;
-      refuseConflict(policy, rulesOf(policy), type, content, undefined);
+      refuseConflict(policy, rulesOf(policy), { type, content, own: undefined });
       refuseOpposite(policy, [...qosRules.by('policy', policy.id)], type, content);
       const { tags: _untagged, ...standard } = neutron.standard({ tenant_id: policy.tenant_id });
       const rule = qosRules.insert({ ...standard, qos_policy_id: policy.id, type, values: content });
@@ -155,7 +155,7 @@ function ruleOperations(
       const content = { ...rule.values, ...values };
       const others = [...qosRules.by('policy', policy.id)].filter(({ id }) => id !== rule.id);
       const alike = others.filter((each) => each.type === type);
-      refuseConflict(policy, alike, type, content, rule.id);
+      refuseConflict(policy, alike, { type, content, own: rule.id });
       refuseOpposite(policy, others, type, content);
       const changed = neutron.change(qosRules, rule, { values: content });
       neutron.change(qosPolicies, policy, {});
@@ -188,9 +188,7 @@ function ruleNotFound(id: string, policyId: string): Error {
 function refuseConflict(
   policy: Readonly<QosPolicyRow>,
   rules: readonly Readonly<QosRuleRow>[],
-  type: string,
-  content: Values,
-  own: string | undefined,
+  { type, content, own }: { type: string; content: Values; own: string | undefined },
 ): void {
   for (const { id, values } of rules) {
     const isApart = 'direction' in content && values['direction'] !== content['direction'];

@@ -166,7 +166,12 @@ export function rbacPolicyResource(neutron: Neutron): Resource<SharingRow> {
       }
       const target = values['target_tenant'] as string;
       if (sharings.count('grant', sharingKey(id, target)) > 0) throw duplicate();
-      const made = insertSharing(neutron, type, id, values['tenant_id'] as string, target);
+      const made = insertSharing(neutron, {
+        object_type: type,
+        object_id: id,
+        owner: values['tenant_id'] as string,
+        target,
+      });
       noteShared(id);
       return made;
     },

@@ -34,7 +34,8 @@ export function isSharedWith(
 export function setShared(neutron: Neutron, type: SharedType, row: Readonly<StandardRow>, isShared: boolean): void {
   const { sharings } = neutron;
   const present = sharings.first('grant', sharingKey(row.id, everybody));
-  if (isShared && !present) insertSharing(neutron, type, row.id, row.tenant_id, everybody);
+  if (isShared && !present)
+    insertSharing(neutron, { object_type: type, object_id: row.id, owner: row.tenant_id, target: everybody });
   if (!isShared && present) sharings.delete(present.id);
 }
 
@@ -46,10 +47,12 @@ export function shareWithEverybody(neutron: Neutron, network: Readonly<NetworkRo
 
 export function insertSharing(
   neutron: Neutron,
-  object_type: SharedType,
-  object_id: string,
-  owner: string,
-  target: string,
+  {
+    object_type,
+    object_id,
+    owner,
+    target,
+  }: { object_type: SharedType; object_id: string; owner: string; target: string },
 ): ReturnType<Neutron['sharings']['insert']> {
   const { tags: _untagged, ...standard } = neutron.standard({ tenant_id: owner });
   return neutron.sharings.insert({

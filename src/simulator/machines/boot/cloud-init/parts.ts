@@ -80,18 +80,16 @@ function collect(text: string, into: { parts: UserDataPart[]; warnings: string[]
         into.warnings.push(`user_data.py[WARNING]: Failed decompressing part ${fileName ?? ''}`);
         continue;
       }
-      add(content, contentTypes[contentType] ?? kindOfText(content), contentType, fileName, into);
+      add(content, { kind: contentTypes[contentType] ?? kindOfText(content), contentType, fileName }, into);
     }
     return;
   }
-  add(text, kindOfText(text), 'text/x-not-multipart', undefined, into);
+  add(text, { kind: kindOfText(text), contentType: 'text/x-not-multipart', fileName: undefined }, into);
 }
 
 function add(
   text: string,
-  kind: PartKind | undefined,
-  contentType: string,
-  fileName: string | undefined,
+  { kind, contentType, fileName }: { kind: PartKind | undefined; contentType: string; fileName: string | undefined },
   into: { parts: UserDataPart[]; warnings: string[] },
 ): void {
   const name = fileName ?? `part-${String(into.parts.length + 1).padStart(3, '0')}`;

@@ -70,7 +70,11 @@ export async function ensureControlPlanePki(context: PkiContext): Promise<Contro
   const { cluster, say } = context;
   say(`[certs] Using certificateDir folder "${cluster.certificatesDir}"`);
   const authority = await ensureAuthority(context, authorities.cluster);
-  const apiServer = await ensureServing(context, 'apiserver', authority, 'kube-apiserver', apiServerHosts(context));
+  const apiServer = await ensureServing(context, 'apiserver', {
+    authority,
+    commonName: 'kube-apiserver',
+    hosts: apiServerHosts(context),
+  });
   await ensureAuthority(context, authorities.frontProxy);
   let etcdAuthority: CertificateAndKey | undefined;
   let etcdServer: CertificateAndKey | undefined;
@@ -78,7 +82,7 @@ export async function ensureControlPlanePki(context: PkiContext): Promise<Contro
     etcdAuthority = await ensureAuthority(context, authorities.etcd);
     const { nodeName, advertiseAddress } = context;
     const hosts = unique([nodeName, 'localhost', advertiseAddress, '127.0.0.1', '::1', ...cluster.etcdCertSans]);
-    etcdServer = await ensureServing(context, 'etcd/server', etcdAuthority, nodeName, hosts);
+    etcdServer = await ensureServing(context, 'etcd/server', { authority: etcdAuthority, commonName: nodeName, hosts });
   }
   return { authority, etcdAuthority, serviceAccountKey: await ensureServiceAccountKey(context), apiServer, etcdServer };
 }
@@ -136,9 +140,7 @@ function authorityProblem(certificate: string, privateKey: string | undefined, p
 async function ensureServing(
   context: PkiContext,
   file: string,
-  authority: CertificateAndKey,
-  commonName: string,
-  hosts: readonly string[],
+  { authority, commonName, hosts }: { authority: CertificateAndKey; commonName: string; hosts: readonly string[] },
 ): Promise<CertificateAndKey> {
   const { disk, clock, say, cluster } = context;
   const path = `${cluster.certificatesDir}/${file}`;

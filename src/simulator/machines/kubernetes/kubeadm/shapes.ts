@@ -117,7 +117,7 @@ export interface ShapeFindings {
 /** Compares a document with what kubeadm of this version of the format would decode. */
 export function checkShape(document: JsonValue, kind: string, isListFormat: boolean): ShapeFindings {
   const findings: ShapeFindings = { unknown: [], wrong: undefined };
-  visit(document, shapes[kind] ?? 'any', kind, '', isListFormat, findings);
+  visit(document, shapes[kind] ?? 'any', { kind, path: '', isListFormat }, findings);
   return findings;
 }
 
@@ -133,9 +133,7 @@ const goTypes: Readonly<Record<string, string>> = {
 function visit(
   value: JsonValue,
   shape: Shape,
-  kind: string,
-  path: string,
-  isListFormat: boolean,
+  { kind, path, isListFormat }: { kind: string; path: string; isListFormat: boolean },
   findings: ShapeFindings,
 ): void {
   if (value === null || shape === 'any' || findings.wrong !== undefined) return;
@@ -153,7 +151,7 @@ function visit(
     const inner = path === '' ? field : `${path}.${field}`;
     const known = Object.hasOwn(shape, field) ? shape[field] : undefined;
     if (known === undefined) findings.unknown.push(inner);
-    else if (content !== undefined) visit(content, known, kind, inner, isListFormat, findings);
+    else if (content !== undefined) visit(content, known, { kind, path: inner, isListFormat }, findings);
   }
 }
 

@@ -30,17 +30,22 @@ export async function ensureMirrorPods(
   for (const component of controlPlaneComponents) {
     const manifest = readManifest(machine, component);
     const present = items.find(({ metadata }) => metadata.name === `${component}-${nodeName}`);
-    if (manifest) await ensureMirrorPod(machine, client, nodeName, manifest, present, ready.has(component));
+    if (manifest)
+      await ensureMirrorPod(machine, client, { nodeName, manifest, present, isReady: ready.has(component) });
   }
+}
+
+interface MirrorPod {
+  readonly nodeName: string;
+  readonly manifest: Pod;
+  readonly present: Pod | undefined;
+  readonly isReady: boolean;
 }
 
 async function ensureMirrorPod(
   machine: RunningMachine,
   client: Client,
-  nodeName: string,
-  manifest: Pod,
-  present: Pod | undefined,
-  isReady: boolean,
+  { nodeName, manifest, present, isReady }: MirrorPod,
 ): Promise<void> {
   const key = { namespace: 'kube-system', name: `${manifest.metadata.name}-${nodeName}` };
   const hash = createHash('md5').update(JSON.stringify(manifest)).digest('hex');
@@ -49,7 +54,7 @@ async function ensureMirrorPod(
     await client.delete(Pods, key, { gracePeriodSeconds: 0 });
     pod = undefined;
   }
-  pod ??= await createMirrorPod(machine, client, nodeName, manifest, hash);
+  pod ??= await createMirrorPod(machine, client, { nodeName, manifest, hash });
   const isShown = pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
   if (pod.status?.phase !== undefined && pod.status.hostIP !== undefined && isShown === isReady) return;
   const address = machine.addresses[0] ?? '';
@@ -64,9 +69,7 @@ async function ensureMirrorPod(
 async function createMirrorPod(
   machine: RunningMachine,
   client: Client,
-  nodeName: string,
-  manifest: Pod,
-  hash: string,
+  { nodeName, manifest, hash }: { nodeName: string; manifest: Pod; hash: string },
 ): Promise<Pod> {
   const node = await client.get(Nodes, { name: nodeName });
   const pod: Pod = {
