@@ -1,4 +1,4 @@
-import { CapstanError, type Clock } from '../machinery/index.ts';
+import { CapstanError, type Clock, must } from '../machinery/index.ts';
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
@@ -13,7 +13,7 @@ export function parseTimeout(text: string, flag = '--timeout'): number {
   }
   let total = 0;
   for (const [, amount, unit] of trimmed.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g))
-    total += Number(amount) * units[unit!]!;
+    total += Number(amount) * must(units[unit ?? ''], 'a unit of time');
   return total;
 }
 

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { type CancelTimer, type Clock, systemClock } from '../machinery/index.ts';
+import { type CancelTimer, type Clock, must, systemClock } from '../machinery/index.ts';
 
 /** What the process did since the last look, and what it holds. */
 export interface MemorySample {
@@ -27,7 +27,7 @@ const largeHeapBytes = 128 * 1024 * 1024;
 export function isWorthCollecting(samples: readonly MemorySample[]): boolean {
   const latest = samples.slice(-enoughChecks);
   if (latest.length < enoughChecks || latest.some(({ utilization }) => utilization > calmUtilization)) return false;
-  return latest.at(-1)!.youngBytes >= worthwhileBytes;
+  return must(latest.at(-1), 'the latest sample').youngBytes >= worthwhileBytes;
 }
 
 /** Whether what was kept for a while after the last work is garbage by now; true once per rest. `calmLooks`: how many in a row. */

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { CapstanError } from '../machinery/index.ts';
+import { CapstanError, must } from '../machinery/index.ts';
 import type { LogLevel } from '../runtime/index.ts';
 import { type CommandContext, processContext } from './context.ts';
 import { asInvoked, commandName } from './invocation.ts';
@@ -162,7 +162,7 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
     )
     .action(
       runs(async (options, context, file) =>
-        (await import('./commands/backup.ts')).backup(options as never, context, file!),
+        (await import('./commands/backup.ts')).backup(options as never, context, must(file, 'the file')),
       ),
     );
 
@@ -181,7 +181,7 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
     )
     .action(
       runs(async (options, context, file) =>
-        (await import('./commands/restore.ts')).restore(options as never, context, file!),
+        (await import('./commands/restore.ts')).restore(options as never, context, must(file, 'the file')),
       ),
     );
 
@@ -214,7 +214,9 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
       '\nExamples:\n  source <(capstan completion bash)\n  capstan completion zsh > ~/.zfunc/_capstan\n  capstan completion fish > ~/.config/fish/completions/capstan.fish\n',
     )
     .action(
-      runs(async (_options, context, shell) => (await import('./commands/completion.ts')).completion(context, shell!)),
+      runs(async (_options, context, shell) =>
+        (await import('./commands/completion.ts')).completion(context, must(shell, 'the shell')),
+      ),
     );
   program
     .command('__complete', { hidden: true })

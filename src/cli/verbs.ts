@@ -1,4 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
+import { must } from '../machinery/index.ts';
 import type { CommandContext } from './context.ts';
 
 /** Makes the action of a command from a function that gets its options, the context and its arguments. */
@@ -41,7 +42,11 @@ function addGet(program: Command, runs: Runs): void {
     .addHelpText('after', '\nExamples:\n  capstan get kubeconfig basic-1 > basic-1.kubeconfig\n')
     .action(
       runs(async (options, context, name) =>
-        (await import('./commands/get-kubeconfig.ts')).getKubeconfig(options, context, name!),
+        (await import('./commands/get-kubeconfig.ts')).getKubeconfig(
+          options,
+          context,
+          must(name, 'the name of the cluster'),
+        ),
       ),
     );
   withConnectionFlags(get.command('clusters').alias('cluster').description('list clusters and how far they are'))
@@ -85,7 +90,11 @@ function addDescribe(program: Command, runs: Runs): void {
     )
     .action(
       runs(async (options, context, name) =>
-        (await import('./commands/describe-cluster.ts')).describeCluster(options, context, name!),
+        (await import('./commands/describe-cluster.ts')).describeCluster(
+          options,
+          context,
+          must(name, 'the name of the cluster'),
+        ),
       ),
     );
 }

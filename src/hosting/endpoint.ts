@@ -110,8 +110,8 @@ export function serverUrl({ host, port }: { host: string; port: number }): strin
 }
 
 function splitHostPort(text: string, port: number): [host: string, port: number] {
-  const match = /^([^:]+):(\d+)$/.exec(text);
-  return match ? [match[1]!, Number(match[2])] : [text, port];
+  const [, host, given] = /^([^:]+):(\d+)$/.exec(text) ?? [];
+  return host === undefined ? [text, port] : [host, Number(given)];
 }
 
 function waiting(reason: EndpointProblem, message: string): EndpointAnswer {

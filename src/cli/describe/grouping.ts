@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { ConditionView } from './conditions.ts';
 import { conditionsOf, findCondition } from './conditions.ts';
 import type { TreeNode, TreeOptions } from './tree.ts';
@@ -12,7 +13,7 @@ export function grouped(nodes: readonly TreeNode[], options: TreeOptions): TreeN
     if (others) others.push(node);
     else byState.set(key, [node]);
   }
-  return [...byState.values()].map((members) => (members.length === 1 ? members[0]! : groupOf(members)));
+  return [...byState.values()].map((members) => groupOf(members));
 }
 
 function stateOf({ object, condition, deleting, shownConditions, children }: TreeNode, options: TreeOptions): string {
@@ -32,7 +33,8 @@ function stateKey(condition: ConditionView | undefined): string {
 }
 
 function groupOf(nodes: readonly TreeNode[]): TreeNode {
-  const first = nodes[0]!;
+  const first = must(nodes[0], 'a member of the group');
+  if (nodes.length === 1) return first;
   const members = nodes.map(({ object }) => object?.metadata.name ?? '').sort();
   const title = `${nodes.length} ${first.object?.kind ?? ''}s...`;
   const total = (counter: 'available' | 'ready' | 'upToDate'): number =>

@@ -48,8 +48,9 @@ const checks: readonly Check[] = [
     async look(cloud, signal) {
       const names: string[] = [];
       for await (const { name } of cloud.network.networks.list({ external: true }, { signal })) names.push(name);
-      if (names.length === 0) return warn('there is none: floating IPs and routers have nowhere to lead to');
-      if (names.length === 1) return names[0]!;
+      const [only, ...more] = names;
+      if (only === undefined) return warn('there is none: floating IPs and routers have nowhere to lead to');
+      if (more.length === 0) return only;
       return `${names.join(', ')}; name one as externalNetwork of your OpenStackCluster`;
     },
   },

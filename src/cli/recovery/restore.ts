@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { CapstanError } from '../../machinery/index.ts';
+import { CapstanError, must } from '../../machinery/index.ts';
 import { privateFileMode, readIfPresent, writeFileAtomic } from '../../pki/index.ts';
 import { type ArchiveSecret, lockDirectory, readArchive, restoreBackup } from '../../store/index.ts';
 import { manifestName, parseManifest, type RecoveryManifest, sealingKeysName, storeName } from './manifest.ts';
@@ -110,7 +110,7 @@ async function unpack(archive: string, secret: ArchiveSecret, directory: string)
     if (manifest && (await isThere(join(directory, part)))) continue;
     throw new CapstanError('CAP_BACKUP_UNKNOWN', `${archive} is not a whole archive: ${part} is not in it`);
   }
-  return manifest!;
+  return must(manifest, 'the manifest');
 }
 
 /** The key that seals Secrets goes where `capstan up` looks for it; another key there is somebody's only way to their Secrets. */

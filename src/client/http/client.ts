@@ -249,7 +249,7 @@ function parseBody<T>(body: string, request: string): T {
 
 /** List items of built-in kinds come without apiVersion and kind; everything downstream expects them. */
 function withTypeMeta<T extends KubeObject>(items: T[], list: { apiVersion: string; kind: string }): T[] {
-  if (items.length === 0 || items[0]!.kind !== undefined) return items;
+  if (items[0]?.kind !== undefined || items.length === 0) return items;
   const kind = list.kind.replace(/List$/, '');
   return items.map((item) => ({ ...item, apiVersion: list.apiVersion, kind }));
 }

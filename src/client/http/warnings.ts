@@ -7,8 +7,8 @@ export function parseWarnings(header: string | readonly string[] | undefined): s
   const texts: string[] = [];
   const pattern = /\b(\d{3}) \S+ "((?:[^"\\]|\\.)*)"/g;
   for (const value of typeof header === 'string' ? [header] : header) {
-    for (const match of value.matchAll(pattern)) {
-      if (match[1] === '299') texts.push(match[2]!.replace(/\\(.)/g, '$1'));
+    for (const [, code, text = ''] of value.matchAll(pattern)) {
+      if (code === '299') texts.push(text.replace(/\\(.)/g, '$1'));
     }
   }
   return texts;

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../machinery/index.ts';
+import { type KubeObject, must } from '../../machinery/index.ts';
 import { formatKey, keyOf } from '../object-key.ts';
 import type { ObjectKey } from '../types.ts';
 import type { Indexer, Lister } from './types.ts';
@@ -47,7 +47,8 @@ export class ObjectStore<T extends KubeObject> implements Lister<T> {
 
   byIndex(name: string, value: string): T[] {
     const found: T[] = [];
-    for (const key of this.#index(name).keys.get(value) ?? []) found.push(this.#objects.get(key)!);
+    for (const key of this.#index(name).keys.get(value) ?? [])
+      found.push(must(this.#objects.get(key), 'an indexed object'));
     return found;
   }
 

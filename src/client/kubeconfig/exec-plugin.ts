@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { dirname, isAbsolute, resolve, sep } from 'node:path';
-import { type Clock, errorMessage, isJsonObject, type JsonObject } from '../../machinery/index.ts';
+import { type Clock, errorMessage, isJsonObject, type JsonObject, must } from '../../machinery/index.ts';
 import { errnoOf, kubeconfigError } from './errors.ts';
 import type { Environment } from './read.ts';
 import type { Credential, CredentialSource, KubeconfigExec } from './types.ts';
@@ -54,7 +54,7 @@ function checkEntry({ exec, user, file, interactive }: ExecPluginOptions): { com
     kubeconfigError('CAP_KUBECONFIG_EXEC', `user "${user}" in ${file}: ${what}`, hint);
   const { command, apiVersion } = exec;
   if (command === undefined || command === '') throw wrong('exec has no command', 'name the program in exec.command');
-  if (!supportedVersions.some((version) => version === apiVersion)) {
+  if (apiVersion === undefined || !supportedVersions.some((version) => version === apiVersion)) {
     throw wrong(
       `exec.apiVersion is ${JSON.stringify(apiVersion ?? '')}`,
       `use one of ${supportedVersions.join(', ')} (newer releases of the plugin support them)`,
@@ -66,7 +66,7 @@ function checkEntry({ exec, user, file, interactive }: ExecPluginOptions): { com
       'run the command on a terminal, or use other credentials',
     );
   }
-  return { command, apiVersion: apiVersion! };
+  return { command, apiVersion };
 }
 
 async function runPlugin(options: ExecPluginOptions): Promise<{ credential: Credential; expiresAt: number }> {
@@ -153,7 +153,7 @@ function collect(
   return new Promise((done) => {
     const child = spawn(program, args, { env, stdio: [attached ? 'inherit' : 'ignore', 'pipe', 'inherit'] });
     const chunks: Buffer[] = [];
-    child.stdout!.on('data', (chunk: Buffer) => chunks.push(chunk));
+    must(child.stdout, 'the output of the plugin').on('data', (chunk: Buffer) => chunks.push(chunk));
     child.on('error', (error) => done({ code: null, stdout: '', error }));
     child.on('close', (code) => done({ code, stdout: Buffer.concat(chunks).toString('utf8') }));
   });

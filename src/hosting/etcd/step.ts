@@ -1,5 +1,5 @@
 import { parseDefragmentRule } from '../../api/index.ts';
-import { deepEqual } from '../../machinery/index.ts';
+import { deepEqual, must } from '../../machinery/index.ts';
 import type { EtcdSettings } from '../facts.ts';
 import type { DefragmentSpec, EtcdClusterSpec, OwnEtcdSpec } from '../spec.ts';
 import { nextEtcdImage } from './images.ts';
@@ -54,7 +54,10 @@ export function etcdStep(desired: EtcdClusterSpec, observed: EtcdObservation): E
     observed,
     all,
     members: new Map(
-      all.flatMap((member) => (nameOf(desired, member) === undefined ? [] : [[nameOf(desired, member)!, member]])),
+      all.flatMap((member) => {
+        const name = nameOf(desired, member);
+        return name === undefined ? [] : [[name, member]];
+      }),
     ),
   };
   for (const decide of decisions) {
@@ -249,7 +252,7 @@ function addMissing({ desired, store, members }: Situation): EtcdStep | undefine
 function removeExcess({ desired, store, members, all }: Situation): EtcdStep | undefined {
   const name = sortedNames(desired, members).at(-1);
   if (name === undefined || (memberIndex(desired.naming, name) ?? 0) < store.members) return undefined;
-  const member = members.get(name)!;
+  const member = must(members.get(name), 'the last member');
   const judgement = judgeRemoval(all, member.id);
   if (!judgement.safe) return wait('EtcdScalingDown', `${name} cannot leave etcd yet: ${judgement.problem}`);
   return withoutLeadership(all, member) ?? { kind: 'remove', id: member.id, name };
@@ -258,14 +261,15 @@ function removeExcess({ desired, store, members, all }: Situation): EtcdStep | u
 /** Pods that run something older than the StatefulSet says, one after the other and the leader's last. */
 function restartOutdated({ observed, members, all }: Situation): EtcdStep | undefined {
   const outdated = observed.pods.filter(({ upToDate }) => !upToDate);
-  if (outdated.length === 0) return undefined;
+  const [first] = outdated;
+  if (first === undefined) return undefined;
   if (observed.pods.some(({ terminating }) => terminating))
     return wait('EtcdRolling', 'a member of etcd is being restarted');
   const down = outdated.find(({ name }) => members.get(name)?.healthy === false);
   if (down) return { kind: 'restart', name: down.name };
   const ill = all.find(({ healthy }) => !healthy);
   if (ill) return wait('EtcdRolling', `${ill.name} must be healthy before the next member of etcd is restarted`);
-  const pod = outdated.find(({ name }) => members.get(name)?.isLeader !== true) ?? outdated[0]!;
+  const pod = outdated.find(({ name }) => members.get(name)?.isLeader !== true) ?? first;
   const member = members.get(pod.name);
   return (member && withoutLeadership(all, member)) ?? { kind: 'restart', name: pod.name };
 }

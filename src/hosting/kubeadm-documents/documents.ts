@@ -99,10 +99,11 @@ function withoutRetiredFlags(
   version: string,
   apiServer: KubeadmComponent | undefined,
 ): KubeadmComponent | undefined {
-  const retired = (apiServer?.extraArgs ?? []).filter(({ name }) => isRetired(version, name));
+  const given = apiServer?.extraArgs ?? [];
+  const retired = given.filter(({ name }) => isRetired(version, name));
   if (retired.length === 0) return apiServer;
   for (const { name } of retired) drafting.ignored.push(`clusterConfiguration.apiServer.extraArgs[${name}]`);
-  return { ...apiServer, extraArgs: apiServer!.extraArgs!.filter((argument) => !retired.includes(argument)) };
+  return { ...apiServer, extraArgs: given.filter((argument) => !retired.includes(argument)) };
 }
 
 export function initConfigurationDocument(

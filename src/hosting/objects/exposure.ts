@@ -109,7 +109,7 @@ function ingress(desired: PlaneSpec): Ingress[] {
       ],
     },
   });
-  const host = wanted.host.split(':')[0]!;
+  const [host = ''] = wanted.host.split(':');
   const agents = wanted.konnectivityHost;
   return [
     {

@@ -1,5 +1,5 @@
 import type { ConfigMap } from '../../api/index.ts';
-import { formatYaml, type JsonObject } from '../../machinery/index.ts';
+import { formatYaml, type JsonObject, must } from '../../machinery/index.ts';
 import { kubernetesAddresses } from '../network.ts';
 import type { PlaneSpec } from '../spec.ts';
 import { configMap } from './metadata.ts';
@@ -97,7 +97,9 @@ function service({ network }: PlaneSpec): JsonObject {
     kind: 'Service',
     metadata: { name: 'kubernetes', namespace: 'default' },
     spec: {
-      ...(network.serviceCidrs.length > 0 && { clusterIP: kubernetesAddresses(network)[0]! }),
+      ...(network.serviceCidrs.length > 0 && {
+        clusterIP: must(kubernetesAddresses(network)[0], 'the address of the kubernetes Service'),
+      }),
       internalTrafficPolicy: 'Local',
       selector: { app: proxyName },
       ports: [{ name: 'https', port: 443, targetPort: proxyPort, protocol: 'TCP' }],

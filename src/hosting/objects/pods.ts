@@ -1,4 +1,5 @@
 import type { Container, PodSpec, Probe, ProjectedSource, Volume } from '../../api/index.ts';
+import { must } from '../../machinery/index.ts';
 import type { CredentialName, PlanePart, SecretPlace } from '../naming/types.ts';
 import type { ComponentSpec, EtcdClusterSpec, Labels, PodSettings, ProbeNumbers } from '../spec.ts';
 
@@ -108,7 +109,8 @@ export function trustFile(
   const place = placeOf(desired, name);
   // what a user brought has the one certificate, and never another
   const isBrought = desired.certificates.external?.[name] !== undefined;
-  return { secret: place.name, key: (isBrought ? undefined : place.bundle?.[0]) ?? place.certificate[0]!, path };
+  const key = (isBrought ? undefined : place.bundle?.[0]) ?? must(place.certificate[0], 'the key of a certificate');
+  return { secret: place.name, key, path };
 }
 
 /** Where a credential of this plane is, with what a user brought. */

@@ -36,6 +36,6 @@ function impliedMicroversion(version: string | undefined): string | undefined {
 /** `public`, the old `publicURL`, or a list in order of preference. */
 export function readInterfaces(value: JsonValue | undefined): string[] | undefined {
   const names = Array.isArray(value) ? value.map(settingText) : [settingText(value)];
-  const known = names.filter((name) => name !== undefined && name !== '').map((name) => name!.replace(/URL$/, ''));
+  const known = names.flatMap((name) => (name ? [name.replace(/URL$/, '')] : []));
   return known.length === 0 ? undefined : known;
 }

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { CloudConfig } from '../config/cloud-config.ts';
 import { type ServiceType, serviceTypeNames } from '../config/service-types.ts';
 import { OpenStackError } from '../errors/openstack-error.ts';
@@ -80,7 +81,7 @@ export function findEndpoint(
 }
 
 export function overrideKey(service: ServiceType): string {
-  return `${serviceTypeNames[service][0]!.replaceAll('-', '_')}_endpoint_override`;
+  return `${must(serviceTypeNames[service][0], 'the name of a service type').replaceAll('-', '_')}_endpoint_override`;
 }
 
 function unique(values: readonly string[]): string[] {

@@ -47,7 +47,7 @@ export function createTokenKeeper(options: TokenKeeperOptions): TokenKeeper {
       refusal = undefined;
       return token;
     } catch (error) {
-      const stillGood = held !== undefined && held.expiresAt > clock.now();
+      const stillGood = held !== undefined && held.expiresAt > clock.now() ? held : undefined;
       if (options.isRefusal(error)) {
         // Trying a wrong password again and again locks accounts.
         refusal = { error, until: clock.now() + options.refusalMs };
@@ -56,7 +56,7 @@ export function createTokenKeeper(options: TokenKeeperOptions): TokenKeeper {
         // Keystone is away, the token is not: go on with it and ask again in a while.
         log.warn('openstack token could not be renewed, the present one is used on', { error });
         renewAt = clock.now() + latestRenewalMs;
-        return held!;
+        return stillGood;
       }
       throw error;
     }

@@ -224,14 +224,19 @@ export class TypeObserver<T extends { readonly id: string }> {
     }
     if (!stale && source.idsQuery && this.#isBusy()) {
       const ids = this.#awaited();
-      if (ids.length > 0 && ids.length <= maxIdsAtOnce) return this.#readOnly(source, ids, signal);
+      if (ids.length > 0 && ids.length <= maxIdsAtOnce)
+        return this.#readOnly(source, { ids, query: source.idsQuery(ids) }, signal);
     }
     return readList(source, { query: source.query, complete: true, memory: this.#memory }, signal);
   }
 
   /** Only what somebody waits for; what is not found there is gone. */
-  async #readOnly(source: Source<T>, ids: readonly string[], signal: AbortSignal): Promise<Reading<T>> {
-    const reading = await readList(source, { query: source.idsQuery!(ids), complete: false }, signal);
+  async #readOnly(
+    source: Source<T>,
+    { ids, query }: { ids: readonly string[]; query: Source<T>['query'] },
+    signal: AbortSignal,
+  ): Promise<Reading<T>> {
+    const reading = await readList(source, { query, complete: false }, signal);
     for (const id of ids) if (!reading.things.has(id)) reading.deleted.add(id);
     return { ...reading, partial: true };
   }

@@ -77,8 +77,10 @@ export function isForeign({ spec }: Service): boolean {
 
 /** Of two that name the same address the older has it. */
 function byAge({ metadata: left }: Service, { metadata: right }: Service): number {
-  const order = [left, right].map(({ creationTimestamp = '', uid = '' }) => `${creationTimestamp} ${uid}`);
-  return order[0]! < order[1]! ? -1 : 1;
+  const [one = '', other = ''] = [left, right].map(
+    ({ creationTimestamp = '', uid = '' }) => `${creationTimestamp} ${uid}`,
+  );
+  return one < other ? -1 : 1;
 }
 
 function findNodePort(lister: Lister<Service>, port: number): { service: Service; port: ServicePort } | undefined {

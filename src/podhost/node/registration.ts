@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Lease, Leases, type Node, Nodes } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { type Clock, formatMicroTime, isAlreadyExists, isNotFound } from '../../machinery/index.ts';
+import { type Clock, formatMicroTime, isAlreadyExists, isNotFound, must } from '../../machinery/index.ts';
 import { after, type ControllerDefinition, defineController } from '../../runtime/index.ts';
 import { type NodeFacts, nodeObject } from './node-object.ts';
 
@@ -36,7 +36,11 @@ export async function registerNode({ client, clock, facts }: RegistrationOptions
   const labels = { ...stored.metadata.labels, ...desired.metadata.labels };
   const labelled: Node = { ...stored, metadata: { ...stored.metadata, labels } };
   const current = before ? await client.update(Nodes, labelled, { fieldManager }) : stored;
-  await client.update(Nodes, { ...current, status: desired.status! }, { fieldManager, subresource: 'status' });
+  await client.update(
+    Nodes,
+    { ...current, status: must(desired.status, 'the status of a Node') },
+    { fieldManager, subresource: 'status' },
+  );
 }
 
 /** Keeps the lease of the node, and the node itself should somebody delete it. */

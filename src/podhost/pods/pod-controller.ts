@@ -1,6 +1,6 @@
 import { ConfigMaps, Nodes, PersistentVolumeClaims, type Pod, type PodStatus, Pods, Secrets } from '../../api/index.ts';
 import { formatKey, type ObjectKey, objectKey, parseKey } from '../../client/index.ts';
-import { type Clock, deepEqual, formatTime, isNotFound, type KubeObject } from '../../machinery/index.ts';
+import { type Clock, deepEqual, formatTime, isNotFound, type KubeObject, must } from '../../machinery/index.ts';
 import {
   after,
   type CacheReader,
@@ -94,7 +94,7 @@ export function podController(options: PodControllerOptions): { controller: Cont
     if (!pod || !isOurs(pod)) return done();
     if (!worker) {
       if (isFinished(pod)) {
-        over.set(id, pod.metadata.uid!);
+        over.set(id, must(pod.metadata.uid, 'the uid of a Pod'));
         return pod.metadata.deletionTimestamp === undefined ? done() : remove(context, pod);
       }
       const rejection = rejectionOf(context.cache, pod);
@@ -202,7 +202,7 @@ async function writeStatus({ client, signal }: ReconcileContext, pod: Pod, statu
 async function remove({ client, signal }: ReconcileContext, pod: Pod): Promise<Result> {
   // Finalizers of others may keep the object; we are through with it.
   if (pod.metadata.deletionGracePeriodSeconds === 0 && (pod.metadata.finalizers?.length ?? 0) > 0) return done();
-  const preconditions = { uid: pod.metadata.uid! };
+  const preconditions = { uid: must(pod.metadata.uid, 'the uid of a Pod') };
   await client
     .delete(Pods, objectKey(pod), { gracePeriodSeconds: 0, preconditions, signal })
     .catch((error: unknown) => {

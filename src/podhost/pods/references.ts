@@ -1,7 +1,7 @@
 import { ConfigMaps, PersistentVolumeClaims, type Pod, Pods, Secrets, StorageClasses } from '../../api/index.ts';
 import { claimNames, configMapNames, secretNames } from '../../apiserver/index.ts';
 import type { InformerFactory, ObjectKey } from '../../client/index.ts';
-import type { KubeObject } from '../../machinery/index.ts';
+import { type KubeObject, must } from '../../machinery/index.ts';
 
 const byReference = 'podhost-by-reference';
 
@@ -25,7 +25,7 @@ export function podReferences(cache: InformerFactory): PodReferences {
   pods.addIndexer(byReference, referencesOf);
   return {
     keyOf(pod) {
-      const namespace = pod.metadata.namespace!;
+      const namespace = namespaceOf(pod);
       const spec = referring(pod);
       let key = '';
       for (const name of secretNames(spec)) {
@@ -35,7 +35,7 @@ export function podReferences(cache: InformerFactory): PodReferences {
         key += `${configMaps.get({ namespace, name })?.metadata.resourceVersion ?? '-'} `;
       }
       // Of a claim only counts whether it has its volume: its size and its labels are nothing to the Pod.
-      for (const name of claimNames(pod.metadata.name!, spec)) {
+      for (const name of claimNames(nameOf(pod), spec)) {
         const claim = claims.get({ namespace, name });
         key += claim?.status?.phase === 'Bound' ? `${claim.spec.volumeName} ` : '- ';
       }
@@ -44,10 +44,10 @@ export function podReferences(cache: InformerFactory): PodReferences {
     podsOf: (kind, { metadata }) =>
       pods.lister
         .byIndex(byReference, `${kind} ${metadata.namespace}/${metadata.name}`)
-        .map(({ metadata: { namespace, name } }) => ({ namespace: namespace!, name: name! })),
+        .map((pod) => ({ namespace: namespaceOf(pod), name: nameOf(pod) })),
     unboundClaim(pod) {
-      const namespace = pod.metadata.namespace!;
-      for (const name of claimNames(pod.metadata.name!, referring(pod))) {
+      const namespace = namespaceOf(pod);
+      for (const name of claimNames(nameOf(pod), referring(pod))) {
         const claim = claims.get({ namespace, name });
         if (!claim) return { problem: `persistentvolumeclaim "${name}" not found` };
         if (claim.metadata.deletionTimestamp !== undefined) {
@@ -68,13 +68,16 @@ function referring({ spec }: Pod): Parameters<typeof secretNames>[0] {
   return spec as object;
 }
 
+const nameOf = ({ metadata }: Pod): string => must(metadata.name, 'the name of a Pod');
+const namespaceOf = ({ metadata }: Pod): string => must(metadata.namespace, 'the namespace of a Pod');
+
 function referencesOf(pod: Pod): string[] {
-  const { namespace, name } = pod.metadata;
+  const { namespace } = pod.metadata;
   const spec = referring(pod);
   const all = [
     ...secretNames(spec).map((secret) => `secret ${namespace}/${secret}`),
     ...configMapNames(spec).map((map) => `configmap ${namespace}/${map}`),
-    ...claimNames(name!, spec).map((claim) => `claim ${namespace}/${claim}`),
+    ...claimNames(nameOf(pod), spec).map((claim) => `claim ${namespace}/${claim}`),
   ];
   return [...new Set(all)];
 }

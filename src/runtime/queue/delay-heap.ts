@@ -16,8 +16,9 @@ export class DelayHeap<T extends { dueAt: number }> {
     items.push(item);
     while (index > 0) {
       const parent = (index - 1) >> 1;
-      if (items[parent]!.dueAt <= item.dueAt) break;
-      items[index] = items[parent]!;
+      const above = items[parent];
+      if (above === undefined || above.dueAt <= item.dueAt) break;
+      items[index] = above;
       index = parent;
     }
     items[index] = item;
@@ -31,10 +32,15 @@ export class DelayHeap<T extends { dueAt: number }> {
     let index = 0;
     for (;;) {
       let child = 2 * index + 1;
-      if (child >= items.length) break;
-      if (child + 1 < items.length && items[child + 1]!.dueAt < items[child]!.dueAt) child++;
-      if (items[child]!.dueAt >= last.dueAt) break;
-      items[index] = items[child]!;
+      let earlier = items[child];
+      if (earlier === undefined) break;
+      const right = items[child + 1];
+      if (right !== undefined && right.dueAt < earlier.dueAt) {
+        earlier = right;
+        child++;
+      }
+      if (earlier.dueAt >= last.dueAt) break;
+      items[index] = earlier;
       index = child;
     }
     items[index] = last;

@@ -54,7 +54,8 @@ export function createIdleGate(clock: Clock): IdleGate {
       looking = false;
       // those served go to the end of the line
       for (let asked = 0; asked < listeners.length && isOpen(); asked++) {
-        const listener = listeners.shift()!;
+        const listener = listeners.shift();
+        if (!listener) break;
         listeners.push(listener);
         if (listener()) asked = -1;
       }

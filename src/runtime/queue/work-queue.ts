@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../../machinery/index.ts';
+import { type Clock, must, type Random } from '../../machinery/index.ts';
 import { Delays } from './delays.ts';
 import { FairLane } from './fair-lane.ts';
 import type { IdleGate, WorkKind } from './idle-gate.ts';
@@ -126,7 +126,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     while (takers.length > 0) {
       const key = next();
       if (key === undefined) break;
-      takers.shift()!.give(key);
+      must(takers.shift(), 'a taker').give(key);
       given = true;
     }
     return given;
@@ -145,7 +145,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     const lane = nextLane();
     const key = lanes[lane].shift();
     if (key === undefined) return undefined;
-    const entry = waiting.get(key)!;
+    const entry = must(waiting.get(key), 'the entry of a waiting key');
     waiting.delete(key);
     // the work done now decides when to come back
     later.usual.delete(key);

@@ -10,6 +10,7 @@ import {
   type JsonObject,
   type JsonValue,
   type KubeObject,
+  must,
   type Resource,
 } from '../../machinery/index.ts';
 import { applyConditionChanges, type ConditionChanges, diffConditions } from './condition-changes.ts';
@@ -141,7 +142,7 @@ function statusPatch(
   const oldStatus = statusOf(before);
   const newStatus = cloneAlong(desired, paths);
   paths.forEach((path, index) => {
-    const change = changes[index]!;
+    const change = must(changes[index], 'the changes of a list of conditions');
     const current = conditionsAt(base, path);
     const changed = applyConditionChanges(current, change, nowMs);
     const merged = options.arrangeConditions?.(changed, path) ?? changed;
@@ -191,7 +192,7 @@ function setAt(status: JsonObject, path: readonly string[], value: JsonValue | u
       node = created;
     }
   }
-  const last = path[path.length - 1]!;
+  const last = must(path.at(-1), 'the last step of a path');
   if (value === undefined) delete node[last];
   else node[last] = value;
 }
