@@ -235,6 +235,7 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     'cluster.x-k8s.io/pool-name': ['Machine', 'Name of the MachinePool.'],
     'cluster.x-k8s.io/provider': ['CustomResourceDefinition', 'Provider that brings the kind.'],
     'cluster.x-k8s.io/set-name': ['Machine', 'Name of the MachineSet.'],
+    'controlplane.cluster.x-k8s.io/plane': ['Pods of etcd of a HostedControlPlane', 'Name of the plane.'],
     'clusterctl.cluster.x-k8s.io/core': ['CustomResourceDefinition', 'For clusterctl: the inventory of providers.'],
     'clusterctl.cluster.x-k8s.io/move': ['CustomResourceDefinition', 'For clusterctl: objects of the kind are moved.'],
     'controlplane.cluster.x-k8s.io/certificate-kind': ['Secrets of a HostedControlPlane', 'Which certificate it is.'],
@@ -256,7 +257,6 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     'kamaji.clastix.io/managed-by': ['Secrets of a KubeconfigGenerator', 'Name of the KubeconfigGenerator.'],
     'kamaji.clastix.io/managed-for': ['Secrets of a KubeconfigGenerator', 'Name of the TenantControlPlane.'],
     'kamaji.clastix.io/project': ['objects of a TenantControlPlane', 'Always kamaji.'],
-    'topology.cluster.x-k8s.io/owned': ['objects of a topology', 'Made from a ClusterClass.'],
   }),
   ...names('taint', 'capstan', {
     'node.cluster.x-k8s.io/outdated-revision': ['Node', 'A newer MachineSet replaces the Node.'],

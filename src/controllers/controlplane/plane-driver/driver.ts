@@ -74,8 +74,8 @@ const steps: readonly (readonly [PlaneStage, Stage])[] = [
   ['rotation', moveRotations],
 ];
 
-/** Only looks, so that the steps after it know what there is. */
-const preparing: ReadonlySet<Stage> = new Set([observePlane, findRestore]);
+/** They only look, or make ready what a later step of the same stage reports. */
+const preparing: ReadonlySet<Stage> = new Set([observePlane, findRestore, keepPolicies]);
 
 /** What is reported, in the order in which the steps come to it. */
 export const planeStages: readonly PlaneStage[] = [
