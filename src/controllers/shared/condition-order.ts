@@ -53,18 +53,21 @@ function compare(a: Condition, b: Condition): number {
 
 /** Conditions in the order upstream stores them; the same list when it is in order already. */
 export function inStoredOrder(conditions: readonly Condition[]): readonly Condition[] {
-  for (let i = 1; i < conditions.length; i++) {
-    if (compare(conditions[i - 1]!, conditions[i]!) > 0) return [...conditions].sort(compare);
-  }
-  return conditions;
+  return sorted(conditions, compare);
 }
 
 /** Legacy conditions: Ready leads, the others by alphabet. */
 export function inLegacyOrder(conditions: readonly Condition[]): readonly Condition[] {
   const order = (a: Condition, b: Condition): number =>
     a.type === 'Ready' ? -1 : b.type === 'Ready' ? 1 : a.type < b.type ? -1 : a.type > b.type ? 1 : 0;
-  for (let i = 1; i < conditions.length; i++) {
-    if (order(conditions[i - 1]!, conditions[i]!) > 0) return [...conditions].sort(order);
+  return sorted(conditions, order);
+}
+
+function sorted(conditions: readonly Condition[], order: (a: Condition, b: Condition) => number): readonly Condition[] {
+  let before: Condition | undefined;
+  for (const condition of conditions) {
+    if (before && order(before, condition) > 0) return [...conditions].sort(order);
+    before = condition;
   }
   return conditions;
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { type ConfigMap, ConfigMaps, Secrets } from '../../api/index.ts';
-import { deepEqual, ignoreNotFound } from '../../machinery/index.ts';
+import { deepEqual, ignoreNotFound, must } from '../../machinery/index.ts';
 import { type ControllerDefinition, defineController, done, watchMapped, watchObjects } from '../../runtime/index.ts';
 import { type SigningToken, signingTokenOf, tokenScope } from './token-secret.ts';
 
@@ -27,7 +27,7 @@ export function clusterInfoSigner(): ControllerDefinition {
       if (!info || content === undefined) return done();
       const secrets = cache.lister(Secrets, tokenScope).list();
       const tokens = secrets.flatMap((secret) => signingTokenOf(secret, clock.now()) ?? []);
-      const data = withSignatures(info.data!, content, tokens);
+      const data = withSignatures(must(info.data, 'info.data'), content, tokens);
       if (deepEqual(data, info.data)) return done();
       const signed: ConfigMap = { ...info, data };
       await client.update(ConfigMaps, signed, { fieldManager, signal }).catch(ignoreNotFound);

@@ -1,5 +1,5 @@
 import { Secrets } from '../../api/index.ts';
-import { ignoreNotFound, isConflict } from '../../machinery/index.ts';
+import { ignoreNotFound, isConflict, must } from '../../machinery/index.ts';
 import { after, type ControllerDefinition, defineController, done, watchObjects } from '../../runtime/index.ts';
 import { expirationOf, tokenScope } from './token-secret.ts';
 
@@ -15,7 +15,7 @@ export function bootstrapTokenCleaner(): ControllerDefinition {
       if (endMs === undefined) return done();
       const leftMs = endMs - clock.now();
       if (leftMs > 0) return after(leftMs, 'the end of a bootstrap token');
-      const { uid } = secret!.metadata;
+      const { uid } = must(secret, 'secret').metadata;
       const preconditions = uid === undefined ? {} : { preconditions: { uid } };
       await client.delete(Secrets, key, { ...preconditions, signal }).catch((error: unknown) => {
         if (!isConflict(error)) ignoreNotFound(error);

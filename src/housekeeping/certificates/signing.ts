@@ -3,6 +3,7 @@ import {
   type CertificateSigningRequestCondition,
   CertificateSigningRequests,
 } from '../../api/index.ts';
+import { must } from '../../machinery/index.ts';
 import { type CertificateAndKey, parseCsr, signCsr, signerNames, signerObjection } from '../../pki/index.ts';
 import { type ControllerDefinition, defineController, done } from '../../runtime/index.ts';
 import { hasDecision, isIssued, requestText } from './request-state.ts';
@@ -45,7 +46,10 @@ export function certificateSigningController(options: CertificateSigningOptions)
           : undefined;
       const status: CertificateSigningRequest['status'] =
         certificate === undefined
-          ? { ...request.status, conditions: [...(request.status?.conditions ?? []), failure(objection!)] }
+          ? {
+              ...request.status,
+              conditions: [...(request.status?.conditions ?? []), failure(must(objection, 'objection'))],
+            }
           : { ...request.status, certificate: Buffer.from(certificate).toString('base64') };
       await client.update(
         CertificateSigningRequests,

@@ -1,5 +1,5 @@
 import type { InformerFactory } from '../../client/index.ts';
-import type { KubeObject, Resource } from '../../machinery/index.ts';
+import { type KubeObject, must, type Resource } from '../../machinery/index.ts';
 import { type ControllerDefinition, defineController } from '../../runtime/index.ts';
 import { type DynamicInformers, followAllKinds, isEventKind, type ServedResources } from '../served-resources.ts';
 import { collect } from './collect.ts';
@@ -83,7 +83,7 @@ export function garbageCollector(options: GarbageCollectorOptions): ControllerDe
           enqueue = (uid) => add({ name: uid });
           informers = followAllKinds({
             served,
-            factory: factory!,
+            factory: must(factory, 'factory'),
             skip: isEventKind,
             handlerFor: (resource) => ({
               onAdd: (object) => observe(resource, object),

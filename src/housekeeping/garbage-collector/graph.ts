@@ -1,4 +1,4 @@
-import { type KubeObject, type OwnerReference, parseApiVersion, type Resource } from '../../machinery/index.ts';
+import { type KubeObject, must, type OwnerReference, parseApiVersion, type Resource } from '../../machinery/index.ts';
 
 export const foregroundFinalizer = 'foregroundDeletion';
 export const orphanFinalizer = 'orphan';
@@ -52,7 +52,8 @@ export class OwnershipGraph {
 
   dependentsOf(uid: string): GraphNode[] {
     const found: GraphNode[] = [];
-    for (const dependent of this.#dependents.get(uid) ?? []) found.push(this.#nodes.get(dependent)!);
+    for (const dependent of this.#dependents.get(uid) ?? [])
+      found.push(must(this.#nodes.get(dependent), 'the node of a dependent'));
     return found;
   }
 

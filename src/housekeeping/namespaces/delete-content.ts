@@ -5,6 +5,7 @@ import {
   ignoreNotFound,
   isNotFound,
   type KubeObject,
+  must,
   type ObjectList,
   type Resource,
 } from '../../machinery/index.ts';
@@ -48,7 +49,7 @@ export async function deleteContent(namespace: string, context: DeleteContentCon
       unparsable.push(`unexpected GroupVersion string: ${resource.group}/${resource.version}`);
       continue;
     }
-    waves[waveOf(resource)]!.push(resource);
+    must(waves[waveOf(resource)], 'the wave of a kind').push(resource);
   }
   const failures: string[] = [];
   const remaining = new Map<string, number>();

@@ -1,6 +1,6 @@
 import { type Namespace, Namespaces } from '../../api/index.ts';
 import type { Client, InformerFactory } from '../../client/index.ts';
-import { clone, isConflict, isNotFound, withCondition } from '../../machinery/index.ts';
+import { clone, isConflict, isNotFound, must, withCondition } from '../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -51,7 +51,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
         start({ enqueue, signal }) {
           const informers = followAllKinds({
             served,
-            factory: factory!,
+            factory: must(factory, 'factory'),
             skip: (resource) => !resource.namespaced || isEventKind(resource),
             handlerFor: () => ({
               onDelete({ metadata }) {

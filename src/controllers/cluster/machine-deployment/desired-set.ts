@@ -31,7 +31,7 @@ export function setIdentity(deployment: MachineDeployment, revision: number): { 
   const template = JSON.stringify([version, bootstrap, infrastructureRef, failureDomain]);
   const digest = createHash('sha256').update(`${deployment.metadata.uid}\n${revision}\n${template}`).digest();
   let suffix = '';
-  for (let i = 0; i < suffixLength; i++) suffix += nameAlphabet[digest[i]! % nameAlphabet.length];
+  for (const byte of digest.subarray(0, suffixLength)) suffix += nameAlphabet[byte % nameAlphabet.length];
   const base = `${deployment.metadata.name}-`.slice(0, maxNameLength - suffixLength);
   return { name: `${base}${suffix}`, hash: `${digest.readUInt32BE(8)}-${suffix}` };
 }

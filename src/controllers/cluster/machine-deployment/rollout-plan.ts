@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 import type { RolloutLimits } from './rollout-limits.ts';
 
 /** What a plan needs to know of a machine set. */
@@ -182,7 +183,7 @@ export function planPaused(
     plan.set(set.name, set.spec + part);
     given += part;
   }
-  const largest = ordered[0]!;
+  const largest = must(ordered[0], 'the largest set');
   plan.set(largest.name, Math.max((plan.get(largest.name) ?? largest.spec) + change - given, 0));
   for (const set of active) if (plan.get(set.name) === set.spec) plan.delete(set.name);
   return plan;

@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import {
   createMachine,
@@ -52,7 +53,7 @@ export async function createMissing(scope: MachineSetScope, count: number): Prom
             ...(bootstrap && { configRef: bootstrap }),
             ...(dataSecretName !== undefined && { dataSecretName }),
           },
-          infrastructureRef: infrastructure!,
+          infrastructureRef: must(infrastructure, 'infrastructure'),
         }),
       );
       scope.machines.push(machine);

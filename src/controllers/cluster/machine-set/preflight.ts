@@ -7,7 +7,7 @@ import {
   skipPreflightChecksAnnotation,
   withLeadingV,
 } from '../../../api/index.ts';
-import type { UnstructuredObject } from '../../../machinery/index.ts';
+import { must, type UnstructuredObject } from '../../../machinery/index.ts';
 import {
   at,
   type Conditioned,
@@ -74,7 +74,9 @@ function versionWanted(controlPlane: UnstructuredObject): string | undefined {
   const known = (text: string): KubernetesVersion | undefined => parseKubernetesVersion(withLeadingV(text));
   const [lowest] = reportedVersions(controlPlane)
     .filter((text) => known(text))
-    .toSorted((one, other) => compareKubernetesVersions(known(one)!, known(other)!));
+    .toSorted((one, other) =>
+      compareKubernetesVersions(must(known(one), 'known(one)'), must(known(other), 'known(other)')),
+    );
   return lowest ?? wanted;
 }
 

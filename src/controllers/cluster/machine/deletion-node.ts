@@ -1,6 +1,6 @@
 import { type MachineDrainRule, type Node, Nodes } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
-import { formatTime, ignoreNotFound, parseRfc3339 } from '../../../machinery/index.ts';
+import { formatTime, ignoreNotFound, must, parseRfc3339 } from '../../../machinery/index.ts';
 import { after } from '../../../runtime/index.ts';
 import {
   controlPlaneLabel,
@@ -44,7 +44,7 @@ export async function drainPhase(scope: MachineScope, rules: Rules): Promise<Del
     const node = await readNode(scope);
     if (!node) return 'done';
     const progress = await drainNode({
-      workload: dependencies.workloads.client(objectKey(cluster!)),
+      workload: dependencies.workloads.client(objectKey(must(cluster, 'cluster'))),
       rules: await rules(),
       machine,
       cluster,
@@ -98,7 +98,7 @@ export async function volumePhase(scope: MachineScope, rules: Rules): Promise<De
   try {
     const node = await readNode(scope);
     if (!node || isUnreachable(node)) return 'done';
-    const workload = dependencies.workloads.client(objectKey(cluster!));
+    const workload = dependencies.workloads.client(objectKey(must(cluster, 'cluster')));
     const skipped = async () => {
       const options = {
         workload,
@@ -165,7 +165,7 @@ function mayUseNode({ machine, infrastructure }: MachineScope, exclusion: string
 
 /** Nobody has reached the workload API for so long that a deletion must not wait for it any more. */
 function isLost({ dependencies, cluster, context }: MachineScope, since: string | undefined): boolean {
-  const { lastSuccess } = dependencies.workloads.state(objectKey(cluster!));
+  const { lastSuccess } = dependencies.workloads.state(objectKey(must(cluster, 'cluster')));
   const patience = dependencies.remoteConditionsGracePeriodMs ?? defaultGracePeriodMs;
   return context.clock.now() - Math.max(lastSuccess, latestOf(since)) >= patience && since !== undefined;
 }

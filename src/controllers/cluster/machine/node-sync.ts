@@ -80,7 +80,7 @@ const within = (domain: string, domains: readonly string[]): boolean =>
 function desiredLabels({ machine, interruptible, additionalLabels = [] }: NodeSyncInput): Record<string, string> {
   const labels: Record<string, string> = {};
   for (const [key, value] of Object.entries(machine.metadata.labels ?? {})) {
-    const domain = key.split('/')[0]!;
+    const [domain = ''] = key.split('/');
     if (
       domain === nodeRoleDomain ||
       within(domain, labelDomains) ||
@@ -105,7 +105,7 @@ function desiredAnnotations({ machine, additionalAnnotations = [] }: NodeSyncInp
     annotations[nodeOwnerNameAnnotation] = owner.name;
   }
   for (const [key, value] of Object.entries(machine.metadata.annotations ?? {})) {
-    const domain = key.split('/')[0]!;
+    const [domain = ''] = key.split('/');
     if (within(domain, annotationDomains) || additionalAnnotations.some((known) => known.test(key))) {
       annotations[key] = value;
     }
@@ -150,7 +150,7 @@ function without(list: readonly Taint[], unwanted: (taint: Taint) => boolean): r
 function ensured(list: readonly Taint[], wanted: Taint): readonly Taint[] {
   const index = list.findIndex((taint) => taintId(taint) === taintId(wanted));
   if (index < 0) return [...list, wanted];
-  if ((list[index]!.value ?? '') === (wanted.value ?? '')) return list;
+  if ((list[index]?.value ?? '') === (wanted.value ?? '')) return list;
   const copy = [...list];
   copy[index] = wanted;
   return copy;

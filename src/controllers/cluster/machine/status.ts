@@ -194,7 +194,10 @@ const controlPlaneLine = /^\* (?:APIServer|ControllerManager|Scheduler)|^\* Etcd
 
 /** The components of a control plane share a line when they say the same. */
 function groupControlPlane(lines: string[]): string[] {
-  const components = lines.filter((line) => controlPlaneLine.test(line.split(':')[0]!));
+  const components = lines.filter((line) => {
+    const [component = ''] = line.split(':');
+    return controlPlaneLine.test(component);
+  });
   const texts = new Set(components.map((line) => line.slice(line.indexOf(':'))));
   if (components.length < 2 || texts.size > 1) return lines;
   const [text] = texts;

@@ -5,24 +5,24 @@ import {
   type HostedOidcProvider,
   parseKubernetesVersion,
 } from '../../../api/index.ts';
-import type { JsonObject } from '../../../machinery/index.ts';
+import { type JsonObject, must } from '../../../machinery/index.ts';
 
 /** the first version that reads the stable form */
-const stableSince = parseKubernetesVersion('v1.35.0')!;
+const stableSince = must(parseKubernetesVersion('v1.35.0'), 'parseKubernetesVersion("v1.35.0")');
 
 /** Who else says who users are, as API servers read it; undefined when nobody does. */
 export function authenticationOf(
   version: string,
   { oidcProviders = {} }: HostedControlPlaneSpec,
 ): JsonObject | undefined {
-  const issuers = Object.keys(oidcProviders).sort();
+  const issuers = Object.entries(oidcProviders).sort(([one], [other]) => (one < other ? -1 : 1));
   if (issuers.length === 0) return undefined;
   const known = parseKubernetesVersion(version);
   const isStable = known !== undefined && compareKubernetesVersions(known, stableSince) >= 0;
   return {
     apiVersion: `apiserver.config.k8s.io/${isStable ? 'v1' : 'v1beta1'}`,
     kind: 'AuthenticationConfiguration',
-    jwt: issuers.map((issuer) => authenticatorOf(issuer, oidcProviders[issuer]!)),
+    jwt: issuers.map(([issuer, provider]) => authenticatorOf(issuer, provider)),
   };
 }
 

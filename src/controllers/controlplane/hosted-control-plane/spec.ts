@@ -22,7 +22,7 @@ import {
   type PlaneComponents,
   type PlaneSpec,
 } from '../../../hosting/index.ts';
-import { parseDuration } from '../../../machinery/index.ts';
+import { must, parseDuration } from '../../../machinery/index.ts';
 import { ownerReference } from '../../shared/index.ts';
 import { annotatedApiServer } from '../plane-driver/index.ts';
 import { authenticationOf } from './authentication.ts';
@@ -185,7 +185,8 @@ function networkOf(cluster: Cluster | undefined): NetworkSpec {
 
 /** Authorities live as long as said, everything they sign half as long; all is made anew at half of its life. */
 function certificatePolicy({ certificates }: HostedControlPlaneSpec): CertificatePolicy {
-  const authorityMs = parseDuration(certificates?.caCertificateDuration ?? defaultAuthorityDuration)!;
+  const duration = certificates?.caCertificateDuration ?? defaultAuthorityDuration;
+  const authorityMs = must(parseDuration(duration), 'the duration of an authority');
   const leafMs = Math.min(authorityMs / 2, 365 * 24 * hourMs);
   return {
     authorityDurationMs: authorityMs,

@@ -26,6 +26,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  must,
   type OwnerReference,
 } from '../../../machinery/index.ts';
 import { credentialNames } from './names.ts';
@@ -156,7 +157,7 @@ function networkSpec({ k0sConfig }: K0smotronClusterSpec, cluster: Cluster | und
   const given = objectAt(objectAt(k0sConfig, 'spec'), 'network');
   const { pods, services, serviceDomain } = cluster?.spec.clusterNetwork ?? {};
   const range = (own: JsonValue | undefined, blocks: readonly string[] | undefined, fallback: string): string[] =>
-    textOf(own) !== undefined ? [textOf(own)!] : blocks?.length ? [...blocks] : [fallback];
+    textOf(own) !== undefined ? [must(textOf(own), 'textOf(own)')] : blocks?.length ? [...blocks] : [fallback];
   return {
     podCidrs: range(given['podCIDR'], pods?.cidrBlocks, defaultNetwork.podCIDR),
     serviceCidrs: range(given['serviceCIDR'], services?.cidrBlocks, defaultNetwork.serviceCIDR),

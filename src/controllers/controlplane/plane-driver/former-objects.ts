@@ -1,6 +1,6 @@
 import { Deployments, NetworkPolicies, PodDisruptionBudgets } from '../../../api/index.ts';
 import { policyNames } from '../../../hosting/index.ts';
-import { ignoreNotFound, type KubeObject, type Resource } from '../../../machinery/index.ts';
+import { ignoreNotFound, type KubeObject, must, type Resource } from '../../../machinery/index.ts';
 import { isDeleting } from '../../shared/index.ts';
 import type { PlaneScope } from './scope.ts';
 
@@ -37,7 +37,7 @@ async function remove(scope: PlaneScope, resource: Resource<KubeObject>, names: 
     if (isDeleting(found)) continue;
     // gone with its Pods
     const propagationPolicy = resource.kind === 'Deployment' ? 'Foreground' : 'Background';
-    const preconditions = { uid: found.metadata.uid! };
+    const preconditions = { uid: must(found.metadata.uid, 'found.metadata.uid') };
     await client
       .delete(resource, { namespace, name }, { propagationPolicy, preconditions, signal })
       .catch(ignoreNotFound);

@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 import { collect, type Port, type Router } from '../../../openstack/index.ts';
 import { resolveRouter, resolveSubnet } from '../common/filters.ts';
 import { clusterDescription, networkName } from '../common/names.ts';
@@ -191,6 +192,6 @@ async function ensureInterfaces(scope: ClusterScope, router: Router): Promise<vo
       const { portId } = await access.openstack.network.routers.addInterface(router.id, { subnetId: id }, { signal });
       memory.interfaces.set(id, portId);
     }
-    follow(scope, 'port', memory.interfaces.get(id)!);
+    follow(scope, 'port', must(memory.interfaces.get(id), 'the port of an interface'));
   }
 }

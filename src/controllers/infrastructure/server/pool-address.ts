@@ -8,7 +8,7 @@ import {
   OpenStackServers,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
-import { ignoreNotFound, isAlreadyExists, isNotFound } from '../../../machinery/index.ts';
+import { ignoreNotFound, isAlreadyExists, isNotFound, must } from '../../../machinery/index.ts';
 import { type FloatingIp, isOpenStackError } from '../../../openstack/index.ts';
 import { fieldManager, isDeleting, ownerReference, withoutFinalizer } from '../../shared/index.ts';
 import { notReady, readyVerdict } from '../common/conditions.ts';
@@ -37,7 +37,7 @@ function claimKey({ server }: ServerScope): ObjectKey & { namespace: string } {
 
 async function createClaim(scope: ServerScope, key: ObjectKey & { namespace: string }): Promise<IPAddressClaim> {
   const { server, context } = scope;
-  const pool = server.spec.floatingIPPoolRef!;
+  const pool = must(server.spec.floatingIPPoolRef, 'server.spec.floatingIPPoolRef');
   const clusterName = server.metadata.labels?.[clusterNameLabel];
   const { client, signal } = context;
   try {

@@ -1,4 +1,5 @@
 import type { ResolvedPort } from '../../../api/index.ts';
+import { must } from '../../../machinery/index.ts';
 import { collect, type OpenStack, type Port, type PortSpec, type Ports } from '../../../openstack/index.ts';
 import { attempt } from '../common/outcomes.ts';
 import { carriesMark } from '../common/ownership.ts';
@@ -16,13 +17,13 @@ export async function ensurePorts(scope: ServerScope): Promise<readonly string[]
   const known = wanted.map((port, index) => found.find((one) => matches(one, port, recordedIds(scope)[index])));
   const missing = wanted.filter((_, index) => known[index] === undefined);
   const made = missing.length === 0 ? [] : await createPorts(scope, missing);
-  const all = known.map((port) => port ?? made.shift()!);
+  const all = known.map((port) => port ?? must(made.shift(), 'a port that was made'));
   const ids = all.map(({ id }) => id);
   if (ids.some((id, index) => recordedIds(scope)[index] !== id)) {
     noteIds(scope, ids);
     await save(scope);
   }
-  await Promise.all(wanted.map((port, index) => dressPort(scope, port, all[index]!, isFirst)));
+  await Promise.all(wanted.map((port, index) => dressPort(scope, port, must(all[index], 'a port'), isFirst)));
   return ids;
 }
 
@@ -89,7 +90,7 @@ async function askForPorts(ports: Ports, specs: readonly PortSpec[], signal: Abo
     const port = isShared(desired)
       ? (answered.find(({ name }) => name === desired.name) ?? answered[shared.indexOf(desired)])
       : await ports.create(desired, { signal });
-    made.push(port!);
+    made.push(must(port, 'a port in the answer'));
   }
   return made;
 }

@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 import { collect, type Volume } from '../../../openstack/index.ts';
 import { ownerMetadataKey } from '../common/names.ts';
 import { attempt, CloudFault } from '../common/outcomes.ts';
@@ -17,7 +18,7 @@ export async function ensureVolumes(scope: ServerScope): Promise<ReadonlyMap<str
   );
   const busy: string[] = [];
   for (const [index, { device, desired }] of wanted.entries()) {
-    const volume = volumes[index]!;
+    const volume = must(volumes[index], 'a volume');
     scope.memory.volumes.set(device, volume.id);
     if (volume.size !== desired.size) throw wrongSize(volume, desired.size);
     if (volume.status.startsWith('error')) await replaceBroken(scope, volume, device);
@@ -42,7 +43,11 @@ async function knownVolumes(scope: ServerScope, wanted: readonly DesiredVolume[]
   const known = new Map<string, Volume>();
   if (wanted.every(({ device }) => memory.volumes.has(device))) {
     for (const { device, name } of wanted) {
-      const volume = await cloud.view.read('volume', memory.volumes.get(device)!, context.signal);
+      const volume = await cloud.view.read(
+        'volume',
+        must(memory.volumes.get(device), 'the id of a volume'),
+        context.signal,
+      );
       if (volume) known.set(name, volume);
     }
     return known;

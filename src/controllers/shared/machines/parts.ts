@@ -1,6 +1,6 @@
 import type { ContractReference, Machine } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
-import { ignoreNotFound, isAlreadyExists, type UnstructuredObject } from '../../../machinery/index.ts';
+import { ignoreNotFound, isAlreadyExists, must, type UnstructuredObject } from '../../../machinery/index.ts';
 import { cloneOf, isCloneOf, kindWithoutTemplate } from '../clone-template.ts';
 import { isControlledBy, isDeleting, ownerReference } from '../ownership.ts';
 import { listMachines, type MachineOwner } from './machine-owner.ts';
@@ -55,7 +55,7 @@ export async function ensurePart(owner: MachineOwner, part: MachinePart, name: s
   const { resource } = await owner.follower.kindOf(part.kind, signal);
   try {
     const { metadata } = await client.create(resource, object, { fieldManager: owner.partManager, signal });
-    owner.applies.metadata.noteBirth(metadata.uid!);
+    owner.applies.metadata.noteBirth(must(metadata.uid, 'metadata.uid'));
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     const existing = await client.get(resource, objectKey(object), { signal });

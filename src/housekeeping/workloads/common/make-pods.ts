@@ -1,5 +1,5 @@
 import type { Pod } from '../../../api/index.ts';
-import { ApiStatusError, errorMessage, type KubeObject } from '../../../machinery/index.ts';
+import { ApiStatusError, errorMessage, type KubeObject, must } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import { createPod, deletePod, isActive } from './pods.ts';
 
@@ -52,7 +52,7 @@ export async function deletePods(
   pods: Iterable<Pod>,
 ): Promise<PodFailure | undefined> {
   for (const pod of pods) {
-    const name = pod.metadata.name!;
+    const name = must(pod.metadata.name, 'pod.metadata.name');
     try {
       await deletePod(client, pod);
       events.event(owner, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`);

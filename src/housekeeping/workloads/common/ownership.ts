@@ -3,6 +3,7 @@ import {
   isInvalid,
   isNotFound,
   type KubeObject,
+  must,
   type OwnerReference,
   type Resource,
 } from '../../../machinery/index.ts';
@@ -33,7 +34,14 @@ export function controlledBy<T extends KubeObject>(lister: Lister<T>, owner: Kub
 
 /** The reference by which an owner controls what it made. */
 export function controllerReference({ apiVersion, kind, metadata }: KubeObject): OwnerReference {
-  return { apiVersion, kind, name: metadata.name!, uid: metadata.uid!, controller: true, blockOwnerDeletion: true };
+  return {
+    apiVersion,
+    kind,
+    name: must(metadata.name, 'metadata.name'),
+    uid: must(metadata.uid, 'metadata.uid'),
+    controller: true,
+    blockOwnerDeletion: true,
+  };
 }
 
 export interface Claim<T extends KubeObject> {
@@ -98,8 +106,8 @@ async function writeOwners<T extends KubeObject>(
   const { uid, resourceVersion } = object.metadata;
   const patch = {
     metadata: {
-      uid: uid!,
-      resourceVersion: resourceVersion!,
+      uid: must(uid, 'uid'),
+      resourceVersion: must(resourceVersion, 'resourceVersion'),
       ownerReferences: references as never,
       ...(finalizers && { finalizers }),
     },

@@ -17,7 +17,7 @@ export function indexPodsByLabel(cache: InformerFactory): Lister<Pod> {
   const informer = cache.informer(Pods);
   informer.addIndexer(podsByLabel, ({ metadata: { namespace, labels } }) => {
     const values: string[] = [];
-    for (const key in labels) values.push(labelValue(namespace, key, labels[key]!));
+    for (const [key, value] of Object.entries(labels ?? {})) values.push(labelValue(namespace, key, value));
     return values;
   });
   return informer.lister;
@@ -34,8 +34,8 @@ export function podsWithLabels(
   labels: Readonly<Record<string, string>>,
 ): Pod[] {
   let shortest: { value: string; count: number } | undefined;
-  for (const key in labels) {
-    const value = labelValue(namespace, key, labels[key]!);
+  for (const [key, label] of Object.entries(labels)) {
+    const value = labelValue(namespace, key, label);
     const count = lister.countByIndex(podsByLabel, value);
     if (count === 0) return [];
     if (!shortest || count < shortest.count) shortest = { value, count };

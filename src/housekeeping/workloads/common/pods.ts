@@ -6,6 +6,7 @@ import {
   ignoreNotFound,
   isConflict,
   type KubeObject,
+  must,
   parseRfc3339,
 } from '../../../machinery/index.ts';
 import { fieldManager } from './names.ts';
@@ -79,13 +80,13 @@ export function podFromTemplate(
     metadata: {
       ...(name !== undefined && { name }),
       ...(generateName !== undefined && { generateName }),
-      namespace: owner.metadata.namespace!,
+      namespace: must(owner.metadata.namespace, 'owner.metadata.namespace'),
       labels: { ...metadata.labels, ...labels },
       ...(metadata.annotations && { annotations: metadata.annotations }),
       ...(kept.length > 0 && { finalizers: kept }),
       ownerReferences: [controllerReference(owner)],
     },
-    spec: spec!,
+    spec: must(spec, 'spec'),
   };
 }
 
@@ -99,8 +100,8 @@ export async function deletePod(client: Client, pod: Pod, gracePeriodSeconds?: n
   await client
     .delete(
       Pods,
-      { namespace: namespace!, name: name! },
-      { preconditions: { uid: uid! }, ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }) },
+      { namespace: must(namespace, 'namespace'), name: must(name, 'name') },
+      { preconditions: { uid: must(uid, 'uid') }, ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }) },
     )
     .catch(ignoreGone);
 }
@@ -125,11 +126,14 @@ export async function markDisrupted(client: Client, pod: Pod, disruption: Disrup
     lastTransitionTime: formatTime(now),
   };
   const patch = {
-    metadata: { uid: uid! },
+    metadata: { uid: must(uid, 'uid') },
     status: { conditions: [condition], ...(disruption.isLost && !isFinished(pod) && { phase: 'Failed' }) },
   };
   await client
-    .patch(Pods, { namespace: namespace!, name: name! }, 'strategic', patch, { fieldManager, subresource: 'status' })
+    .patch(Pods, { namespace: must(namespace, 'namespace'), name: must(name, 'name') }, 'strategic', patch, {
+      fieldManager,
+      subresource: 'status',
+    })
     .catch(ignoreGone);
 }
 

@@ -14,6 +14,7 @@ import {
   type JsonObject,
   type KubeObject,
   labelSelectorFromObject,
+  must,
 } from '../../../machinery/index.ts';
 import { fieldManager, lastAppliedAnnotation } from './names.ts';
 import { claimObjects, controllerReference } from './ownership.ts';
@@ -170,7 +171,7 @@ function newRevision(
     kind: 'ControllerRevision',
     metadata: {
       name: `${owner.metadata.name}-${hash}`,
-      namespace: owner.metadata.namespace!,
+      namespace: must(owner.metadata.namespace, 'owner.metadata.namespace'),
       labels: { ...owner.spec.template?.metadata?.labels, [hashLabel]: hash },
       ...(Object.keys(annotations).length > 0 && { annotations }),
       ownerReferences: [controllerReference(owner)],

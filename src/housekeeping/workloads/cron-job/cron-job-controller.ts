@@ -5,6 +5,7 @@ import {
   formatTime,
   ignoreNotFound,
   isAlreadyExists,
+  must,
   parseRfc3339,
   parseSchedule,
   type Schedule,
@@ -44,10 +45,10 @@ export function cronJobController(): ControllerDefinition {
       jobs = indexByController(cache, Jobs);
     },
     async reconcile(context, key) {
-      const cronJob = cronJobs!.get(key);
+      const cronJob = must(cronJobs, 'cronJobs').get(key);
       if (!cronJob) return done();
       const { client } = context;
-      const owned = controlledBy(jobs!, cronJob);
+      const owned = controlledBy(must(jobs, 'jobs'), cronJob);
       const status = observe(context, cronJob, owned);
       await pruneHistory(context, cronJob, owned);
       const result = await start(context, cronJob, owned, status);
@@ -60,7 +61,9 @@ export function cronJobController(): ControllerDefinition {
 /** Which Jobs run, and when the last one ended well. */
 function observe({ events }: ReconcileContext, cronJob: CronJob, owned: readonly Job[]): Status {
   const before = cronJob.status ?? {};
-  const running = new Map(owned.filter((job) => !isFinishedJob(job)).map((job) => [job.metadata.uid!, job]));
+  const running = new Map(
+    owned.filter((job) => !isFinishedJob(job)).map((job) => [must(job.metadata.uid, 'job.metadata.uid'), job]),
+  );
   let lastSuccess = before.lastSuccessfulTime;
   for (const job of owned) {
     const completion = job.status?.completionTime;
@@ -89,10 +92,10 @@ function referenceTo({ metadata }: Job): NonNullable<Status['active']>[number] {
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
-    namespace: namespace!,
-    name: name!,
-    uid: uid!,
-    resourceVersion: resourceVersion!,
+    namespace: must(namespace, 'namespace'),
+    name: must(name, 'name'),
+    uid: must(uid, 'uid'),
+    resourceVersion: must(resourceVersion, 'resourceVersion'),
   };
 }
 
@@ -190,7 +193,7 @@ async function createJob(context: ReconcileContext, cronJob: CronJob, due: numbe
     kind: 'Job',
     metadata: {
       name: `${cronJob.metadata.name}-${Math.floor(due / 60_000)}`,
-      namespace: cronJob.metadata.namespace!,
+      namespace: must(cronJob.metadata.namespace, 'cronJob.metadata.namespace'),
       ...(meta?.labels && { labels: meta.labels }),
       annotations: { ...meta?.annotations, [scheduledAnnotation]: formatTime(due) },
       ownerReferences: [controllerReference(cronJob)],

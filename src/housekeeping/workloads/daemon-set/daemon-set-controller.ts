@@ -9,7 +9,7 @@ import {
   Pods,
 } from '../../../api/index.ts';
 import { type Lister, objectKey } from '../../../client/index.ts';
-import { deepEqual, labelSelectorFromObject } from '../../../machinery/index.ts';
+import { deepEqual, labelSelectorFromObject, must } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -55,14 +55,20 @@ export function daemonSetController(): ControllerDefinition {
       revisions = indexByController(cache, ControllerRevisions);
     },
     async reconcile(context, key) {
-      const set = sets!.get(key);
+      const set = must(sets, 'sets').get(key);
       if (!set || isTerminating(set)) return done();
       const { client, clock } = context;
-      const claim = { client, pods: pods!, revisions: revisions!, selects, hashLabel: revisionHashLabel };
+      const claim = {
+        client,
+        pods: must(pods, 'pods'),
+        revisions: must(revisions, 'revisions'),
+        selects,
+        hashLabel: revisionHashLabel,
+      };
       const { pods: owned, history, revision, collisions } = await claimRevisedPods(set, claim);
       const hash = hashOf(revision, revisionHashLabel);
       const now = clock.now();
-      const places = daemonPlaces(set, nodes!.list(), owned);
+      const places = daemonPlaces(set, must(nodes, 'nodes').list(), owned);
       const plan = planDaemons(set, places, hash, now);
       const waitMs = await carryOut(context, set, plan, hash, backoff);
       const isMoving = plan.create.length + plan.remove.length > 0;
@@ -144,7 +150,7 @@ function statusOf(
     if (living.length === 0) continue;
     scheduled++;
     // With a surge there are two; the newer one speaks for the node.
-    const pod = living.findLast((one) => !isTerminating(one)) ?? living.at(-1)!;
+    const pod = living.findLast((one) => !isTerminating(one)) ?? must(living.at(-1), 'living.at(-1)');
     if (living.some(isPodReady)) ready++;
     if (living.some((one) => isAvailable(one, minReady, now))) available++;
     if (isUpdated(pod, hash)) updated++;

@@ -1,5 +1,5 @@
 import type { DaemonSet, Node, Pod, Toleration } from '../../../api/index.ts';
-import { scaledValue } from '../../../machinery/index.ts';
+import { must, scaledValue } from '../../../machinery/index.ts';
 import { isAvailable, isFinished, isTerminating } from '../common/pods.ts';
 import { isUpdated, nodeOf, placeOn, tolerationsOf } from './daemon-pod.ts';
 
@@ -31,7 +31,7 @@ export function daemonPlaces(set: DaemonSet, nodes: readonly Node[], pods: reado
   }
   const tolerations: readonly Toleration[] = tolerationsOf(set);
   const places: DaemonPlace[] = nodes.map((node) => {
-    const nodeName = node.metadata.name!;
+    const nodeName = must(node.metadata.name, 'node.metadata.name');
     const present = byNode.get(nodeName) ?? [];
     byNode.delete(nodeName);
     return { nodeName, ...placeOn(set, node, tolerations), pods: present.sort(byAge) };

@@ -12,6 +12,7 @@ import {
   errorMessage,
   isAlreadyExists,
   type JsonObject,
+  must,
 } from '../../../machinery/index.ts';
 import { isNamespaceTerminating } from '../common/make-pods.ts';
 import { fieldManager, podTemplateHashLabel } from '../common/names.ts';
@@ -152,7 +153,7 @@ function replicaSetOf(deployment: Deployment, hash: string, replicas: number, re
     kind: 'ReplicaSet',
     metadata: {
       name: `${metadata.name}-${hash}`,
-      namespace: metadata.namespace!,
+      namespace: must(metadata.namespace, 'metadata.namespace'),
       labels,
       annotations: {
         ...copiedAnnotations(deployment),

@@ -1,6 +1,6 @@
 import { type Deployment, Deployments, type Pod, Pods, type ReplicaSet, ReplicaSets } from '../../../api/index.ts';
 import type { Lister, ObjectKey } from '../../../client/index.ts';
-import { labelSelectorFromObject } from '../../../machinery/index.ts';
+import { labelSelectorFromObject, must } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -50,13 +50,13 @@ export function deploymentController(): ControllerDefinition {
       pods = indexByController(cache, Pods);
     },
     async reconcile(context, key) {
-      const deployment = deployments!.get(key);
+      const deployment = must(deployments, 'deployments').get(key);
       if (!deployment) return done();
       const { client, events, clock } = context;
       const owned = await claimObjects({
         client,
         resource: ReplicaSets,
-        lister: sets!,
+        lister: must(sets, 'sets'),
         owner: deployment,
         selects: (set) => selects(deployment, set),
       });
@@ -67,7 +67,7 @@ export function deploymentController(): ControllerDefinition {
         events,
         clock,
         deployment,
-        pods: pods!,
+        pods: must(pods, 'pods'),
         current,
         old: sorted.filter((set) => set !== current),
         conditions: deployment.status?.conditions ?? [],

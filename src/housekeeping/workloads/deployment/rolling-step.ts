@@ -1,4 +1,5 @@
 import type { Deployment, ReplicaSet } from '../../../api/index.ts';
+import { must } from '../../../machinery/index.ts';
 import { rolloutLimits } from './limits.ts';
 import { availableOf, desiredBy, replicasOf } from './scope.ts';
 
@@ -39,7 +40,7 @@ function shrinkOld(deployment: Deployment, current: ReplicaSet, old: readonly Re
   takeBroken(old, sizes, mayGo);
   takeAvailable(old, sizes, availableOf([current, ...old]) - minAvailable);
   return old.flatMap((set) => {
-    const replicas = sizes.get(set)!;
+    const replicas = must(sizes.get(set), 'sizes.get(set)');
     return replicas === replicasOf(set) ? [] : [{ set, replicas }];
   });
 }
@@ -48,7 +49,7 @@ function shrinkOld(deployment: Deployment, current: ReplicaSet, old: readonly Re
 function takeBroken(old: readonly ReplicaSet[], sizes: Map<ReplicaSet, number>, limit: number): void {
   let rest = limit;
   for (const set of old) {
-    const has = sizes.get(set)!;
+    const has = must(sizes.get(set), 'sizes.get(set)');
     const going = Math.min(rest, Math.max(0, has - (set.status?.availableReplicas ?? 0)));
     sizes.set(set, has - going);
     rest -= going;
@@ -59,7 +60,7 @@ function takeAvailable(old: readonly ReplicaSet[], sizes: Map<ReplicaSet, number
   let rest = limit;
   for (const set of old) {
     if (rest <= 0) return;
-    const has = sizes.get(set)!;
+    const has = must(sizes.get(set), 'sizes.get(set)');
     const going = Math.min(rest, has);
     sizes.set(set, has - going);
     rest -= going;

@@ -18,6 +18,7 @@ import {
   type JsonObject,
   type KubeObject,
   labelSelectorFromObject,
+  must,
   parseRfc3339,
   percentOf,
   scaledValue,
@@ -83,10 +84,15 @@ export function disruptionBudgetController(): ControllerDefinition {
       };
     },
     async reconcile({ client, clock }, key) {
-      const budget = budgets!.get(key);
+      const budget = must(budgets, 'budgets').get(key);
       if (!budget || isTerminating(budget)) return done();
       const now = clock.now();
-      const { status, recheckMs } = statusOf(budget, selectedPods(pods!, budget), scales!, now);
+      const { status, recheckMs } = statusOf(
+        budget,
+        selectedPods(must(pods, 'pods'), budget),
+        must(scales, 'scales'),
+        now,
+      );
       const patch = createMergePatch((budget.status ?? {}) as JsonObject, status as JsonObject);
       if (patch) {
         // An eviction that was allowed meanwhile must not be forgotten.
@@ -125,7 +131,11 @@ function budgetsIn(budgets: Lister<PodDisruptionBudget> | undefined, { metadata 
 
 function selectedPods(pods: Lister<Pod>, { metadata, spec }: PodDisruptionBudget): Pod[] {
   const selector = labelSelectorFromObject(spec?.selector);
-  const candidates = podsWithLabels(pods, metadata.namespace!, spec?.selector?.matchLabels ?? {});
+  const candidates = podsWithLabels(
+    pods,
+    must(metadata.namespace, 'metadata.namespace'),
+    spec?.selector?.matchLabels ?? {},
+  );
   return candidates.filter((pod) => selector.matches(pod.metadata.labels ?? {}));
 }
 
@@ -139,7 +149,7 @@ function statusOf(
   const { expected, desired } = desiredOf(budget, living, scales);
   const { disrupted, recheckMs } = stillDisrupted(budget, living, now);
   const healthy = living.filter(
-    (pod) => isPodReady(pod) && !isTerminating(pod) && !(pod.metadata.name! in disrupted),
+    (pod) => isPodReady(pod) && !isTerminating(pod) && !(must(pod.metadata.name, 'pod.metadata.name') in disrupted),
   ).length;
   const allowed = expected === 0 ? 0 : Math.max(0, healthy - desired);
   const generation = budget.metadata.generation ?? 1;
@@ -206,7 +216,7 @@ function expectedCount(pods: readonly Pod[], scales: Scales): number {
 }
 
 function scaleOf(pod: Pod, scales: Scales): { readonly uid: string; readonly replicas: number } | undefined {
-  const namespace = pod.metadata.namespace!;
+  const namespace = must(pod.metadata.namespace, 'pod.metadata.namespace');
   const owner = controllerOf(pod);
   if (!owner) return undefined;
   const key = { namespace, name: owner.name };
@@ -221,7 +231,7 @@ function scaleOf(pod: Pod, scales: Scales): { readonly uid: string; readonly rep
 function asScale(
   object: Deployment | ReplicaSet | StatefulSet | undefined,
 ): { readonly uid: string; readonly replicas: number } | undefined {
-  return object && { uid: object.metadata.uid!, replicas: object.spec.replicas ?? 1 };
+  return object && { uid: must(object.metadata.uid, 'object.metadata.uid'), replicas: object.spec.replicas ?? 1 };
 }
 
 /** Pods whose eviction was allowed and has not begun; after a while they count as healthy again. */

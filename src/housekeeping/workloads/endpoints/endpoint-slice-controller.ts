@@ -10,6 +10,7 @@ import {
   Services,
 } from '../../../api/index.ts';
 import type { Lister } from '../../../client/index.ts';
+import { must } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -60,15 +61,15 @@ export function endpointSliceController(): ControllerDefinition {
       slices = indexByController(cache, EndpointSlices);
     },
     async reconcile({ client }, key) {
-      const service = services!.get(key);
+      const service = must(services, 'services').get(key);
       // With the Service its slices go: they are its own.
       if (!service || isTerminating(service) || service.spec.selector === undefined) return done();
-      const present = controlledBy(slices!, service).filter(
+      const present = controlledBy(must(slices, 'slices'), service).filter(
         ({ metadata }) => metadata.labels?.[managedByLabel] === ownName && metadata.deletionTimestamp === undefined,
       );
       const zoneOf = (name: string | undefined): string | undefined =>
-        name === undefined ? undefined : nodes!.get({ name })?.metadata.labels?.[zoneLabel];
-      const desired = hasPods(service.spec) ? contentsOf(service, podsBehind(pods!, service), zoneOf) : [];
+        name === undefined ? undefined : must(nodes, 'nodes').get({ name })?.metadata.labels?.[zoneLabel];
+      const desired = hasPods(service.spec) ? contentsOf(service, podsBehind(must(pods, 'pods'), service), zoneOf) : [];
       await writeSlices(
         client,
         { ...service, apiVersion: 'v1', kind: Services.kind },
@@ -123,7 +124,7 @@ function endpointOf(service: Service, { pod, address }: Place, zone: string | un
 function labelsOf(service: Service): Record<string, string> {
   return {
     ...labelsBehind(service),
-    [serviceNameLabel]: service.metadata.name!,
+    [serviceNameLabel]: must(service.metadata.name, 'service.metadata.name'),
     [managedByLabel]: ownName,
   };
 }

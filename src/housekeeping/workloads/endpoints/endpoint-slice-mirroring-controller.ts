@@ -9,7 +9,7 @@ import {
   Services,
 } from '../../../api/index.ts';
 import { type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
-import { ignoreNotFound, ipFamily } from '../../../machinery/index.ts';
+import { ignoreNotFound, ipFamily, must } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -57,11 +57,11 @@ export function endpointSliceMirroringController(): ControllerDefinition {
       slices = informer.lister;
     },
     async reconcile({ client, events }, key) {
-      const present = slices!
+      const present = must(slices, 'slices')
         .byIndex(mirrored, `${key.namespace}/${key.name}`)
         .filter((slice) => !isTerminating(slice));
-      const source = endpoints!.get(key);
-      const service = services!.get(key);
+      const source = must(endpoints, 'endpoints').get(key);
+      const service = must(services, 'services').get(key);
       if (!source || !isMirrored(source, service)) {
         for (const slice of present) await client.delete(EndpointSlices, objectKey(slice)).catch(ignoreNotFound);
         return done();
@@ -87,7 +87,7 @@ function isMirrored(source: Endpoints, service: Service | undefined): boolean {
 }
 
 function labelsOf({ metadata }: Endpoints): Record<string, string> {
-  return { ...metadata.labels, [serviceNameLabel]: metadata.name!, [managedByLabel]: ownName };
+  return { ...metadata.labels, [serviceNameLabel]: must(metadata.name, 'metadata.name'), [managedByLabel]: ownName };
 }
 
 function annotationsOf({ metadata }: Endpoints): Record<string, string> {

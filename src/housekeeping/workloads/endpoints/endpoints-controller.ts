@@ -9,7 +9,7 @@ import {
   Services,
 } from '../../../api/index.ts';
 import type { Client, Lister } from '../../../client/index.ts';
-import { deepEqual, ignoreNotFound } from '../../../machinery/index.ts';
+import { deepEqual, ignoreNotFound, must } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -56,14 +56,14 @@ export function endpointsController(): ControllerDefinition {
       endpoints = cache.informer(EndpointsResource).lister;
     },
     async reconcile({ client }, key) {
-      const service = services!.get(key);
-      const present = endpoints!.get(key);
+      const service = must(services, 'services').get(key);
+      const present = must(endpoints, 'endpoints').get(key);
       if (!service || !hasPods(service.spec)) {
         if (present && isOurs(present)) await client.delete(EndpointsResource, key).catch(ignoreNotFound);
         return done();
       }
       if (!isTerminating(service))
-        await write(client, service, present, subsetsOf(service, podsBehind(pods!, service)));
+        await write(client, service, present, subsetsOf(service, podsBehind(must(pods, 'pods'), service)));
       return done();
     },
   });
@@ -84,7 +84,10 @@ async function write(
   const { namespace, name } = service.metadata;
   const desired: Endpoints = {
     ...(present ?? { apiVersion: 'v1', kind: 'Endpoints' }),
-    metadata: { ...(present?.metadata ?? { namespace: namespace!, name: name! }), labels },
+    metadata: {
+      ...(present?.metadata ?? { namespace: must(namespace, 'namespace'), name: must(name, 'name') }),
+      labels,
+    },
     subsets,
   };
   if (present) await client.update(EndpointsResource, desired, { fieldManager }).catch(ignoreNotFound);

@@ -1,6 +1,6 @@
 import { type Pod, type Service, type ServicePort, Services } from '../../../api/index.ts';
 import { type InformerFactory, type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
-import { deepEqual, ipFamily } from '../../../machinery/index.ts';
+import { deepEqual, ipFamily, must } from '../../../machinery/index.ts';
 import type { ObjectEvent } from '../../../runtime/index.ts';
 import { podsWithLabels } from '../common/pod-index.ts';
 import { isFinished, isPodReady, isTerminating } from '../common/pods.ts';
@@ -42,7 +42,7 @@ export function isAboutEndpoints(event: ObjectEvent<Pod>): boolean {
 
 /** Pods behind a Service that have an address and are not over, in the order of their names. */
 export function podsBehind(pods: Lister<Pod>, { metadata, spec }: Service): Pod[] {
-  return podsWithLabels(pods, metadata.namespace!, spec.selector ?? {})
+  return podsWithLabels(pods, must(metadata.namespace, 'metadata.namespace'), spec.selector ?? {})
     .filter((pod) => !isFinished(pod) && pod.status?.podIP !== undefined)
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
 }
@@ -154,5 +154,10 @@ function hostnameAt({ metadata }: Service, { spec }: Pod): string | undefined {
 }
 
 function targetOf({ metadata }: Pod): PodIdentity['targetRef'] {
-  return { kind: 'Pod', namespace: metadata.namespace!, name: metadata.name!, uid: metadata.uid! };
+  return {
+    kind: 'Pod',
+    namespace: must(metadata.namespace, 'metadata.namespace'),
+    name: must(metadata.name, 'metadata.name'),
+    uid: must(metadata.uid, 'metadata.uid'),
+  };
 }

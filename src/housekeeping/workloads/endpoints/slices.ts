@@ -1,6 +1,6 @@
 import { type EndpointSlice, EndpointSlices } from '../../../api/index.ts';
 import { type Client, objectKey } from '../../../client/index.ts';
-import { deepEqual, ignoreNotFound, type KubeObject } from '../../../machinery/index.ts';
+import { deepEqual, ignoreNotFound, type KubeObject, must } from '../../../machinery/index.ts';
 import { isNamespaceTerminating } from '../common/make-pods.ts';
 import { fieldManager } from '../common/names.ts';
 import { controllerReference } from '../common/ownership.ts';
@@ -60,7 +60,7 @@ async function create(client: Client, owner: KubeObject, marks: SliceMarks, cont
     kind: 'EndpointSlice',
     metadata: {
       generateName: `${owner.metadata.name}-`,
-      namespace: owner.metadata.namespace!,
+      namespace: must(owner.metadata.namespace, 'owner.metadata.namespace'),
       ...marks,
       ownerReferences: [controllerReference(owner)],
     },

@@ -1,6 +1,6 @@
 import { type Job, Jobs } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
-import { ignoreNotFound, isConflict, parseRfc3339 } from '../../../machinery/index.ts';
+import { ignoreNotFound, isConflict, must, parseRfc3339 } from '../../../machinery/index.ts';
 import { after, type ControllerDefinition, defineController, done, watchObjects } from '../../../runtime/index.ts';
 import { isFinishedJob } from './outcome.ts';
 
@@ -13,14 +13,17 @@ export function finishedJobCleaner(): ControllerDefinition {
     async reconcile({ client, cache, clock }, key) {
       const job = cache.lister(Jobs).get(key);
       if (!job || !isPerishable(job)) return done();
-      const restMs = finishedAt(job, clock.now()) + job.spec.ttlSecondsAfterFinished! * 1_000 - clock.now();
+      const restMs =
+        finishedAt(job, clock.now()) +
+        must(job.spec.ttlSecondsAfterFinished, 'job.spec.ttlSecondsAfterFinished') * 1_000 -
+        clock.now();
       if (restMs > 0) return after(restMs, 'a finished Job to be removed');
       const { uid, resourceVersion } = job.metadata;
       // Somebody may have given it more time meanwhile: then the event brings us back.
       await client
         .delete(Jobs, objectKey(job), {
           propagationPolicy: 'Foreground',
-          preconditions: { uid: uid!, resourceVersion: resourceVersion! },
+          preconditions: { uid: must(uid, 'uid'), resourceVersion: must(resourceVersion, 'resourceVersion') },
         })
         .catch((error: unknown) => (isConflict(error) ? undefined : ignoreNotFound(error)));
       return done();

@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 /**
  * Numbers of the Pods of an indexed Job, kept as ranges: a status may say `0-2147483646`, and such a set must not cost
  * more than the text.
@@ -59,9 +60,11 @@ export class IndexSet {
     let shared = 0;
     let position = 0;
     for (const [from, to] of this.#ranges) {
-      while (position < other.#ranges.length && other.#ranges[position]![1] < from) position++;
-      for (let next = position; next < other.#ranges.length && other.#ranges[next]![0] <= to; next++) {
-        const [otherFrom, otherTo] = other.#ranges[next]!;
+      while ((other.#ranges[position]?.[1] ?? from) < from) position++;
+      for (let next = position; ; next++) {
+        const range = other.#ranges[next];
+        if (range === undefined || range[0] > to) break;
+        const [otherFrom, otherTo] = range;
         shared += Math.min(to, otherTo) - Math.max(from, otherFrom) + 1;
       }
     }
@@ -81,7 +84,7 @@ export class IndexSet {
     let high = this.#ranges.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.#ranges[middle]![1] < index) low = middle + 1;
+      if (must(this.#ranges[middle], 'a range')[1] < index) low = middle + 1;
       else high = middle;
     }
     return low;

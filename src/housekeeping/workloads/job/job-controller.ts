@@ -1,6 +1,12 @@
 import { type Job, Jobs, type Pod, Pods } from '../../../api/index.ts';
 import type { Lister } from '../../../client/index.ts';
-import { type Condition, formatTime, labelSelectorFromObject, withConditionLast } from '../../../machinery/index.ts';
+import {
+  type Condition,
+  formatTime,
+  labelSelectorFromObject,
+  must,
+  withConditionLast,
+} from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -49,14 +55,14 @@ export function jobController(): ControllerDefinition {
     },
     async reconcile(context, key) {
       const { client } = context;
-      const job = jobs!.get(key);
+      const job = must(jobs, 'jobs').get(key);
       // Those it leaves behind are let go by `lostJobPods`.
       if (!job) return done();
       if ((job.spec.managedBy ?? ownManager) !== ownManager) return done();
       const owned = await claimObjects({
         client,
         resource: Pods,
-        lister: pods!,
+        lister: must(pods, 'pods'),
         owner: job,
         selects: (pod) => selects(job, pod),
         finalizer: trackingFinalizer,

@@ -1,6 +1,6 @@
 import { type Container, type Job, type Pod, Pods } from '../../../api/index.ts';
 import { type Client, objectKey } from '../../../client/index.ts';
-import { ignoreNotFound, parseRfc3339 } from '../../../machinery/index.ts';
+import { ignoreNotFound, must, parseRfc3339 } from '../../../machinery/index.ts';
 import { fieldManager } from '../common/names.ts';
 import { isTerminating, podFromTemplate } from '../common/pods.ts';
 
@@ -62,7 +62,7 @@ export function failuresBefore({ metadata }: Pod): IndexFailures {
 
 /** The next Pod of a Job; `index` is for indexed ones, `failures` for those with a limit for each index. */
 export function jobPod(job: Job, index: number | undefined, failures?: IndexFailures): Pod {
-  const name = job.metadata.name!;
+  const name = must(job.metadata.name, 'job.metadata.name');
   const template = job.spec.template ?? {};
   const pod = podFromTemplate(job, template, {
     generateName: index === undefined ? `${name}-` : `${name}-${index}-`,
@@ -93,7 +93,7 @@ export async function releasePods(client: Client, pods: readonly Pod[]): Promise
     if (!isTracked(pod)) continue;
     const { finalizers = [], resourceVersion } = pod.metadata;
     const rest = finalizers.filter((name) => name !== trackingFinalizer);
-    const patch = { metadata: { resourceVersion: resourceVersion!, finalizers: rest } };
+    const patch = { metadata: { resourceVersion: must(resourceVersion, 'resourceVersion'), finalizers: rest } };
     await client.patch(Pods, objectKey(pod), 'merge', patch, { fieldManager }).catch(ignoreNotFound);
   }
 }

@@ -1,5 +1,6 @@
 import { type Job, Jobs, type Pod, Pods } from '../../../api/index.ts';
 import { type Lister, objectKey } from '../../../client/index.ts';
+import { must } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -31,10 +32,12 @@ export function lostJobPods(): ControllerDefinition {
       pods = indexByController(cache, Pods);
     },
     async reconcile({ client }, key) {
-      const pod = pods!.get(key);
+      const pod = must(pods, 'pods').get(key);
       if (!pod || !isTracked(pod)) return done();
       const owner = controllerOf(pod);
-      const job = owner?.kind === Jobs.kind && jobs!.get({ namespace: key.namespace!, name: owner.name });
+      const job =
+        owner?.kind === Jobs.kind &&
+        must(jobs, 'jobs').get({ namespace: must(key.namespace, 'key.namespace'), name: owner.name });
       if (!job || job.metadata.uid !== owner?.uid) await releasePods(client, [pod]);
       return done();
     },

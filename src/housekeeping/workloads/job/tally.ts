@@ -1,4 +1,5 @@
 import type { Job, Pod } from '../../../api/index.ts';
+import { must } from '../../../machinery/index.ts';
 import { isActive, isPodReady, isTerminating } from '../common/pods.ts';
 import { type FailedIndexes, judgeIndexes } from './failed-indexes.ts';
 import { judgeFailure } from './failure-policy.ts';
@@ -31,7 +32,7 @@ export interface JobTally {
 
 export function tallyPods(job: Job, pods: readonly Pod[]): JobTally {
   const status = job.status ?? {};
-  const tracked = new Map(pods.filter(isTracked).map((pod) => [pod.metadata.uid!, pod]));
+  const tracked = new Map(pods.filter(isTracked).map((pod) => [must(pod.metadata.uid, 'pod.metadata.uid'), pod]));
   const written = status.uncountedTerminatedPods ?? {};
   let settledSucceeded = status.succeeded ?? 0;
   let settledFailed = status.failed ?? 0;

@@ -1,5 +1,6 @@
 import { type Node, Nodes, type Pod, Pods, type Toleration } from '../../../api/index.ts';
 import { type Lister, objectKey } from '../../../client/index.ts';
+import { must } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -35,16 +36,20 @@ export function podGarbageController(): ControllerDefinition {
     for: Pods,
     watches: [
       watchObjects(Pods, { predicates: [isPlacedOrLeaving] }),
-      watchMapped(Nodes, ({ metadata }) => (pods?.byIndex(podsByNode, metadata.name!) ?? []).map(objectKey), {
-        predicates: [isAboutPods],
-      }),
+      watchMapped(
+        Nodes,
+        ({ metadata }) => (pods?.byIndex(podsByNode, must(metadata.name, 'metadata.name')) ?? []).map(objectKey),
+        {
+          predicates: [isAboutPods],
+        },
+      ),
     ],
     setup(cache) {
       pods = indexPodsByNode(cache);
       nodes = cache.informer(Nodes).lister;
     },
     async reconcile({ client, clock, events }, key) {
-      const pod = pods!.get(key);
+      const pod = must(pods, 'pods').get(key);
       if (!pod) return done();
       const { nodeName } = pod.spec;
       if (nodeName === undefined) {
@@ -52,7 +57,7 @@ export function podGarbageController(): ControllerDefinition {
         if (isTerminating(pod)) await deletePod(client, pod, 0);
         return done();
       }
-      const node = nodes!.get({ name: nodeName });
+      const node = must(nodes, 'nodes').get({ name: nodeName });
       if (!node) {
         const since = missing.get(nodeName) ?? clock.now();
         missing.set(nodeName, since);

@@ -13,6 +13,7 @@ import {
   errorMessage,
   type KubeObject,
   labelSelectorFromObject,
+  must,
   type Resource,
   withConditionLast,
   withoutCondition,
@@ -79,12 +80,12 @@ function replicasController<T extends Replicas>(
       pods = indexByController(cache, Pods);
     },
     async reconcile(context, key) {
-      const set = sets!.get(key);
+      const set = must(sets, 'sets').get(key);
       if (!set) return done();
       const claimed = await claimObjects({
         client: context.client,
         resource: Pods,
-        lister: pods!,
+        lister: must(pods, 'pods'),
         owner: set,
         selects: (pod) => selects(set, pod),
       });

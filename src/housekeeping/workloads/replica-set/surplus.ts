@@ -1,4 +1,5 @@
 import type { Pod } from '../../../api/index.ts';
+import { must } from '../../../machinery/index.ts';
 import { readySince } from '../common/pods.ts';
 
 const deletionCostAnnotation = 'controller.kubernetes.io/pod-deletion-cost';
@@ -32,8 +33,8 @@ function ranksOf(pod: Pod, crowds: ReadonlyMap<string, number>): number[] {
 }
 
 function compareRanks(a: readonly number[], b: readonly number[]): number {
-  for (let index = 0; index < a.length; index++) {
-    const difference = a[index]! - b[index]!;
+  for (const [index, rank] of a.entries()) {
+    const difference = rank - must(b[index], 'a rank');
     if (difference !== 0) return difference;
   }
   return 0;

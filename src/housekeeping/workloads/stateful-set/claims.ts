@@ -13,6 +13,7 @@ import {
   errorMessage,
   ignoreNotFound,
   isAlreadyExists,
+  must,
   type OwnerReference,
 } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
@@ -29,7 +30,7 @@ export async function createClaims(
   set: StatefulSet,
   podName: string,
 ): Promise<void> {
-  const namespace = set.metadata.namespace!;
+  const namespace = must(set.metadata.namespace, 'set.metadata.namespace');
   for (const template of set.spec.volumeClaimTemplates ?? []) {
     const name = claimName(template, podName);
     if (claims.get({ namespace, name })) continue;
@@ -53,7 +54,7 @@ function newClaim(set: StatefulSet, template: PersistentVolumeClaim, name: strin
     kind: 'PersistentVolumeClaim',
     metadata: {
       name,
-      namespace: set.metadata.namespace!,
+      namespace: must(set.metadata.namespace, 'set.metadata.namespace'),
       labels: { ...labels, ...set.spec.selector?.matchLabels },
       ...(annotations && { annotations }),
       ...(owners.length > 0 && { ownerReferences: owners }),
@@ -83,7 +84,10 @@ export async function keepClaimOwners(
 ): Promise<void> {
   const desired = desiredOwners(set, isCondemned ? pod : undefined);
   for (const template of set.spec.volumeClaimTemplates ?? []) {
-    const key = { namespace: set.metadata.namespace!, name: claimName(template, pod.metadata.name!) };
+    const key = {
+      namespace: must(set.metadata.namespace, 'set.metadata.namespace'),
+      name: claimName(template, must(pod.metadata.name, 'pod.metadata.name')),
+    };
     const claim = claims.get(key);
     if (!claim || claim.metadata.deletionTimestamp !== undefined) continue;
     const present = claim.metadata.ownerReferences ?? [];
@@ -95,7 +99,7 @@ export async function keepClaimOwners(
     if (deepEqual(present, owners)) continue;
     const patch = {
       metadata: {
-        resourceVersion: claim.metadata.resourceVersion!,
+        resourceVersion: must(claim.metadata.resourceVersion, 'claim.metadata.resourceVersion'),
         ownerReferences: asJson(owners),
       },
     };

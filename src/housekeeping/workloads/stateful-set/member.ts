@@ -1,4 +1,5 @@
 import type { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from '../../../api/index.ts';
+import { must } from '../../../machinery/index.ts';
 import { revisionHashLabel } from '../common/names.ts';
 import { availableIn, isFinished, isPodReady, isTerminating, podFromTemplate } from '../common/pods.ts';
 import { templateOf } from '../common/revisions.ts';
@@ -75,7 +76,7 @@ export function memberPod(set: StatefulSet, ordinal: number, revision: Controlle
   const name = memberName(set, ordinal);
   const labels = {
     [podIndexLabel]: String(ordinal),
-    [revisionHashLabel]: revision.metadata.name!,
+    [revisionHashLabel]: must(revision.metadata.name, 'revision.metadata.name'),
     [podNameLabel]: name,
   };
   const pod = podFromTemplate(set, templateOf(revision), { name, labels });
@@ -86,7 +87,7 @@ export function memberPod(set: StatefulSet, ordinal: number, revision: Controlle
   if (templates.length > 0) {
     pod.spec.volumes = [
       ...templates.map((template) => ({
-        name: template.metadata.name!,
+        name: must(template.metadata.name, 'template.metadata.name'),
         persistentVolumeClaim: { claimName: claimName(template, name) },
       })),
       ...(pod.spec.volumes ?? []).filter((volume) => !claimed.has(volume.name)),

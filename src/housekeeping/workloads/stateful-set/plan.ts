@@ -1,5 +1,5 @@
 import type { Pod, StatefulSet } from '../../../api/index.ts';
-import { scaledValue } from '../../../machinery/index.ts';
+import { must, scaledValue } from '../../../machinery/index.ts';
 import { podsPerRound, podsToMake } from '../common/make-pods.ts';
 import { isFinished, isTerminating } from '../common/pods.ts';
 import {
@@ -48,7 +48,7 @@ export function planMembers(
     else condemned.push(pod);
   }
   const members: ReadonlyMap<number, Pod> = new Map(present.sort(([a], [b]) => a - b));
-  condemned.sort((a, b) => ordinalOf(set, b)! - ordinalOf(set, a)!);
+  condemned.sort((a, b) => must(ordinalOf(set, b), 'ordinalOf(set, b)') - must(ordinalOf(set, a), 'ordinalOf(set, a)'));
   const isOrdered = set.spec.podManagementPolicy !== 'Parallel';
   const walk = isOrdered ? orderedStep : parallelStep;
   return { ...walk({ set, members, desired, condemned, revisions, first, now }), condemned };

@@ -9,7 +9,7 @@ import {
   StatefulSets,
 } from '../../../api/index.ts';
 import type { Lister } from '../../../client/index.ts';
-import { deepEqual, errorMessage, labelSelectorFromObject } from '../../../machinery/index.ts';
+import { deepEqual, errorMessage, labelSelectorFromObject, must } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -55,15 +55,18 @@ export function statefulSetController(): ControllerDefinition {
       revisions = indexByController(cache, ControllerRevisions);
     },
     async reconcile(context, key) {
-      const set = sets!.get(key);
+      const set = must(sets, 'sets').get(key);
       if (!set || isTerminating(set)) return done();
       const { client, clock } = context;
-      const claim = { client, pods: pods!, revisions: revisions!, selects, hashLabel };
+      const claim = { client, pods: must(pods, 'pods'), revisions: must(revisions, 'revisions'), selects, hashLabel };
       const { pods: members, history, revision: update, collisions } = await claimRevisedPods(set, claim);
       const current = history.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? update;
-      const names = { current: current.metadata.name!, update: update.metadata.name! };
+      const names = {
+        current: must(current.metadata.name, 'current.metadata.name'),
+        update: must(update.metadata.name, 'update.metadata.name'),
+      };
       const plan = planMembers(set, members, names, clock.now());
-      await carryOut(context, claims!, { set, members, plan, current, update });
+      await carryOut(context, must(claims, 'claims'), { set, members, plan, current, update });
       const status = statefulSetStatus(set, members, { revisions: names, collisions, now: clock.now() });
       const isMoving = plan.create.length + plan.remove.length > 0;
       const isLong = plan.create.length >= podsPerRound || plan.remove.length >= podsPerRound;
@@ -72,7 +75,7 @@ export function statefulSetController(): ControllerDefinition {
       // the end of an update makes the new revision the current one
       const { currentRevision = names.current } = isMoving ? {} : status;
       const live = new Set([currentRevision, names.update, ...members.map(revisionName)]);
-      const isLive = ({ metadata }: ControllerRevision): boolean => live.has(metadata.name!);
+      const isLive = ({ metadata }: ControllerRevision): boolean => live.has(must(metadata.name, 'metadata.name'));
       await pruneRevisions(client, history, isLive, set.spec.revisionHistoryLimit ?? 10);
       return plan.recheckMs === undefined ? done() : after(plan.recheckMs, 'a Pod that must stay ready for a while');
     },
@@ -119,7 +122,7 @@ async function carryOut(
     for (const pod of members) {
       // A claim may be lost while its Pod still waits to be placed.
       if (pod.status?.phase === 'Pending' && !isTerminating(pod)) {
-        await createClaims(context, claims, set, pod.metadata.name!);
+        await createClaims(context, claims, set, must(pod.metadata.name, 'pod.metadata.name'));
       }
       await keepClaimOwners(context, claims, set, { pod, isCondemned: plan.condemned.includes(pod) });
     }

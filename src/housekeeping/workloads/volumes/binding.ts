@@ -11,6 +11,7 @@ import {
   deepEqual,
   errorMessage,
   type JsonObject,
+  must,
   quantityValue,
 } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
@@ -31,11 +32,11 @@ export async function bind(context: Context, claim: PersistentVolumeClaim, volum
   const isHeld = finalizers?.includes(provisioningFinalizer) ?? false;
   const patch = {
     metadata: {
-      resourceVersion: resourceVersion!,
+      resourceVersion: must(resourceVersion, 'resourceVersion'),
       annotations: { ...annotations, [bindCompleted]: 'yes', [boundByController]: 'yes' },
-      ...(isHeld && { finalizers: finalizers!.filter((name) => name !== provisioningFinalizer) }),
+      ...(isHeld && { finalizers: must(finalizers, 'finalizers').filter((name) => name !== provisioningFinalizer) }),
     },
-    spec: { volumeName: volume.metadata.name! },
+    spec: { volumeName: must(volume.metadata.name, 'volume.metadata.name') },
   };
   const { client } = context;
   const told = await client.patch(PersistentVolumeClaims, objectKey(claim), 'merge', patch, { fieldManager });
@@ -53,17 +54,17 @@ async function promise(
   const isOurChoice = reference === undefined;
   const patch = {
     metadata: {
-      resourceVersion: volume.metadata.resourceVersion!,
+      resourceVersion: must(volume.metadata.resourceVersion, 'volume.metadata.resourceVersion'),
       ...(isOurChoice && { annotations: { [boundByController]: 'yes' } }),
     },
     spec: {
       claimRef: {
         apiVersion: 'v1',
         kind: 'PersistentVolumeClaim',
-        namespace: namespace!,
-        name: name!,
-        uid: uid!,
-        resourceVersion: resourceVersion!,
+        namespace: must(namespace, 'namespace'),
+        name: must(name, 'name'),
+        uid: must(uid, 'uid'),
+        resourceVersion: must(resourceVersion, 'resourceVersion'),
       },
     },
   };
@@ -115,7 +116,7 @@ async function writeBoundStatus(
     ...rest,
     phase: 'Bound',
     accessModes: volume.spec.accessModes ?? [],
-    capacity: deepEqual(before.capacity, capacity) ? before.capacity! : capacity,
+    capacity: deepEqual(before.capacity, capacity) ? must(before.capacity, 'before.capacity') : capacity,
     ...(conditions.length > 0 && { conditions }),
   };
   await writeStatus(client, PersistentVolumeClaims, claim, status);

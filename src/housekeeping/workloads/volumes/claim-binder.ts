@@ -9,7 +9,7 @@ import {
   StorageClasses,
 } from '../../../api/index.ts';
 import { type Lister, type ObjectKey, objectKey } from '../../../client/index.ts';
-import { ignoreNotFound } from '../../../machinery/index.ts';
+import { ignoreNotFound, must } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -50,9 +50,14 @@ export function claimBinder(provisioners: Provisioners): ControllerDefinition {
       watchMapped(StorageClasses, (one) =>
         waiting((claim) => classOf(claim) === one.metadata.name || (hasNoClass(claim) && isDefaultClass(one))),
       ),
-      watchMapped(Pods, (pod) => claimsOf(pod).map((name) => ({ namespace: pod.metadata.namespace!, name })), {
-        predicates: [({ type }) => type === 'add'],
-      }),
+      watchMapped(
+        Pods,
+        (pod) =>
+          claimsOf(pod).map((name) => ({ namespace: must(pod.metadata.namespace, 'pod.metadata.namespace'), name })),
+        {
+          predicates: [({ type }) => type === 'add'],
+        },
+      ),
     ],
     setup(cache) {
       claims = cache.informer(PersistentVolumeClaims).lister;
@@ -63,23 +68,31 @@ export function claimBinder(provisioners: Provisioners): ControllerDefinition {
       pods = informer.lister;
     },
     async reconcile(context, key) {
-      const claim = claims!.get(key);
+      const claim = must(claims, 'claims').get(key);
       if (!claim) return done();
       const { volumeName } = claim.spec;
-      const storageClass = classes!.get({ name: classOf(claim) });
+      const storageClass = must(classes, 'classes').get({ name: classOf(claim) });
       if (claim.metadata.deletionTimestamp !== undefined) {
         if (isBeingProvisioned(claim)) await finishAbandoned(context, claim, storageClass, provisioners);
         return done();
       }
       if (volumeName) {
-        await settleBound(context, claim, volumes!.get({ name: volumeName }), storageClass, provisioners);
+        await settleBound(
+          context,
+          claim,
+          must(volumes, 'volumes').get({ name: volumeName }),
+          storageClass,
+          provisioners,
+        );
         return done();
       }
       const isUsed = (): boolean =>
-        pods!.byIndex(podsByClaim, `${key.namespace}/${key.name}`).some((pod) => !isFinished(pod));
+        must(pods, 'pods')
+          .byIndex(podsByClaim, `${key.namespace}/${key.name}`)
+          .some((pod) => !isFinished(pod));
       const mustWait = storageClass?.volumeBindingMode === 'WaitForFirstConsumer' && !isUsed();
-      const volume = mustWait ? undefined : matchingVolume(claim, volumes!.list());
-      const standard = hasNoClass(claim) ? defaultClass(classes!.list()) : undefined;
+      const volume = mustWait ? undefined : matchingVolume(claim, must(volumes, 'volumes').list());
+      const standard = hasNoClass(claim) ? defaultClass(must(classes, 'classes').list()) : undefined;
       if (volume) await bind(context, claim, volume);
       // One that waited for a default class gets it now that there is one; the change brings it here again.
       else if (standard) await giveClass(context, claim, standard);
@@ -95,7 +108,10 @@ async function giveClass(
   { metadata }: StorageClass,
 ): Promise<void> {
   const { resourceVersion } = claim.metadata;
-  const patch = { metadata: { resourceVersion: resourceVersion! }, spec: { storageClassName: metadata.name! } };
+  const patch = {
+    metadata: { resourceVersion: must(resourceVersion, 'resourceVersion') },
+    spec: { storageClassName: must(metadata.name, 'metadata.name') },
+  };
   await client.patch(PersistentVolumeClaims, objectKey(claim), 'merge', patch, { fieldManager }).catch(ignoreNotFound);
 }
 

@@ -1,5 +1,5 @@
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../../api/index.ts';
-import { compareQuantities, labelSelectorFromObject } from '../../../machinery/index.ts';
+import { compareQuantities, labelSelectorFromObject, must } from '../../../machinery/index.ts';
 import { isTerminating } from '../common/pods.ts';
 
 /** annotation of the time before the class was a field; it still wins */
@@ -29,7 +29,13 @@ export function defaultClass(classes: readonly StorageClass[]): StorageClass | u
   for (const one of classes) {
     if (!isDefaultClass(one)) continue;
     const [time = '', bestTime = ''] = [one.metadata.creationTimestamp, best?.metadata.creationTimestamp];
-    if (!best || time > bestTime || (time === bestTime && one.metadata.name! < best.metadata.name!)) best = one;
+    if (
+      !best ||
+      time > bestTime ||
+      (time === bestTime &&
+        must(one.metadata.name, 'one.metadata.name') < must(best.metadata.name, 'best.metadata.name'))
+    )
+      best = one;
   }
   return best;
 }

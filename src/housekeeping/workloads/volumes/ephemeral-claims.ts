@@ -7,7 +7,7 @@ import {
   type Volume,
 } from '../../../api/index.ts';
 import type { Lister } from '../../../client/index.ts';
-import { errorMessage, isAlreadyExists } from '../../../machinery/index.ts';
+import { errorMessage, isAlreadyExists, must } from '../../../machinery/index.ts';
 import { type ControllerDefinition, defineController, done, watchObjects } from '../../../runtime/index.ts';
 import { isNamespaceTerminating } from '../common/make-pods.ts';
 import { fieldManager } from '../common/names.ts';
@@ -27,7 +27,7 @@ export function ephemeralClaims(): ControllerDefinition {
       pods = cache.informer(Pods).lister;
     },
     async reconcile({ client, events }, key) {
-      const pod = pods!.get(key);
+      const pod = must(pods, 'pods').get(key);
       if (!pod || !isActive(pod)) return done();
       for (const volume of ephemeralVolumes(pod)) {
         const claim = claimOf(pod, volume);
@@ -50,13 +50,13 @@ function ephemeralVolumes({ spec }: Pod): Volume[] {
 }
 
 function claimOf(pod: Pod, volume: Volume): PersistentVolumeClaim {
-  const { metadata, spec } = volume.ephemeral!.volumeClaimTemplate!;
+  const { metadata, spec } = must(volume.ephemeral?.volumeClaimTemplate, 'the template of an ephemeral volume');
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata: {
       name: `${pod.metadata.name}-${volume.name}`,
-      namespace: pod.metadata.namespace!,
+      namespace: must(pod.metadata.namespace, 'pod.metadata.namespace'),
       ...(metadata?.labels && { labels: metadata.labels }),
       ...(metadata?.annotations && { annotations: metadata.annotations }),
       ownerReferences: [controllerReference({ ...pod, apiVersion: 'v1', kind: Pods.kind })],

@@ -6,7 +6,7 @@ import {
   type StorageClass,
 } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
-import { errorMessage, ignoreNotFound, isAlreadyExists, quantityValue } from '../../../machinery/index.ts';
+import { errorMessage, ignoreNotFound, isAlreadyExists, must, quantityValue } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import { fieldManager } from '../common/names.ts';
 import { bind } from './binding.ts';
@@ -62,7 +62,7 @@ export async function provisionFor(
         'merge',
         {
           metadata: {
-            resourceVersion: resourceVersion!,
+            resourceVersion: must(resourceVersion, 'resourceVersion'),
             annotations: { ...annotations, [storageProvisioner]: name, [storageProvisionerBeta]: name },
             finalizers: [...finalizers, provisioningFinalizer],
           },
@@ -83,7 +83,7 @@ export async function finishAbandoned(
   if (storageClass && provisioner) await makeVolume(context, claim, storageClass, provisioner);
   const { finalizers = [], resourceVersion } = claim.metadata;
   const rest = finalizers.filter((name) => name !== provisioningFinalizer);
-  const patch = { metadata: { resourceVersion: resourceVersion!, finalizers: rest } };
+  const patch = { metadata: { resourceVersion: must(resourceVersion, 'resourceVersion'), finalizers: rest } };
   await context.client
     .patch(PersistentVolumeClaims, objectKey(claim), 'merge', patch, { fieldManager })
     .catch(ignoreNotFound);
@@ -111,7 +111,7 @@ async function makeVolume(
     kind: 'PersistentVolume',
     metadata: {
       name,
-      annotations: { [provisionedBy]: storageClass.provisioner! },
+      annotations: { [provisionedBy]: must(storageClass.provisioner, 'storageClass.provisioner') },
       finalizers: [reclaimFinalizer],
     },
     spec: {
@@ -121,13 +121,13 @@ async function makeVolume(
       claimRef: {
         apiVersion: 'v1',
         kind: 'PersistentVolumeClaim',
-        namespace: namespace!,
-        name: claimName!,
-        uid: uid!,
-        resourceVersion: resourceVersion!,
+        namespace: must(namespace, 'namespace'),
+        name: must(claimName, 'claimName'),
+        uid: must(uid, 'uid'),
+        resourceVersion: must(resourceVersion, 'resourceVersion'),
       },
       persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
-      storageClassName: storageClass.metadata.name!,
+      storageClassName: must(storageClass.metadata.name, 'storageClass.metadata.name'),
       ...(storageClass.mountOptions && { mountOptions: storageClass.mountOptions }),
       volumeMode: claim.spec.volumeMode ?? 'Filesystem',
     },

@@ -5,7 +5,7 @@ import {
   PersistentVolumes,
 } from '../../../api/index.ts';
 import { type Client, type Lister, objectKey } from '../../../client/index.ts';
-import { errorMessage, ignoreNotFound, isNotFound } from '../../../machinery/index.ts';
+import { errorMessage, ignoreNotFound, isNotFound, must } from '../../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -40,9 +40,9 @@ export function volumeReclaimer(provisioners: Provisioners): ControllerDefinitio
       claims = cache.informer(PersistentVolumeClaims).lister;
     },
     async reconcile(context, key) {
-      const volume = volumes!.get(key);
+      const volume = must(volumes, 'volumes').get(key);
       if (!volume) return done();
-      const phase = await phaseOf(context.client, volume, claims!);
+      const phase = await phaseOf(context.client, volume, must(claims, 'claims'));
       if (phase === 'Released' && (isTerminating(volume) || volume.spec.persistentVolumeReclaimPolicy === 'Delete')) {
         if (await reclaim(context, volume, provisioners)) return done();
       }
@@ -96,7 +96,7 @@ async function reclaim(
     }
   }
   const rest = finalizers.filter((name) => name !== reclaimFinalizer);
-  const patch = { metadata: { resourceVersion: resourceVersion!, finalizers: rest } };
+  const patch = { metadata: { resourceVersion: must(resourceVersion, 'resourceVersion'), finalizers: rest } };
   await client.patch(PersistentVolumes, objectKey(volume), 'merge', patch, { fieldManager }).catch(ignoreNotFound);
   if (!isTerminating(volume)) await client.delete(PersistentVolumes, objectKey(volume)).catch(ignoreNotFound);
   return true;

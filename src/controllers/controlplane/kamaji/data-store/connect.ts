@@ -95,9 +95,10 @@ function podBehind(cache: CacheReader, host: string): ObjectKey | undefined {
   const labels = host.split('.');
   const svc = labels.indexOf('svc');
   const namespace = labels[svc - 1];
-  if (svc < 2 || namespace === undefined) return undefined;
-  if (svc === 3) return { namespace, name: labels[0]! };
-  const selector = cache.lister(Services).get({ namespace, name: labels[0]! })?.spec.selector;
+  const [name] = labels;
+  if (svc < 2 || namespace === undefined || name === undefined) return undefined;
+  if (svc === 3) return { namespace, name };
+  const selector = cache.lister(Services).get({ namespace, name })?.spec.selector;
   if (!selector) return undefined;
   const [pod] = cache.lister(Pods).list({ namespace, filter: (candidate) => isBehind(candidate, selector) });
   return pod && { namespace, name: pod.metadata.name ?? '' };

@@ -70,6 +70,6 @@ function gatewaySpec(
 
 /** `host` or `host:port`; through TLS that is passed on, 443 is meant. */
 export function hostAndPort(text: string): { host: string; port: number } {
-  const match = /^(.*):([0-9]+)$/.exec(text);
-  return match ? { host: match[1]!, port: Number(match[2]) } : { host: text, port: tlsPort };
+  const [, host, port] = /^(.*):([0-9]+)$/.exec(text) ?? [];
+  return host === undefined ? { host: text, port: tlsPort } : { host, port: Number(port) };
 }

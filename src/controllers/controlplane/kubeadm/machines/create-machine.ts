@@ -5,7 +5,7 @@ import {
   KubeadmControlPlanes,
   type Machine,
 } from '../../../../api/index.ts';
-import { deepEqual, formatApiVersion, type JsonObject, type Random } from '../../../../machinery/index.ts';
+import { deepEqual, formatApiVersion, type JsonObject, must, type Random } from '../../../../machinery/index.ts';
 import {
   createMachine,
   creationProblem,
@@ -49,8 +49,8 @@ export async function createControlPlaneMachine(
       desiredMachine(owner, controlPlane, {
         name,
         fixed: {
-          bootstrap: { configRef: bootstrap! },
-          infrastructureRef: infrastructure!,
+          bootstrap: { configRef: must(bootstrap, 'bootstrap') },
+          infrastructureRef: must(infrastructure, 'infrastructure'),
           version: controlPlane.spec.version,
           ...(failureDomain !== undefined && { failureDomain }),
         },

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { must } from '../../../../machinery/index.ts';
 import type { BackupStore } from '../types.ts';
 import { BackupStoreError } from './s3-store.ts';
 
@@ -34,7 +35,7 @@ export function directoryStore(root: string): BackupStore {
         await mkdir(path, { mode: 0o700 }).catch(ignorePresent);
       }
       await directoryOf(directories);
-      const target = join(path, segments.at(-1)!);
+      const target = join(path, must(segments.at(-1), 'segments.at(-1)'));
       const temporary = `${target}${unfinished}`;
       // what a crash left; a link there goes away itself, not what it leads to
       await rm(temporary, { force: true });
@@ -71,7 +72,10 @@ export function directoryStore(root: string): BackupStore {
       const segments = segmentsOf(name);
       const directory = await directoryOf(segments.slice(0, -1));
       if (directory === undefined) throw new BackupStoreError(`there is no backup ${name}`);
-      const file = await open(join(directory, segments.at(-1)!), constants.O_RDONLY | constants.O_NOFOLLOW);
+      const file = await open(
+        join(directory, must(segments.at(-1), 'segments.at(-1)')),
+        constants.O_RDONLY | constants.O_NOFOLLOW,
+      );
       try {
         for await (const part of file.createReadStream({ signal, autoClose: false })) yield part as Buffer;
       } finally {

@@ -346,10 +346,11 @@ async function firstOf<T>(
 ): Promise<T> {
   const { context, open, targetOf } = scope;
   const problems: string[] = [];
-  for (const name of targetOf ? names : []) {
+  for (const name of names) {
+    if (!targetOf) break;
     let client: EtcdAdministrator;
     try {
-      client = await open(targetOf!(name), context.signal);
+      client = await open(targetOf(name), context.signal);
     } catch (error) {
       if (context.signal.aborted) throw error;
       problems.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);

@@ -1,4 +1,5 @@
 import { formatKey } from '../../../../client/index.ts';
+import { must } from '../../../../machinery/index.ts';
 import { controllerOf, explain, mayRefer, missingGrant, referrer } from '../../../shared/index.ts';
 import type { EtcdAdministrator } from '../../etcd-client/types.ts';
 import { findBackup, restoreBackup } from '../backup/restore.ts';
@@ -75,7 +76,7 @@ async function whyNotGranted(
   const kinds = [from, ...(parent ? [referrer({ ...parent, metadata: { namespace: from.namespace } })] : [])];
   const references = kinds.map((kind) => ({ from: kind, to: { ...kind, ...source } }));
   for (const reference of references) if (await mayRefer(client, reference, signal)) return undefined;
-  return missingGrant(references.at(-1)!);
+  return missingGrant(must(references.at(-1), 'references.at(-1)'));
 }
 
 /** The plane goes on as it is until the backup is found. */

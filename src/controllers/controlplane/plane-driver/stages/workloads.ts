@@ -11,8 +11,9 @@ const workersMs = 10_000;
 /** A spec that cannot be fulfilled leaves everything as it is: never a part of a plane. */
 export function acceptRequest(scope: PlaneScope): 'stop' | undefined {
   const problems = specProblems(scope.desired);
-  if (problems.length === 0) return undefined;
-  tell(scope, 'version', bad(problems[0]!.reason, problems.map(({ message }) => message).join('; ')));
+  const [first] = problems;
+  if (!first) return undefined;
+  tell(scope, 'version', bad(first.reason, problems.map(({ message }) => message).join('; ')));
   return 'stop';
 }
 
