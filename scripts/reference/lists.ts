@@ -90,7 +90,7 @@ export function notActedOnPage(): string {
       ]),
     ),
     'Of the kinds of Kubernetes itself, the embedded API stores these and acts on none of them: `HorizontalPodAutoscaler`, ' +
-      '`NetworkPolicy`, `RuntimeClass`, `CSIDriver`, `CSINode`, `CSIStorageCapacity`, `VolumeAttachment`, `PodTemplate`. There is no warning for them.',
+      '`NetworkPolicy`, `RuntimeClass`, `CSIDriver`, `CSINode`, `CSIStorageCapacity`, `VolumeAttachment`, `PodTemplate`. There is no warning for them: a Kubernetes without the part that acts on them gives none either.',
   );
 }
 
