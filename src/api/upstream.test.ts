@@ -40,7 +40,8 @@ const relaxed: Readonly<Record<string, RegExp>> = {
   'OpenStackCluster.infrastructure.cluster.x-k8s.io': /^\.status\.apiServer(Managed)?LoadBalancer(\.(ip|internalIP))? /,
   'K0smotronControlPlane.controlplane.cluster.x-k8s.io': keptOfService,
   'K0smotronControlPlaneTemplate.controlplane.cluster.x-k8s.io': keptOfService,
-  'Cluster.k0smotron.io': keptOfService,
+  // the address that was found is observed: upstream writes it into the spec
+  'Cluster.k0smotron.io': new RegExp(`${keptOfService.source}|^\\.status\\.controlPlaneEndpoint`),
   'KamajiControlPlane.controlplane.cluster.x-k8s.io': kubernetesTypes,
   'KamajiControlPlaneTemplate.controlplane.cluster.x-k8s.io': kubernetesTypes,
   // conditions say what is waited for, and rules look into a profile that may be left out
