@@ -11,7 +11,7 @@ const hostedSeeds = Number(process.env.CAPSTAN_SIMULATION_HOSTED_SEEDS ?? '300')
 const first = Number(process.env.CAPSTAN_SIMULATION_FIRST ?? '1');
 const seedsPerPortion = 25;
 /** Portions are begun within so many minutes. */
-const minutes = Number(process.env.CAPSTAN_TEST_MINUTES ?? '21.5');
+const minutes = Number(process.env.CAPSTAN_TEST_MINUTES ?? '27');
 /** Seeds of the plan that may be left out for want of time. Unless said, any number: how many is always printed. */
 const skippableSeeds = Number(process.env.CAPSTAN_SKIPPED_SEEDS ?? 'Infinity');
 const lowPriority = 10;
