@@ -2,16 +2,17 @@ import { defineConfig } from 'vitest/config';
 
 /** Whole clusters, on machines and in Pods: each is enough for a computer, so there is one at a time. */
 const clusters = [
-  'demo',
-  'guide-000',
-  'guides',
-  'guide-002',
-  'guide-003',
-  'hosted',
-  'podhost',
-  'vm-cluster',
-  'whole-life',
-].map((name) => `test/e2e/${name}/**/*.test.ts`);
+  'test/e2e/demo',
+  'test/e2e/guide-000',
+  'test/e2e/guide-002',
+  'test/e2e/guide-003',
+  'test/e2e/guides',
+  'test/e2e/hosted',
+  'test/e2e/podhost',
+  'test/e2e/vm-cluster',
+  'test/e2e/whole-life',
+  'test/tenancy/crossing',
+].map((name) => `${name}{/**/*,}.test.ts`);
 
 const setupFiles = ['test/support/property-seed.ts', 'test/support/patience.ts'];
 
