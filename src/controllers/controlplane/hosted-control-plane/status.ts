@@ -72,9 +72,11 @@ export function observeHosted(draft: HostedControlPlane, report: PlaneReport, no
   setNotDeleting(draft, nowMs);
 }
 
-/** The size of a file changes all the time; what people look for is how full it is. */
+/** The size of a file changes all the time, also at rest by leases; what people look for is how full the volume is. */
+const usageStepMebibytes = 16;
+
 function roundedBytes(bytes: number): string {
-  const mebibytes = Math.ceil(bytes / (1024 * 1024));
+  const mebibytes = Math.ceil(bytes / (usageStepMebibytes * 1024 * 1024)) * usageStepMebibytes;
   return formatQuantity({ nanos: BigInt(mebibytes) * 1024n * 1024n * 1_000_000_000n, format: 'BinarySI' });
 }
 
