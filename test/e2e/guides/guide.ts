@@ -13,9 +13,20 @@ export interface Step {
 
 const notRunPattern = /^<!-- not run: (.+) -->$/;
 
+const textOf = (guide: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../../docs/guides/${guide}.md`, import.meta.url)), 'utf8');
+
+/** The first block of a language below a heading. */
+export function blockOf(guide: string, section: string, language: string): string {
+  const [, below] = textOf(guide).split(`\n## ${section}\n`);
+  const block = below && new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'm').exec(below)?.[1];
+  if (!block) throw new Error(`${guide} has no block of ${language} below "${section}"`);
+  return block;
+}
+
 /** The `sh` blocks of a guide in order. */
 export function stepsOf(guide: string): Step[] {
-  const text = readFileSync(fileURLToPath(new URL(`../../../docs/guides/${guide}.md`, import.meta.url)), 'utf8');
+  const text = textOf(guide);
   const steps: Step[] = [];
   let section = '';
   let notRun: string | undefined;

@@ -25,6 +25,14 @@ const choices = {
   OS_CLOUD: 'mycloud',
 };
 
+/** Puts the program under test into a directory of the path, by its name. */
+export async function installCapstan(bin: string): Promise<void> {
+  const program =
+    process.env['CAPSTAN_PROGRAM'] ?? `--import ${import.meta.resolve('tsx')} ${join(root, 'src/cli/main.ts')}`;
+  await writeFile(join(bin, 'capstan'), `#!/bin/sh\nexec '${process.execPath}' ${program} "$@"\n`);
+  await chmod(join(bin, 'capstan'), 0o755);
+}
+
 export async function openReader(): Promise<Reader> {
   const house: House = await openHouse();
   const { directory, kubeconfig } = house.capstan;
@@ -38,10 +46,7 @@ export async function openReader(): Promise<Reader> {
   };
   const cloudsYaml = join(desk, 'clouds.yaml');
   await writeFile(cloudsYaml, stringify({ clouds: { mycloud: clouds['openstack'] } }), { mode: 0o600 });
-  const program =
-    process.env['CAPSTAN_PROGRAM'] ?? `--import ${import.meta.resolve('tsx')} ${join(root, 'src/cli/main.ts')}`;
-  await writeFile(join(bin, 'capstan'), `#!/bin/sh\nexec '${process.execPath}' ${program} "$@"\n`);
-  await chmod(join(bin, 'capstan'), 0o755);
+  await installCapstan(bin);
   const env = {
     ...choices,
     PATH: `${bin}:${process.env['PATH'] ?? ''}`,
