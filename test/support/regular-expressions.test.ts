@@ -32,7 +32,18 @@ describe('superlinearText', () => {
 });
 
 /** Rooms whose texts come from clients of the management API or from servers a tenant names. */
-const rooms = ['api', 'apiserver', 'client', 'controllers', 'hosting', 'housekeeping', 'machinery', 'openstack', 'pki'];
+const rooms = [
+  'api',
+  'apiserver',
+  'client',
+  'controllers',
+  'hosting',
+  'housekeeping',
+  'machinery',
+  'openstack',
+  'pki',
+  'template',
+];
 
 describe('the regular expressions of the program', () => {
   it.each(rooms)('take linear time: those written in %s', async (room) => {

@@ -38,15 +38,20 @@ export function parseDuration(text: string): number | undefined {
   return nanos === undefined ? undefined : Number(nanos) / 1e6;
 }
 
-/** How Go writes a duration: `1h30m0s`, `1.5s`, `250ms`, `0s`. */
-export function formatDuration(ms: number): string {
-  if (ms === 0) return '0s';
-  const sign = ms < 0 ? '-' : '';
-  const abs = Math.abs(ms);
-  if (abs < 1000) return `${sign}${abs}ms`;
-  const hours = Math.floor(abs / 3_600_000);
-  const minutes = Math.floor((abs % 3_600_000) / 60_000);
-  const seconds = (abs % 60_000) / 1000;
+/** How Go writes a duration of milliseconds: `1h30m0s`, `1.5s`, `250ms`, `0s`. */
+export const formatDuration = (ms: number): string => formatDurationNanos(ms * 1e6);
+
+/** How Go writes a duration of nanoseconds. */
+export function formatDurationNanos(nanoseconds: number): string {
+  const size = Math.abs(nanoseconds);
+  const sign = nanoseconds < 0 ? '-' : '';
+  if (size === 0) return '0s';
+  if (size < 1e3) return `${sign}${size}ns`;
+  if (size < 1e6) return `${sign}${size / 1e3}µs`;
+  if (size < 1e9) return `${sign}${size / 1e6}ms`;
+  const hours = Math.floor(size / 3_600e9);
+  const minutes = Math.floor((size % 3_600e9) / 60e9);
+  const seconds = (size % 60e9) / 1e9;
   if (hours > 0) return `${sign}${hours}h${minutes}m${seconds}s`;
-  return minutes > 0 ? `${sign}${minutes}m${seconds}s` : `${sign}${seconds}s`;
+  return `${sign}${minutes > 0 ? `${minutes}m` : ''}${seconds}s`;
 }

@@ -1,3 +1,5 @@
+import { trimTrailing } from '../../machinery/index.ts';
+
 /** Without a precision, exponents from here on are written as such. */
 const shortestExponent = 6;
 
@@ -55,7 +57,7 @@ function general(size: number, precision: number): string {
     places < 0 ? size.toExponential() : size.toExponential(Math.min(places - 1, 100))
   ).split('e') as [string, string];
   const exponent = Number(exponentText);
-  const digits = mantissa.replace('.', '').replace(/0+$/, '') || '0';
+  const digits = trimTrailing(mantissa.replace('.', ''), '0') || '0';
   const limit =
     places < 0 ? shortestExponent : places > digits.length && digits.length >= exponent + 1 ? digits.length : places;
   if (exponent < -4 || exponent >= limit) {

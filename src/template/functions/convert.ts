@@ -45,7 +45,7 @@ export function toFloat64(value: Value): number {
     case 'number':
       return value;
     case 'string':
-      return /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/.test(value) ? Number(value) : 0;
+      return /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/.test(value) ? Number(value) : 0;
   }
   return 0;
 }

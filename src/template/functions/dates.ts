@@ -1,7 +1,7 @@
+import { formatDurationNanos, parseDuration } from '../../machinery/index.ts';
 import { FunctionError } from '../errors.ts';
 import { quoteGo } from '../syntax/index.ts';
 import { Int, type Value } from '../values/index.ts';
-import { formatDuration, parseDuration } from './duration.ts';
 import { type CallContext, define, type Library, text } from './function.ts';
 import { formatLayout, type Moment, parseLayout } from './go-layout.ts';
 import { GoTime, zeroMs } from './go-time.ts';
@@ -33,9 +33,9 @@ function inZone({ ms }: Moment, zone: string): Moment {
 const modify = (isStrict: boolean) =>
   define('string, time.Time', ([change, time]) => {
     if (!(time instanceof GoTime)) return time;
-    const nanoseconds = parseDuration(text(change));
-    if (nanoseconds !== undefined) {
-      return new GoTime({ ...time.moment, ms: time.moment.ms + nanoseconds / 1e6 });
+    const ms = parseDuration(text(change));
+    if (ms !== undefined) {
+      return new GoTime({ ...time.moment, ms: time.moment.ms + ms });
     }
     if (isStrict) throw new FunctionError(`time: invalid duration ${quoteGo(text(change))}`);
     return time;
@@ -73,16 +73,16 @@ export const dateFunctions: Library = {
   unixEpoch: define('time.Time', ([time]) => String(time instanceof GoTime ? Math.floor(time.moment.ms / 1_000) : 0)),
   ago: define('interface {}', ([value], context) => {
     const ms = context.clock.now() - momentOf(value, context).ms;
-    return formatDuration(Math.round(ms / 1_000) * 1e9);
+    return formatDurationNanos(Math.round(ms / 1_000) * 1e9);
   }),
   duration: define('interface {}', ([value]) => {
     const isText = typeof value === 'string' && /^[+-]?[0-9]{1,9}$/.test(value);
     const seconds = isText ? Number(value) : value instanceof Int && value.type === 'int64' ? Number(value.value) : 0;
-    return formatDuration(seconds * 1e9);
+    return formatDurationNanos(seconds * 1e9);
   }),
   durationRound: define('interface {}', ([value], { clock }) => {
     let nanoseconds = 0;
-    if (typeof value === 'string') nanoseconds = parseDuration(value) ?? 0;
+    if (typeof value === 'string') nanoseconds = (parseDuration(value) ?? 0) * 1e6;
     else if (value instanceof Int && value.type === 'int64') nanoseconds = Number(value.value);
     else if (value instanceof GoTime) nanoseconds = (clock.now() - value.moment.ms) * 1e6;
     return roundDuration(Math.abs(nanoseconds));

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { trimTrailing } from '../../machinery/index.ts';
 import { define, type Library, text } from './function.ts';
 
 const hash = (algorithm: string) =>
@@ -59,7 +60,7 @@ function encode32(bytes: Buffer): string {
 
 function decode32(value: string): string {
   const clean = value.replace(/[\r\n]/g, '');
-  const body = clean.replace(/=+$/, '');
+  const body = trimTrailing(clean, '=');
   const bytes: number[] = [];
   let bits = 0;
   let held = 0;

@@ -1,3 +1,4 @@
+import { trimTrailing } from '../../machinery/index.ts';
 // Go writes a layout as one fixed moment: Mon Jan 2 15:04:05 MST 2006.
 
 /** A moment with the offset of its zone. */
@@ -116,7 +117,7 @@ function fraction(element: string, ms: number): string {
     .padEnd(9, '0')
     .slice(0, element.length - 1);
   if (element[1] === '0') return element[0]! + digits;
-  const kept = digits.replace(/0+$/, '');
+  const kept = trimTrailing(digits, '0');
   return kept === '' ? '' : element[0]! + kept;
 }
 

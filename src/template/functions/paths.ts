@@ -1,3 +1,4 @@
+import { trimTrailing } from '../../machinery/index.ts';
 import { define, type Library, text } from './function.ts';
 
 /** The shortest equal path. */
@@ -16,7 +17,7 @@ export function cleanPath(path: string): string {
 
 function base(path: string): string {
   if (path === '') return '.';
-  const trimmed = path.replace(/\/+$/, '');
+  const trimmed = trimTrailing(path, '/');
   return trimmed === '' ? '/' : trimmed.slice(trimmed.lastIndexOf('/') + 1);
 }
 

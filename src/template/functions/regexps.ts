@@ -81,15 +81,31 @@ function expand(template: string, group: (index: number) => string, names: reado
   );
 }
 
-/** The names of a pattern's groups by their number. */
+/** The names of a pattern's groups by their number. The pattern was read before: what opens also closes. */
 function groupNames(pattern: string): (string | undefined)[] {
   const names: (string | undefined)[] = [undefined];
-  const parts =
-    /\\Q[\s\S]*?(?:\\E|$)|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:[a-z^]+:\]|[^\]\\])*\]|\((?:\?P?<([^>]+)>|(\?))?/g;
-  for (const [part, name, other] of pattern.matchAll(parts)) {
-    if (part.startsWith('(') && other === undefined) names.push(name);
+  for (let at = 0; at < pattern.length; at++) {
+    if (pattern[at] === '\\') {
+      const end = pattern[at + 1] === 'Q' ? pattern.indexOf('\\E', at + 2) : at;
+      at = end < 0 ? pattern.length : end + 1;
+    } else if (pattern[at] === '[') at = endOfClass(pattern, at);
+    else if (pattern[at] === '(') {
+      const opening = /^\((?:\?P?<([^>]{1,1000})>|(\?))?/.exec(pattern.slice(at, at + 1_010));
+      if (opening && opening[2] === undefined) names.push(opening[1]);
+    }
   }
   return names;
+}
+
+/** Where a class of characters that begins at `start` ends: a bracket that comes first, or belongs to a named class, is part of it. */
+function endOfClass(pattern: string, start: number): number {
+  let at = pattern[start + 1] === '^' ? start + 2 : start + 1;
+  if (pattern[at] === ']') at++;
+  for (; at < pattern.length && pattern[at] !== ']'; at++) {
+    if (pattern[at] === '\\') at++;
+    else if (pattern[at] === '[') at += (/^\[:[a-z^]{1,20}:\]/.exec(pattern.slice(at, at + 30))?.[0].length ?? 1) - 1;
+  }
+  return at;
 }
 
 const split = define('string, string, int', ([pattern, s, count], context) =>
