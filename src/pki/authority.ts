@@ -102,6 +102,12 @@ function writeCertificate(content: CertificateContent, privateKey: KeyObject): s
 /** Makes a self-signed certificate authority. */
 export async function createAuthority(options: AuthorityOptions): Promise<CertificateAndKey> {
   const privateKey = options.privateKey ?? (await generateKeys(options.algorithm)).privateKey;
+  return authorityWithKey({ ...options, privateKey });
+}
+
+/** The same with a key that is there, at once. */
+export function authorityWithKey(options: AuthorityOptions & { privateKey: string }): CertificateAndKey {
+  const { privateKey } = options;
   const key = signingKey(privateKey);
   const publicKey = createPublicKey(key);
   const now = options.clock.now();
@@ -233,6 +239,12 @@ export function signCertificate(request: SignRequest): string {
 /** Issues a certificate for servers, clients or both, with a new key unless one is given. */
 export async function issueCertificate(options: CertificateOptions): Promise<CertificateAndKey> {
   const privateKey = options.privateKey ?? (await generateKeys(options.algorithm)).privateKey;
+  return certificateWithKey({ ...options, privateKey });
+}
+
+/** The same with a key that is there, at once. */
+export function certificateWithKey(options: CertificateOptions & { privateKey: string }): CertificateAndKey {
+  const { privateKey } = options;
   const now = options.clock.now();
   const certificate = signCertificate({
     authority: options.authority,
@@ -246,5 +258,36 @@ export async function issueCertificate(options: CertificateOptions): Promise<Cer
     ),
     extensions: alternativeNamesExtension(namesOfHosts(options.hosts ?? [])),
   });
+  return { certificate, privateKey };
+}
+
+/** A certificate that vouches for itself and for nobody else. */
+export function selfSignedCertificate(
+  options: Omit<CertificateOptions, 'authority'> & { privateKey: string },
+): CertificateAndKey {
+  const { privateKey } = options;
+  const key = signingKey(privateKey);
+  const publicKey = createPublicKey(key);
+  const now = options.clock.now();
+  const name = subjectName(options.commonName, options.organizations);
+  const certificate = writeCertificate(
+    {
+      issuer: name,
+      subject: name,
+      notBefore: now - backdateMs,
+      notAfter: now + (options.validityMs ?? 365 * day),
+      publicKey,
+      extensions: [
+        keyUsageExtension(keyUsageBits.digitalSignature | keyUsageBits.keyEncipherment),
+        extendedKeyUsageExtension(
+          options.usages.map((usage) => extendedKeyUsageIds[usage === 'server' ? 'serverAuth' : 'clientAuth']),
+        ),
+        basicConstraintsExtension({ isAuthority: false }),
+        subjectKeyIdentifierExtension(keyIdentifier(publicKey)),
+        ...alternativeNamesExtension(namesOfHosts(options.hosts ?? [])),
+      ],
+    },
+    key,
+  );
   return { certificate, privateKey };
 }

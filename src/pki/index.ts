@@ -1,6 +1,7 @@
 // The door of the PKI room: authorities, certificates, signing requests and the keys beside them.
 export * from './authority.ts';
 export * from './certificate.ts';
+export * from './chart-certificates.ts';
 export * from './csr.ts';
 export * from './files.ts';
 export * from './keys.ts';

@@ -24,8 +24,17 @@ const kinds: Readonly<Record<KeyAlgorithm, { modulusLength: number } | { namedCu
 /** Makes a key pair; those that take long are made off the event loop. */
 export async function generateKeys(algorithm: KeyAlgorithm = 'ECDSA-P256'): Promise<KeyPair> {
   const kind = kinds[algorithm];
+  return 'modulusLength' in kind ? written(await generate('rsa', kind), true) : generateKeysAtOnce(algorithm);
+}
+
+/** The same for those who cannot wait; RSA keys hold up everything else meanwhile. */
+export function generateKeysAtOnce(algorithm: KeyAlgorithm): KeyPair {
+  const kind = kinds[algorithm];
   const isRsa = 'modulusLength' in kind;
-  const pair = isRsa ? await generate('rsa', kind) : generateKeyPairSync('ec', kind);
+  return written(isRsa ? generateKeyPairSync('rsa', kind) : generateKeyPairSync('ec', kind), isRsa);
+}
+
+function written(pair: { privateKey: KeyObject; publicKey: KeyObject }, isRsa: boolean): KeyPair {
   const privateKey = pair.privateKey.export({ type: isRsa ? 'pkcs1' : 'sec1', format: 'pem' }) as string;
   // most new keys sign something at once
   remember(privateKey, pair.privateKey);

@@ -1,6 +1,8 @@
-// The door of the template room: Go templates with the functions charts use, and shell-style variables. Nothing here does I/O.
+// The door of the template room: Go templates with the functions charts use, charts, and shell-style variables. Nothing here does I/O.
+export * from './charts/index.ts';
 export { FunctionError, type Result, TemplateError } from './errors.ts';
 export type { MissingKey } from './evaluate/evaluator.ts';
+export type { CertificateMaker, CertificateSubject, KeyPair } from './functions/certificates.ts';
 export { chartFunctions } from './functions/charts.ts';
 export { fits as versionFits } from './functions/constraint.ts';
 export {
@@ -18,6 +20,7 @@ export {
   type ParseSetOptions,
   parseTemplates,
   type RenderOptions,
+  type RenderSession,
   type TemplateFile,
   TemplateSet,
 } from './template-set.ts';

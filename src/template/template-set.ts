@@ -5,6 +5,7 @@ import { builtins } from './functions/builtins.ts';
 import { type CallContext, type FindFunction, finder, type Library } from './functions/function.ts';
 import { Budget, defaultLimits, type Limits } from './limits.ts';
 import { type Definition, isEmptyBody, parseFile, quoteGo } from './syntax/index.ts';
+import type { TemplateCache } from './template-cache.ts';
 import type { Value } from './values/index.ts';
 
 export interface TemplateFile {
@@ -16,6 +17,8 @@ export interface TemplateFile {
 export interface ParseSetOptions {
   /** functions beside Go's own; templates that use others are refused when they are read */
   readonly functions?: Library;
+  /** of templates that were read with the same functions */
+  readonly cache?: TemplateCache;
 }
 
 export interface RenderOptions {
@@ -29,6 +32,11 @@ export interface RenderOptions {
   readonly functions?: Library;
 }
 
+/** Renderings that share their limits. After a failure it is of no further use. */
+export interface RenderSession {
+  render(name: string, data: Value): Result<string>;
+}
+
 /** The name under which Helm evaluates the texts given to `tpl`, which shows in errors. */
 const textName = 'gotpl';
 
@@ -37,9 +45,14 @@ export function parseTemplates(files: Iterable<TemplateFile>, options: ParseSetO
   const find = finder(options.functions, builtins);
   const definitions = new Map<string, Definition>();
   for (const { name, text } of files) {
-    const read = readFile(name, text, find);
-    if (!read.ok) return read;
-    for (const definition of read.value) add(definitions, definition);
+    let own = options.cache?.get(name, text);
+    if (!own) {
+      const read = readFile(name, text, find);
+      if (!read.ok) return read;
+      own = read.value;
+      options.cache?.set(name, text, own);
+    }
+    for (const definition of own) add(definitions, definition);
   }
   return succeeded(new TemplateSet(definitions, find));
 }
@@ -80,19 +93,28 @@ export class TemplateSet {
 
   /** The output of a template. Its data may be changed by `set` and the like; see `toTemplateValue` for a copy. */
   render(name: string, data: Value, options: RenderOptions = {}): Result<string> {
-    const definition = this.#definitions.get(name);
-    if (!definition) return failed(new TemplateError(`template: no template ${quoteGo(name)}`));
+    return this.session(options).render(name, data);
+  }
+
+  /** Renders several templates on one account. */
+  session(options: RenderOptions = {}): RenderSession {
     const budget = new Budget({ ...defaultLimits, ...options.limits });
     const rendering = this.#rendering((wanted) => this.#definitions.get(wanted), budget, options);
-    try {
-      return succeeded(new Evaluator(rendering, definition, data).run());
-    } catch (error) {
-      if (error instanceof TemplateError) return failed(error);
-      // The engine's stack is the last limit: a caller may have allowed more depth than it holds.
-      if (error instanceof RangeError)
-        return failed(new TemplateError(`template: ${name}: ${error.message}`, { isLimit: true }));
-      throw error;
-    }
+    return {
+      render: (name, data) => {
+        const definition = this.#definitions.get(name);
+        if (!definition) return failed(new TemplateError(`template: no template ${quoteGo(name)}`));
+        try {
+          return succeeded(new Evaluator(rendering, definition, data).run());
+        } catch (error) {
+          if (error instanceof TemplateError) return failed(error);
+          // The engine's stack is the last limit: a caller may have allowed more depth than it holds.
+          if (error instanceof RangeError)
+            return failed(new TemplateError(`template: ${name}: ${error.message}`, { isLimit: true }));
+          throw error;
+        }
+      },
+    };
   }
 
   #rendering(lookup: Rendering['lookup'], budget: Budget, options: RenderOptions): Rendering {

@@ -22,12 +22,14 @@ import {
 } from '../syntax/index.ts';
 import {
   elementType,
+  type GoMethod,
   GoObject,
   Int,
   int,
   isList,
   isMap,
   isTrue,
+  methodOf,
   sortedKeys,
   typeOf,
   type Value,
@@ -130,7 +132,8 @@ export class Evaluator {
         const value = this.#pipeline(dot, node.pipe);
         if (node.pipe.variables.length > 0) return undefined;
         this.#node = node;
-        this.#write(value === undefined ? '<no value>' : printValue(value, this.#rendering.budget));
+        if (value instanceof GoObject) this.#write(value.toOutput());
+        else this.#write(value === undefined ? '<no value>' : printValue(value, this.#rendering.budget));
         return undefined;
       }
       case 'break':
@@ -340,6 +343,8 @@ export class Evaluator {
     }
     if (value === null) return this.#fail(`nil pointer evaluating interface {}.${name}`);
     const hasArgs = args.length > 1 || final !== undefined;
+    const ownMethod = isMap(value) || isList(value) ? methodOf(value, name) : undefined;
+    if (ownMethod) return unboxed(this.#method(dot, ownMethod, node, name, args, final));
     if (isMap(value)) {
       if (hasArgs) this.#fail(`${name} is not a method but has arguments`);
       const found = value.get(name);
@@ -351,14 +356,7 @@ export class Evaluator {
     }
     if (value instanceof GoObject) {
       const method = value.method(name);
-      if (method) {
-        const asFunction: TemplateFunction = {
-          parameters: method.parameters.filter((type) => !type.startsWith('...')),
-          rest: method.parameters.find((type) => type.startsWith('...'))?.slice(3),
-          call: (given) => method.call(given),
-        };
-        return unboxed(this.#invoke(dot, asFunction, node, name, args, final));
-      }
+      if (method) return unboxed(this.#method(dot, method, node, name, args, final));
       const field = value.field(name);
       if (field !== undefined) {
         if (hasArgs) this.#fail(`${name} has arguments but cannot be invoked as function`);
@@ -366,6 +364,15 @@ export class Evaluator {
       }
     }
     return this.#fail(`can't evaluate field ${name} in type ${isBoxed ? 'interface {}' : typeOf(value)}`);
+  }
+
+  #method(dot: Held, method: GoMethod, node: Node, name: string, args: readonly Operand[], final: Final): Value {
+    const asFunction: TemplateFunction = {
+      parameters: method.parameters.filter((type) => !type.startsWith('...')),
+      rest: method.parameters.find((type) => type.startsWith('...'))?.slice(3),
+      call: (given) => method.call(given),
+    };
+    return this.#invoke(dot, asFunction, node, name, args, final);
   }
 
   #function(dot: Held, node: IdentifierNode, place: Node, args: readonly Operand[], final: Final): Value {

@@ -1,13 +1,14 @@
 import type { PrintBudget } from '../format/index.ts';
 import { printValue } from '../format/index.ts';
-import { GoObject, Int, isList, isMap, type Value } from '../values/index.ts';
+import { GoBytes, GoObject, Int, isList, isMap, type Value } from '../values/index.ts';
 
 const maxInt = 2n ** 63n - 1n;
 const minInt = -(2n ** 63n);
 
 /** A value as a string: itself, or as `%v` prints it. */
 export function toText(value: Value, budget: PrintBudget): string {
-  return typeof value === 'string' ? value : printValue(value, budget);
+  if (typeof value === 'string') return value;
+  return value instanceof GoBytes ? value.asString() : printValue(value, budget);
 }
 
 /** A value as an int64, 0 where that makes no sense. */

@@ -1,6 +1,7 @@
-import { formatFoldedYaml, type JsonValue, parseYaml } from '../../machinery/index.ts';
+import { formatFoldedYaml, formatPrettyYaml, type JsonValue, parseYaml } from '../../machinery/index.ts';
 import { FunctionError } from '../errors.ts';
 import { isList, isMap, toTemplateValue, type Value } from '../values/index.ts';
+import { parseToml } from './from-toml.ts';
 import { type CallContext, define, type Library, type TemplateFunction, text } from './function.ts';
 import { escapeForHtml, escapeLineEnds, formatJson, toJsonValue } from './go-json.ts';
 import { formatToml } from './toml.ts';
@@ -35,6 +36,8 @@ const prettyJson: Writer = (value, context) => escapeForHtml(formatJson(toJsonVa
 const rawJson: Writer = (value, context) => escapeLineEnds(formatJson(toJsonValue(value, context)));
 const yaml: Writer = (value, context) => formatFoldedYaml(toJsonValue(value, context), lineWidth).replace(/\n$/, '');
 
+const prettyYaml: Writer = (value, context) => formatPrettyYaml(toJsonValue(value, context)).replace(/\n$/, '');
+
 /** The functions that write and read JSON, YAML and TOML, as Helm has them. */
 export const formatFunctions: Library = {
   toJson: writing(json),
@@ -45,6 +48,7 @@ export const formatFunctions: Library = {
   mustToRawJson: writingStrictly(rawJson),
   toYaml: writing(yaml),
   mustToYaml: writingStrictly(yaml),
+  toYamlPretty: writing(prettyYaml),
   toToml: define(any, ([value], context) => {
     if (value === undefined || value === null) {
       throw new FunctionError('reflect: call of reflect.Value.Type on zero Value');
@@ -53,6 +57,15 @@ export const formatFunctions: Library = {
       return bounded(formatToml(value, context), context);
     } catch (error) {
       if (error instanceof FunctionError) return error.message;
+      throw error;
+    }
+  }),
+  fromToml: define('string', ([source], { budget }) => {
+    budget.spend(1 + (text(source).length >> 2));
+    try {
+      return parseToml(text(source));
+    } catch (error) {
+      if (error instanceof FunctionError) return new Map([['Error', error.message]]);
       throw error;
     }
   }),

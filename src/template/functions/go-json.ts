@@ -1,12 +1,23 @@
-import type { JsonObject, JsonValue } from '../../machinery/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../machinery/index.ts';
 import { FunctionError } from '../errors.ts';
-import { GoObject, Int, isList, isMap, isNilList, sortedKeys, type Value } from '../values/index.ts';
+import { compareStrings, GoObject, Int, isList, isMap, isNilList, sortedKeys, type Value } from '../values/index.ts';
 import type { CallContext } from './function.ts';
 
 const maxDepth = 1_000;
 
+/** Structs show their fields in JSON as they are declared; maps are sorted, and so is all YAML. */
+const fieldOrders = new WeakMap<object, readonly string[]>();
+
+/** What a conversion costs is put on this account. */
+interface Spender {
+  readonly budget: Pick<CallContext['budget'], 'spend'>;
+}
+
+/** A value whose size was bounded before, as plain JSON. */
+export const plainJson = (value: Value): JsonValue => toJsonValue(value, { budget: { spend: () => undefined } });
+
 /** A value as plain JSON, its keys in Go's order. Throws FunctionError for what JSON cannot say. */
-export function toJsonValue(value: Value, context: CallContext, depth = 0): JsonValue {
+export function toJsonValue(value: Value, context: Spender, depth = 0): JsonValue {
   if (depth > maxDepth) throw new FunctionError('json: unsupported value: encountered a cycle');
   context.budget.spend(1);
   if (value === undefined || value === null) return null;
@@ -18,7 +29,12 @@ export function toJsonValue(value: Value, context: CallContext, depth = 0): Json
     const number = Number(value.value);
     return Number.isSafeInteger(number) ? number : value.value;
   }
-  if (value instanceof GoObject) return toJsonValue(value.toJson(), context, depth + 1);
+  if (value instanceof GoObject) {
+    const shown = value.toJson();
+    const result = toJsonValue(shown, context, depth + 1);
+    if (isMap(shown) && isJsonObject(result)) fieldOrders.set(result, [...shown.keys()]);
+    return result;
+  }
   if (isList(value)) return isNilList(value) ? null : value.map((item) => toJsonValue(item, context, depth + 1));
   if (!isMap(value)) return null;
   // Keys such as __proto__ are data.
@@ -40,7 +56,7 @@ export function formatJson(value: JsonValue, indent = '', before = ''): string {
     if (value.length === 0) return '[]';
     return `[${open}${value.map((item) => formatJson(item, indent, inner)).join(`,${open}`)}${close}]`;
   }
-  const keys = sortedKeys(new Map(Object.keys(value).map((key) => [key, null])));
+  const keys = fieldOrders.get(value) ?? Object.keys(value).sort(compareStrings);
   if (keys.length === 0) return '{}';
   const colon = indent === '' ? ':' : ': ';
   const members = keys.map((key) => `${JSON.stringify(key)}${colon}${formatJson(value[key] ?? null, indent, inner)}`);

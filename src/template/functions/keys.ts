@@ -4,7 +4,7 @@ import { define, type Library } from './function.ts';
 const hosts = '[]interface {}, []interface {}';
 
 /** What makes keys, certificates and password hashes, with the types of the arguments. */
-const signatures: Readonly<Record<string, string>> = {
+export const keySignatures: Readonly<Record<string, string>> = {
   bcrypt: 'string',
   htpasswd: 'string, string',
   derivePassword: 'uint32, string, string, string, string',
@@ -25,7 +25,7 @@ const signatures: Readonly<Record<string, string>> = {
  * a template is read; one that is called is refused unless the caller passes a function of its own under this name.
  */
 export const keyFunctions: Library = Object.fromEntries(
-  Object.entries(signatures).map(([name, signature]) => [
+  Object.entries(keySignatures).map(([name, signature]) => [
     name,
     define(signature, () => {
       throw new FunctionError(`${name} is not available here: keys and certificates cannot be made by this template`);

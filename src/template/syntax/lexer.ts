@@ -59,6 +59,8 @@ const keywords: ReadonlySet<string> = new Set([
 export const isKeyword = (type: TokenType): boolean => keywords.has(type) || type === 'dot';
 
 const alphanumeric = /[\p{L}\p{Nd}_]/u;
+const isAsciiWord = (code: number): boolean =>
+  (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
 const isSpace = (char: string | undefined): boolean => char === ' ' || char === '\t' || char === '\r' || char === '\n';
 
 /** Splits a template into words, with Go's rules for `{{- ` and ` -}}`. Errors are a last token of type `error`. */
@@ -194,6 +196,7 @@ export class Lexer {
         if (--this.#parens < 0) return this.#fail('unexpected right paren');
         return this.#emit('rightParen');
     }
+    if (isAsciiWord(char.charCodeAt(0)) && !(char >= '0' && char <= '9')) return this.#identifier();
     if (char === '.' && !/[0-9]/.test(text[this.#at + 1] ?? '')) {
       this.#at++;
       return this.#fieldOrVariable('field');
@@ -234,6 +237,11 @@ export class Lexer {
     for (;;) {
       const code = this.#text.codePointAt(this.#at);
       if (code === undefined) return;
+      if (code < 0x80) {
+        if (!isAsciiWord(code)) return;
+        this.#at++;
+        continue;
+      }
       const rune = String.fromCodePoint(code);
       if (!alphanumeric.test(rune)) return;
       this.#at += rune.length;

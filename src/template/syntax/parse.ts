@@ -301,34 +301,37 @@ class Parser {
     const at = this.#peek().at;
     const path: string[] = [];
     while (this.#peek().type === 'field') path.push(this.#take().text.slice(1));
-    if (node.kind === 'field' || node.kind === 'variable') return { ...node, at, path: [...node.path, ...path] };
+    if (node.kind === 'field' || node.kind === 'variable') {
+      return { kind: node.kind, at, source: node.source, path: node.path.concat(path) };
+    }
     if (constants.has(node.kind)) this.#fail(`unexpected . after term ${quoteGo(nodeText(node))}`);
     return { kind: 'chain', at, source: this.#source, node, path };
   }
 
   #term(): Operand | undefined {
     const token = this.#takeWord();
-    const place = { at: token.at, source: this.#source };
+    const { at } = token;
+    const source = this.#source;
     switch (token.type) {
       case 'identifier':
         if (!this.#options.hasFunction(token.text)) this.#fail(`function ${quoteGo(token.text)} not defined`);
-        return { ...place, kind: 'identifier', name: token.text };
+        return { kind: 'identifier', at, source, name: token.text };
       case 'dot':
       case 'nil':
-        return { ...place, kind: token.type };
+        return { kind: token.type, at, source };
       case 'variable':
         if (!this.#variables.includes(token.text)) this.#fail(`undefined variable ${quoteGo(token.text)}`);
-        return { ...place, kind: 'variable', path: [token.text] };
+        return { kind: 'variable', at, source, path: [token.text] };
       case 'field':
-        return { ...place, kind: 'field', path: [token.text.slice(1)] };
+        return { kind: 'field', at, source, path: [token.text.slice(1)] };
       case 'bool':
-        return { ...place, kind: 'bool', value: token.text === 'true' };
+        return { kind: 'bool', at, source, value: token.text === 'true' };
       case 'charConstant':
       case 'complex':
       case 'number': {
         const number = parseNumber(token.text, token.type);
         if (typeof number === 'string') this.#fail(number);
-        return { ...place, kind: 'number', text: token.text, ...number };
+        return { kind: 'number', at, source, text: token.text, ...number };
       }
       case 'leftParen': {
         if (++this.#depth > maxDepth) this.#fail('max expression depth exceeded');
@@ -339,8 +342,9 @@ class Parser {
       case 'string':
       case 'rawString':
         return {
-          ...place,
           kind: 'string',
+          at,
+          source,
           quoted: token.text,
           value: unquoteGo(token.text) ?? this.#fail('invalid syntax'),
         };

@@ -25,6 +25,11 @@ export abstract class GoObject {
   /** as `%v` prints it */
   abstract toText(): string;
 
+  /** as `{{ . }}` prints it, where that differs: Go takes the address there, and with it further methods */
+  toOutput(): string {
+    return this.toText();
+  }
+
   isTrue(): boolean {
     return true;
   }

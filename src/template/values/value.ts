@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../machinery/index.ts';
-import type { GoObject } from './go-object.ts';
+import type { GoMethod, GoObject } from './go-object.ts';
 import { Int } from './int.ts';
 
 /**
@@ -25,6 +25,19 @@ export function withElements<T extends ValueList | ValueMap>(elementType: string
 export function withTypeName<T extends ValueList | ValueMap>(name: string, value: T): T {
   typeNames.set(value, name);
   return value;
+}
+
+/** Methods of lists and maps that have some, such as `.Files` of a chart. */
+const methodTables = new WeakMap<object, Readonly<Record<string, GoMethod>>>();
+
+export function withMethods<T extends ValueList | ValueMap>(methods: Readonly<Record<string, GoMethod>>, value: T): T {
+  methodTables.set(value, methods);
+  return value;
+}
+
+export function methodOf(value: ValueList | ValueMap, name: string): GoMethod | undefined {
+  const methods = methodTables.get(value);
+  return methods && Object.hasOwn(methods, name) ? methods[name] : undefined;
 }
 
 export function elementType(value: ValueList | ValueMap): string {

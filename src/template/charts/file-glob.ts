@@ -1,0 +1,113 @@
+type Node =
+  | { readonly kind: 'char'; readonly test: (char: string) => boolean }
+  /** any number of characters, of directories as well when `beyond` */
+  | { readonly kind: 'many'; readonly beyond: boolean }
+  | { readonly kind: 'choice'; readonly options: readonly (readonly Node[])[] };
+
+/**
+ * A pattern of `.Files.Glob`: `*` and `?` stay within a directory, `**` does not, `[a-z]`, `[!a-z]`, `{one,two}`. One that
+ * cannot be read matches every file, as in Helm.
+ */
+export class FileGlob {
+  readonly #nodes: readonly Node[];
+
+  constructor(pattern: string) {
+    try {
+      this.#nodes = new Parser(pattern).read();
+    } catch (error) {
+      if (!(error instanceof UnreadablePattern)) throw error;
+      this.#nodes = [{ kind: 'many', beyond: true }];
+    }
+  }
+
+  matches(path: string): boolean {
+    const chars = [...path];
+    return ends(this.#nodes, chars, new Set([0])).has(chars.length);
+  }
+}
+
+/** Where a match may end that begins at one of these places: time is pattern times text. */
+function ends(nodes: readonly Node[], chars: readonly string[], starts: ReadonlySet<number>): ReadonlySet<number> {
+  let places = starts;
+  for (const node of nodes) {
+    const next = new Set<number>();
+    if (node.kind === 'char') {
+      for (const place of places) if (place < chars.length && node.test(chars[place]!)) next.add(place + 1);
+    } else if (node.kind === 'choice') {
+      for (const option of node.options) for (const place of ends(option, chars, places)) next.add(place);
+    } else {
+      for (const place of places) {
+        for (let at = place; !next.has(at); at++) {
+          next.add(at);
+          if (at >= chars.length || (!node.beyond && chars[at] === '/')) break;
+        }
+      }
+    }
+    if (next.size === 0) return next;
+    places = next;
+  }
+  return places;
+}
+
+class UnreadablePattern extends Error {}
+
+class Parser {
+  readonly #chars: readonly string[];
+  #at = 0;
+
+  constructor(pattern: string) {
+    this.#chars = [...pattern];
+  }
+
+  read(): Node[] {
+    const nodes = this.#sequence(false);
+    if (this.#at < this.#chars.length) throw new UnreadablePattern();
+    return nodes;
+  }
+
+  #sequence(isInChoice: boolean): Node[] {
+    const nodes: Node[] = [];
+    for (; this.#at < this.#chars.length; this.#at++) {
+      const char = this.#chars[this.#at]!;
+      if (isInChoice && (char === ',' || char === '}')) return nodes;
+      if (char === '*') {
+        const beyond = this.#chars[this.#at + 1] === '*';
+        while (this.#chars[this.#at + 1] === '*') this.#at++;
+        nodes.push({ kind: 'many', beyond });
+      } else if (char === '?') nodes.push({ kind: 'char', test: (one) => one !== '/' });
+      else if (char === '[') nodes.push(this.#class());
+      else if (char === '{') nodes.push(this.#choice());
+      else {
+        const wanted = char === '\\' ? this.#chars[++this.#at] : char;
+        if (wanted === undefined) throw new UnreadablePattern();
+        nodes.push({ kind: 'char', test: (one) => one === wanted });
+      }
+    }
+    return nodes;
+  }
+
+  #class(): Node {
+    const end = this.#chars.indexOf(']', this.#at);
+    if (end < 0) throw new UnreadablePattern();
+    const inside = this.#chars.slice(this.#at + 1, end);
+    this.#at = end;
+    const isNegated = inside[0] === '!';
+    const body = isNegated ? inside.slice(1) : inside;
+    if (body.length === 0) throw new UnreadablePattern();
+    const isRange = body.length === 3 && body[1] === '-';
+    const test = isRange
+      ? (char: string): boolean => char >= body[0]! && char <= body[2]!
+      : (char: string): boolean => body.includes(char);
+    return { kind: 'char', test: (char) => test(char) !== isNegated };
+  }
+
+  #choice(): Node {
+    const options: Node[][] = [];
+    do {
+      this.#at++;
+      options.push(this.#sequence(true));
+    } while (this.#chars[this.#at] === ',');
+    if (this.#chars[this.#at] !== '}') throw new UnreadablePattern();
+    return { kind: 'choice', options };
+  }
+}

@@ -1,0 +1,78 @@
+import { isJsonObject, type JsonObject, type UnstructuredObject } from '../../machinery/index.ts';
+import { compareStrings } from '../values/index.ts';
+import type { Manifest } from './manifests.ts';
+
+export type HookEvent =
+  | 'pre-install'
+  | 'post-install'
+  | 'pre-delete'
+  | 'post-delete'
+  | 'pre-upgrade'
+  | 'post-upgrade'
+  | 'pre-rollback'
+  | 'post-rollback'
+  | 'test';
+
+export type HookDeletePolicy = 'before-hook-creation' | 'hook-succeeded' | 'hook-failed';
+
+export interface RenderedObject {
+  /** `chart/templates/x.yaml` */
+  readonly source: string;
+  readonly object: UnstructuredObject;
+}
+
+/** An object that is made at one moment of a release's life and is no part of the release. */
+export interface RenderedHook extends RenderedObject {
+  readonly events: readonly HookEvent[];
+  /** lower ones come first */
+  readonly weight: number;
+  readonly deletePolicies: readonly HookDeletePolicy[];
+}
+
+const events: ReadonlyMap<string, HookEvent> = new Map<string, HookEvent>([
+  ['pre-install', 'pre-install'],
+  ['post-install', 'post-install'],
+  ['pre-delete', 'pre-delete'],
+  ['post-delete', 'post-delete'],
+  ['pre-upgrade', 'pre-upgrade'],
+  ['post-upgrade', 'post-upgrade'],
+  ['pre-rollback', 'pre-rollback'],
+  ['post-rollback', 'post-rollback'],
+  ['test', 'test'],
+  ['test-success', 'test'],
+]);
+const deletePolicies: readonly string[] = ['before-hook-creation', 'hook-succeeded', 'hook-failed'];
+
+const words = (text: string): string[] => text.split(',').map((word) => word.trim().toLowerCase());
+
+/** What the annotations of a document say about hooks; undefined: it is none, 'unknown': one Helm does not run. */
+export function hookOf(manifest: Manifest, object: UnstructuredObject): RenderedHook | 'unknown' | undefined {
+  const annotations = annotationsOf(manifest.value);
+  const wanted = annotations['helm.sh/hook'];
+  if (typeof wanted !== 'string') return undefined;
+  const found = words(wanted).map((word) => events.get(word));
+  if (found.includes(undefined)) return 'unknown';
+  const weight = annotations['helm.sh/hook-weight'];
+  const policies = annotations['helm.sh/hook-delete-policy'];
+  const given = typeof policies === 'string' ? words(policies) : [];
+  const isKnown = (word: string): word is HookDeletePolicy => deletePolicies.includes(word);
+  return {
+    source: manifest.source,
+    object,
+    events: found.filter((event) => event !== undefined),
+    weight: typeof weight === 'string' && /^[+-]?[0-9]+$/.test(weight) ? Number(weight) : 0,
+    deletePolicies: given.length === 0 ? ['before-hook-creation'] : given.filter(isKnown),
+  };
+}
+
+function annotationsOf({ metadata }: JsonObject): JsonObject {
+  const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined;
+  return isJsonObject(annotations) ? annotations : {};
+}
+
+/** The hooks of one moment in the order in which they run: by weight, then by name. */
+export function hooksFor(hooks: readonly RenderedHook[], event: HookEvent): RenderedHook[] {
+  return hooks
+    .filter((hook) => hook.events.includes(event))
+    .sort((a, b) => a.weight - b.weight || compareStrings(a.object.metadata.name ?? '', b.object.metadata.name ?? ''));
+}

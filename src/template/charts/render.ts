@@ -1,0 +1,304 @@
+import {
+  asUnstructured,
+  type Clock,
+  isJsonObject,
+  type JsonObject,
+  type Random,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import { failed, type Result, succeeded, TemplateError } from '../errors.ts';
+import { type CertificateMaker, certificateFunctions } from '../functions/certificates.ts';
+import { chartFunctions } from '../functions/charts.ts';
+import type { Library } from '../functions/function.ts';
+import { TemplateCache } from '../template-cache.ts';
+import { parseTemplates, type TemplateFile } from '../template-set.ts';
+import { compareStrings, int, isMap, toTemplateValue, type Value, type ValueMap } from '../values/index.ts';
+import { type Capabilities, capabilitiesObject, defaultKubeVersion, readKubeVersion } from './capabilities.ts';
+import type { Chart } from './chart.ts';
+import { chartObject } from './chart-object.ts';
+import { coalesceValues } from './coalesce.ts';
+import { isCompatible, resolveDependencies } from './dependencies.ts';
+import { filesObject } from './files-object.ts';
+import { hookOf, type RenderedHook, type RenderedObject } from './hooks.ts';
+import { ChartInstance } from './instance.ts';
+import { type ChartLimits, defaultChartLimits } from './limits.ts';
+import { inInstallOrder, type Manifest, readDefinitions, readManifests } from './manifests.ts';
+import { asValues } from './values-object.ts';
+import { validateValues } from './values-schema.ts';
+
+export interface Release {
+  readonly name: string;
+  readonly namespace: string;
+  /** 1 when left out */
+  readonly revision?: number;
+  readonly isUpgrade?: boolean;
+}
+
+export interface RenderChartOptions {
+  readonly chart: Chart;
+  /** over the chart's own; see mergeValues for several files */
+  readonly values?: JsonObject;
+  readonly release: Release;
+  readonly capabilities?: Capabilities;
+  /** puts the objects of `crds/` before all others */
+  readonly includeCrds?: boolean;
+  /** finds objects of the cluster for `lookup`; without it there are none */
+  readonly lookup?: LookUp;
+  /** makes keys and certificates for `genCA` and the like, which are refused without it */
+  readonly certificates?: CertificateMaker;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly limits?: Partial<ChartLimits>;
+}
+
+/** One object, or a list of them when the name is empty; undefined: there is none. */
+export type LookUp = (apiVersion: string, kind: string, namespace: string, name: string) => JsonObject | undefined;
+
+export interface RenderedChart {
+  /** in the order in which Helm installs them */
+  readonly objects: readonly RenderedObject[];
+  readonly hooks: readonly RenderedHook[];
+  readonly notes?: string;
+  readonly warnings: readonly string[];
+}
+
+/** What `helm template` makes of a chart, as objects. */
+export function renderChart(options: RenderChartOptions): Result<RenderedChart> {
+  try {
+    return succeeded(new Rendering(options).run());
+  } catch (error) {
+    if (error instanceof TemplateError) return failed(error);
+    // The engine's stack is the last limit: values of the caller may be nested without end.
+    if (error instanceof RangeError) {
+      const { name } = options.chart.metadata;
+      return failed(new TemplateError(`chart ${name}: values are nested too deep`, { isLimit: true }));
+    }
+    throw error;
+  }
+}
+
+const cache = new TemplateCache();
+const maxWarnings = 100;
+const notesName = 'NOTES.txt';
+const noValue = '<no value>';
+
+/** A template with the data it is rendered with. */
+interface Renderable {
+  readonly file: TemplateFile;
+  readonly data: ValueMap;
+  readonly basePath: string;
+}
+
+class Rendering {
+  readonly #options: RenderChartOptions;
+  readonly #limits: ChartLimits;
+  readonly #warnings = new Set<string>();
+
+  constructor(options: RenderChartOptions) {
+    this.#options = options;
+    this.#limits = { ...defaultChartLimits, ...options.limits };
+  }
+
+  readonly #warn = (message: string): void => {
+    if (this.#warnings.size < maxWarnings) this.#warnings.add(message);
+  };
+
+  run(): RenderedChart {
+    const { chart, capabilities = {}, includeCrds } = this.#options;
+    for (const warning of chart.warnings) this.#warn(warning);
+    const kubeVersion = must(readKubeVersion(capabilities.kubeVersion ?? defaultKubeVersion));
+    if (chart.metadata.type === 'library') throw new TemplateError('library charts are not installable');
+    checkPresence(chart);
+    const root = ChartInstance.of(chart);
+    const given = toTemplateValue(this.#options.values ?? {});
+    if (!isMap(given)) throw new TemplateError('values are no mapping');
+    resolveDependencies(root, given, this.#limits.charts, this.#warn);
+    const values = coalesceValues(root, given, 'delete', this.#warn);
+    validateValues(root, values, this.#warn);
+    const { kubeVersion: wanted } = chart.metadata;
+    if (wanted !== '' && !isCompatible(wanted, kubeVersion)) {
+      throw new TemplateError(
+        `chart requires kubeVersion: ${wanted} which is incompatible with Kubernetes ${kubeVersion}`,
+      );
+    }
+    const shared: ValueMap = new Map([
+      ['Release', this.#release()],
+      ['Capabilities', capabilitiesObject(kubeVersion, capabilities.apiVersions ?? [])],
+    ]);
+    const files = this.#renderFiles(this.#renderables(root, shared, values));
+    const notes = files.get(`${root.name}/templates/${notesName}`);
+    const crds = includeCrds ? crdObjects(root) : [];
+    const { objects, hooks } = this.#sort(files);
+    return {
+      objects: [...crds, ...objects],
+      hooks,
+      ...(notes === undefined ? {} : { notes }),
+      warnings: [...this.#warnings],
+    };
+  }
+
+  #release(): ValueMap {
+    const { name, namespace, revision = 1, isUpgrade = false } = this.#options.release;
+    return new Map<string, Value>([
+      ['Name', name],
+      ['Namespace', namespace],
+      ['IsUpgrade', isUpgrade],
+      ['IsInstall', !isUpgrade],
+      ['Revision', int(revision)],
+      ['Service', 'Helm'],
+    ]);
+  }
+
+  #renderables(root: ChartInstance, shared: ValueMap, values: ValueMap): Renderable[] {
+    const renderables = new Map<string, Renderable>();
+    const visit = (chart: ChartInstance, own: ValueMap): ValueMap => {
+      const subcharts: ValueMap = new Map();
+      const { path } = chart;
+      const data: ValueMap = new Map<string, Value>([
+        ['Chart', chartObject(chart)],
+        ['Files', filesObject(chart.chart.files)],
+        ['Release', shared.get('Release')],
+        ['Capabilities', shared.get('Capabilities')],
+        ['Values', asValues(own)],
+        ['Subcharts', subcharts],
+      ]);
+      for (const subchart of chart.subcharts) {
+        const inner = own.get(subchart.name);
+        subcharts.set(subchart.name, visit(subchart, isMap(inner) ? inner : new Map()));
+      }
+      for (const { name, text } of chart.chart.templates) {
+        if (chart.isLibrary && !isPartial(name)) continue;
+        const full = `${path}/${name}`;
+        renderables.set(full, { file: { name: full, text }, data, basePath: `${path}/templates` });
+      }
+      return data;
+    };
+    visit(root, values);
+    // Templates of the outer charts are read last, so that they win over those of subcharts.
+    return [...renderables.values()].sort((a, b) => byDepth(b.file.name, a.file.name));
+  }
+
+  #renderFiles(renderables: readonly Renderable[]): Map<string, string> {
+    const { lookup, certificates, clock, random } = this.#options;
+    const set = parseTemplates(
+      renderables.map(({ file }) => file),
+      { functions: chartFunctions, cache },
+    );
+    if (!set.ok) throw parseError(set.error);
+    const session = set.value.session({
+      limits: this.#limits,
+      missingKey: 'zero',
+      ...(clock ? { clock } : {}),
+      ...(random ? { random } : {}),
+      functions: {
+        ...(certificates ? certificateFunctions(certificates) : {}),
+        ...(lookup ? { lookup: lookupFunction(lookup) } : {}),
+      },
+    });
+    const rendered = new Map<string, string>();
+    for (const { file, data, basePath } of renderables) {
+      if (isPartial(file.name)) continue;
+      data.set(
+        'Template',
+        asValues(
+          new Map<string, Value>([
+            ['Name', file.name],
+            ['BasePath', basePath],
+          ]),
+        ),
+      );
+      const result = session.render(file.name, asValues(data));
+      if (!result.ok) throw executionError(result.error);
+      rendered.set(file.name, result.value.replaceAll(noValue, ''));
+    }
+    return rendered;
+  }
+
+  #sort(files: ReadonlyMap<string, string>): { objects: RenderedObject[]; hooks: RenderedHook[] } {
+    const manifests: Manifest[] = [];
+    for (const path of [...files.keys()].sort(compareStrings)) {
+      if (path.endsWith(notesName)) continue;
+      manifests.push(...readManifests(path, files.get(path)!));
+      if (manifests.length > this.#limits.documents) {
+        throw new TemplateError(`chart renders more than ${this.#limits.documents} documents`, { isLimit: true });
+      }
+    }
+    const objects: RenderedObject[] = [];
+    const hooks: RenderedHook[] = [];
+    for (const manifest of inInstallOrder(manifests)) {
+      const object = asObject(manifest.value);
+      const hook = hookOf(manifest, object);
+      if (hook === 'unknown') this.#warn(`${manifest.source}: skipping unknown hook`);
+      else if (hook) hooks.push(hook);
+      else objects.push({ source: manifest.source, object });
+    }
+    return { objects, hooks };
+  }
+}
+
+function must<T>(result: Result<T>): T {
+  if (!result.ok) throw result.error;
+  return result.value;
+}
+
+const isPartial = (path: string): boolean => path.slice(path.lastIndexOf('/') + 1).startsWith('_');
+
+const depthOf = (path: string): number => path.split('/').length;
+const byDepth = (a: string, b: string): number => depthOf(a) - depthOf(b) || compareStrings(a, b);
+
+function lookupFunction(lookup: LookUp): Library[string] {
+  const text = (value: Value): string => (typeof value === 'string' ? value : '');
+  return {
+    ...chartFunctions['lookup']!,
+    call: (args) => {
+      const [apiVersion, kind, namespace, name] = args.map(text) as [string, string, string, string];
+      return toTemplateValue(lookup(apiVersion, kind, namespace, name) ?? {});
+    },
+  };
+}
+
+/** Helm renders nothing while a dependency is not there, be it switched off or not. */
+function checkPresence({ metadata, subcharts }: Chart): void {
+  const present = new Set(subcharts.map((subchart) => subchart.metadata.name));
+  const missing = metadata.dependencies.map(({ name }) => name).filter((name) => !present.has(name));
+  if (missing.length === 0) return;
+  throw new TemplateError(
+    `chart ${metadata.name}: found in Chart.yaml, but missing in charts/ directory: ${missing.join(', ')}`,
+  );
+}
+
+/** Documents were checked to have apiVersion and kind. */
+function asObject(value: JsonObject): UnstructuredObject {
+  const { metadata } = value;
+  return asUnstructured(isJsonObject(metadata) ? value : { ...value, metadata: {} });
+}
+
+/** `parse error at (chart/templates/x.yaml:3): …` */
+function parseError(error: TemplateError): TemplateError {
+  const parts = error.message.split(': ');
+  if (parts.length === 1 || error.isLimit) return error;
+  return new TemplateError(`parse error at (${parts[1]}): ${parts.at(-1)}`, error.place ? { place: error.place } : {});
+}
+
+/** What a template's author says with `fail` or `required` is shown without the places on the way. */
+function executionError(error: TemplateError): TemplateError {
+  if (error.said === undefined || error.place === undefined) return error;
+  return new TemplateError(`execution error at (${error.place}): ${error.said}`, {
+    place: error.place,
+    said: error.said,
+  });
+}
+
+const manifestName = /\.(?:ya?ml|json)$/i;
+
+/** The objects of `crds/` of a chart and its subcharts, which are no templates. */
+function crdObjects(chart: ChartInstance): RenderedObject[] {
+  const objects: RenderedObject[] = [];
+  for (const [path, bytes] of chart.chart.files) {
+    if (!path.startsWith('crds/') || !manifestName.test(path)) continue;
+    const source = `${chart.path}/${path}`;
+    const text = Buffer.from(bytes).toString('utf8');
+    for (const { value } of readDefinitions(source, text)) objects.push({ source, object: asObject(value) });
+  }
+  return [...objects, ...chart.subcharts.flatMap(crdObjects)];
+}
