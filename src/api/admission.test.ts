@@ -208,7 +208,7 @@ describe('what is refused on update', () => {
     const at = (version: string): UnstructuredObject =>
       make('Cluster', { topology: { classRef: { name: 'c' }, version } });
     expect(updated(at('v1.30.4'), at('v1.31.0'))).toEqual([
-      'spec.topology.version: Invalid value: "v1.30.4": version cannot be decreased from "1.31.0" to "1.30.4"',
+      'spec.topology.version: Invalid value: "v1.30.4": version cannot be decreased from "1.31.0" to "1.30.4"; allowed: newer ones of v1.31 and any of v1.32',
     ]);
     expect(updated(at('v1.31.1'), at('v1.31.0'))).toEqual([]);
   });

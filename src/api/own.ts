@@ -1,9 +1,13 @@
 // Our own kinds: those of Cluster API, of its kubeadm providers and of its OpenStack provider.
 import type { Resource, ResourceDefinition } from '../machinery/index.ts';
+import { clusterResourceSetBindingKind, clusterResourceSetKind } from './addons/kinds.ts';
+import type { ClusterResourceSet, ClusterResourceSetBinding } from './addons/types.ts';
 import { k0sWorkerConfigKind, k0sWorkerConfigTemplateKind } from './bootstrap/k0s/kinds.ts';
 import type { K0sWorkerConfig, K0sWorkerConfigTemplate } from './bootstrap/k0s/types.ts';
 import { kubeadmConfigKind, kubeadmConfigTemplateKind } from './bootstrap/kinds.ts';
 import type { KubeadmConfig, KubeadmConfigTemplate } from './bootstrap/types.ts';
+import { clusterClassKind } from './cluster/cluster-class.ts';
+import type { ClusterClass } from './cluster/cluster-class-types.ts';
 import { clusterKind, machineDeploymentKind, machineKind, machineSetKind } from './cluster/kinds.ts';
 import { machineDrainRuleKind } from './cluster/machine-drain-rule.ts';
 import { machineHealthCheckKind } from './cluster/machine-health-check.ts';
@@ -17,6 +21,20 @@ import type {
 } from './cluster/types.ts';
 import { providerKind } from './clusterctl/kinds.ts';
 import type { Provider } from './clusterctl/types.ts';
+import { clusterAddonKind, clusterStackKind, clusterStackReleaseKind } from './clusterstack/kinds.ts';
+import {
+  openStackClusterStackReleaseKind,
+  openStackClusterStackReleaseTemplateKind,
+  openStackNodeImageReleaseKind,
+} from './clusterstack/openstack-kinds.ts';
+import type {
+  ClusterAddon,
+  ClusterStack,
+  ClusterStackRelease,
+  OpenStackClusterStackRelease,
+  OpenStackClusterStackReleaseTemplate,
+  OpenStackNodeImageRelease,
+} from './clusterstack/types.ts';
 import { hostedControlPlaneKind, hostedControlPlaneTemplateKind } from './controlplane/hosted/kinds.ts';
 import type { HostedControlPlane, HostedControlPlaneTemplate } from './controlplane/hosted/types.ts';
 import { k0smotronControlPlaneKind, k0smotronControlPlaneTemplateKind } from './controlplane/k0smotron/kinds.ts';
@@ -49,16 +67,24 @@ import { dataStoreKind, kubeconfigGeneratorKind, tenantControlPlaneKind } from '
 import type { DataStore, KubeconfigGenerator, TenantControlPlane } from './kamaji/types.ts';
 import { imageKind } from './orc/kinds.ts';
 import type { Image } from './orc/types.ts';
+import { extensionConfigKind } from './runtime/kinds.ts';
+import type { ExtensionConfig } from './runtime/types.ts';
 
+export { addonsGroup } from './addons/kinds.ts';
+export type * from './addons/types.ts';
 export { withFormerDefaults } from './bootstrap/former-defaults.ts';
 export { bootstrapGroup } from './bootstrap/group.ts';
 export type * from './bootstrap/k0s/types.ts';
 export type * from './bootstrap/types.ts';
+export type * from './cluster/cluster-class-types.ts';
 export * from './cluster/labels.ts';
 export { contractApiVersion } from './cluster/references.ts';
 export type * from './cluster/types.ts';
 export * from './cluster/version.ts';
 export type * from './clusterctl/types.ts';
+export * from './clusterstack/group.ts';
+export * from './clusterstack/stack-id.ts';
+export type * from './clusterstack/types.ts';
 export * from './common/image-reference.ts';
 export * from './common/k0s-version.ts';
 export * from './conditions.ts';
@@ -88,16 +114,23 @@ export { conversionDataAnnotation } from './kind/conversion.ts';
 export { coreTypeNameOf } from './kind/core-type.ts';
 export * from './not-acted-on.ts';
 export type * from './orc/types.ts';
+export { injectCaAnnotation } from './runtime/admission.ts';
+export * from './runtime/hooks.ts';
+export { runtimeGroup } from './runtime/kinds.ts';
+export type * from './runtime/types.ts';
 export * from './well-known.ts';
 
 /** every kind of ours, as the API server takes them */
 export const ownDefinitions: readonly ResourceDefinition[] = [
   clusterKind.definition,
+  clusterClassKind.definition,
   machineKind.definition,
   machineSetKind.definition,
   machineDeploymentKind.definition,
   machineHealthCheckKind.definition,
   machineDrainRuleKind.definition,
+  clusterResourceSetKind.definition,
+  clusterResourceSetBindingKind.definition,
   kubeadmConfigKind.definition,
   kubeadmConfigTemplateKind.definition,
   kubeadmControlPlaneKind.definition,
@@ -113,6 +146,7 @@ export const ownDefinitions: readonly ResourceDefinition[] = [
   ipAddressKind.definition,
   imageKind.definition,
   providerKind.definition,
+  extensionConfigKind.definition,
   k0smotronControlPlaneKind.definition,
   k0smotronControlPlaneTemplateKind.definition,
   k0sWorkerConfigKind.definition,
@@ -130,15 +164,24 @@ export const ownDefinitions: readonly ResourceDefinition[] = [
   gatewayKind.definition,
   tlsRouteKind.definition,
   referenceGrantKind.definition,
+  clusterStackKind.definition,
+  clusterStackReleaseKind.definition,
+  clusterAddonKind.definition,
+  openStackClusterStackReleaseKind.definition,
+  openStackClusterStackReleaseTemplateKind.definition,
+  openStackNodeImageReleaseKind.definition,
 ];
 
 // Handles for typed clients, in the hub version.
 export const Clusters: Resource<Cluster> = clusterKind.resource;
+export const ClusterClasses: Resource<ClusterClass> = clusterClassKind.resource;
 export const Machines: Resource<Machine> = machineKind.resource;
 export const MachineSets: Resource<MachineSet> = machineSetKind.resource;
 export const MachineDeployments: Resource<MachineDeployment> = machineDeploymentKind.resource;
 export const MachineHealthChecks: Resource<MachineHealthCheck> = machineHealthCheckKind.resource;
 export const MachineDrainRules: Resource<MachineDrainRule> = machineDrainRuleKind.resource;
+export const ClusterResourceSets: Resource<ClusterResourceSet> = clusterResourceSetKind.resource;
+export const ClusterResourceSetBindings: Resource<ClusterResourceSetBinding> = clusterResourceSetBindingKind.resource;
 export const KubeadmConfigs: Resource<KubeadmConfig> = kubeadmConfigKind.resource;
 export const KubeadmConfigTemplates: Resource<KubeadmConfigTemplate> = kubeadmConfigTemplateKind.resource;
 export const KubeadmControlPlanes: Resource<KubeadmControlPlane> = kubeadmControlPlaneKind.resource;
@@ -154,6 +197,7 @@ export const OpenStackClusterIdentities: Resource<OpenStackClusterIdentity> = op
 export const IPAddressClaims: Resource<IPAddressClaim> = ipAddressClaimKind.resource;
 export const IPAddresses: Resource<IPAddress> = ipAddressKind.resource;
 export const Images: Resource<Image> = imageKind.resource;
+export const ExtensionConfigs: Resource<ExtensionConfig> = extensionConfigKind.resource;
 export const Providers: Resource<Provider> = providerKind.resource;
 export const K0smotronControlPlanes: Resource<K0smotronControlPlane> = k0smotronControlPlaneKind.resource;
 export const K0smotronControlPlaneTemplates: Resource<K0smotronControlPlaneTemplate> =
@@ -176,3 +220,11 @@ export const GatewayClasses: Resource<GatewayClass> = gatewayClassKind.resource;
 export const Gateways: Resource<Gateway> = gatewayKind.resource;
 export const TlsRoutes: Resource<TLSRoute> = tlsRouteKind.resource;
 export const ReferenceGrants: Resource<ReferenceGrant> = referenceGrantKind.resource;
+export const ClusterStacks: Resource<ClusterStack> = clusterStackKind.resource;
+export const ClusterStackReleases: Resource<ClusterStackRelease> = clusterStackReleaseKind.resource;
+export const ClusterAddons: Resource<ClusterAddon> = clusterAddonKind.resource;
+export const OpenStackClusterStackReleases: Resource<OpenStackClusterStackRelease> =
+  openStackClusterStackReleaseKind.resource;
+export const OpenStackClusterStackReleaseTemplates: Resource<OpenStackClusterStackReleaseTemplate> =
+  openStackClusterStackReleaseTemplateKind.resource;
+export const OpenStackNodeImageReleases: Resource<OpenStackNodeImageRelease> = openStackNodeImageReleaseKind.resource;

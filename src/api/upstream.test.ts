@@ -12,6 +12,7 @@ const data = process.env['CAPSTAN_REFERENCE_DATA'];
 const projects = [
   'cluster-api',
   'cluster-api-provider-openstack',
+  'cluster-stack-operator',
   'k0smotron',
   'kamaji',
   'kamaji-control-plane-provider',
@@ -26,6 +27,9 @@ const unpublished = [
   'Gateway',
   'TLSRoute',
   'ReferenceGrant',
+  'OpenStackClusterStackRelease',
+  'OpenStackClusterStackReleaseTemplate',
+  'OpenStackNodeImageRelease',
 ];
 
 /** what of the Service upstream's v1beta2 lost, though clouds need it */
@@ -87,7 +91,8 @@ const dropped: ReadonlySet<string> = new Set(['region is immutable']);
 
 function sortRules(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema), (key, value) => {
-    if (key === 'x-kubernetes-validations') {
+    // a schema of schemas has a property of that name, which is no list
+    if (key === 'x-kubernetes-validations' && Array.isArray(value)) {
       const kept = value.filter((rule: JsonObject) => !dropped.has(String(rule['message'])));
       if (kept.length === 0) return undefined;
       return kept.map((rule: JsonObject) => ({ message: rule['message'], rule: rule['rule'] }));

@@ -9,6 +9,9 @@ export interface WellKnownName {
   readonly meaning: string;
 }
 
+/** On what is part of the program, and on objects that stand for its controllers. */
+export const builtInAnnotation = 'capstan.dev/built-in';
+
 type Rest = readonly [on: string, meaning: string];
 
 function names(
@@ -22,6 +25,11 @@ function names(
 /** By name; `*` stands for a part that varies. */
 export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
   ...names('annotation', 'user', {
+    'stacks.capstan.dev/skip-addon-gate': ['Cluster', 'Upgrades do not wait for the add-ons of the new class.'],
+    'stacks.capstan.dev/stage-timeout': [
+      'Cluster',
+      'How long a stage of the add-ons may take before it counts as stuck; 10m without it.',
+    ],
     'capstan.dev/write-warning': [
       'CustomResourceDefinition',
       'The API warns with this text whoever writes an object of the kind.',
@@ -136,6 +144,30 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'Machine',
       'Prefix. The server is not deleted while such an annotation is there. Control planes set PREFIX/kcp-cleanup.',
     ],
+    'runtime.cluster.x-k8s.io/inject-ca-from-secret': [
+      'ExtensionConfig',
+      '<namespace>/<name> of the Secret whose ca.crt the server is checked against.',
+    ],
+    'before-upgrade.hook.cluster.cluster.x-k8s.io': [
+      'Cluster',
+      'Holds the next upgrade of a topology while it is there; what follows a slash tells several apart.',
+    ],
+    'topology.capstan.dev/offered-to': [
+      'ClusterClass',
+      'Other namespaces whose Clusters may use the class, with commas between them; `*` is all. Others need a ReferenceGrant.',
+    ],
+    'topology.capstan.dev/control-plane-replicas-variable': [
+      'ClusterClass',
+      'Variable that gives the replicas of the control plane; it wins over the field of the topology.',
+    ],
+    'topology.cluster.x-k8s.io/defer-upgrade': [
+      'metadata of workers in a topology',
+      'Leaves these workers out of upgrades while it is there.',
+    ],
+    'topology.cluster.x-k8s.io/hold-upgrade-sequence': [
+      'metadata of workers in a topology',
+      'Leaves these workers, and all after them, out of upgrades while it is there.',
+    ],
     'topology.cluster.x-k8s.io/dry-run': ['Cluster', 'Set by dry-run requests of topology tools.'],
     'topology.cluster.x-k8s.io/upgrade-concurrency': [
       'Cluster',
@@ -162,7 +194,21 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     ],
   }),
   ...names('annotation', 'capstan', {
-    'capstan.dev/built-in': ['CustomResourceDefinition', 'The definition is part of the program.'],
+    'stacks.capstan.dev/digest': [
+      'ClusterStackRelease',
+      'Digest of the files that were used first. The release is held to it; removing it takes the release as it is now.',
+    ],
+    'stacks.capstan.dev/served-hook': ['ClusterAddon', 'Hook and class whose stages were run last.'],
+    'stacks.capstan.dev/stage-since': ['ClusterAddon', 'The stage at work, and since when.'],
+    'stacks.capstan.dev/release': ['objects of a release', 'Name of the ClusterStackRelease they came with.'],
+    'capstan.dev/built-in': [
+      'CustomResourceDefinition; Deployments and Pods',
+      'The definition is part of the program; the object stands for built-in controllers, its value says of which area.',
+    ],
+    'capstan.dev/next-authority-announced': [
+      'Secret',
+      'When the next authority of the webhooks was published beside the one in use.',
+    ],
     'cluster.x-k8s.io/annotations-from-machine': ['Node', 'Annotations that come from the Machine.'],
     'cluster.x-k8s.io/cloned-from-groupkind': ['cloned objects', 'Kind of the template.'],
     'cluster.x-k8s.io/cloned-from-name': ['cloned objects', 'Name of the template.'],
@@ -220,13 +266,24 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     'machinedeployment.clusters.x-k8s.io/desired-replicas': ['MachineSet', 'Size of the MachineDeployment.'],
     'machinedeployment.clusters.x-k8s.io/max-replicas': ['MachineSet', 'Size of the MachineDeployment with its surge.'],
     'machinedeployment.clusters.x-k8s.io/revision': ['MachineDeployment, MachineSet', 'Number of the rollout.'],
-    'storage.kamaji.clastix.io/*': ['Pods of a control plane', 'Checksum of the storage settings.'],
-    'topology.internal.cluster.x-k8s.io/upgrade-step': [
-      'KubeadmControlPlane, MachineDeployment',
-      'Version an upgrade of a topology passes through.',
+    'runtime.cluster.x-k8s.io/ok-to-delete': [
+      'Cluster',
+      'Everybody who listens to BeforeClusterDelete agreed to the deletion.',
     ],
+    'runtime.cluster.x-k8s.io/pending-hooks': ['Cluster, Machine', 'Hooks that are to be called when a step is done.'],
+    'storage.kamaji.clastix.io/*': ['Pods of a control plane', 'Checksum of the storage settings.'],
+    'topology.internal.cluster.x-k8s.io/upgrade-step': ['Cluster', 'Version an upgrade of a topology passes through.'],
   }),
   ...names('label', 'capstan', {
+    'topology.cluster.x-k8s.io/deployment-name': [
+      'objects of workers of a topology',
+      'Name of the workers in the topology.',
+    ],
+    'topology.cluster.x-k8s.io/owned': ['objects of a topology', 'The topology of a Cluster made it.'],
+    'clusterstack.x-k8s.io/instance': [
+      'objects of a release, and of its add-ons',
+      '`owned`: a cluster stack keeps them.',
+    ],
     'cluster.x-k8s.io/aggregate-to-manager': ['ClusterRole', 'Its rules are added to those of the controllers.'],
     'cluster.x-k8s.io/cluster-name': ['everything of a cluster', 'Name of the Cluster. On Nodes an annotation.'],
     'cluster.x-k8s.io/control-plane': ['Machine and its objects', 'Belongs to a control plane machine.'],
@@ -263,12 +320,26 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     'node.cluster.x-k8s.io/uninitialized': ['Node', 'Labels from the Machine are not there yet.'],
   }),
   ...names('finalizer', 'capstan', {
+    'clusterstackrelease.clusterstack.x-k8s.io': [
+      'ClusterStackRelease',
+      'Its class and templates are deleted first, once no Cluster uses them.',
+    ],
+    'machinedeployment.topology.cluster.x-k8s.io': [
+      'MachineDeployment',
+      'Of Cluster API, on what its topologies made; taken off when the object is deleted.',
+    ],
+    'machineset.topology.cluster.x-k8s.io': [
+      'MachineSet',
+      'Of Cluster API, on what its topologies made; taken off when the object is deleted.',
+    ],
+    'addons.cluster.x-k8s.io': ['ClusterResourceSet', 'The record of what clusters got is cleaned first.'],
     'capstan.dev/provisioning': ['PersistentVolume', 'The directory of the volume is deleted first.'],
     'cluster.x-k8s.io/machinedeployment': ['MachineDeployment', 'Its MachineSets are deleted first.'],
     'cluster.x-k8s.io/machineset': ['MachineSet', 'Its Machines are deleted first.'],
     'jointokenrequests.k0smotron.io/finalizer': ['JoinTokenRequest', 'The token is revoked first.'],
     'k0smotron.io/finalizer': ['Cluster of k0smotron.io', 'The Pods of the control plane are deleted first.'],
     'kamaji.clastix.io/TenantControlPlane': ['DataStore', 'A TenantControlPlane uses it.'],
+    'openstack.k-orc.cloud/image': ['Image', 'The image in the cloud is deleted first, if it was made for the object.'],
     'openstackfloatingippool.infrastructure.cluster.x-k8s.io/delete-floating-ip': [
       'IPAddress',
       'The floating IP is released first.',
@@ -288,6 +359,9 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     'capstan.dev/ingress': ['IngressClass', 'Ingress of the embedded management API.'],
     'capstan.dev/loopback': ['Service', 'Load balancer of the embedded management API.'],
     'controlplane.cluster.x-k8s.io/alias': ['Service', 'The Service is reached through a Gateway or Ingress.'],
+  }),
+  ...names('Secret type', 'user', {
+    'addons.cluster.x-k8s.io/resource-set': ['Secret', 'Manifests that a ClusterResourceSet applies to clusters.'],
   }),
   ...names('Secret type', 'capstan', {
     'cluster.x-k8s.io/secret': ['Secret', 'Certificates, keys, user data and kubeconfigs of a cluster.'],

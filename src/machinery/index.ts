@@ -14,6 +14,7 @@ export * from './protobuf/index.ts';
 export * from './resource/index.ts';
 export * from './schema/index.ts';
 export * from './selector/index.ts';
+export * from './structural/index.ts';
 export * from './text/index.ts';
 export * from './time/index.ts';
 export * from './validation/index.ts';

@@ -9,6 +9,7 @@ import {
   validateLabels,
 } from '../../machinery/index.ts';
 import { cidrsOverlap } from '../common/cidr.ts';
+import { validateDroppedEntries } from './dropped-entries.ts';
 import {
   autoscalerMaxSizeAnnotation,
   autoscalerMinSizeAnnotation,
@@ -28,7 +29,10 @@ export const clusterStrategy: ResourceStrategy<Cluster> = {
     if (topology?.version !== undefined) topology.version = withLeadingV(topology.version);
   },
   validateCreate: (object) => validateCluster(object, undefined),
-  validateUpdate: (object, old) => validateCluster(object, old),
+  validateUpdate: (object, old, { patchedBy }) => [
+    ...validateDroppedEntries(object, old, patchedBy),
+    ...validateCluster(object, old),
+  ],
 };
 
 function validateCluster(cluster: Cluster, old: Cluster | undefined): FieldError[] {
@@ -106,7 +110,8 @@ function validateTopology(cluster: Cluster, topology: Topology, old: Cluster | u
       fieldError.invalid(
         'spec.topology.version',
         topology.version,
-        `version cannot be decreased from "${before.version.slice(1)}" to "${topology.version.slice(1)}"`,
+        `version cannot be decreased from "${before.version.slice(1)}" to "${topology.version.slice(1)}"; allowed: newer ones ` +
+          `of v${oldVersion.major}.${oldVersion.minor} and any of v${oldVersion.major}.${oldVersion.minor + 1}`,
       ),
     );
   }

@@ -206,29 +206,30 @@ export const nodeDeletion: () => Field<NodeDeletion> = once(() =>
 export const deletionOrder = (): Field<DeletionOrder> =>
   oneOf(['Random', 'Newest', 'Oldest'], 'Which machines go first when scaling down.');
 
-export const rollout: () => Field<{ after?: string; strategy?: RolloutStrategy }> = once(() =>
+export const rolloutStrategy: () => Field<RolloutStrategy> = once(() =>
   object(
     {
-      after: time('Roll the machines out anew once this time has passed.'),
-      strategy: object(
+      type: oneOf(
+        ['RollingUpdate', 'OnDelete'],
+        'Replace machines step by step, or only those a user deletes.',
+      ).required(),
+      rollingUpdate: object(
         {
-          type: oneOf(
-            ['RollingUpdate', 'OnDelete'],
-            'Replace machines step by step, or only those a user deletes.',
-          ).required(),
-          rollingUpdate: object(
-            {
-              maxSurge: intOrString('How many machines may exist above the desired number, as number or percentage.'),
-              maxUnavailable: intOrString('How many machines may be unavailable, as number or percentage.'),
-            },
-            'Limits of a step by step replacement.',
-            { minProperties: 1 },
-          ),
+          maxSurge: intOrString('How many machines may exist above the desired number, as number or percentage.'),
+          maxUnavailable: intOrString('How many machines may be unavailable, as number or percentage.'),
         },
-        'How old machines are replaced by new ones.',
+        'Limits of a step by step replacement.',
         { minProperties: 1 },
       ),
     },
+    'How old machines are replaced by new ones.',
+    { minProperties: 1 },
+  ),
+);
+
+export const rollout: () => Field<{ after?: string; strategy?: RolloutStrategy }> = once(() =>
+  object(
+    { after: time('Roll the machines out anew once this time has passed.'), strategy: rolloutStrategy() },
     'When and how changed machines are rolled out.',
     { minProperties: 1 },
   ),

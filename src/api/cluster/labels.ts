@@ -10,6 +10,16 @@ export const autoscalerMinSizeAnnotation = 'cluster.x-k8s.io/cluster-api-autosca
 export const autoscalerMaxSizeAnnotation = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size';
 export const skipPreflightChecksAnnotation = 'machineset.cluster.x-k8s.io/skip-preflight-checks';
 export const upgradeConcurrencyAnnotation = 'topology.cluster.x-k8s.io/upgrade-concurrency';
+export const topologyOwnedLabel = 'topology.cluster.x-k8s.io/owned';
+export const topologyDeploymentNameLabel = 'topology.cluster.x-k8s.io/deployment-name';
+export const deferUpgradeAnnotation = 'topology.cluster.x-k8s.io/defer-upgrade';
+export const holdUpgradeSequenceAnnotation = 'topology.cluster.x-k8s.io/hold-upgrade-sequence';
+export const upgradeStepAnnotation = 'topology.internal.cluster.x-k8s.io/upgrade-step';
+export const beforeUpgradeHookPrefix = 'before-upgrade.hook.cluster.cluster.x-k8s.io';
+/** on a ClusterClass: other namespaces that may use it, `*` for all */
+export const offeredToAnnotation = 'topology.capstan.dev/offered-to';
+/** on a ClusterClass: the variable that gives the replicas of the control plane */
+export const replicasVariableAnnotation = 'topology.capstan.dev/control-plane-replicas-variable';
 export const topologyDryRunAnnotation = 'topology.cluster.x-k8s.io/dry-run';
 export const unsafeClassNameAnnotation = 'unsafe.topology.cluster.x-k8s.io/disable-update-class-name-check';
 export const unsafeVersionAnnotation = 'unsafe.topology.cluster.x-k8s.io/disable-update-version-check';

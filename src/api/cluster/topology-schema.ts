@@ -28,6 +28,7 @@ import {
 } from './common-schema.ts';
 import type {
   ControlPlaneTopology,
+  MachineDeploymentRemediation,
   MachineDeploymentTopology,
   MachineHealthCheckSpec,
   MachinePoolTopology,
@@ -108,16 +109,20 @@ const controlPlaneHealthCheck: () => Field<TopologyHealthCheck> = once(() =>
   ),
 );
 
+export const machineDeploymentRemediation: () => Field<MachineDeploymentRemediation> = once(() =>
+  object(
+    { maxInFlight: intOrString('How many machines may be remediated at once.'), ...remediationFields() },
+    'How unhealthy machines are replaced.',
+    { minProperties: 1 },
+  ),
+);
+
 const machineDeploymentHealthCheck = once(() =>
   object(
     {
       enabled: boolean('Whether machines are health checked; overrides the class.'),
       checks: healthChecks(),
-      remediation: object(
-        { maxInFlight: intOrString('How many machines may be remediated at once.'), ...remediationFields() },
-        'How unhealthy machines are replaced.',
-        { minProperties: 1 },
-      ),
+      remediation: machineDeploymentRemediation(),
     },
     'Health check of these machines; overrides the class.',
     { minProperties: 1 },

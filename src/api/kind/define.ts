@@ -14,7 +14,6 @@ import {
   type UnstructuredObject,
   type VersionDefinition,
 } from '../../machinery/index.ts';
-import { withNotActedOnWarning } from '../not-acted-on.ts';
 import { createConverter } from './conversion.ts';
 import type { Mapping } from './mapping.ts';
 import { type PrinterColumn, printerFromColumns } from './printer.ts';
@@ -123,6 +122,8 @@ function kindFrom<T extends KubeObject>(source: AnyKindSource<T>): Kind<T> {
   );
   const converter = createConverter({ group, kind, hub: hub.name, version: (name) => byName.get(name) });
   const crd = once(() => customResourceDefinition(source, versions));
+  const strategy = withSchemaDefaults(source.strategy ?? {}, versions[0]!);
+  const schemaSaysAll = source.strategy === undefined && old.length === 0 && strategy.warnings === undefined;
   return {
     definition: {
       group,
@@ -138,7 +139,8 @@ function kindFrom<T extends KubeObject>(source: AnyKindSource<T>): Kind<T> {
       versions,
       subresources: [],
       origin: 'custom',
-      strategy: withNotActedOnWarning(withSchemaDefaults(source.strategy ?? {}, versions[0]!), `${plural}.${group}`),
+      strategy,
+      ...(schemaSaysAll && { schemaSaysAll }),
       convert: (object: UnstructuredObject, toVersion: string) => converter(object, toVersion),
       get crd() {
         return crd();

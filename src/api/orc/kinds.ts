@@ -195,7 +195,7 @@ const status: () => Field<ImageStatus> = once(() =>
   ),
 );
 
-/** Made and kept by the OpenStack Resource Controller; known here so that machines can boot from what it stands for. */
+/** The kind of the OpenStack Resource Controller: an image that is found or made, for machines to boot from. */
 export const imageKind: Kind<Image> = defineKind<Image>({
   group: 'openstack.k-orc.cloud',
   kind: 'Image',

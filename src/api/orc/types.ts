@@ -67,7 +67,7 @@ export interface ImageStatus {
   };
 }
 
-/** An image of the OpenStack Resource Controller; read to learn the id of the image it stands for. */
+/** An image that is found in a cloud, or made there. */
 export interface Image extends KubeObject {
   spec: ImageSpec;
   status?: ImageStatus;

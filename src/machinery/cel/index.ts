@@ -4,6 +4,7 @@ export {
   compilePolicy,
   type PolicyExpressions,
 } from './admission.ts';
+export { compileCondition } from './conditions.ts';
 export { isCelIdentifier } from './escape.ts';
 export { type AuthorizationCheck, type AuthorizationQuestion, CelAuthorizer } from './libraries/authorizer.ts';
 export type { CelBudget, CelProgram } from './program.ts';

@@ -5,6 +5,8 @@ import { formatGoFloat, resolvePlainScalar } from './yaml-scalar.ts';
 interface Output {
   readonly lines: string[];
   readonly width: number;
+  /** lists stand two columns in from their key */
+  readonly indentsLists: boolean;
 }
 
 /** Writes a value as `kubectl -o yaml` does: sorted keys, lists at the level of their key, quotes only where needed. */
@@ -14,7 +16,15 @@ export function formatYaml(value: JsonValue): string {
 
 /** The same with text that is longer than a line folded at spaces, as Helm's `toYaml` does at 80 columns. */
 export function formatFoldedYaml(value: JsonValue, width: number): string {
-  const out: Output = { lines: [], width };
+  return write(value, { lines: [], width, indentsLists: false });
+}
+
+/** The same with lists that are indented, as Helm's `toYamlPretty` does. */
+export function formatPrettyYaml(value: JsonValue): string {
+  return write(value, { lines: [], width: Number.POSITIVE_INFINITY, indentsLists: true });
+}
+
+function write(value: JsonValue, out: Output): string {
   if (isCollection(value) && !isEmpty(value)) writeCollection(out, value, '', '');
   else writeScalar(out, value, '', '');
   return `${out.lines.join('\n')}\n`;
@@ -55,7 +65,7 @@ function writeCollection(out: Output, value: JsonObject | JsonValue[], lead: str
       writeCollection(out, member, `${before} `, `${indent}  `);
     } else {
       out.lines.push(before);
-      const below = Array.isArray(member) ? indent : `${indent}  `;
+      const below = Array.isArray(member) && !out.indentsLists ? indent : `${indent}  `;
       writeCollection(out, member, below, below);
     }
     start = indent;

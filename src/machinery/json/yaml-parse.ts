@@ -15,6 +15,7 @@ import {
 import { type LargeIntegers, parseJsonStrict } from './strict-json.ts';
 import type { JsonObject, JsonPrimitive, JsonValue } from './value.ts';
 import { isJsonObject } from './value.ts';
+import { parsePlainYaml } from './yaml-plain.ts';
 import { formatGoFloat, resolvePlainScalar } from './yaml-scalar.ts';
 
 /** Text that is not acceptable YAML. The message reads `yaml: line 3: what is wrong`. */
@@ -99,6 +100,13 @@ function parseAsJson(text: string, { largeIntegers }: YamlOptions): ParsedDocume
 function parseAll(text: string, options: YamlOptions): ParsedDocument[] {
   const { largeIntegers = 'refuse' } = options;
   const plainScalar = options.plainScalar ?? ((scalar: string) => resolvePlainScalar(scalar, largeIntegers));
+  const plain = parsePlainYaml(text, plainScalar);
+  if (plain) return [{ ...plain, duplicateFields: [], duplicates: [] }];
+  return parseWithLibrary(text, plainScalar);
+}
+
+/** Every YAML there is. Exported for comparison with the faster reader. */
+export function parseWithLibrary(text: string, plainScalar: PlainScalarReader): ParsedDocument[] {
   const lines = new LineCounter();
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
   const composer = new Composer({
@@ -113,7 +121,8 @@ function parseAll(text: string, options: YamlOptions): ParsedDocument[] {
     const [error] = errors;
     if (error) throw new YamlParseError(lineAt(error.pos[0]), error.message, { cause: error });
   }
-  return documents.map((document) => new Reader(lineAt, plainScalar).read(document));
+  const openEnd = text.endsWith('\n') ? Number.POSITIVE_INFINITY : text.length;
+  return documents.map((document) => new Reader(lineAt, plainScalar, openEnd).read(document));
 }
 
 /** The syntax of a text, which is read without recursion; too deep a text is refused as soon as that shows. */
@@ -134,15 +143,18 @@ function shallowTokens(text: string, lines: LineCounter, lineAt: (offset: number
 class Reader {
   readonly #lineAt: (offset: number) => number;
   readonly #plainScalar: PlainScalarReader;
+  /** where the text ends in the middle of a line */
+  readonly #openEnd: number;
   readonly #anchors = new Map<string, Node>();
   readonly #expanding = new Set<Node>();
   readonly #duplicates: DuplicateKey[] = [];
   #aliasedNodes = 0;
   #depth = 0;
 
-  constructor(lineAt: (offset: number) => number, plainScalar: PlainScalarReader) {
+  constructor(lineAt: (offset: number) => number, plainScalar: PlainScalarReader, openEnd: number) {
     this.#lineAt = lineAt;
     this.#plainScalar = plainScalar;
+    this.#openEnd = openEnd;
   }
 
   read(document: Document.Parsed): ParsedDocument {
@@ -240,7 +252,9 @@ class Reader {
   }
 
   #scalar(node: Node & { source?: string; tag?: string; type?: string; value: unknown }): JsonPrimitive {
-    const text = String(node.value ?? '');
+    let text = String(node.value ?? '');
+    // A line without an end has none to keep; the library adds one.
+    if (node.type?.startsWith('BLOCK_') && (node.range?.[1] ?? 0) >= this.#openEnd) text = text.replace(/\n$/, '');
     try {
       if (node.tag !== undefined) return resolveTagged(node.tag, text);
       return node.type === 'PLAIN' ? this.#plainScalar(text) : text;

@@ -35,6 +35,12 @@ interface Work {
   copiedBytes: number;
   /** what is left of the steps */
   steps: number;
+  readonly strict: boolean;
+}
+
+export interface JsonPatchOptions {
+  /** `replace` needs something to replace, as the RFC says */
+  strict?: boolean;
 }
 
 const arrayIndexPattern = /^[+-]?\d+$/;
@@ -45,9 +51,15 @@ const arrayIndexPattern = /^[+-]?\d+$/;
  * absent member and `add` without value write null, negative indexes count from the end.
  * @throws PatchError 400 malformed, 413 too many operations, 422 an operation does not apply
  */
-export function applyJsonPatch(document: JsonValue, patch: unknown): JsonValue {
+export function applyJsonPatch(document: JsonValue, patch: unknown, options: JsonPatchOptions = {}): JsonValue {
   const operations = decodeOperations(patch);
-  const work: Work = { root: document, copied: new Set(), copiedBytes: 0, steps: maxJsonPatchSteps };
+  const work: Work = {
+    root: document,
+    copied: new Set(),
+    copiedBytes: 0,
+    steps: maxJsonPatchSteps,
+    strict: options.strict === true,
+  };
   for (const operation of operations) applyOperation(work, operation);
   return work.root;
 }
@@ -276,7 +288,8 @@ function replace(work: Work, path: string, value: JsonValue): void {
   if (!found) throw doesNotApply(`replace operation does not apply: doc is missing path: ${path}`);
   const { container, key } = found;
   const position = Array.isArray(container) ? existingIndex(container, key) : key;
-  if (position === undefined) throw doesNotApply(`replace operation does not apply: doc is missing key: ${path}`);
+  const isMissing = position === undefined || (work.strict && memberOf(container, position) === undefined);
+  if (isMissing) throw doesNotApply(`replace operation does not apply: doc is missing key: ${path}`);
   setMember(container, position, value);
 }
 

@@ -48,6 +48,8 @@ export interface StrategyContext {
   dryRun?: boolean;
   /** the door the write came through, undefined for the main one */
   subresource?: string;
+  /** the field manager, where the write is a JSON, merge or strategic merge patch */
+  patchedBy?: string;
   /** what else is known of the requesting user; CertificateSigningRequests record it */
   userUid?: string;
   groups?: readonly string[];
@@ -131,6 +133,8 @@ export interface ResourceDefinition {
    * the promise. Must not change its input.
    */
   convert?(object: UnstructuredObject, toVersion: string): UnstructuredObject | Promise<UnstructuredObject>;
+  /** nothing about the kind goes beyond the schema of its only version: no defaults, rules or warnings of its own */
+  schemaSaysAll?: boolean;
   /** the CustomResourceDefinition object this kind is published as, for our own kinds */
   crd?: JsonObject & KubeObject;
   /**

@@ -1,4 +1,5 @@
 export { applySchemaDefaults } from './defaults.ts';
+export { dropNulls } from './drop-nulls.ts';
 export { findUndecodableResource } from './embedded.ts';
 export { type ResolvedFieldPath, resolveFieldPath } from './field-path.ts';
 export { formatCheck } from './formats.ts';

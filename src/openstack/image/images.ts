@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../machinery/index.ts';
+import { isJsonObject, type JsonObject } from '../../machinery/index.ts';
 import { type Query, segment } from '../http/query.ts';
 import type { CallOptions, ServiceClient } from '../http/service-client.ts';
 import { type Creatable, type Deletable, deleteAt, type Readable, readable } from '../resource/collection.ts';
@@ -20,6 +20,8 @@ export interface Image {
   /** bytes */
   readonly virtualSize: number | undefined;
   readonly checksum: string | undefined;
+  /** of the content as it is stored; which algorithm, the cloud chooses */
+  readonly hash: { readonly algorithm: string; readonly value: string } | undefined;
   /** GiB */
   readonly minDisk: number;
   /** MiB */
@@ -45,6 +47,15 @@ export interface ImageSpec {
   readonly properties?: Readonly<Record<string, string>> | undefined;
 }
 
+/** The import of an image. */
+export interface ImportTask {
+  readonly id: string;
+  /** `pending`, `processing`, `success` or `failure` */
+  readonly status: string;
+  /** why it failed, in the cloud's words */
+  readonly message: string;
+}
+
 export interface ImageFilter {
   readonly name?: string | undefined;
   readonly status?: string | undefined;
@@ -66,6 +77,12 @@ export interface Images extends Readable<Image, ImageFilter>, Creatable<Image, I
     properties: Readonly<Record<string, string | number | boolean | null>>,
     options?: CallOptions,
   ): Promise<Image>;
+  /** how images can get their content besides an upload: `web-download`, `glance-direct`, … */
+  importMethods(options?: CallOptions): Promise<readonly string[]>;
+  /** has the cloud fetch the content from an address; the image is `importing` until it is done, `queued` again if that fails */
+  webDownload(id: string, url: string, options?: CallOptions): Promise<void>;
+  /** what became of imports of an image, the newest last; clouds before Xena do not say */
+  importTasks(id: string, options?: CallOptions): Promise<readonly ImportTask[]>;
   addTag(id: string, tag: string, options?: CallOptions): Promise<void>;
   removeTag(id: string, tag: string, options?: CallOptions): Promise<boolean>;
 }
@@ -120,6 +137,29 @@ export function images(service: ServiceClient): Images {
       });
       return answer.whole(parseImage);
     },
+    async importMethods(options = {}) {
+      const answer = await service.request({ method: 'GET', path: '/info/import', ...options });
+      const methods = answer.object()['import-methods'];
+      return isJsonObject(methods) ? texts(methods, 'value') : [];
+    },
+    async webDownload(id, url, options = {}) {
+      await service.request({
+        method: 'POST',
+        path: `${path}/${segment(id)}/import`,
+        json: { method: { name: 'web-download', uri: url } },
+        repeatable: false,
+        ...options,
+      });
+    },
+    async importTasks(id, options = {}) {
+      const answer = await service.request({ method: 'GET', path: `${path}/${segment(id)}/tasks`, ...options });
+      const { tasks } = answer.object();
+      return (Array.isArray(tasks) ? tasks : []).filter(isJsonObject).map((task) => ({
+        id: textOrEmpty(task, 'id'),
+        status: textOrEmpty(task, 'status'),
+        message: textOrEmpty(task, 'message'),
+      }));
+    },
     async addTag(id, tag, options = {}) {
       await service.request({ method: 'PUT', path: `${path}/${segment(id)}/tags/${segment(tag)}`, ...options });
     },
@@ -157,6 +197,11 @@ const known: ReadonlySet<string> = new Set([
   'os_hash_value',
 ]);
 
+function hashOf(value: JsonObject): Image['hash'] {
+  const [algorithm, hash] = [textIf(value, 'os_hash_algo'), textIf(value, 'os_hash_value')];
+  return algorithm === undefined || hash === undefined ? undefined : { algorithm, value: hash };
+}
+
 function parseImage(value: JsonObject): Image {
   const properties: Record<string, string> = {};
   for (const [name, item] of Object.entries(value)) {
@@ -173,6 +218,7 @@ function parseImage(value: JsonObject): Image {
     size: numberIf(value, 'size'),
     virtualSize: numberIf(value, 'virtual_size'),
     checksum: textIf(value, 'checksum'),
+    hash: hashOf(value),
     minDisk: numberOr(value, 'min_disk', 0),
     minRam: numberOr(value, 'min_ram', 0),
     protected: flag(value, 'protected'),

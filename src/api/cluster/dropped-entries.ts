@@ -1,0 +1,172 @@
+import { asJson, deepEqual, type FieldError, fieldError, type JsonValue, jsonText } from '../../machinery/index.ts';
+import type { Cluster, MachineDeploymentTopology, Topology, TopologyVariable } from './types.ts';
+
+// Variables and machine deployments of a topology are lists, which a merge patch replaces as a whole: who means to change one entry
+// loses all others. `kubectl patch` that would do so is refused with the command that changes the one entry.
+
+/** The name `kubectl patch` has as a field manager, unless its user chooses another. */
+const kubectlPatch = 'kubectl-patch';
+
+/** What is wrong with an update of a Cluster by `kubectl patch`; `patchedBy` is the field manager of a patch. */
+export function validateDroppedEntries(cluster: Cluster, old: Cluster, patchedBy: string | undefined): FieldError[] {
+  const before = old.spec?.topology;
+  const after = cluster.spec?.topology;
+  if (patchedBy !== kubectlPatch || !before || !after) return [];
+  const errors: FieldError[] = [];
+  const commands = commandsFor(cluster, before, after);
+  for (const { path, what, dropped } of lossesOf(before, after)) {
+    if (dropped.length === 0) continue;
+    errors.push(
+      fieldError.forbidden(path, `this patch replaces the list and would drop ${what} ${listed(dropped)}${commands}`),
+    );
+  }
+  return errors;
+}
+
+interface Loss {
+  path: string;
+  what: string;
+  dropped: string[];
+}
+
+const topologyPath = 'spec.topology';
+const deploymentsPath = `${topologyPath}.workers.machineDeployments`;
+
+function lossesOf(before: Topology, after: Topology): Loss[] {
+  const names = (variables: readonly TopologyVariable[] | undefined): string[] =>
+    (variables ?? []).map(({ name }) => name);
+  const missing = (was: string[], is: string[]): string[] => was.filter((name) => !is.includes(name));
+  const losses: Loss[] = [
+    {
+      path: `${topologyPath}.variables`,
+      what: 'the variables',
+      dropped: missing(names(before.variables), names(after.variables)),
+    },
+    {
+      path: `${topologyPath}.controlPlane.variables.overrides`,
+      what: 'the overrides',
+      dropped: missing(
+        names(before.controlPlane?.variables?.overrides),
+        names(after.controlPlane?.variables?.overrides),
+      ),
+    },
+  ];
+  const kept = after.workers?.machineDeployments ?? [];
+  const gone: string[] = [];
+  for (const was of before.workers?.machineDeployments ?? []) {
+    const index = kept.findIndex(({ name }) => name === was.name);
+    const is = kept[index];
+    if (!is) gone.push(was.name);
+    else losses.push({ path: `${deploymentsPath}[${index}]`, what: 'the fields', dropped: lostFields(was, is) });
+  }
+  losses.push({ path: deploymentsPath, what: 'the machine deployments', dropped: gone });
+  return losses;
+}
+
+/** Fields of an entry that the one written over it does not have, and the names of its overrides. */
+function lostFields(was: MachineDeploymentTopology, is: MachineDeploymentTopology): string[] {
+  const fields = Object.keys(was).filter((field) => field !== 'variables' && !(field in is));
+  const overrides = is.variables?.overrides ?? [];
+  for (const { name } of was.variables?.overrides ?? []) {
+    if (!overrides.some((one) => one.name === name)) fields.push(`variables.overrides ${name}`);
+  }
+  return fields;
+}
+
+/** Names are shown up to this many: the message must stay readable. */
+const shown = 8;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - shown;
+  return names.slice(0, shown).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+interface Operation {
+  op: 'test' | 'add' | 'replace';
+  path: string;
+  value: JsonValue;
+}
+
+/** The commands that change what the patch meant to change, and nothing else. */
+function commandsFor({ metadata: { name = '', namespace } }: Cluster, before: Topology, after: Topology): string {
+  const place = `${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;
+  const operations: Operation[] = [];
+  const commands: string[] = [];
+  const variableChanges = changedEntries(before.variables ?? [], after.variables ?? []);
+  for (const { entry, index } of variableChanges) {
+    commands.push(`capstan set variable ${place} ${quoted(`${entry.name}=${argumentOf(entry.value)}`)}`);
+    operations.push(...variableOperations('/spec/topology/variables', entry, index));
+  }
+  const controlPlaneOverrides = changedEntries(
+    before.controlPlane?.variables?.overrides ?? [],
+    after.controlPlane?.variables?.overrides ?? [],
+  );
+  for (const { entry, index } of controlPlaneOverrides) {
+    commands.push(
+      `capstan set variable ${place} ${quoted(`${entry.name}=${argumentOf(entry.value)}`)} --control-plane`,
+    );
+    operations.push(...variableOperations('/spec/topology/controlPlane/variables/overrides', entry, index));
+  }
+  const deployments = changedEntries(before.workers?.machineDeployments ?? [], after.workers?.machineDeployments ?? []);
+  for (const { entry, index, was } of deployments) {
+    const list = '/spec/topology/workers/machineDeployments';
+    if (!was) {
+      operations.push({ op: 'add', path: `${list}/-`, value: asJson(entry) });
+      continue;
+    }
+    if (entry.replicas !== undefined && entry.replicas !== was.replicas) {
+      commands.push(`capstan scale cluster ${place} --machine-deployment ${entry.name} --replicas ${entry.replicas}`);
+      operations.push({ op: 'test', path: `${list}/${index}/name`, value: entry.name });
+      operations.push({ op: 'add', path: `${list}/${index}/replicas`, value: entry.replicas });
+    }
+  }
+  if (operations.length > 0) {
+    commands.push(`kubectl patch cluster ${place} --type json -p ${quoted(jsonText(asJson(operations)))}`);
+  }
+  const instead = commands.length === 0 ? '' : `. To change one entry: ${commands.join(' or: ')}`;
+  return `${instead}. To remove entries: kubectl edit cluster ${place}, or kubectl apply`;
+}
+
+interface ChangedEntry<T> {
+  entry: T;
+  /** where it stands in the list that is stored; -1 for a new one */
+  index: number;
+  was: T | undefined;
+}
+
+function changedEntries<T extends { name: string }>(before: readonly T[], after: readonly T[]): ChangedEntry<T>[] {
+  return after
+    .map((entry) => {
+      const index = before.findIndex(({ name }) => name === entry.name);
+      return { entry, index, was: before[index] };
+    })
+    .filter(({ entry, was }) => !deepEqual(entry, was));
+}
+
+function variableOperations(list: string, { name, value }: TopologyVariable, index: number): Operation[] {
+  if (index < 0) return [{ op: 'add', path: `${list}/-`, value: { name, value } }];
+  return [
+    // somebody may have changed the list meanwhile
+    { op: 'test', path: `${list}/${index}/name`, value: name },
+    { op: 'replace', path: `${list}/${index}/value`, value },
+  ];
+}
+
+/** A value as `capstan set variable` reads it: JSON, and a text as it is where it cannot be taken for something else. */
+function argumentOf(value: JsonValue): string {
+  return typeof value === 'string' && !isJsonText(value) ? value : jsonText(value);
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** For a POSIX shell. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

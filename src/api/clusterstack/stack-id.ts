@@ -1,0 +1,116 @@
+// The identity of a release of a cluster stack: `<provider>-<name>-<major>-<minor>-<version>`. It is read from the right, because
+// the name may have dashes of its own. Classes, charts and ClusterStacks write versions with a dot (`v0-sha.abc`), names of
+// ClusterStackReleases and of directories with a dash (`v0-sha-abc`).
+
+export interface StackVersion {
+  readonly major: number;
+  /** `stable` for `v<N>`, else the word after the number */
+  readonly channel: string;
+  /** undefined for stable versions */
+  readonly patch: string | undefined;
+}
+
+export interface StackFamily {
+  readonly provider: string;
+  readonly name: string;
+  /** `major.minor` of Kubernetes */
+  readonly kubernetesVersion: string;
+}
+
+export interface StackId extends StackFamily {
+  readonly version: StackVersion;
+}
+
+export const stableChannel = 'stable';
+
+const dotted = /^v(\d{1,9})(?:-(\w+)\.(\w+))?$/;
+const dashed = /^v(\d{1,9})(?:-(\w+)-(\w+))?$/;
+const releaseTail = /-(\d)-(\d+)-(v\d{1,9}(?:-\w+[.-]\w+)?)$/;
+
+/** A version as ClusterStacks, classes and charts write it: `v1`, `v0-sha.abc`. */
+export function parseStackVersion(text: string): StackVersion | undefined {
+  return versionFrom(dotted.exec(text));
+}
+
+function versionFrom(match: RegExpExecArray | null): StackVersion | undefined {
+  if (match === null) return undefined;
+  const [, major, channel, patch] = match;
+  // `stable` has no patch: a version that claims both would be written differently than it was read
+  if (channel === stableChannel) return undefined;
+  return { major: Number(major), channel: channel ?? stableChannel, patch };
+}
+
+/** The id of a release or of a class, in either form; undefined for a name that is no id. */
+export function parseStackId(text: string): StackId | undefined {
+  const tail = releaseTail.exec(text);
+  if (tail === null) return undefined;
+  const front = /^([^-]+)-(.+)$/.exec(text.slice(0, tail.index));
+  const version = versionFrom(dotted.exec(tail[3]!) ?? dashed.exec(tail[3]!));
+  if (front === null || version === undefined) return undefined;
+  return { provider: front[1]!, name: front[2]!, kubernetesVersion: `${tail[1]}.${tail[2]}`, version };
+}
+
+/** with a dot, as in `spec.versions` */
+export function formatStackVersion({ major, channel, patch }: StackVersion): string {
+  return patch === undefined ? `v${major}` : `v${major}-${channel}.${patch}`;
+}
+
+/** The name of the class, which is also the id in release pages and registries. */
+export function classNameOf(id: StackId): string {
+  return `${familyName(id)}-${formatStackVersion(id.version)}`;
+}
+
+/** The name of the ClusterStackRelease. */
+export function releaseNameOf(id: StackId): string {
+  return classNameOf(id).replace('.', '-');
+}
+
+/** The part of the id that all releases of a ClusterStack share. */
+export function familyName({ provider, name, kubernetesVersion }: StackFamily): string {
+  return `${provider}-${name}-${kubernetesVersion.replace('.', '-')}`;
+}
+
+export function sameFamily(a: StackFamily, b: StackFamily): boolean {
+  return a.provider === b.provider && a.name === b.name && a.kubernetesVersion === b.kubernetesVersion;
+}
+
+/** Whether a ClusterStack of the channel means this version: `custom` stands for every word but `stable`. */
+export function inChannel({ channel }: StackVersion, wanted: 'stable' | 'custom'): boolean {
+  return (channel === stableChannel) === (wanted === stableChannel);
+}
+
+/**
+ * Order within one channel, oldest first: numbers as numbers, so that `sha.10` comes after `sha.9`. A number comes before a word.
+ * Versions of two channels are ordered by the words, which says nothing about their age.
+ */
+export function compareStackVersions(a: StackVersion, b: StackVersion): number {
+  if (a.channel !== b.channel) return a.channel < b.channel ? -1 : 1;
+  if (a.major !== b.major) return a.major - b.major;
+  return comparePatches(a.patch ?? '', b.patch ?? '');
+}
+
+function comparePatches(a: string, b: string): number {
+  const numbers = [a, b].map((text) => /^\d+$/.test(text));
+  if (numbers[0] && numbers[1]) {
+    const [x, y] = [BigInt(a), BigInt(b)];
+    return x < y ? -1 : x > y ? 1 : 0;
+  }
+  if (numbers[0] !== numbers[1]) return numbers[0] ? -1 : 1;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The newest version of each channel; one version where all are stable. */
+export function newestPerChannel(ids: readonly StackId[]): StackId[] {
+  const newest = new Map<string, StackId>();
+  for (const id of ids) {
+    const known = newest.get(id.version.channel);
+    if (known === undefined || compareStackVersions(known.version, id.version) < 0) newest.set(id.version.channel, id);
+  }
+  return [...newest.values()];
+}
+
+/** How many minors of Kubernetes lie between two of them; undefined across majors. */
+export function minorDistance(from: StackFamily, to: StackFamily): number | undefined {
+  const [a, b] = [from, to].map(({ kubernetesVersion }) => kubernetesVersion.split('.').map(Number));
+  return a![0] === b![0] ? b![1]! - a![1]! : undefined;
+}

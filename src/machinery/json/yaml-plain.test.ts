@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseWithLibrary } from './yaml-parse.ts';
+import { parsePlainYaml } from './yaml-plain.ts';
+import { resolvePlainScalar } from './yaml-scalar.ts';
+
+const scalar = (text: string) => resolvePlainScalar(text, 'keep');
+
+/** What the library makes of a text: its only document, or why there is none. */
+function byLibrary(text: string): unknown {
+  try {
+    const documents = parseWithLibrary(text, scalar);
+    return documents.length > 1 ? 'several documents' : (documents[0]?.value ?? null);
+  } catch (error) {
+    return `refused: ${String(error)}`;
+  }
+}
+
+/** Pieces of lines in which the rules of YAML meet. */
+const pieces = [
+  ...[
+    'a',
+    'b: ',
+    'key:',
+    ': ',
+    ':',
+    '- ',
+    '-',
+    '  ',
+    ' ',
+    '\n',
+    '\n  ',
+    '\n    ',
+    '\n- ',
+    '\n  - ',
+    '# c',
+    ' # c',
+    '#',
+  ],
+  ...['"q"', "'s'", '"a\\n"', "'it''s'", '"', "'", '[', ']', '{', '}', '[1, x]', '{a: 1, b: [2]}', ', ', ','],
+  ...[
+    '|',
+    '>',
+    '|-',
+    '>-',
+    '|+',
+    '|\n',
+    '>\n',
+    '\n\n',
+    '? ',
+    '&x ',
+    '*x',
+    '!!str ',
+    '<<: ',
+    '---',
+    '\n---\n',
+    '...',
+    '%',
+  ],
+  ...[
+    '1',
+    '01',
+    '0x1f',
+    'true',
+    'yes',
+    'null',
+    '~',
+    '.inf',
+    '1e3',
+    '12345678901234567890',
+    'ü',
+    '\t',
+    '\\',
+    'x: y',
+    ':80',
+  ],
+];
+
+describe('the reader of plain YAML', () => {
+  it('gives up, or reads what the library reads', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 14 }), (parts) => {
+        const text = parts.join('');
+        const read = parsePlainYaml(text, scalar);
+        if (read) expect(read.value).toEqual(byLibrary(text));
+      }),
+      { numRuns: Number(process.env['CAPSTAN_FUZZ_RUNS'] ?? 3_000) },
+    );
+  });
+
+  it.each([
+    'a: 1\nb:\n  - x\n  - k: 2\n    z: [1, "2", {k: v}]\nc:\n- d\n',
+    'text: |\n  one\n\n   two\n  three\nfolded: >-\n  a\n  b\n\n  c\nlast: x # note\n',
+    "long: a text\n  over lines\n\n  with a break\nquoted: \"a\n  b\"\nsingle: 'it''s'\n",
+    '# head\n---\n"key": :80\nurl: http://a/b#c\nempty:\nnone: {}\nlist: []\n',
+    '- - 1\n  - 2\n-\n  a: 1\n- |\n x\n',
+    'keep: |\n  a\nstrip: |-\n  a\n\nnext: 1',
+  ])('reads %j by itself', (text) => {
+    const read = parsePlainYaml(text, scalar);
+    expect(read).toBeDefined();
+    expect(read?.value).toEqual(byLibrary(text));
+  });
+
+  it.each(['a: &x 1', 'a: *x', 'a: !!str 1', 'a: 1\na: 2', '1: x', '? a\n: b', 'a: 1\n---\nb: 2', 'a:\tb', 'a: b: c'])(
+    'leaves %j to the library',
+    (text) => {
+      expect(parsePlainYaml(text, scalar)).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,1 @@
+export { validateVersionSchema } from './validate-schema.ts';

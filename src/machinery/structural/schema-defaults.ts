@@ -1,0 +1,41 @@
+import { compileRules } from '../cel/index.ts';
+import { type FieldError, fieldError } from '../errors/index.ts';
+import { clone, deepEqual, isJsonObject, type JsonValue } from '../json/index.ts';
+import { pruneValue, type Schema, validateAgainstSchema } from '../schema/index.ts';
+
+/** Checks that every default in a structural schema is valid by that schema and has no unknown fields. */
+export function validateSchemaDefaults(schema: Schema, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  // a resource must say what it is, and a default cannot
+  if (schema.default !== undefined && schema.default !== null) {
+    for (const name of ['apiVersion', 'kind']) {
+      if (!isJsonObject(schema.default) || !(name in schema.default)) {
+        errors.push(fieldError.required(`${path}.default.${name}`));
+      }
+    }
+  }
+  visit(schema, path, errors);
+  return errors;
+}
+
+function visit(schema: Schema, path: string, errors: FieldError[]): void {
+  if (schema.default !== undefined && schema.default !== null) validateDefault(schema, schema.default, path, errors);
+  // defaults below additionalProperties are not applied to what is absent: nothing to check there
+  if (schema.items) visit(schema.items, `${path}.items`, errors);
+  for (const key in schema.properties) visit(schema.properties[key]!, `${path}.properties[${key}]`, errors);
+}
+
+function validateDefault(schema: Schema, value: JsonValue, path: string, errors: FieldError[]): void {
+  const field = `${path}.default`;
+  const pruned = clone(value);
+  pruneValue(pruned, schema);
+  if (!deepEqual(pruned, value)) errors.push(fieldError.invalid(field, value, 'must not have unknown fields'));
+  const problems = validateAgainstSchema(value, schema, { path: field });
+  if (problems.length === 0) {
+    const rules = compileRules(schema);
+    // as an update to itself and as a creation: rules may look at either
+    problems.push(...rules.validate(value, value, { path: field, partial: true }));
+    if (problems.length === 0) problems.push(...rules.validate(value, undefined, { path: field, partial: true }));
+  }
+  errors.push(...problems);
+}
