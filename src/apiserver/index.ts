@@ -1,5 +1,6 @@
 // The door of the API-server room: a Kubernetes API as a library.
 export * from './admission/index.ts';
+export type { AggregatedAnswer, AggregatedApi, Aggregation } from './aggregation.ts';
 export * from './audit/index.ts';
 export * from './auth/index.ts';
 export { backupPath } from './http/backup-endpoint.ts';
@@ -8,7 +9,7 @@ export type { Acceptor, Listener } from './http/listener.ts';
 export { LocalClient, type WantsWhole } from './local-client.ts';
 export { podRequests } from './pods/pod-resources.ts';
 export { claimNames, configMapNames, secretNames } from './pods/pod-spec.ts';
-export { type FollowableResources, followableResources } from './registry/index.ts';
+export { type FollowableResources, followableResources, RegisteredResource } from './registry/index.ts';
 export { ApiServer, type ApiServerOptions, createApiServer } from './server.ts';
 export { keyPrefix, objectKey } from './storage/keys.ts';
 export { openObjectStore, type Sealer } from './storage/object-store.ts';

@@ -16,6 +16,7 @@ import type { Store } from '../store/index.ts';
 import { type AdmissionPlugin, builtInAdmission } from './admission/built-in.ts';
 import { AdmissionChain, type AdmissionStep } from './admission/index.ts';
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
+import type { Aggregation } from './aggregation.ts';
 import type { Auditor, AuditResponse, AuditTrail } from './audit/index.ts';
 import {
   AccessControl,
@@ -100,6 +101,8 @@ export interface ApiServerOptions {
   podLogs?: PodLogSource;
   /** leads to ports of Pods; without it there is nothing to forward */
   podConnector?: PodConnector;
+  /** groups that other servers answer for; none by default */
+  aggregation?: Aggregation;
   /** runs commands in containers of Pods */
   podExecutor?: PodExecutor;
   /** shows what containers of Pods say */
@@ -133,6 +136,20 @@ const defaultVersion: VersionInfo = {
   compiler: 'none',
   platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
 };
+
+/** What another server answers, to somebody who was authorized here. */
+async function serveAggregated(
+  exchange: Exchange,
+  aggregation: Aggregation,
+  group: string,
+  version: string,
+): Promise<void> {
+  if (exchange.method !== 'GET') throw statusError.methodNotAllowed();
+  const query = exchange.query.toString();
+  const path = query === '' ? exchange.path : `${exchange.path}?${query}`;
+  const { status, body } = await aggregation.get(group, version, path);
+  exchange.send(status, 'application/json', Buffer.from(body));
+}
 
 /** Makes a Kubernetes API over a store. Many may live in one process; nothing is global. */
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
@@ -259,6 +276,7 @@ export class ApiServer {
       documents: this.#documents(),
       serverAddress: () => [...this.#listeners].map(({ host, port }) => `${host}:${port}`)[0] ?? '',
       now: () => this.#clock.now(),
+      ...(options.aggregation && { aggregation: options.aggregation }),
     };
     this.#healthChecks.push({
       name: 'shutdown',
@@ -414,6 +432,10 @@ export class ApiServer {
     }
     // A group nobody serves is no API at all, hence no Status.
     if (!this.registry.groups().has(path.group)) {
+      const { aggregation } = this.#options;
+      if (aggregation?.claims(path.group, path.version)) {
+        return serveAggregated(exchange, aggregation, path.group, path.version);
+      }
       exchange.sendText(404, '404 page not found\n');
       return undefined;
     }

@@ -12,7 +12,7 @@ export function parseKey(text: string): ObjectKey {
 }
 
 /** The key of a stored object (which always has a name). */
-export function objectKey(object: KubeObject): ObjectKey {
+export function objectKey(object: Pick<KubeObject, 'metadata'>): ObjectKey {
   const { name = '', namespace } = object.metadata;
   return namespace === undefined || namespace === '' ? { name } : { namespace, name };
 }

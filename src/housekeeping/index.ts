@@ -29,7 +29,6 @@ export { type ClaimProtectionOptions, claimProtection } from './storage/claim-pr
 export { volumeProtection } from './storage/volume-protection.ts';
 export { matchesSelection, tolerates, untoleratedTaint } from './workloads/common/placement.ts';
 export { indexPodsByNode, podsByNode } from './workloads/common/pod-index.ts';
-export { isPodReady } from './workloads/common/pods.ts';
 export type {
   ProvisionedVolume,
   Provisioner,

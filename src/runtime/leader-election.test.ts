@@ -85,6 +85,30 @@ describe('leader election', () => {
     expect(await a.outcome).toBe('stopped');
   });
 
+  it('is taken over the moment the lease of a dead leader ends, not an attempt later', async () => {
+    const { clock, server } = setUp();
+    // somebody who wrote the lease once and is gone
+    await server.create(
+      Leases,
+      {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { ...key },
+        spec: { holderIdentity: 'gone', leaseDurationSeconds: 15 },
+      },
+      { fieldManager: 'test' },
+    );
+    const candidates = [1, 2, 3, 4, 5].map((seed) => candidate(server, `b${seed}`, { seed }));
+    await settle();
+    await clock.advance(14_900);
+    expect(candidates.filter(({ leads }) => leads)).toHaveLength(0);
+    await clock.advance(300);
+    await settle();
+    expect(candidates.filter(({ leads }) => leads)).toHaveLength(1);
+    for (const one of candidates) one.stop();
+    expect(new Set(await Promise.all(candidates.map(({ outcome }) => outcome)))).toEqual(new Set(['stopped']));
+  });
+
   it('gives the lease back on stop, after the work has ended, so that the next one need not wait', async () => {
     const { clock, server, spec } = setUp();
     const a = candidate(server, 'a', { lingerMs: 20_000 });

@@ -51,6 +51,8 @@ export interface LeaderElectionOptions {
 
 /** client-go spreads attempts to acquire by this factor. */
 const jitterFactor = 1.2;
+/** between attempts, whatever the lease says */
+const minPauseMs = 100;
 
 /**
  * Waits for the lease, runs `lead`, and keeps the lease while it runs. Resolves with `stopped` after the signal aborted
@@ -75,7 +77,9 @@ export async function runWithLease(
   for (;;) {
     if (signal.aborted) return 'stopped';
     if (await elector.tryAcquireOrRenew(renewDeadlineMs, signal)) break;
-    await sleep(clock, retryPeriodMs * (1 + random.next() * jitterFactor), signal).catch(() => {});
+    // a lease that nobody renews is taken the moment it ends
+    const pauseMs = Math.min(retryPeriodMs * (1 + random.next() * jitterFactor), elector.expiresInMs());
+    await sleep(clock, Math.max(pauseMs, minPauseMs), signal).catch(() => {});
   }
   log.info('Became leader', { identity: options.identity });
 
@@ -120,6 +124,8 @@ export async function runWithLease(
 }
 
 interface Elector {
+  /** until the lease of the holder seen last can be taken; without one there is no end to wait for */
+  expiresInMs(): number;
   tryAcquireOrRenew(timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
   release(timeoutMs: number): Promise<void>;
 }
@@ -216,6 +222,10 @@ function createElector(options: LeaderElectionOptions): Elector {
   };
 
   return {
+    expiresInMs() {
+      if ((observed?.spec?.holderIdentity ?? '') === '') return Number.POSITIVE_INFINITY;
+      return observedAt + (observed?.spec?.leaseDurationSeconds ?? 0) * 1000 - clock.now();
+    },
     tryAcquireOrRenew: (timeoutMs, signal) => bounded(timeoutMs, signal, attempt),
     async release(timeoutMs) {
       await bounded(timeoutMs, undefined, async (signal) => {

@@ -21,7 +21,7 @@ import type { CustomResourceDefinition } from './types.ts';
 const settings = { dryRun: false, fieldManager: 'capstan', fieldValidation: 'Ignore' } as const;
 
 /** Says to people why a definition cannot be changed; owning it keeps ownership of the other fields from being guessed. */
-const builtInAnnotation = 'capstan.dev/built-in';
+export const builtInAnnotation = 'capstan.dev/built-in';
 const annotations = { [builtInAnnotation]: 'true' };
 
 /** Kinds of protected groups that are compiled in serve what the community reviewed, and are no definition of theirs. */

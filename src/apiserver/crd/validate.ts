@@ -8,6 +8,7 @@ import {
   type JsonValue,
   validateObjectMeta,
   validateObjectMetaUpdate,
+  validateVersionSchema,
 } from '../../machinery/index.ts';
 import { validateApproval } from './approval.ts';
 import {
@@ -18,7 +19,6 @@ import {
   isCrdConditionTrue,
 } from './types.ts';
 import { validateConversion } from './validate-conversion.ts';
-import { validateVersionSchema } from './validate-schema.ts';
 import {
   validateColumn,
   validateDeprecation,

@@ -1,4 +1,12 @@
-import { statusError, trimTrailing } from '../../machinery/index.ts';
+import { createHash } from 'node:crypto';
+import { type JsonObject, statusError, trimTrailing } from '../../machinery/index.ts';
+import {
+  type AggregatedApi,
+  type Aggregation,
+  aggregatedGroups,
+  legacyGroups,
+  legacyResourceList,
+} from '../aggregation.ts';
 import type { Discovery } from '../discovery/index.ts';
 import { emptyOpenApiV2, type OpenApi, openApiKey, openApiV2Protobuf } from '../openapi/index.ts';
 import type { Exchange } from './exchange.ts';
@@ -34,6 +42,8 @@ export interface InfoHandlerOptions {
   documents: ReadonlyMap<string, () => unknown>;
   serverAddress(): string;
   now(): number;
+  /** groups that other servers answer for */
+  aggregation?: Aggregation;
 }
 
 const healthPath = /^\/(healthz|livez|readyz)(?:\/(.+))?$/;
@@ -51,7 +61,12 @@ export async function handleInfo(exchange: Exchange, options: InfoHandlerOptions
     if (isKnownPath(path, options)) throw statusError.methodNotAllowed();
     return false;
   }
-  if (path === '/api' || path === '/apis') return sendDiscovery(exchange, options, path === '/api');
+  if (path === '/api') return sendDiscovery(exchange, options, true, []);
+  if (path.startsWith('/apis')) {
+    const others = (await options.aggregation?.available()) ?? [];
+    if (path === '/apis') return sendDiscovery(exchange, options, false, others);
+    if (sendAggregated(exchange, others, path)) return true;
+  }
   const health = healthPath.exec(path);
   if (health) return sendHealth(exchange, options, health[1] as 'healthz', health[2]);
   if (path === '/openapi/v3') {
@@ -106,31 +121,62 @@ function rootPaths(options: InfoHandlerOptions): string[] {
 }
 
 /** Clients that can read the aggregated form get everything in one document; the rest get the list of groups. */
-function sendDiscovery(exchange: Exchange, options: InfoHandlerOptions, core: boolean): boolean {
+function sendDiscovery(
+  exchange: Exchange,
+  options: InfoHandlerOptions,
+  core: boolean,
+  others: readonly AggregatedApi[],
+): boolean {
   for (const range of parseMediaRanges(exchange.header('accept') ?? '')) {
     const { g, v, as } = range.parameters;
     if (range.type !== 'application/json' && range.type !== '*/*') continue;
     if (g === undefined) break;
     if (g !== 'apidiscovery.k8s.io' || as !== 'APIGroupDiscoveryList' || (v !== 'v2' && v !== 'v2beta1')) continue;
-    const etag = options.discovery.etag(core, v);
+    const own = options.discovery.aggregated(core, v);
+    const document =
+      others.length === 0 ? own : { ...own, items: [...(own['items'] as JsonObject[]), ...aggregatedGroups(others)] };
+    const etag = others.length === 0 ? options.discovery.etag(core, v) : etagOf(document);
     const headers = { etag, vary: 'Accept', 'cache-control': 'public' };
     if (exchange.header('if-none-match') === etag) {
       exchange.writeHead(304, headers);
       exchange.end();
       return true;
     }
-    const bytes = Buffer.from(JSON.stringify(options.discovery.aggregated(core, v)));
+    const bytes = Buffer.from(JSON.stringify(document));
     exchange.send(200, `application/json;g=apidiscovery.k8s.io;v=${v};as=APIGroupDiscoveryList`, bytes, headers);
     return true;
   }
   exchange.sendJson(
     200,
-    core ? options.discovery.apiVersions(options.serverAddress()) : options.discovery.groupList(),
+    core ? options.discovery.apiVersions(options.serverAddress()) : withGroups(options.discovery.groupList(), others),
     {
       vary: 'Accept',
     },
   );
   return true;
+}
+
+function withGroups(own: JsonObject, others: readonly AggregatedApi[]): JsonObject {
+  return others.length === 0 ? own : { ...own, groups: [...(own['groups'] as JsonObject[]), ...legacyGroups(others)] };
+}
+
+/** Documents about a group of another server; false: it is none of them. */
+function sendAggregated(exchange: Exchange, others: readonly AggregatedApi[], path: string): boolean {
+  const [, , group, version, more] = path.split('/');
+  const ofGroup = others.filter((api) => api.group === group);
+  if (ofGroup.length === 0 || more !== undefined) return false;
+  if (version === undefined) {
+    exchange.sendJson(200, { kind: 'APIGroup', apiVersion: 'v1', ...legacyGroups(ofGroup)[0] });
+    return true;
+  }
+  const api = ofGroup.find((candidate) => candidate.version === version);
+  if (!api) return false;
+  exchange.sendJson(200, legacyResourceList(api));
+  return true;
+}
+
+function etagOf(document: JsonObject): string {
+  return `"${createHash('sha512').update(JSON.stringify(document)).digest('hex').toUpperCase()}"`;
 }
 
 function sendGroupDiscovery(exchange: Exchange, options: InfoHandlerOptions, path: string): boolean {

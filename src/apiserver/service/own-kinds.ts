@@ -1,10 +1,8 @@
 import {
   checkTypes,
   decodeErrorText,
+  dropNulls,
   type JsonObject,
-  type JsonValue,
-  own,
-  type Schema,
   statusError,
   validateAgainstSchema,
 } from '../../machinery/index.ts';
@@ -27,25 +25,4 @@ export function fitTypes(draft: JsonObject, served: ServedResource): void {
   }
   const why = mismatch ? decodeErrorText(mismatch) : 'a list holds null';
   throw statusError.badRequest(`${kind} in version "${served.version.name}" cannot be handled as a ${kind}: ${why}`);
-}
-
-/** False when a null stands where it cannot be left out: in a list. */
-function dropNulls(value: JsonValue, schema: Schema): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) {
-    const { items } = schema;
-    return (
-      items === undefined || value.every((item) => (item === null ? items.nullable === true : dropNulls(item, items)))
-    );
-  }
-  const rest = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
-  for (const key in value) {
-    const member = own(schema.properties, key) ?? rest;
-    const child = value[key];
-    if (child === undefined || !member) continue;
-    if (child === null) {
-      if (member.nullable !== true) delete value[key];
-    } else if (!dropNulls(child, member)) return false;
-  }
-  return true;
 }

@@ -41,6 +41,7 @@ export function patchObject(request: PatchRequest): Promise<WrittenObject> {
     subresource,
     caller,
     settings,
+    isPatch: true,
     next: async (live) => {
       const { resource, version } = target;
       const inVersion = await resource.convert(live, version.name);

@@ -35,6 +35,8 @@ export interface UpdateRequest {
   subresource: string | undefined;
   caller: Caller;
   settings: WriteSettings;
+  /** the request is a patch of a client, other than an apply */
+  isPatch?: boolean;
   /** computes the desired object from the live object, which is in the storage version and shared */
   next(live: UnstructuredObject): NextState | Promise<NextState>;
 }
@@ -88,11 +90,15 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
 
   const nowMs = context.clock.now();
   const strategyContext = strategyContextFor(context, caller, settings, nowMs, subresource);
+  if (request.isPatch === true) strategyContext.patchedBy = settings.fieldManager;
   dropDuplicateOwners(draft, caller);
   if (resource.isCustom) applySchemaDefaults(asJson(draft), target.version.schema);
   const converted = toStorageVersion(target, draft);
   let object = converted instanceof Promise ? await converted : converted;
   resource.fillStorageDefaults(object, target.version);
+  // The webhooks this stands in for fill in defaults knowing the old object: what an update leaves out is not new.
+  const isOwnKind = resource.definition.crd !== undefined;
+  if (isOwnKind && isMainWrite(subresource)) strategy.prepareForUpdate?.(object, live, strategyContext);
   strategy.applyDefaults?.(object);
   // Ownership is recorded before the server adds what is its own: nobody owns that.
   if (managedFields) setManagedFields(object, managedFields);
@@ -103,8 +109,9 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   object = isolateSubresource(target, object, live, subresource);
   carryOverMetadata(object, live);
   object.metadata.resourceVersion = live.metadata.resourceVersion!;
-  if (isMainWrite(subresource)) strategy.prepareForUpdate?.(object, live, strategyContext);
-  else if (isStatusWrite(subresource)) strategy.prepareForStatusUpdate?.(object, live, strategyContext);
+  if (isMainWrite(subresource)) {
+    if (!isOwnKind) strategy.prepareForUpdate?.(object, live, strategyContext);
+  } else if (isStatusWrite(subresource)) strategy.prepareForStatusUpdate?.(object, live, strategyContext);
 
   const admission = {
     operation: 'UPDATE' as const,

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
+import { builtInAnnotation } from '../crd/native.ts';
 import { keyPrefix, objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { ServiceAddress, ServiceResolver } from './webhook-client.ts';
@@ -46,11 +47,19 @@ function fromSlices(
     const port = portNumber(objects(value.object['ports']), portName);
     for (const endpoint of objects(value.object['endpoints'])) {
       const ready = !isJsonObject(endpoint['conditions']) || endpoint['conditions']['ready'] !== false;
+      if (standsForBuiltIn(store, namespace, endpoint['targetRef'])) continue;
       const [host] = Array.isArray(endpoint['addresses']) ? endpoint['addresses'] : [];
       if (ready && typeof host === 'string' && port !== undefined) return { host, port };
     }
   }
   return undefined;
+}
+
+/** A Pod that stands for controllers of this program answers no webhooks. */
+function standsForBuiltIn(store: Store<StoredObject>, namespace: string, target: unknown): boolean {
+  if (!isJsonObject(target) || target['kind'] !== 'Pod' || typeof target['name'] !== 'string') return false;
+  const pod = store.get(objectKey({ group: '', plural: 'pods' }, namespace, target['name']))?.value.object;
+  return pod?.metadata.annotations?.[builtInAnnotation] !== undefined;
 }
 
 function fromEndpoints(
@@ -62,7 +71,10 @@ function fromEndpoints(
   const endpoints = store.get(objectKey({ group: '', plural: 'endpoints' }, namespace, name))?.value.object;
   for (const subset of objects(endpoints?.['subsets'])) {
     const port = portNumber(objects(subset['ports']), portName);
-    const host = objects(subset['addresses'])[0]?.['ip'];
+    const [address] = objects(subset['addresses']).filter(
+      ({ targetRef }) => !standsForBuiltIn(store, namespace, targetRef),
+    );
+    const host = address?.['ip'];
     if (typeof host === 'string' && port !== undefined) return { host, port };
   }
   return undefined;

@@ -19,7 +19,7 @@ import { createHeldEvents } from './held-events.ts';
 import { changedBesidesStatus, type ObjectEvent } from './predicates.ts';
 import { type Result, TerminalError } from './result.ts';
 import { type Watch, watchObjects } from './watches.ts';
-import { type TrackedClient, trackWrites, waitForWrites } from './write-tracker.ts';
+import { type ShownVersion, type TrackedClient, trackWrites, waitForWrites } from './write-tracker.ts';
 
 export interface ControllerOptions {
   client: Client;
@@ -138,6 +138,9 @@ export function createController(definition: ControllerDefinition, options: Cont
     return 'error';
   };
 
+  const shownVersion: ShownVersion = (resource, key) =>
+    resource === definition.for ? options.cache.lister(definition.for).get(key)?.metadata.resourceVersion : undefined;
+
   const reconcile = async (key: string, stop: AbortSignal): Promise<void> => {
     const target = parseKey(key);
     const keyLog = log.with({
@@ -150,7 +153,7 @@ export function createController(definition: ControllerDefinition, options: Cont
       keyLog.warn('Reconcile takes too long and was told to stop', { limitMs: limit });
       ending.abort(new Error(`reconcile did not end within ${limit} ms`));
     });
-    const tracked = trackWrites(options.client);
+    const tracked = trackWrites(options.client, shownVersion);
     const startedAt = clock.now();
     measured.activeWorkers(1);
     let outcome: Result | { kind: 'failed'; error: unknown };

@@ -120,6 +120,21 @@ describe('a controller and what it wrote itself', () => {
     await w.stop();
   });
 
+  it('looks at what another changed before a write of its own that changes nothing', async () => {
+    const w = looks(
+      async ({ client, cache }) => {
+        await w.server.patch(Widgets, at('a'), 'merge', { spec: { size: 8 } }, by);
+        await expect.poll(() => cache.lister(Widgets).get(at('a'))?.spec?.size).toBe(8);
+        await client.patch(Widgets, at('a'), 'merge', { spec: { size: 8 } }, by);
+      },
+      { continuesAfterOwnWrite: 'everything' },
+    );
+    await w.server.create(Widgets, widget('a'), by);
+    await w.start();
+    await expect.poll(() => w.seen.length).toBe(2);
+    await w.stop();
+  });
+
   it('looks at once at a status that another writes after its work', async () => {
     const w = looks(({ client }) => client.patch(Widgets, at('a'), 'merge', { status: { phase: 'Up' } }, status));
     await w.server.create(Widgets, widget('a'), by);

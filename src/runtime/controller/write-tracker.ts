@@ -1,5 +1,13 @@
-import { type Client, formatKey, type Informer, isAtLeast, resourceId } from '../../client/index.ts';
-import type { KubeObject, Resource } from '../../machinery/index.ts';
+import {
+  type Client,
+  formatKey,
+  type Informer,
+  isAtLeast,
+  type ObjectKey,
+  objectKey,
+  resourceId,
+} from '../../client/index.ts';
+import type { KubeObject, ObjectMeta, Resource } from '../../machinery/index.ts';
 
 /** One object as it was written. */
 export interface Written {
@@ -20,12 +28,17 @@ export interface TrackedClient {
   wrote(resource: Resource, key: string, resourceVersion: string): boolean;
 }
 
-/** Remembers the resource version of every write, so that the next reconcile of a key can wait to see its own work. */
-export function trackWrites(client: Client): TrackedClient {
+/** The version of an object that its cache shows; undefined where there is no cache to ask. */
+export type ShownVersion = (resource: Resource, key: ObjectKey) => string | undefined;
+
+/**
+ * Remembers the resource version of every write, so that the next reconcile of a key can wait to see its own work. A write that
+ * changed nothing answers with the version somebody else wrote: where the cache showed that one before, it is not ours.
+ */
+export function trackWrites(client: Client, shownVersion: ShownVersion = () => undefined): TrackedClient {
   const writes = new Map<string, Written>();
-  const note = <T extends KubeObject>(resource: Resource<T>, dryRun: boolean | undefined, object: T): T => {
-    const { name = '', namespace, resourceVersion } = object.metadata;
-    if (dryRun === true || resourceVersion === undefined) return object;
+  const note = (resource: Resource, { name = '', namespace, resourceVersion }: ObjectMeta, shown?: string): void => {
+    if (resourceVersion === undefined || resourceVersion === shown) return;
     const key = formatKey(namespace === undefined ? { name } : { namespace, name });
     const id = `${resourceId(resource)} ${key}`;
     const before = writes.get(id);
@@ -34,6 +47,15 @@ export function trackWrites(client: Client): TrackedClient {
       before.versions.push(resourceVersion);
       if (!isAtLeast(before.resourceVersion, resourceVersion)) before.resourceVersion = resourceVersion;
     }
+  };
+  /** `key` of an object that may be there already */
+  const tracked = async <T extends KubeObject | undefined>(
+    { resource, key, dryRun }: { resource: Resource; key?: ObjectKey; dryRun: boolean | undefined },
+    write: () => Promise<T>,
+  ): Promise<T> => {
+    const shown = key && shownVersion(resource, key);
+    const object = await write();
+    if (object && dryRun !== true) note(resource, object.metadata, shown);
     return object;
   };
   return {
@@ -44,18 +66,20 @@ export function trackWrites(client: Client): TrackedClient {
       get: (resource, key, options) => client.get(resource, key, options),
       list: (resource, options) => client.list(resource, options),
       watch: (resource, options) => client.watch(resource, options),
-      create: async (resource, object, options) =>
-        note(resource, options.dryRun, await client.create(resource, object, options)),
-      update: async (resource, object, options) =>
-        note(resource, options.dryRun, await client.update(resource, object, options)),
-      patch: async (resource, key, type, patch, options) =>
-        note(resource, options.dryRun, await client.patch(resource, key, type, patch, options)),
-      apply: async (resource, object, options) =>
-        note(resource, options.dryRun, await client.apply(resource, object, options)),
-      delete: async (resource, key, options) => {
-        const held = await client.delete(resource, key, options);
-        return held && note(resource, options?.dryRun, held);
-      },
+      create: (resource, object, options) =>
+        tracked({ resource, dryRun: options.dryRun }, () => client.create(resource, object, options)),
+      update: (resource, object, options) =>
+        tracked({ resource, key: objectKey(object), dryRun: options.dryRun }, () =>
+          client.update(resource, object, options),
+        ),
+      patch: (resource, key, type, patch, options) =>
+        tracked({ resource, key, dryRun: options.dryRun }, () => client.patch(resource, key, type, patch, options)),
+      apply: (resource, object, options) =>
+        tracked({ resource, key: objectKey(object), dryRun: options.dryRun }, () =>
+          client.apply(resource, object, options),
+        ),
+      delete: (resource, key, options) =>
+        tracked({ resource, key, dryRun: options?.dryRun }, () => client.delete(resource, key, options)),
       deleteCollection: (resource, options) => client.deleteCollection(resource, options),
       createSubresource: (resource, key, subresource, body, options) =>
         client.createSubresource(resource, key, subresource, body, options),

@@ -23,6 +23,7 @@ const catalogue = {
   MachineMarkedUnhealthy: 'The owner of a machine was asked to replace it.',
   NodeVolumesDetached: 'All volumes of a Node are detached.',
   Provisioned: 'The cluster reached the phase Provisioned.',
+  ReleaseTagIgnored: 'A source of cluster stacks has names that are no ids of releases; they are not looked at.',
   RemediationRequested: 'A MachineHealthCheck created an object of an external remediation template.',
   RemediationRestricted: 'Too many machines are unhealthy; a MachineHealthCheck replaces none.',
   RemediationStarted: 'A control plane deletes an unhealthy machine to replace it.',
@@ -35,6 +36,8 @@ const catalogue = {
   SuccessfulSetInterruptibleNodeLabel: 'A Node was labelled as interruptible.',
   SuccessfulSetNodeRef: 'A machine found its Node.',
   UserData: 'User data of a machine was made, but part of it has no effect.',
+  TopologyCreate: 'An object of a cluster was created from its ClusterClass.',
+  TopologyDelete: 'An object that the topology of a cluster no longer has was deleted.',
   // OpenStack
   Abandoned: 'Cloud resources of a cluster were left, because an annotation asks for it.',
   AbandonedCloudResources: 'Cloud resources were left, because an annotation asks for it.',

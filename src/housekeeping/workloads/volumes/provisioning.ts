@@ -51,6 +51,7 @@ export async function provisionFor(
   if (!provisioner) {
     const message = `Waiting for a volume to be created either by the external provisioner '${name}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`;
     events.event(claim, 'Normal', 'ExternalProvisioning', message);
+    await callProvisioner(context, claim, name);
     return;
   }
   const { annotations, finalizers = [], resourceVersion } = claim.metadata;
@@ -70,6 +71,17 @@ export async function provisionFor(
         { fieldManager },
       );
   await bind(context, held, await makeVolume(context, held, storageClass, provisioner));
+}
+
+/** External provisioners wait for their name on a claim. */
+async function callProvisioner({ client }: Context, claim: PersistentVolumeClaim, name: string): Promise<void> {
+  const { annotations, resourceVersion } = claim.metadata;
+  if (annotations?.[storageProvisioner] === name) return;
+  const metadata = {
+    resourceVersion: must(resourceVersion, 'resourceVersion'),
+    annotations: { [storageProvisioner]: name, [storageProvisionerBeta]: name },
+  };
+  await client.patch(PersistentVolumeClaims, objectKey(claim), 'merge', { metadata }, { fieldManager });
 }
 
 /** A claim that goes while its volume is made: the volume is finished, so that it goes the way of all volumes. */

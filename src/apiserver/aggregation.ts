@@ -1,0 +1,76 @@
+import type { JsonObject } from '../machinery/index.ts';
+
+/** A resource of another server, as its discovery has it. */
+export interface AggregatedResource {
+  readonly name: string;
+  readonly singularName: string;
+  readonly namespaced: boolean;
+  readonly kind: string;
+  readonly verbs: readonly string[];
+}
+
+/** One version of a group that another server answers for. */
+export interface AggregatedApi {
+  readonly group: string;
+  readonly version: string;
+  readonly resources: readonly AggregatedResource[];
+}
+
+export interface AggregatedAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Groups of the API that other servers answer for: APIServices that name a Service. */
+export interface Aggregation {
+  /** those that answer at the moment */
+  available(): Promise<readonly AggregatedApi[]>;
+  /** whether an APIService names the group, answered or not */
+  claims(group: string, version: string): boolean;
+  /** answers a GET of a path with its query; who asks has been authorized */
+  get(group: string, version: string, path: string): Promise<AggregatedAnswer>;
+}
+
+/** The groups of other servers in the legacy form of discovery. */
+export function legacyGroups(apis: readonly AggregatedApi[]): JsonObject[] {
+  return groupNames(apis).map((name) => {
+    const versions = apis
+      .filter(({ group }) => group === name)
+      .map(({ version }) => ({ groupVersion: `${name}/${version}`, version }));
+    return { name, versions, preferredVersion: versions[0]! };
+  });
+}
+
+/** The same in the aggregated form. */
+export function aggregatedGroups(apis: readonly AggregatedApi[]): JsonObject[] {
+  return groupNames(apis).map((name) => ({
+    metadata: { name },
+    versions: apis
+      .filter(({ group }) => group === name)
+      .map(({ group, version, resources }) => ({
+        version,
+        freshness: 'Current',
+        resources: resources.map((resource) => ({
+          resource: resource.name,
+          responseKind: { group, version, kind: resource.kind },
+          scope: resource.namespaced ? 'Namespaced' : 'Cluster',
+          singularResource: resource.singularName,
+          verbs: [...resource.verbs],
+        })),
+      })),
+  }));
+}
+
+/** `/apis/<group>/<version>` */
+export function legacyResourceList({ group, version, resources }: AggregatedApi): JsonObject {
+  return {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: `${group}/${version}`,
+    resources: resources.map((resource) => ({ ...resource, verbs: [...resource.verbs] })),
+  };
+}
+
+function groupNames(apis: readonly AggregatedApi[]): string[] {
+  return [...new Set(apis.map(({ group }) => group))].sort();
+}
