@@ -8,6 +8,7 @@ import {
   createExternalObjects,
   createWorkloadClusters,
   type ExternalObjects,
+  type HookCaller,
   type WorkloadClusters,
 } from '../shared/index.ts';
 import { clusterController } from './cluster-object/cluster-controller.ts';
@@ -35,6 +36,10 @@ export interface ClusterControllersOptions {
   /** Machine labels and annotations that reach Nodes, besides those that always do */
   additionalSyncMachineLabels?: readonly RegExp[];
   additionalSyncMachineAnnotations?: readonly RegExp[];
+  /** whether topology controllers run too; where they do not, a Cluster with a topology says so */
+  topologies?: boolean;
+  /** who asks runtime extensions; without, no machine can be updated in place */
+  hooks?: HookCaller;
 }
 
 /** What other controllers share with these. */

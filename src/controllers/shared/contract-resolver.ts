@@ -17,6 +17,8 @@ import { definitionName } from './contract-names.ts';
 export interface ContractKind {
   resource: Resource<UnstructuredObject>;
   contract: ContractVersion;
+  /** the contract of every version the definition names, for objects that are handled in an older one */
+  contracts?: Readonly<Record<string, ContractVersion>>;
 }
 
 /** The kind of a reference is not installed, or its definition does not say which contract it follows. */
@@ -73,12 +75,17 @@ export function createContractResolver(options: { client: Client; clock: Clock }
 function contractOf(definition: UnstructuredObject, group: string, kind: string): ContractKind {
   const labels = definition.metadata.labels ?? {};
   const spec = isJsonObject(definition.spec) ? definition.spec : {};
+  const versionsOf = (label: string): string[] => (labels[label] ?? '').split('_').filter((version) => version !== '');
+  const contracts: Record<string, ContractVersion> = {};
+  for (const [contract, label] of contractLabels)
+    for (const version of versionsOf(label)) contracts[version] ??= contract;
   for (const [contract, label] of contractLabels) {
-    const versions = (labels[label] ?? '').split('_').filter((version) => version !== '');
+    const versions = versionsOf(label);
     const version = versions.sort(compareVersionPriority)[0];
     if (version === undefined) continue;
     return {
       contract,
+      contracts,
       resource: {
         group,
         kind,

@@ -2,7 +2,7 @@ import { MachineDeployments, MachineSets, Machines } from '../../../api/index.ts
 import { objectKey } from '../../../client/index.ts';
 import { ignoreNotFound, type KubeObject, parseApiVersion, type Resource } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
-import { clusterFinalizer, isDeleting, isOwnedBy, withoutFinalizer } from '../../shared/index.ts';
+import { clusterFinalizer, isDeleting, isOkToDelete, isOwnedBy, withoutFinalizer } from '../../shared/index.ts';
 import type { ClusterScope, Descendants, Referenced } from './scope.ts';
 
 const failedRetryMs = 30_000;
@@ -11,6 +11,12 @@ const failedRetryMs = 30_000;
 export async function reconcileDelete(scope: ClusterScope): Promise<Result | undefined> {
   const { cluster, context, descendants } = scope;
   scope.deletion = { reason: 'Deleting', message: 'Deletion started' };
+  if (scope.dependencies.topologies === true && cluster.spec.topology && !isOkToDelete(cluster)) {
+    // the topology controller asks those who listen; its note in an annotation wakes us
+    const message = 'Waiting until all who listen to BeforeClusterDelete agree; TopologyReconciled says who does not';
+    scope.deletion = { reason: 'WaitingForBeforeDeleteHook', message };
+    return undefined;
+  }
   for (const [resource, object] of children(descendants)) {
     if (isDeleting(object) || !isOwnedBy(object, cluster)) continue;
     // without a control-plane provider the stand-alone machines go last: the others need them for their drain

@@ -1,7 +1,7 @@
 import type { Client } from '../../../client/index.ts';
 import type { Clock } from '../../../machinery/index.ts';
 import type { CacheReader } from '../../../runtime/index.ts';
-import type { ExternalObjects, WorkloadClusters } from '../../shared/index.ts';
+import type { ExternalObjects, HookCaller, WorkloadClusters } from '../../shared/index.ts';
 
 /** What every controller of this folder is given. */
 export interface ClusterControllerDependencies {
@@ -21,6 +21,8 @@ export interface ClusterControllerDependencies {
   additionalSyncMachineAnnotations?: readonly RegExp[];
   /** whether somebody makes objects of Cluster spec.topology; where nobody does, the Cluster says so */
   topologies?: boolean;
+  /** who asks runtime extensions; without, no machine can be updated in place */
+  hooks?: HookCaller;
   /** reads and writes the management API outside of a reconcile */
   client: Client;
 }

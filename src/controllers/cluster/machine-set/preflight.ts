@@ -5,6 +5,7 @@ import {
   type MachineSet,
   parseKubernetesVersion,
   skipPreflightChecksAnnotation,
+  upgradeStepAnnotation,
   withLeadingV,
 } from '../../../api/index.ts';
 import { must, type UnstructuredObject } from '../../../machinery/index.ts';
@@ -19,7 +20,6 @@ import {
 
 type Check = 'KubeadmVersionSkew' | 'KubernetesVersionSkew' | 'ControlPlaneIsStable' | 'ControlPlaneVersionSkew';
 
-const upgradeStepAnnotation = 'topology.internal.cluster.x-k8s.io/upgrade-step';
 const maxMinorSkew = 3;
 
 /** Why a set must not make machines now, one line each; empty when it may. */

@@ -63,6 +63,7 @@ import {
 import { combined, type Phase, runPhases } from '../common/phases.ts';
 import { reconcileDelete } from './deletion.ts';
 import { reconcileBootstrap, reconcileInfrastructure } from './external.ts';
+import { reconcileInPlaceUpdate } from './in-place-update.ts';
 import { observeLegacyMachine } from './legacy-status.ts';
 import { replaceLostServer } from './lost-server.ts';
 import { reconcileNode } from './node.ts';
@@ -78,6 +79,7 @@ const always: readonly Phase<MachineScope>[] = [
   replaceLostServer,
   reconcileNode,
   takeCertificatesExpiry,
+  reconcileInPlaceUpdate,
 ];
 
 /** Machines: from bootstrap data and infrastructure to a Node, and back again. */
@@ -213,6 +215,7 @@ function observe(scope: MachineScope, errors: readonly unknown[]): Result {
       ? dependencies.workloads.state(objectKey(cluster))
       : { connected: false, lastSuccess: 0, failures: 0 },
     gracePeriodMs: dependencies.remoteConditionsGracePeriodMs ?? defaultGracePeriodMs,
+    updating: scope.updating,
     deletion:
       errors.length > 0 && scope.deletion?.reason === 'Deleting'
         ? { reason: 'InternalError', message: (combined(errors) as Error).message }

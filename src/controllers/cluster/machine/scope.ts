@@ -46,4 +46,6 @@ export interface MachineScope {
   infrastructure: Referenced;
   node: NodeView;
   deletion?: DeletionProgress;
+  /** where an update in place stands, if it is under way */
+  updating?: { reason: 'InPlaceUpdating' | 'InPlaceUpdateFailed'; message: string };
 }

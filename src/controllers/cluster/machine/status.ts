@@ -28,7 +28,7 @@ import {
 } from '../../shared/index.ts';
 import { isRolloutExpired, rolloutAfter, templateDifferences } from '../common/template.ts';
 import { nodeVerdicts } from './node-status.ts';
-import type { DeletionProgress, NodeView, Referenced } from './scope.ts';
+import type { DeletionProgress, MachineScope, NodeView, Referenced } from './scope.ts';
 
 /** Everything the status of a machine is computed from. */
 export interface MachineObservation {
@@ -41,6 +41,7 @@ export interface MachineObservation {
   workload: WorkloadState;
   gracePeriodMs: number;
   deletion: DeletionProgress | undefined;
+  updating: MachineScope['updating'];
   nowMs: number;
 }
 
@@ -63,7 +64,7 @@ export function observeMachine(draft: Machine, seen: MachineObservation): Result
   set(
     'Updating',
     draft.metadata.annotations?.[updateInProgressAnnotation] !== undefined
-      ? { status: 'True', reason: 'InPlaceUpdating', message: 'In-place update in progress' }
+      ? { status: 'True', ...(seen.updating ?? { reason: 'InPlaceUpdating', message: 'In-place update in progress' }) }
       : { status: 'False', reason: 'NotUpdating' },
   );
   const upToDate = upToDateVerdict(draft, seen);

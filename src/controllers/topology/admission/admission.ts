@@ -1,0 +1,247 @@
+import {
+  type Cluster,
+  type ClusterClass,
+  ClusterClasses,
+  Clusters,
+  MachineDeployments,
+  Machines,
+  topologyOwnedLabel,
+  unsafeClassNameAnnotation,
+  unsafeVersionAnnotation,
+} from '../../../api/index.ts';
+import type { Client } from '../../../client/index.ts';
+import { type Clock, clone, deepEqual, type FieldError, fieldError, isNotFound } from '../../../machinery/index.ts';
+import { createContractResolver, isHookPending, isTrue, missingGrant } from '../../shared/index.ts';
+import { classReference, mayUseClass } from '../class-offer.ts';
+import { planeStateOf } from '../cluster/current-state.ts';
+import { classKeyOf, hasTopology, type TopologyCluster } from '../common.ts';
+import { controlPlaneReplicas } from '../desired/replicas.ts';
+import { defaultVariables, validateVariables } from '../variables/values.ts';
+import { noPools, validateClass } from './class-rules.ts';
+import { classesInUse, incompatibilities, missingClasses, shortList } from './compatibility.ts';
+import { validateVersion } from './version-rules.ts';
+
+/** What is said of a write besides whether it may be. */
+export interface Judgement {
+  errors: FieldError[];
+  warnings: string[];
+}
+
+/** The rules of Clusters with a topology and of ClusterClasses that look at other objects. */
+export interface TopologyAdmission {
+  /** Fills in defaults of variables, in place. */
+  defaultCluster(draft: Cluster, old: Cluster | undefined, signal?: AbortSignal): Promise<void>;
+  validateCluster(cluster: Cluster, old: Cluster | undefined, signal?: AbortSignal): Promise<Judgement>;
+  validateClass(clusterClass: ClusterClass, old: ClusterClass | undefined, signal?: AbortSignal): Promise<Judgement>;
+  /** why a ClusterClass may not be deleted */
+  keepsClass(clusterClass: ClusterClass, signal?: AbortSignal): Promise<string | undefined>;
+}
+
+const forever = new AbortController().signal;
+/** values of so many Clusters are listed when a class stops to accept them */
+const maxUnhappy = 5;
+
+/** `client` reads with the rights of the controllers: what a tenant may not name is never looked at. */
+export function topologyAdmission({ client, clock }: { client: Client; clock: Clock }): TopologyAdmission {
+  const contracts = createContractResolver({ client, clock });
+
+  async function classOf(cluster: TopologyCluster, signal: AbortSignal): Promise<ClusterClass | undefined> {
+    try {
+      return await client.get(ClusterClasses, classKeyOf(cluster), { signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  const isReady = (found: ClusterClass): boolean =>
+    found.status?.observedGeneration === found.metadata.generation && isTrue(found, 'VariablesReady');
+
+  /** Clusters of a class. Those of other namespaces count only where the class lets them use it. */
+  async function usersOf(clusterClass: ClusterClass, signal: AbortSignal): Promise<TopologyCluster[]> {
+    const { metadata } = clusterClass;
+    const key = { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
+    const all = (await client.list(Clusters, { signal })).items.filter(hasTopology);
+    const users: TopologyCluster[] = [];
+    for (const cluster of all) {
+      if (!deepEqual(classKeyOf(cluster), key)) continue;
+      if (await mayUseClass(client, cluster, clusterClass, signal)) users.push(cluster);
+    }
+    return users;
+  }
+
+  /** Why the version of a Cluster cannot be changed now. */
+  async function busy(old: TopologyCluster, signal: AbortSignal): Promise<string | undefined> {
+    const { namespace = '', name = '' } = old.metadata;
+    if (isHookPending(old, 'AfterClusterUpgrade')) return 'the upgrade to it is not completed yet';
+    const reference = old.spec.controlPlaneRef;
+    if (!reference) return undefined;
+    const version = old.spec.topology.version;
+    const kind = await contracts.resolve(reference.apiGroup, reference.kind, signal).catch(() => undefined);
+    const plane =
+      kind &&
+      (await client.get(kind.resource, { namespace, name: reference.name }, { signal }).catch((error: unknown) => {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }));
+    if (plane && kind) {
+      const state = planeStateOf({ object: plane, contract: kind.contract });
+      if (state.isProvisioning) return `${reference.kind} ${reference.name} is being created`;
+      if (state.isUpgrading || state.version !== version)
+        return `${reference.kind} ${reference.name} is being upgraded to it`;
+    }
+    const labelSelector = `cluster.x-k8s.io/cluster-name=${name},${topologyOwnedLabel}`;
+    const deployments = (await client.list(MachineDeployments, { namespace, labelSelector, signal })).items;
+    const behind = deployments.find(({ spec }) => spec.template.spec.version !== version);
+    if (behind) return `MachineDeployment ${behind.metadata.name} is not upgraded to it yet`;
+    if (deployments.length === 0) return undefined;
+    const machines = (await client.list(Machines, { namespace, labelSelector, signal })).items;
+    const late = machines.find(({ spec }) => spec.version !== version);
+    return late && `Machine ${late.metadata.name} is not replaced by one of that version yet`;
+  }
+
+  async function versionErrors(
+    cluster: TopologyCluster,
+    old: Cluster | undefined,
+    found: ClusterClass,
+    signal: AbortSignal,
+  ): Promise<FieldError[]> {
+    const { version } = cluster.spec.topology;
+    const before = old && hasTopology(old) ? old : undefined;
+    const from = before?.spec.topology.version;
+    if (from === version || cluster.metadata.annotations?.[unsafeVersionAnnotation] !== undefined) return [];
+    const errors = validateVersion(version, from, found);
+    if (errors.length > 0 || !before) return errors;
+    const why = await busy(before, signal);
+    if (why === undefined) return [];
+    const detail = `version cannot be changed from ${from} to ${version} now: ${why}; wait for condition TopologyReconciled`;
+    return [fieldError.invalid('spec.topology.version', version, detail)];
+  }
+
+  async function rebaseErrors(
+    cluster: TopologyCluster,
+    old: TopologyCluster,
+    found: ClusterClass,
+    signal: AbortSignal,
+  ): Promise<FieldError[]> {
+    if (deepEqual(classKeyOf(cluster), classKeyOf(old))) return [];
+    if (cluster.metadata.annotations?.[unsafeClassNameAnnotation] !== undefined) return [];
+    const before = await classOf(old, signal);
+    if (!before) {
+      const { name } = classKeyOf(old);
+      const detail = `ClusterClass ${name}, which the Cluster is made from, does not exist: whether another one fits cannot be told`;
+      return [fieldError.forbidden('spec.topology.classRef', detail)];
+    }
+    return incompatibilities(before, found).map((error) => ({
+      ...error,
+      field: 'spec.topology.classRef',
+      type: 'Forbidden' as const,
+      detail: `ClusterClass ${found.metadata.name} is not compatible with ${before.metadata.name}: ${error.field} ${error.detail}`,
+    }));
+  }
+
+  return {
+    async defaultCluster(draft, old, signal = forever) {
+      if (!hasTopology(draft) || !isConcerned(draft, old)) return;
+      const found = await classOf(draft, signal);
+      if (!(await mayUseClass(client, draft, found, signal))) return;
+      if (found && isReady(found)) defaultVariables(draft.spec.topology, clone(found.status?.variables ?? []));
+    },
+
+    async validateCluster(cluster, old, signal = forever) {
+      const judgement: Judgement = { errors: [], warnings: [] };
+      if (!hasTopology(cluster) || !isConcerned(cluster, old)) return judgement;
+      const { topology } = cluster.spec;
+      const { errors, warnings } = judgement;
+      if ((topology.workers?.machinePools ?? []).length > 0) {
+        errors.push(fieldError.forbidden('spec.topology.workers.machinePools', noPools));
+      }
+      const found = await classOf(cluster, signal);
+      if (!(await mayUseClass(client, cluster, found, signal))) {
+        const detail = missingGrant(classReference(cluster));
+        errors.push(fieldError.forbidden('spec.topology.classRef.namespace', detail));
+        return judgement;
+      }
+      if (!found || !isReady(found)) {
+        const { name, namespace } = classKeyOf(cluster);
+        const state = found ? 'is not reconciled yet' : 'does not exist';
+        warnings.push(
+          `ClusterClass ${namespace}/${name} ${state}: variables and classes of the Cluster are checked once it is there`,
+        );
+        return judgement;
+      }
+      const before = old && hasTopology(old) ? old : undefined;
+      errors.push(
+        ...validateVariables(topology, found.status?.variables ?? [], { old: before?.spec.topology }),
+        ...missingClasses(cluster, found),
+        ...(await versionErrors(cluster, old, found, signal)),
+        ...(before ? await rebaseErrors(cluster, before, found, signal) : []),
+      );
+      if (topology.controlPlane?.healthCheck && !found.spec.controlPlane.machineInfrastructure) {
+        const detail = `can be set only if spec.controlPlane.machineInfrastructure is set in ClusterClass ${found.metadata.name}`;
+        errors.push(fieldError.forbidden('spec.topology.controlPlane.healthCheck', detail));
+      }
+      const { note } = controlPlaneReplicas(found, topology);
+      if (note !== undefined) warnings.push(note);
+      return judgement;
+    },
+
+    async validateClass(clusterClass, old, signal = forever) {
+      if (old && deepEqual(old.spec, clusterClass.spec)) return { errors: [], warnings: [] };
+      const errors = validateClass(clusterClass);
+      if (errors.length > 0 || !old) return { errors, warnings: [] };
+      const users = await usersOf(old, signal);
+      if (users.length === 0) return { errors, warnings: [] };
+      errors.push(...incompatibilities(old, clusterClass), ...classesInUse(clusterClass, users));
+      errors.push(...variablesRefused(clusterClass, old, users));
+      return { errors, warnings: [] };
+    },
+
+    async keepsClass(clusterClass, signal = forever) {
+      const users = await usersOf(clusterClass, signal);
+      if (users.length === 0) return undefined;
+      const names = users.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+      return `ClusterClass cannot be deleted because it is used by ${users.length} Cluster(s): ${shortList(names)}`;
+    },
+  };
+}
+
+/** Writes that leave the topology as it is are not held up by a class that changed meanwhile, nor is a deletion. */
+function isConcerned(cluster: Cluster, old: Cluster | undefined): boolean {
+  if (cluster.metadata.deletionTimestamp !== undefined) return false;
+  return !old || !deepEqual(old.spec.topology, cluster.spec.topology);
+}
+
+/** Clusters whose variables a changed class would refuse, though the class before accepted them. */
+function variablesRefused(
+  clusterClass: ClusterClass,
+  old: ClusterClass,
+  users: readonly TopologyCluster[],
+): FieldError[] {
+  if (deepEqual(clusterClass.spec.variables, old.spec.variables)) return [];
+  const inline = 'inline';
+  // variables of extensions do not change with the class
+  const discovered = (clusterClass.status?.variables ?? []).filter(
+    ({ definitions }) => !definitions.some(({ from }) => from === inline),
+  );
+  const definitions = [
+    ...(clusterClass.spec.variables ?? []).map(({ name, ...definition }) => ({
+      name,
+      definitions: [{ from: inline, ...definition }],
+    })),
+    ...discovered,
+  ];
+  const errors: FieldError[] = [];
+  for (const cluster of users) {
+    const topology = clone(cluster.spec.topology);
+    defaultVariables(topology, definitions);
+    // not as an update: what did not change would be forgiven
+    const [first] = validateVariables(topology, definitions);
+    if (!first) continue;
+    const { namespace, name } = cluster.metadata;
+    const detail = `Cluster ${namespace}/${name} would not be valid any more: ${first.field}: ${first.detail}`;
+    errors.push(fieldError.forbidden('spec.variables', detail));
+    if (errors.length === maxUnhappy) break;
+  }
+  return errors;
+}

@@ -1,0 +1,118 @@
+import {
+  type Cluster,
+  clusterNameLabel,
+  type MachineDeployment,
+  MachineDeployments,
+  MachineHealthChecks,
+  type MachineSet,
+  MachineSets,
+  topologyOwnedLabel,
+} from '../../../api/index.ts';
+import { objectKey } from '../../../client/index.ts';
+import { ignoreNotFound, type KubeObject, type Resource, type UnstructuredObject } from '../../../machinery/index.ts';
+import type { ReconcileContext } from '../../../runtime/index.ts';
+import { isDeleting, isOwnedBy } from '../../shared/index.ts';
+import { byTopologyCluster, indexValue } from '../common.ts';
+
+type Context = Pick<ReconcileContext, 'client' | 'cache' | 'signal'>;
+
+async function remove({ client, signal }: Context, resource: Resource<KubeObject>, object: KubeObject): Promise<void> {
+  const { uid } = object.metadata;
+  await client
+    .delete(resource, objectKey(object), { signal, ...(uid !== undefined && { preconditions: { uid } }) })
+    .catch(ignoreNotFound);
+}
+
+/** Deletes MachineDeployments that the topology no longer has. */
+export async function removeSurplusDeployments(
+  context: Context,
+  existing: readonly MachineDeployment[],
+  isWanted: (deployment: MachineDeployment) => boolean,
+): Promise<string[]> {
+  const removed: string[] = [];
+  for (const deployment of existing) {
+    if (isDeleting(deployment) || isWanted(deployment)) continue;
+    await remove(context, MachineDeployments, deployment);
+    removed.push(deployment.metadata.name ?? '');
+  }
+  return removed;
+}
+
+/** Deletes health checks that the topology made and no longer wants. */
+export async function removeSurplusHealthChecks(
+  context: Context,
+  cluster: Cluster,
+  wanted: ReadonlySet<string>,
+): Promise<void> {
+  const checks = context.cache.lister(MachineHealthChecks).byIndex(byTopologyCluster, keyOf(cluster));
+  for (const check of checks) {
+    const isOurs = check.metadata.labels?.[topologyOwnedLabel] !== undefined && isOwnedBy(check, cluster);
+    if (!isOurs || isDeleting(check) || wanted.has(check.metadata.name ?? '')) continue;
+    await remove(context, MachineHealthChecks, check);
+  }
+}
+
+const keyOf = ({ metadata }: Cluster): string =>
+  indexValue({ namespace: metadata.namespace ?? '', name: metadata.name ?? '' });
+
+/** One kind of templates, and the names that are in use of it. */
+export interface TemplatesInUse {
+  readonly resource: Resource<UnstructuredObject>;
+  readonly names: Set<string>;
+}
+
+export interface TemplateSweep {
+  /**
+   * Deletes templates of the cluster that nothing refers to any more: those that a rotation replaced once their last MachineSet is
+   * gone, and those of a pass that was cut short before anything referred to them. Runs only after all references were written.
+   */
+  removeUnused(
+    context: Context,
+    cluster: Cluster,
+    kinds: ReadonlyMap<string, TemplatesInUse>,
+    templatesOf: (resource: Resource<UnstructuredObject>) => Promise<readonly UnstructuredObject[]>,
+  ): Promise<void>;
+}
+
+/** Looks only where what is in use has changed since the last look. */
+export function createTemplateSweep(): TemplateSweep {
+  /** by uid of the Cluster: what was in use when nothing was left to delete */
+  const clean = new Map<string, string>();
+  return {
+    async removeUnused(context, cluster, kinds, templatesOf) {
+      addReferences(context, cluster, kinds);
+      const uid = cluster.metadata.uid ?? '';
+      const inUse = [...kinds]
+        .map(([kind, { names }]) => `${kind}: ${[...names].sort().join(' ')}`)
+        .sort()
+        .join('\n');
+      if (clean.get(uid) === inUse) return;
+      for (const { resource, names } of kinds.values()) {
+        for (const template of await templatesOf(resource)) {
+          if (!isOurs(template, cluster) || names.has(template.metadata.name ?? '') || isDeleting(template)) continue;
+          await remove(context, resource, template);
+        }
+      }
+      clean.set(uid, inUse);
+    },
+  };
+}
+
+function isOurs(template: UnstructuredObject, cluster: Cluster): boolean {
+  const { labels } = template.metadata;
+  return (
+    labels?.[topologyOwnedLabel] !== undefined &&
+    labels[clusterNameLabel] === cluster.metadata.name &&
+    isOwnedBy(template, cluster)
+  );
+}
+
+function addReferences(context: Context, cluster: Cluster, kinds: ReadonlyMap<string, TemplatesInUse>): void {
+  const sets: MachineSet[] = context.cache.lister(MachineSets).byIndex(byTopologyCluster, keyOf(cluster));
+  const deployments = context.cache.lister(MachineDeployments).byIndex(byTopologyCluster, keyOf(cluster));
+  for (const { spec } of [...sets, ...deployments]) {
+    for (const reference of [spec.template.spec.bootstrap.configRef, spec.template.spec.infrastructureRef]) {
+      if (reference) kinds.get(`${reference.kind}.${reference.apiGroup}`)?.names.add(reference.name);
+    }
+  }
+}

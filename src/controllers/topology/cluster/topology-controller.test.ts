@@ -1,0 +1,284 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type Cluster,
+  ClusterClasses,
+  Clusters,
+  MachineDeployments,
+  MachineHealthChecks,
+  MachineSets,
+  Machines,
+} from '../../../api/index.ts';
+import type { JsonObject } from '../../../machinery/index.ts';
+import { at, type BuiltInHookHandler, conditionOf, isTrue } from '../../shared/index.ts';
+import {
+  FakeClusters,
+  FakeConfigTemplates,
+  FakeControlPlanes,
+  FakeMachineTemplates,
+} from '../../testing/provider-kinds.ts';
+import { by, type World } from '../../testing/world.ts';
+import { createClass, createTopologyCluster, createTopologyWorld } from '../testing/class-world.ts';
+
+let world: World;
+afterEach(async () => {
+  await world?.stop();
+});
+
+const cluster = async (name = 'c1'): Promise<Cluster> => (await world.find(Clusters, name))!;
+const reconciled = async (name = 'c1') => conditionOf(await cluster(name), 'TopologyReconciled');
+const ready = async (machines: number): Promise<boolean> => {
+  const all = await world.list(Machines);
+  return all.length === machines && all.every((machine) => isTrue(machine, 'Available'));
+};
+const patch = (spec: JsonObject, name = 'c1') =>
+  world.client.patch(Clusters, { namespace: world.namespace, name }, 'merge', { spec }, by);
+const names = async (resource: typeof FakeMachineTemplates): Promise<string[]> =>
+  (await world.list(resource)).map(({ metadata }) => metadata.name ?? '').filter((name) => name.startsWith('c1-'));
+
+describe('a topology', () => {
+  it('becomes a cluster, and is quiet then', async () => {
+    world = await createTopologyWorld();
+    await createClass(world);
+    await createTopologyCluster(world, 'c1');
+    await world.until(() => ready(2));
+    await world.until(async () => isTrue(await cluster(), 'Available'));
+    const { spec, metadata } = await cluster();
+    expect(await reconciled()).toMatchObject({ status: 'True', reason: 'ReconcileSucceeded' });
+    expect(metadata.labels).toMatchObject({ 'topology.cluster.x-k8s.io/owned': '' });
+    const plane = await world.find(FakeControlPlanes, spec.controlPlaneRef!.name);
+    expect(plane).toMatchObject({ spec: { etcd: 'local', version: 'v1.33.0' } });
+    expect(at((await world.find(FakeClusters, spec.infrastructureRef!.name))!, 'spec', 'region')).toBe('one');
+    const [deployment] = await world.list(MachineDeployments);
+    const template = await world.find(FakeMachineTemplates, deployment!.spec.template.spec.infrastructureRef.name);
+    expect(at(template!, 'spec', 'template', 'spec', 'flavor')).toBe('m1.small');
+    const writes = world.writes();
+    await world.pass(3_600_000);
+    expect(world.writes()).toBe(writes);
+  });
+
+  it('rotates a template when a variable changes, rolls the machines and deletes the old template', async () => {
+    world = await createTopologyWorld();
+    await createClass(world);
+    await createTopologyCluster(world, 'c1');
+    await world.until(() => ready(2));
+    const before = await names(FakeMachineTemplates);
+    expect(before).toHaveLength(1);
+    await patch({ topology: { variables: [{ name: 'flavor', value: 'm1.large' }] } });
+    await world.until(async () => {
+      const after = await names(FakeMachineTemplates);
+      return (
+        after.length === 1 && after[0] !== before[0] && (await ready(2)) && (await world.list(MachineSets)).length === 1
+      );
+    });
+    expect(
+      at(
+        (await world.find(FakeMachineTemplates, (await names(FakeMachineTemplates))[0]!))!,
+        'spec',
+        'template',
+        'spec',
+        'flavor',
+      ),
+    ).toBe('m1.large');
+    expect(await names(FakeConfigTemplates)).toHaveLength(1);
+  });
+
+  it('leaks nothing when it is cut short between a new template and the switch to it', async () => {
+    const faults: NonNullable<Parameters<typeof createTopologyWorld>[0]>['faults'] = [];
+    world = await createTopologyWorld({ faults });
+    await createClass(world);
+    await createTopologyCluster(world, 'c1');
+    await world.until(() => ready(2));
+    faults.push({
+      verb: 'apply',
+      resource: 'machinedeployments',
+      error: () => new Error('cut short'),
+    } as (typeof faults)[number]);
+    await patch({ topology: { variables: [{ name: 'flavor', value: 'm1.large' }] } });
+    await world.pass(10_000);
+    await world.restart(async () => {
+      faults.length = 0;
+      await patch({ topology: { variables: [{ name: 'flavor', value: 'm1.huge' }] } });
+    });
+    await world.until(async () => (await names(FakeMachineTemplates)).length === 1 && (await ready(2)));
+    expect(
+      at(
+        (await world.find(FakeMachineTemplates, (await names(FakeMachineTemplates))[0]!))!,
+        'spec',
+        'template',
+        'spec',
+        'flavor',
+      ),
+    ).toBe('m1.huge');
+  });
+
+  it('upgrades the control plane first, then workers one after the other', async () => {
+    world = await createTopologyWorld();
+    await createClass(world);
+    const worker = (name: string): JsonObject => ({ class: 'worker', name, replicas: 1 });
+    await createTopologyCluster(world, 'c1', {
+      workers: { machineDeployments: ['a', 'b', 'c'].map((name) => ({ class: 'worker', name, replicas: 1 })) },
+    });
+    await world.until(() => ready(3));
+    const deferred = { ...worker('c'), metadata: { annotations: { 'topology.cluster.x-k8s.io/defer-upgrade': '' } } };
+    await patch({
+      topology: { version: 'v1.34.1', workers: { machineDeployments: [worker('a'), worker('b'), deferred] } },
+    });
+    const seen = new Set<string>();
+    await world.until(async () => {
+      const versions = (await world.list(MachineDeployments))
+        .sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
+        .map(({ spec }) => spec.template.spec.version);
+      const { controlPlaneRef } = (await cluster()).spec;
+      const plane = at((await world.find(FakeControlPlanes, controlPlaneRef!.name))!, 'spec', 'version');
+      seen.add([plane, ...versions].join(' '));
+      return versions[1] === 'v1.34.1' && (await ready(3));
+    });
+    expect([...seen].filter((line) => line.startsWith('v1.33.0 ') && line.includes('v1.34.1'))).toEqual([]);
+    await world.until(async () => (await reconciled())?.reason === 'MachineDeploymentsUpgradeDeferred');
+    const [last] = (await world.list(MachineDeployments)).filter(({ metadata }) => metadata.name!.startsWith('c1-c-'));
+    expect(last!.spec.template.spec.version).toBe('v1.33.0');
+    await patch({ topology: { workers: { machineDeployments: ['a', 'b', 'c'].map(worker) } } });
+    await world.until(async () => (await reconciled())?.status === 'True');
+    expect((await world.list(Machines)).map(({ spec }) => spec.version)).toEqual(['v1.34.1', 'v1.34.1', 'v1.34.1']);
+  });
+
+  it('passes the minors between through the versions of its class, with all hooks on the way', async () => {
+    const called: string[] = [];
+    const note = <H extends BuiltInHookHandler['hook']>(hook: H): BuiltInHookHandler =>
+      ({
+        hook,
+        name: 'notes',
+        call: async (request: { toKubernetesVersion?: string; kubernetesVersion?: string }) => {
+          called.push(`${hook} ${request.toKubernetesVersion ?? request.kubernetesVersion ?? ''}`.trim());
+          return { status: 'go-on' };
+        },
+      }) as BuiltInHookHandler;
+    world = await createTopologyWorld({
+      hooks: [
+        note('BeforeClusterCreate'),
+        note('AfterControlPlaneInitialized'),
+        note('BeforeClusterUpgrade'),
+        note('BeforeControlPlaneUpgrade'),
+        note('AfterControlPlaneUpgrade'),
+        note('BeforeWorkersUpgrade'),
+        note('AfterWorkersUpgrade'),
+        note('AfterClusterUpgrade'),
+      ],
+    });
+    await createClass(world, 'small', { kubernetesVersions: ['v1.31.0', 'v1.31.4', 'v1.32.1', 'v1.33.2', 'v1.34.0'] });
+    await createTopologyCluster(world, 'c1', { version: 'v1.31.0' });
+    await world.until(() => ready(2));
+    await world.until(() => called.length === 2);
+    expect(called.splice(0)).toEqual(['BeforeClusterCreate', 'AfterControlPlaneInitialized']);
+    await patch({ topology: { version: 'v1.34.0' } });
+    await world.until(async () => called.at(-1)?.startsWith('AfterClusterUpgrade') === true);
+    await world.until(async () => (await reconciled())?.status === 'True' && (await ready(2)));
+    expect(called).toEqual([
+      'BeforeClusterUpgrade v1.34.0',
+      'BeforeControlPlaneUpgrade v1.32.1',
+      'AfterControlPlaneUpgrade v1.32.1',
+      'BeforeControlPlaneUpgrade v1.33.2',
+      'AfterControlPlaneUpgrade v1.33.2',
+      'BeforeControlPlaneUpgrade v1.34.0',
+      'AfterControlPlaneUpgrade v1.34.0',
+      'BeforeWorkersUpgrade v1.34.0',
+      'AfterWorkersUpgrade v1.34.0',
+      'AfterClusterUpgrade v1.34.0',
+    ]);
+    const { status, metadata } = await cluster();
+    expect(status?.controlPlane?.upgradePlan).toBeUndefined();
+    expect(Object.keys(metadata.annotations ?? {})).toEqual([]);
+    expect((await world.list(Machines)).map(({ spec }) => spec.version)).toEqual(['v1.34.0', 'v1.34.0']);
+  });
+
+  it('keeps the last good state where a patch does not apply, and says which', async () => {
+    world = await createTopologyWorld();
+    await createClass(world);
+    await createTopologyCluster(world, 'c1');
+    await world.until(() => ready(2));
+    const definition = {
+      selector: {
+        apiVersion: 'infrastructure.cluster.x-k8s.io/v1',
+        kind: 'FakeMachineTemplate',
+        matchResources: { machineDeploymentClass: { names: ['*'] } },
+      },
+      jsonPatches: [{ op: 'replace', path: '/spec/template/spec/nowhere/x', value: 1 }],
+    };
+    await world.client.patch(
+      ClusterClasses,
+      { namespace: world.namespace, name: 'small' },
+      'merge',
+      { spec: { patches: [{ name: 'broken', definitions: [definition] }] } },
+      by,
+    );
+    await world.until(async () => (await reconciled())?.reason === 'ReconcileFailed');
+    expect((await reconciled())?.message).toMatch(
+      /patch "broken" cannot be applied to FakeMachineTemplate small: .*nowhere/,
+    );
+    expect(await ready(2)).toBe(true);
+    expect(await names(FakeMachineTemplates)).toHaveLength(1);
+  });
+
+  it('deletes workers that leave the topology, with their health check and templates', async () => {
+    world = await createTopologyWorld();
+    await createClass(world);
+    const healthCheck = { checks: { nodeStartupTimeoutSeconds: 900 } };
+    await createTopologyCluster(world, 'c1', {
+      workers: {
+        machineDeployments: [
+          { class: 'worker', name: 'a', replicas: 1 },
+          { class: 'worker', name: 'b', replicas: 1, healthCheck },
+        ],
+      },
+    });
+    await world.until(() => ready(2));
+    expect(await world.list(MachineHealthChecks)).toHaveLength(1);
+    // as Cluster API would have left them
+    for (const { metadata } of await world.list(MachineDeployments)) {
+      const finalizers = [...(metadata.finalizers ?? []), 'machinedeployment.topology.cluster.x-k8s.io'];
+      const key = { namespace: world.namespace, name: metadata.name ?? '' };
+      await world.client.patch(MachineDeployments, key, 'merge', { metadata: { finalizers } }, by);
+    }
+    await patch({ topology: { workers: { machineDeployments: [{ class: 'worker', name: 'a', replicas: 1 }] } } });
+    await world.until(async () => (await ready(1)) && (await names(FakeMachineTemplates)).length === 1);
+    expect(await world.list(MachineDeployments)).toHaveLength(1);
+    expect(await world.list(MachineHealthChecks)).toEqual([]);
+    expect(await names(FakeConfigTemplates)).toHaveLength(1);
+  });
+
+  it('asks before deletion, and deletes to zero', async () => {
+    let agreed = false;
+    world = await createTopologyWorld({
+      hooks: [
+        {
+          hook: 'BeforeClusterDelete',
+          name: 'backup',
+          call: async () =>
+            agreed ? { status: 'go-on' } : { status: 'wait', retryAfterSeconds: 5, message: 'the backup runs' },
+        },
+      ],
+    });
+    await createClass(world);
+    await createTopologyCluster(world, 'c1');
+    await world.until(() => ready(2));
+    await world.client.delete(Clusters, { namespace: world.namespace, name: 'c1' });
+    await world.until(async () => (await reconciled())?.reason === 'Deleting');
+    await world.pass(60_000);
+    expect((await reconciled())?.message).toContain('backup: the backup runs');
+    expect(conditionOf(await cluster(), 'Deleting')?.reason).toBe('WaitingForBeforeDeleteHook');
+    expect(await world.list(Machines)).toHaveLength(2);
+    agreed = true;
+    await world.until(async () => (await world.find(Clusters, 'c1')) === undefined);
+    expect(await world.list(Machines)).toEqual([]);
+    expect(await world.list(FakeControlPlanes)).toEqual([]);
+  });
+
+  it('waits for what is missing and says so', async () => {
+    world = await createTopologyWorld();
+    await createTopologyCluster(world, 'c1');
+    await world.until(async () => (await reconciled())?.reason === 'ReconcileFailed');
+    expect((await reconciled())?.message).toContain('ClusterClass');
+    await createClass(world);
+    await world.until(() => ready(2));
+  });
+});

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { renderText } from '../patches/value-template.ts';
+
+// Names are made of what is known before anything is created: a pass that is cut short anywhere finds again, under the same name,
+// what the pass before it created. `{{ .random }}` of a naming template stands for five characters of a hash.
+
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+const randomLength = 5;
+const maxNameLength = 63;
+
+/** Five characters that follow from the parts alone. */
+export function stableSuffix(...parts: readonly string[]): string {
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest();
+  let suffix = '';
+  for (let i = 0; i < randomLength; i++) suffix += alphabet[digest.readUInt32BE(i * 4) % alphabet.length];
+  return suffix;
+}
+
+export const defaultPlaneNaming = '{{ .cluster.name }}-{{ .random }}';
+export const defaultWorkerNaming = '{{ .cluster.name }}-{{ .machineDeployment.topologyName }}-{{ .random }}';
+
+/** Renders a naming template. Throws an Error that names the template. */
+export function nameFrom(
+  template: string,
+  data: { cluster: string; machineDeployment?: string; random: string },
+): string {
+  const { cluster, machineDeployment, random } = data;
+  const values = {
+    cluster: { name: cluster },
+    random,
+    ...(machineDeployment !== undefined && { machineDeployment: { topologyName: machineDeployment } }),
+  };
+  const name = renderText(template, values, 'error');
+  return name.length > maxNameLength ? `${name.slice(0, maxNameLength - randomLength)}${random}` : name;
+}
+
+/** A name of a template that a topology owns: a prefix, cut where it is too long, and a suffix. */
+export function prefixedName(prefix: string, suffix: string): string {
+  return `${prefix.slice(0, maxNameLength - randomLength)}${suffix}`;
+}

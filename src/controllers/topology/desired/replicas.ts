@@ -1,0 +1,24 @@
+import { type ClusterClass, replicasVariableAnnotation, type Topology } from '../../../api/index.ts';
+
+/**
+ * How many replicas the control plane is to have. A class may name a variable that says it; that variable wins over the field of
+ * the topology. The topology must have been defaulted.
+ */
+export function controlPlaneReplicas(
+  { metadata }: Pick<ClusterClass, 'metadata'>,
+  { variables, controlPlane }: Topology,
+): { replicas?: number; note?: string } {
+  const field = controlPlane?.replicas;
+  const fromField = field === undefined ? {} : { replicas: field };
+  const name = metadata.annotations?.[replicasVariableAnnotation];
+  if (name === undefined || name === '') return fromField;
+  const value =
+    controlPlane?.variables?.overrides?.find((variable) => variable.name === name)?.value ??
+    variables?.find((variable) => variable.name === name)?.value;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) return fromField;
+  if (field === undefined || field === value) return { replicas: value };
+  const note =
+    `spec.topology.controlPlane.replicas is ${field}, but variable "${name}" says ${value}: ` +
+    `ClusterClass ${metadata.name} lets the variable decide`;
+  return { replicas: value, note };
+}

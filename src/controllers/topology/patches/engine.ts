@@ -1,0 +1,164 @@
+import type {
+  ClassJsonPatch,
+  ClassPatch,
+  GeneratePatchesItem,
+  HookVariable,
+  PatchSelector,
+} from '../../../api/index.ts';
+import {
+  applyJsonPatch,
+  asTyped,
+  asUnstructured,
+  errorMessage,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  PatchError,
+  type UnstructuredObject,
+} from '../../../machinery/index.ts';
+import { renderValue } from './value-template.ts';
+import { type VariableValues, valueAtPath } from './variable-path.ts';
+
+/** Which part of a class a template belongs to; selectors choose by it. */
+export type TemplatePlace =
+  | { readonly part: 'infrastructureCluster' }
+  /** the control plane itself and its machines */
+  | { readonly part: 'controlPlane' }
+  | { readonly part: 'machineDeployment'; readonly class: string };
+
+/** A copy of a template on its way through the patches. */
+export interface PatchedTemplate {
+  readonly item: Omit<GeneratePatchesItem, 'object' | 'variables'>;
+  readonly place: TemplatePlace;
+  readonly object: UnstructuredObject;
+  /** variables that are this template's own: overrides and its part of `builtin` */
+  readonly variables: readonly HookVariable[];
+}
+
+/** Patches that are made outside of this program. */
+export interface ExternalPatches {
+  /** The templates with what the extension of a patch changed. */
+  generate(
+    patch: ClassPatch,
+    templates: readonly PatchedTemplate[],
+    globals: readonly HookVariable[],
+  ): Promise<readonly PatchedTemplate[]>;
+  /** Has the extension of a patch look at the result; throws when it refuses. */
+  validate(patch: ClassPatch, templates: readonly PatchedTemplate[], globals: readonly HookVariable[]): Promise<void>;
+}
+
+/** Which variables a patch sees: those that its source (`inline`, or the name of the patch) defines. */
+export type VariablesFor = (from: string) => {
+  globals: readonly HookVariable[];
+  of(template: PatchedTemplate): readonly HookVariable[];
+};
+
+/** A patch that does not apply. The message names patch, template and cause. */
+export class ClassPatchError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ClassPatchError';
+  }
+}
+
+/** Runs all patches of a class in their order; each sees what earlier ones made. Throws ClassPatchError. */
+export async function applyPatches(
+  patches: readonly ClassPatch[],
+  templates: readonly PatchedTemplate[],
+  variablesFor: VariablesFor,
+  external: ExternalPatches,
+): Promise<readonly PatchedTemplate[]> {
+  let current = templates;
+  for (const patch of patches) {
+    const { globals, of } = variablesFor(patch.external ? patch.name : 'inline');
+    const seen = current.map((template) => ({ ...template, variables: of(template) }));
+    if (!patch.external) current = seen.map((template) => applyInline(patch, template, globals));
+    else if (patch.external.generatePatchesExtension !== undefined) {
+      current = await external.generate(patch, seen, globals);
+    }
+  }
+  for (const patch of patches) {
+    if (patch.external?.validateTopologyExtension === undefined) continue;
+    const { globals, of } = variablesFor(patch.name);
+    const seen = current.map((template) => ({ ...template, variables: of(template) }));
+    await external.validate(patch, seen, globals);
+  }
+  return current;
+}
+
+function applyInline(patch: ClassPatch, template: PatchedTemplate, globals: readonly HookVariable[]): PatchedTemplate {
+  const matching = (patch.definitions ?? []).filter(({ selector }) => matches(selector, template));
+  if (matching.length === 0) return template;
+  const values = mergedValues(globals, template.variables);
+  const { kind, metadata } = template.object;
+  const failed = (error: unknown): never => {
+    const cause = error instanceof PatchError ? error.detail : errorMessage(error);
+    throw new ClassPatchError(`patch "${patch.name}" cannot be applied to ${kind} ${metadata.name}: ${cause}`);
+  };
+  try {
+    if (patch.enabledIf !== undefined && renderValue(patch.enabledIf, values) !== true) return template;
+    let object = template.object;
+    for (const { jsonPatches } of matching) {
+      const operations = jsonPatches.map((operation) => operationOf(operation, values));
+      object = onlyPatchable(object, applyJsonPatch(object as JsonValue, operations, { strict: true }));
+    }
+    return { ...template, object };
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Patches reach the spec and the labels and annotations of a template; its identity stays. */
+export function onlyPatchable(before: UnstructuredObject, patched: JsonValue): UnstructuredObject {
+  const after = isJsonObject(patched) ? patched : {};
+  const metadata = isJsonObject(after['metadata']) ? after['metadata'] : {};
+  const { labels: _, annotations: __, ...identity } = before.metadata;
+  const result: JsonObject = {
+    ...(before as JsonObject),
+    metadata: {
+      ...(identity as JsonObject),
+      ...(isJsonObject(metadata['labels']) && { labels: metadata['labels'] }),
+      ...(isJsonObject(metadata['annotations']) && { annotations: metadata['annotations'] }),
+    },
+    spec: after['spec'] ?? {},
+  };
+  return asUnstructured(asTyped<UnstructuredObject>(result));
+}
+
+function operationOf({ op, path, value, valueFrom }: ClassJsonPatch, values: VariableValues): JsonObject {
+  if (op === 'remove') return { op, path };
+  if (value !== undefined) return { op, path, value };
+  if (valueFrom?.variable !== undefined) return { op, path, value: valueAtPath(values, valueFrom.variable) };
+  if (valueFrom?.template !== undefined) return { op, path, value: renderValue(valueFrom.template, values) };
+  throw new Error(`${op} of ${path} has neither value nor valueFrom`);
+}
+
+/** Variables of a template win over those of the cluster; `builtin` is put together of both. */
+export function mergedValues(globals: readonly HookVariable[], own: readonly HookVariable[]): VariableValues {
+  const values: Record<string, JsonValue> = {};
+  for (const { name, value } of globals) values[name] = value;
+  for (const { name, value } of own) {
+    const before = values[name];
+    values[name] = name === 'builtin' && isJsonObject(before) && isJsonObject(value) ? { ...before, ...value } : value;
+  }
+  return values;
+}
+
+function matches({ apiVersion, kind, matchResources }: PatchSelector, { object, place }: PatchedTemplate): boolean {
+  if (object.apiVersion !== apiVersion || object.kind !== kind) return false;
+  switch (place.part) {
+    case 'infrastructureCluster':
+      return matchResources.infrastructureCluster === true;
+    case 'controlPlane':
+      return matchResources.controlPlane === true;
+    case 'machineDeployment':
+      return matchResources.machineDeploymentClass?.names?.some((name) => matchesName(name, place.class)) === true;
+  }
+}
+
+/** One `*` at the beginning or the end of a name stands for anything. */
+export function matchesName(pattern: string, name: string): boolean {
+  if (pattern === '*' || pattern === name) return true;
+  if (pattern.startsWith('*') && name.endsWith(pattern.slice(1))) return true;
+  return pattern.endsWith('*') && name.startsWith(pattern.slice(0, -1));
+}

@@ -1,0 +1,50 @@
+import { type JsonValue, parseYaml } from '../../../machinery/index.ts';
+import {
+  hermeticFunctions,
+  type Limits,
+  parseTemplates,
+  type TemplateSet,
+  toTemplateValue,
+} from '../../../template/index.ts';
+import type { VariableValues } from './variable-path.ts';
+
+/** Templates come from tenants: one rendering may cost this much, wherever it is in a loop over clusters. */
+const limits: Partial<Limits> = { steps: 100_000, depth: 100, outputCharacters: 1024 * 1024 };
+
+const name = 'tpl';
+const parsed = new Map<string, TemplateSet>();
+const maxParsed = 2_000;
+
+/** Reads a template; throws an Error in Go's words. */
+export function parseValueTemplate(text: string): TemplateSet {
+  const known = parsed.get(text);
+  if (known) return known;
+  const result = parseTemplates([{ name, text }], { functions: hermeticFunctions });
+  if (!result.ok) throw result.error;
+  if (parsed.size >= maxParsed) parsed.clear();
+  parsed.set(text, result.value);
+  return result.value;
+}
+
+/** Renders a template and reads what came out as YAML. Throws an Error that says which template and why. */
+export function renderValue(text: string, values: VariableValues): JsonValue {
+  const output = renderText(text, values);
+  try {
+    return parseYaml(output).value;
+  } catch (error) {
+    throw new Error(`template ${shown(text)} rendered to what is no YAML: ${(error as Error).message}`);
+  }
+}
+
+/** Renders a template to text. */
+export function renderText(text: string, values: VariableValues, missingKey?: 'error'): string {
+  const result = parseValueTemplate(text).render(name, toTemplateValue({ ...values } as JsonValue), {
+    limits,
+    ...(missingKey && { missingKey }),
+  });
+  if (!result.ok) throw new Error(`template ${shown(text)} failed: ${result.error.message}`);
+  return result.value;
+}
+
+const maxShown = 200;
+const shown = (text: string): string => JSON.stringify(text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);

@@ -1,0 +1,5 @@
+// What an edit of a topology would do, without doing it.
+export { concernedClusters } from './concerned.ts';
+export { createOverlay } from './overlay.ts';
+export { planTopology } from './plan-topology.ts';
+export type { PlannedObject, TopologyPlan } from './types.ts';

@@ -1,0 +1,39 @@
+import type { Client } from '../../../client/index.ts';
+import type { Clock, PeerPolicy } from '../../../machinery/index.ts';
+import type { Logger, Manager } from '../../../runtime/index.ts';
+import { type BuiltInHookHandler, createHookCaller, type HookCaller } from '../../shared/index.ts';
+import { extensionConfigController } from './extension-config-controller.ts';
+import { serviceFinder } from './find-service.ts';
+import { createExtensionHandlers } from './handlers.ts';
+import { createExtensionTransport } from './transport.ts';
+
+export interface RuntimeExtensionsOptions {
+  /** the management API */
+  client: Client;
+  clock: Clock;
+  log: Logger;
+  /** which addresses may be asked; default: any */
+  peers?: PeerPolicy;
+  /** handlers that are part of this program; read at every call, so that areas set up later may add theirs */
+  builtIn?: readonly BuiltInHookHandler[];
+  /** handle only objects whose label `cluster.x-k8s.io/watch-filter` has this value */
+  watchFilter?: string;
+}
+
+/** Adds the controller of ExtensionConfigs to a manager; answers who calls hooks. */
+export function setupRuntimeExtensions(
+  manager: Manager,
+  options: RuntimeExtensionsOptions,
+): { hooks: HookCaller; close(): Promise<void> } {
+  const { client, clock, log, peers, builtIn, watchFilter } = options;
+  const transport = createExtensionTransport({
+    clock,
+    findService: serviceFinder(client),
+    ...(peers && { peers }),
+  });
+  const cache = manager.reader;
+  manager.add(extensionConfigController({ cache, transport, ...(watchFilter !== undefined && { watchFilter }) }));
+  const extensions = createExtensionHandlers({ cache, clock, transport, log });
+  const hooks = createHookCaller({ clock, extensions, ...(builtIn && { builtIn }) });
+  return { hooks, close: () => transport.close() };
+}
