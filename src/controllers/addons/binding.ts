@@ -1,0 +1,99 @@
+import {
+  addonsGroup,
+  type Cluster,
+  type ClusterResource,
+  type ClusterResourceSet,
+  type ClusterResourceSetBinding,
+  ClusterResourceSetBindings,
+  ClusterResourceSets,
+  type ResourceBinding,
+} from '../../api/index.ts';
+import { objectKey } from '../../client/index.ts';
+import { clone, deepEqual, formatApiVersion, ignoreNotFound, type OwnerReference } from '../../machinery/index.ts';
+import type { ReconcileContext } from '../../runtime/index.ts';
+import { fieldManager, ownerReference, withOwner, withoutOwner, writeObject } from '../shared/index.ts';
+
+/** How many sets a binding has room for. */
+export const maxSets = 100;
+
+/** What a binding says of one Secret or ConfigMap of a set. */
+export function boundResource(
+  binding: ClusterResourceSetBinding | undefined,
+  set: ClusterResourceSet,
+  { kind, name }: ClusterResource,
+): ResourceBinding | undefined {
+  return binding?.spec.bindings
+    ?.find(({ clusterResourceSetName }) => clusterResourceSetName === set.metadata.name)
+    ?.resources?.find((resource) => resource.kind === kind && resource.name === name);
+}
+
+export interface SetRecord {
+  readonly set: ClusterResourceSet;
+  readonly resources: readonly ResourceBinding[];
+}
+
+/** Writes what a cluster got, when that changed. What was written of sets that are not named here stays. */
+export async function writeBinding(
+  context: ReconcileContext,
+  cluster: Cluster,
+  binding: ClusterResourceSetBinding | undefined,
+  records: readonly SetRecord[],
+): Promise<void> {
+  const bindings = [...(binding?.spec.bindings ?? [])];
+  let owners: readonly OwnerReference[] = binding?.metadata.ownerReferences ?? [];
+  for (const { set, resources } of records) {
+    const name = set.metadata.name ?? '';
+    const entry = { clusterResourceSetName: name, resources: [...resources] };
+    const index = bindings.findIndex(({ clusterResourceSetName }) => clusterResourceSetName === name);
+    if (index >= 0) bindings[index] = entry;
+    else if (resources.length > 0) bindings.push(entry);
+    else continue;
+    owners = withOwner(owners, ownerReference(set, ClusterResourceSets));
+  }
+  const { client, signal } = context;
+  const { name = '', namespace = '' } = cluster.metadata;
+  if (!binding) {
+    if (bindings.length === 0) return;
+    const made: ClusterResourceSetBinding = {
+      apiVersion: formatApiVersion(addonsGroup, ClusterResourceSetBindings.version),
+      kind: ClusterResourceSetBindings.kind,
+      metadata: { name, namespace, ownerReferences: [...owners] },
+      spec: { clusterName: name, bindings },
+    };
+    await client.create(ClusterResourceSetBindings, made, { fieldManager, signal });
+    return;
+  }
+  const draft = clone(binding);
+  draft.metadata.ownerReferences = [...owners];
+  if (!deepEqual(draft.spec.bindings ?? [], bindings)) draft.spec.bindings = bindings;
+  await writeObject(context, ClusterResourceSetBindings, binding, draft, { observed: false });
+}
+
+/** Takes a set off a binding; one that names no other set goes. */
+export async function releaseBinding(
+  context: ReconcileContext,
+  set: ClusterResourceSet,
+  binding: ClusterResourceSetBinding,
+): Promise<void> {
+  const { client, signal } = context;
+  const entries = binding.spec.bindings ?? [];
+  const rest = entries.filter(({ clusterResourceSetName }) => clusterResourceSetName !== set.metadata.name);
+  if (rest.length === entries.length) return;
+  if (rest.length === 0) {
+    const { uid, resourceVersion } = binding.metadata;
+    const preconditions = {
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    };
+    await client
+      .delete(ClusterResourceSetBindings, objectKey(binding), { preconditions, signal })
+      .catch(ignoreNotFound);
+    return;
+  }
+  const draft = clone(binding);
+  draft.spec.bindings = rest;
+  draft.metadata.ownerReferences = [
+    ...withoutOwner(draft.metadata.ownerReferences, ({ uid }) => uid === set.metadata.uid),
+  ];
+  await writeObject(context, ClusterResourceSetBindings, binding, draft, { observed: false }).catch(ignoreNotFound);
+}

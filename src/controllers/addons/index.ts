@@ -1,0 +1,2 @@
+// The door of the add-on controllers: ClusterResourceSets.
+export { setupAddonControllers } from './setup.ts';

@@ -1,0 +1,46 @@
+import { formatKey, type ObjectKey } from '../../client/index.ts';
+import { deepEqual } from '../../machinery/index.ts';
+import type { ExternalSource } from '../../runtime/index.ts';
+
+export type OutcomeReason = 'RemoteClusterClientFailed' | 'ApplyFailed';
+
+/** Why a cluster does not have everything of a set. */
+export interface ClusterProblem {
+  readonly reason: OutcomeReason;
+  readonly message: string;
+}
+
+/** What became of sets in clusters, as far as this process knows; the set sums it up in its condition. */
+export interface Outcomes {
+  /** of all sets that match a cluster, by their names; tells those whose outcome changed */
+  put(cluster: ObjectKey, bySet: ReadonlyMap<string, readonly ClusterProblem[]>): void;
+  /** undefined: nobody has looked yet */
+  of(cluster: ObjectKey, set: string): readonly ClusterProblem[] | undefined;
+  /** wakes sets */
+  readonly source: ExternalSource;
+}
+
+export function createOutcomes(): Outcomes {
+  const known = new Map<string, ReadonlyMap<string, readonly ClusterProblem[]>>();
+  const listeners = new Set<(set: ObjectKey) => void>();
+  return {
+    put(cluster, bySet) {
+      const id = formatKey(cluster);
+      const before = known.get(id) ?? new Map();
+      if (bySet.size === 0) known.delete(id);
+      else known.set(id, bySet);
+      for (const name of new Set([...before.keys(), ...bySet.keys()])) {
+        if (deepEqual(before.get(name), bySet.get(name))) continue;
+        const set = cluster.namespace === undefined ? { name } : { namespace: cluster.namespace, name };
+        for (const listener of listeners) listener(set);
+      }
+    },
+    of: (cluster, set) => known.get(formatKey(cluster))?.get(set),
+    source: {
+      start({ enqueue, signal }) {
+        listeners.add(enqueue);
+        signal.addEventListener('abort', () => listeners.delete(enqueue), { once: true });
+      },
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { Clock, Random } from '../../machinery/index.ts';
+import type { Manager } from '../../runtime/index.ts';
+import { createDriftWatch, type WorkloadClusters } from '../shared/index.ts';
+import { bindingController } from './binding-controller.ts';
+import type { ResourceSetDependencies } from './dependencies.ts';
+import { createOutcomes } from './outcomes.ts';
+import { resourceSetController } from './set-controller.ts';
+import { createSources } from './sources.ts';
+
+export interface AddonControllersOptions {
+  clock: Clock;
+  random: Random;
+  workloads: WorkloadClusters;
+  /** handle only objects whose label `cluster.x-k8s.io/watch-filter` has this value */
+  watchFilter?: string;
+  /** keys of one kind reconciled at the same time; default 10 */
+  concurrency?: number;
+}
+
+/** Adds the controllers of ClusterResourceSets to a manager. */
+export function setupAddonControllers(manager: Manager, options: AddonControllersOptions): void {
+  const { clock, random, workloads, watchFilter, concurrency } = options;
+  const dependencies: ResourceSetDependencies = {
+    cache: manager.reader,
+    workloads,
+    outcomes: createOutcomes(),
+    drift: createDriftWatch({ clock, random }),
+    sources: createSources(),
+    ...(watchFilter !== undefined && { watchFilter }),
+    ...(concurrency !== undefined && { concurrency }),
+  };
+  manager.add(bindingController(dependencies));
+  manager.add(resourceSetController(dependencies));
+}

@@ -1,0 +1,51 @@
+import { type ClusterResource, type ConfigMap, ConfigMaps, type Secret, Secrets } from '../../api/index.ts';
+import type { ObjectKey } from '../../client/index.ts';
+import type { CacheReader } from '../../runtime/index.ts';
+import { type Payload, type PayloadAnswer, readPayload, resourceSetSecretType } from './payload.ts';
+
+export type SourceReason = 'RetrievingResourceFailed' | 'WrongSecretType' | 'ApplyFailed';
+
+/** A Secret or ConfigMap that a ClusterResourceSet names, or why there is nothing to be had from it. */
+export type Source =
+  | { readonly object: Secret | ConfigMap; readonly payload: Payload }
+  | { readonly object?: Secret | ConfigMap; readonly reason: SourceReason; readonly problem: string };
+
+export const isUsable = (source: Source): source is Source & { payload: Payload } => 'payload' in source;
+
+/** Reads what sets name. Objects in caches are immutable: what one holds is read once. */
+export function createSources(): (cache: CacheReader, namespace: string, reference: ClusterResource) => Source {
+  const payloads = new WeakMap<Secret | ConfigMap, PayloadAnswer>();
+  const payloadOf = (object: Secret | ConfigMap): PayloadAnswer => {
+    const known = payloads.get(object);
+    if (known) return known;
+    const answer = readPayload(object);
+    payloads.set(object, answer);
+    return answer;
+  };
+  return (cache, namespace, { kind, name }) => {
+    const subject = `${kind} ${namespace}/${name}`;
+    const object = find(cache, kind, { namespace, name });
+    if (!object) {
+      return {
+        reason: 'RetrievingResourceFailed',
+        problem: `${subject} does not exist; create it, or take it off spec.resources`,
+      };
+    }
+    const type = object.kind === 'Secret' ? ((object as Secret).type ?? 'Opaque') : undefined;
+    if (type !== undefined && type !== resourceSetSecretType) {
+      return {
+        object,
+        reason: 'WrongSecretType',
+        problem: `${subject} has type ${type}; delete it and create it with type ${resourceSetSecretType}`,
+      };
+    }
+    const answer = payloadOf(object);
+    return 'problem' in answer
+      ? { object, reason: 'ApplyFailed', problem: `${subject}: ${answer.problem}` }
+      : { object, payload: answer.payload };
+  };
+}
+
+function find(cache: CacheReader, kind: ClusterResource['kind'], key: ObjectKey): Secret | ConfigMap | undefined {
+  return kind === 'Secret' ? cache.lister(Secrets).get(key) : cache.lister(ConfigMaps).get(key);
+}
