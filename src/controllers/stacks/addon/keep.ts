@@ -1,0 +1,491 @@
+import {
+  type AppliedResource,
+  type Cluster,
+  type ClusterAddon,
+  ClusterAddons,
+  classNameOf,
+  parseStackId,
+} from '../../../api/index.ts';
+import { type Client, objectKey } from '../../../client/index.ts';
+import { errorMessage, formatTime, parseDuration, type UnstructuredObject } from '../../../machinery/index.ts';
+import { after, afterPatiently, done, type ReconcileContext, type Result } from '../../../runtime/index.ts';
+import {
+  createServedKinds,
+  type DriftWatch,
+  draftOf,
+  type Follower,
+  isNotConnected,
+  projectionOf,
+  type Repairs,
+  type ServedKinds,
+  type Severity,
+  writeObject,
+} from '../../shared/index.ts';
+import { dropCondition, markFalse, markTrue, summarize } from '../conditions.ts';
+import type { StackDependencies } from '../dependencies.ts';
+import { instanceLabel, ownedInstance, stackFieldManager } from '../names.ts';
+import {
+  applyObject,
+  deleteMarked,
+  type ObjectTarget,
+  resourceEntry,
+  sameResource,
+  synced,
+} from '../objects/applied.ts';
+import { type Stage, type StageHook, stageHooks } from '../release/addon-config.ts';
+import type { StackRelease } from '../release/release.ts';
+import { StackReleaseError } from '../release/release-error.ts';
+import type { StackUse } from '../uses.ts';
+import { addonConditions } from './conditions.ts';
+import { addonStageAnnotation, servedHookAnnotation, stageSinceAnnotation, stageTimeoutAnnotation } from './names.ts';
+import { addonNamespace, chartOf, renderStage, stagesOf } from './render-stage.ts';
+import { askCondition } from './stage-condition.ts';
+import { readValueObjects, type ValueObjects } from './stage-values.ts';
+
+export interface AddonTools extends StackDependencies {
+  readonly drift: DriftWatch;
+  readonly repairs: Repairs;
+  readonly contracts: Pick<Follower, 'kindOf'>;
+  /** by client, so that a new connection looks anew */
+  readonly workloadKinds: WeakMap<Client, ServedKinds>;
+}
+
+interface AddonScope {
+  readonly cluster: Cluster;
+  readonly addon: ClusterAddon;
+  readonly use: StackUse;
+}
+
+const retryMs = 20_000;
+const downloadRetryMs = 60_000;
+const defaultTimeoutMs = 10 * 60_000;
+/** where not everything is watched, it is compared this often */
+const compareMs = 10 * 60_000;
+const driftSource = 'cluster-addon';
+
+/** What one pass came to: nothing more for now, or another look. */
+export async function keepAddons(context: ReconcileContext, scope: AddonScope, tools: AddonTools): Promise<Result> {
+  const draft = draftOf(scope.addon);
+  const result = await new AddonKeep(context, scope, draft, tools).run();
+  summarize(draft, Object.values(addonConditions), context.clock.now());
+  await writeObject(context, ClusterAddons, scope.addon, draft, { observed: false });
+  return result;
+}
+
+class AddonKeep {
+  readonly #context: ReconcileContext;
+  readonly #cluster: Cluster;
+  readonly #use: StackUse;
+  readonly #draft: ClusterAddon;
+  readonly #tools: AddonTools;
+
+  constructor(context: ReconcileContext, { cluster, use }: AddonScope, draft: ClusterAddon, tools: AddonTools) {
+    this.#context = context;
+    this.#cluster = cluster;
+    this.#use = use;
+    this.#draft = draft;
+    this.#tools = tools;
+  }
+
+  async run(): Promise<Result> {
+    const client = this.#connect();
+    if (client === undefined) return done();
+    const release = await this.#release();
+    if ('kind' in release) return release;
+    const hook = await this.#hook(release);
+    if (hook !== undefined && 'kind' in hook) return hook;
+    const target = this.#target(client);
+    return hook === undefined ? await this.#compare(target, release) : await this.#serve(target, release, hook.name);
+  }
+
+  #fail(type: string, reason: string, severity: Severity, message: string): void {
+    markFalse(this.#draft, type, { reason, severity, message }, this.#context.clock.now());
+  }
+
+  #pass(type: string): void {
+    markTrue(this.#draft, type, this.#context.clock.now());
+  }
+
+  #connect(): Client | undefined {
+    try {
+      const client = this.#tools.workloads.client(objectKey(this.#cluster));
+      this.#pass(addonConditions.cluster);
+      return client;
+    } catch (error) {
+      if (!isNotConnected(error)) throw error;
+      this.#fail(addonConditions.cluster, 'ControlPlaneNotReady', 'Info', errorMessage(error));
+      return undefined;
+    }
+  }
+
+  #target(client: Client): ObjectTarget {
+    const { workloadKinds } = this.#tools;
+    const kinds = workloadKinds.get(client) ?? createServedKinds(client);
+    workloadKinds.set(client, kinds);
+    return { client, kinds, fieldManager: stackFieldManager, signal: this.#context.signal };
+  }
+
+  async #release(): Promise<StackRelease | Result> {
+    const { signal } = this.#context;
+    try {
+      const release = await this.#tools.catalog.release(this.#use.id, signal);
+      this.#pass(addonConditions.release);
+      this.#pass(addonConditions.config);
+      return release;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const isBroken = error instanceof StackReleaseError;
+      const reason = isBroken ? 'IssueWithReleaseAssets' : 'ReleaseAssetsNotDownloadedYet';
+      this.#fail(addonConditions.release, reason, isBroken ? 'Error' : 'Warning', errorMessage(error));
+      return after(downloadRetryMs, 'the release is looked for again');
+    }
+  }
+
+  /** The hook whose stages are to be run; undefined when none is. */
+  async #hook(release: StackRelease): Promise<{ name: StageHook } | Result | undefined> {
+    const { spec } = this.#draft;
+    const name = classNameOf(release.id);
+    if (spec.hook) {
+      const known = stageHooks.find((hook) => hook === spec.hook);
+      if (known !== undefined) {
+        this.#pass(addonConditions.hook);
+        return { name: known };
+      }
+      spec.hook = '';
+    }
+    if (!spec.clusterStack) {
+      if (this.#cluster.status?.initialization?.controlPlaneInitialized !== true) {
+        this.#fail(addonConditions.hook, 'HookServerUnresponsive', 'Info', 'the control plane is not initialized yet');
+        return done();
+      }
+      this.#pass(addonConditions.hook);
+      return { name: 'AfterControlPlaneInitialized' };
+    }
+    if (spec.clusterStack === name) {
+      this.#pass(addonConditions.hook);
+      return undefined;
+    }
+    const installed = parseStackId(spec.clusterStack);
+    const old = installed && (await this.#quietly(() => this.#tools.catalog.release(installed, this.#context.signal)));
+    if (old && old.metadata.kubernetesVersion !== release.metadata.kubernetesVersion) {
+      const message = `waits until the upgrade from ${spec.clusterStack} to ${name} begins`;
+      this.#fail(addonConditions.hook, 'HookServerUnresponsive', 'Info', message);
+      return done();
+    }
+    this.#pass(addonConditions.hook);
+    // the topology asks nobody where the version of Kubernetes stays
+    if (old && spec.version === release.metadata.addonVersion) {
+      spec.clusterStack = name;
+      return undefined;
+    }
+    return { name: 'BeforeClusterUpgrade' };
+  }
+
+  async #quietly<T>(read: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (this.#context.signal.aborted) throw error;
+      return undefined;
+    }
+  }
+
+  /** Runs the stages of a hook, from where the object says they are. */
+  async #serve(target: ObjectTarget, release: StackRelease, hook: StageHook): Promise<Result> {
+    const { spec } = this.#draft;
+    const stages = stagesOf(release, hook);
+    spec.hook = hook;
+    this.#begin(stages);
+    this.#tools.drift.keepOnly(objectKey(this.#cluster), new Set());
+    const missing = stages.find((stage) => chartOf(release, stage) === undefined);
+    if (missing) {
+      const message = `clusteraddon.yaml names the stage ${missing.name} for ${hook}, but the release has no such chart`;
+      this.#fail(addonConditions.chartFound, 'HelmChartMissing', 'Error', message);
+      return after(downloadRetryMs, 'a chart of the release is missing');
+    }
+    this.#pass(addonConditions.chartFound);
+    const objects = await this.#objects(target);
+    const rendered = new Map<Stage, readonly UnstructuredObject[]>();
+    for (const stage of stages) {
+      const made = await this.#render(release, stage, objects);
+      if ('kind' in made) return made;
+      rendered.set(stage, made.objects);
+    }
+    this.#pass(addonConditions.rendered);
+    for (const stage of stages) {
+      const waiting = await this.#stage(target, stage, rendered.get(stage) ?? []);
+      if (waiting) return waiting;
+    }
+    return await this.#finish(target, release, hook, rendered);
+  }
+
+  #begin(stages: readonly Stage[]): void {
+    const { status } = this.#draft;
+    const known = status?.stages ?? [];
+    const isSame =
+      known.length === stages.length &&
+      stages.every(({ name, action }, i) => known[i]?.name === name && known[i]?.action === action);
+    if (isSame && status?.ready !== true) return;
+    this.#draft.status = {
+      ...status,
+      ready: false,
+      stages: stages.map(({ name, action }) => ({ name, action, phase: 'Pending' })),
+    };
+    dropCondition(this.#draft, addonConditions.applied);
+    this.#forgetSince();
+  }
+
+  async #objects({ signal }: ObjectTarget): Promise<ValueObjects> {
+    const { kinds, contracts } = this.#tools;
+    return await readValueObjects({ client: this.#context.client, kinds, contracts, signal }, this.#cluster);
+  }
+
+  async #render(
+    release: StackRelease,
+    stage: Stage,
+    objects: ValueObjects,
+  ): Promise<{ objects: readonly UnstructuredObject[] } | Result> {
+    const { signal } = this.#context;
+    try {
+      return { objects: await renderStage(this.#tools.catalog, release, stage, { objects, signal }) };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const message = `stage ${stage.name}: ${errorMessage(error)}`;
+      this.#fail(addonConditions.rendered, 'TemplateNewClusterStackFailed', 'Error', message);
+      return after(downloadRetryMs, 'a chart is rendered again');
+    }
+  }
+
+  /** One stage as far as it gets; undefined when it is done. */
+  async #stage(
+    target: ObjectTarget,
+    stage: Stage,
+    objects: readonly UnstructuredObject[],
+  ): Promise<Result | undefined> {
+    const entry = this.#draft.status?.stages?.find(
+      ({ name, action }) => name === stage.name && action === stage.action,
+    );
+    if (!entry || entry.phase === 'done') return undefined;
+    this.#noteSince(stage);
+    if (entry.phase === 'Pending' || entry.phase === 'waitingForPreCondition') {
+      if (stage.before) {
+        entry.phase = 'waitingForPreCondition';
+        const answer = await askCondition(target, stage.before);
+        if (!answer.holds) return this.#wait(stage, 'FailedToEvaluatePreCondition', answer);
+      }
+      entry.phase = 'applyingOrDeleting';
+    }
+    if (entry.phase === 'applyingOrDeleting') {
+      const waiting =
+        stage.action === 'apply'
+          ? await this.#apply(target, stage, objects)
+          : await this.#delete(target, stage, objects);
+      if (waiting) return waiting;
+      entry.phase = 'waitingForPostCondition';
+    }
+    if (stage.after) {
+      const answer = await askCondition(target, stage.after);
+      if (!answer.holds) return this.#wait(stage, 'FailedToEvaluatePostCondition', answer);
+    }
+    dropCondition(this.#draft, addonConditions.evaluated);
+    entry.phase = 'done';
+    this.#forgetSince();
+    return undefined;
+  }
+
+  #wait(stage: Stage, reason: string, { why, isBroken }: { why: string; isBroken: boolean }): Result {
+    const late = this.#lateness(stage);
+    const message = `stage ${stage.name} waits: ${why}${late ?? ''}`;
+    this.#fail(addonConditions.evaluated, reason, isBroken || late ? 'Error' : 'Info', message);
+    return after(retryMs, 'a condition of a stage');
+  }
+
+  async #apply(
+    target: ObjectTarget,
+    stage: Stage,
+    objects: readonly UnstructuredObject[],
+  ): Promise<Result | undefined> {
+    const results: AppliedResource[] = [];
+    for (const object of objects) {
+      let named = object;
+      try {
+        const one = await placed(target, object);
+        named = one.desired;
+        await applyObject(target, one);
+        results.push(resourceEntry(named));
+      } catch (error) {
+        if (target.signal.aborted) throw error;
+        results.push(resourceEntry(named, error));
+      }
+    }
+    this.#record(results);
+    const failed = results.filter(({ status }) => status !== synced);
+    if (failed.length === 0) return undefined;
+    const shown = failed.slice(0, 3).map(({ kind, name, error }) => `${kind} ${name}: ${error}`);
+    const more = failed.length > shown.length ? ` and ${failed.length - shown.length} more` : '';
+    const late = this.#lateness(stage);
+    const message = `stage ${stage.name}: ${shown.join('; ')}${more}${late ?? ''}`;
+    this.#fail(addonConditions.applied, 'FailedToApplyObjects', late ? 'Error' : 'Warning', message);
+    return after(retryMs, 'objects are applied again');
+  }
+
+  async #delete(
+    target: ObjectTarget,
+    stage: Stage,
+    objects: readonly UnstructuredObject[],
+  ): Promise<Result | undefined> {
+    const left: string[] = [];
+    for (const object of objects) {
+      const { desired } = await placed(target, object);
+      const entry = resourceEntry(desired);
+      if (!(await deleteMarked(target, entry, isOurs))) left.push(`${entry.kind} ${entry.name}`);
+      else this.#forget(entry);
+    }
+    if (left.length === 0) {
+      dropCondition(this.#draft, addonConditions.deleted);
+      return undefined;
+    }
+    const late = this.#lateness(stage);
+    const message = `stage ${stage.name} waits until these are gone: ${left.join(', ')}${late ?? ''}`;
+    this.#fail(addonConditions.deleted, 'FailedToDeleteObjects', late ? 'Error' : 'Info', message);
+    return after(retryMs, 'objects are going');
+  }
+
+  /** The inventory of what is in the cluster grows with each stage, so that a crash forgets nothing. */
+  #record(results: readonly AppliedResource[]): void {
+    const before = (this.#draft.status?.resources ?? []).filter(
+      (entry) => !results.some((now) => sameResource(now, entry)),
+    );
+    this.#draft.status = { ...this.#draft.status, resources: [...before, ...results] };
+  }
+
+  #forget(entry: AppliedResource): void {
+    const { status } = this.#draft;
+    const resources = (status?.resources ?? []).filter((known) => !sameResource(known, entry));
+    this.#draft.status = { ...status, resources };
+  }
+
+  /** All stages are done: what only the release before had goes, and the object says what is installed. */
+  async #finish(
+    target: ObjectTarget,
+    release: StackRelease,
+    hook: StageHook,
+    rendered: ReadonlyMap<Stage, readonly UnstructuredObject[]>,
+  ): Promise<Result> {
+    const applied = [...rendered].flatMap(([{ action }, objects]) => (action === 'apply' ? objects : []));
+    const entries: AppliedResource[] = [];
+    for (const object of applied) entries.push(resourceEntry((await placed(target, object)).desired));
+    // stages after an upgrade come on top of what the upgrade applied
+    if (hook !== 'AfterClusterUpgrade') {
+      for (const known of this.#draft.status?.resources ?? []) {
+        if (entries.some((entry) => sameResource(entry, known))) continue;
+        if (!(await deleteMarked(target, known, isOurs)))
+          return after(retryMs, 'objects of the release before are going');
+        this.#forget(known);
+      }
+    }
+    const { spec, metadata } = this.#draft;
+    const name = classNameOf(release.id);
+    const isFirst = !spec.clusterStack;
+    spec.clusterStack = name;
+    spec.version = release.metadata.addonVersion;
+    spec.hook = '';
+    metadata.annotations = {
+      ...metadata.annotations,
+      [addonStageAnnotation]: isFirst ? 'created' : 'upgraded',
+      [servedHookAnnotation]: `${hook} ${name}`,
+    };
+    this.#forgetSince();
+    this.#draft.status = { ...this.#draft.status, stages: [], ready: true };
+    this.#pass(addonConditions.applied);
+    return await this.#follow(target, applied);
+  }
+
+  /** At rest: what was applied stays as it was applied. */
+  async #compare(target: ObjectTarget, release: StackRelease): Promise<Result> {
+    const { drift, repairs } = this.#tools;
+    const { clock } = this.#context;
+    const key = objectKey(this.#cluster);
+    if (this.#draft.status?.ready === true && drift.isSettled(key, target.client, driftSource)) {
+      return drift.isPartial(key) ? afterPatiently(compareMs, 'add-ons are compared') : done();
+    }
+    const isRepair = drift.isFollowed(key, target.client, driftSource);
+    const waitMs = isRepair ? repairs.waitFor(key, driftSource, clock.now()) : 0;
+    if (waitMs > 0) return after(waitMs, 'add-ons are repaired');
+    const objects = await this.#objects(target);
+    const desired: UnstructuredObject[] = [];
+    for (const stage of this.#restingStages(release)) {
+      const made = await this.#render(release, stage, objects);
+      if ('kind' in made) return made;
+      desired.push(...made.objects);
+      const waiting = await this.#apply(target, stage, made.objects);
+      if (waiting) return waiting;
+    }
+    if (isRepair) repairs.note(key, driftSource, clock.now());
+    this.#pass(addonConditions.rendered);
+    this.#pass(addonConditions.applied);
+    this.#draft.status = { ...this.#draft.status, ready: true };
+    return await this.#follow(target, desired);
+  }
+
+  /** What is in the cluster between upgrades: what the last hook with stages applied. */
+  #restingStages(release: StackRelease): readonly Stage[] {
+    const isUpgraded = this.#draft.metadata.annotations?.[addonStageAnnotation] === 'upgraded';
+    const hooks: StageHook[] = isUpgraded
+      ? ['BeforeClusterUpgrade', 'AfterClusterUpgrade']
+      : ['AfterControlPlaneInitialized'];
+    const stages = new Map<string, Stage>();
+    for (const stage of hooks.flatMap((hook) => stagesOf(release, hook))) stages.set(stage.name, stage);
+    return [...stages.values()].filter(({ action }) => action === 'apply');
+  }
+
+  async #follow(target: ObjectTarget, objects: readonly UnstructuredObject[]): Promise<Result> {
+    const { drift } = this.#tools;
+    const key = objectKey(this.#cluster);
+    const applied = [];
+    for (const object of objects) {
+      const { resource, desired } = await placed(target, object);
+      const live = await target.client.get(resource, objectKey(desired), { signal: target.signal });
+      const resourceVersion = live.metadata.resourceVersion ?? '';
+      applied.push({ resource, desired, expected: projectionOf(live, desired), resourceVersion });
+    }
+    drift.follow(key, target.client, driftSource, applied);
+    return drift.isPartial(key) ? afterPatiently(compareMs, 'add-ons are compared') : done();
+  }
+
+  #noteSince({ name }: Stage): void {
+    const { metadata } = this.#draft;
+    if (metadata.annotations?.[stageSinceAnnotation]?.startsWith(`${name} `)) return;
+    const since = `${name} ${formatTime(this.#context.clock.now())}`;
+    metadata.annotations = { ...metadata.annotations, [stageSinceAnnotation]: since };
+  }
+
+  #forgetSince(): void {
+    const { [stageSinceAnnotation]: _, ...annotations } = this.#draft.metadata.annotations ?? {};
+    this.#draft.metadata.annotations = annotations;
+  }
+
+  /** The words for a stage that takes too long; it goes on all the same. */
+  #lateness({ name }: Stage): string | undefined {
+    const since = this.#draft.metadata.annotations?.[stageSinceAnnotation];
+    const given = this.#cluster.metadata.annotations?.[stageTimeoutAnnotation];
+    const limitMs = (given === undefined ? undefined : parseDuration(given)) ?? defaultTimeoutMs;
+    if (!since?.startsWith(`${name} `)) return undefined;
+    const elapsedMs = this.#context.clock.now() - Date.parse(since.slice(name.length + 1));
+    if (!(elapsedMs > limitMs)) return undefined;
+    return `; it is not done since ${since.slice(name.length + 1)}, which is longer than the ${Math.round(limitMs / 1000)} s it may take`;
+  }
+}
+
+const isOurs = ({ metadata }: UnstructuredObject): boolean => metadata.labels?.[instanceLabel] === ownedInstance;
+
+/** Where an object of a chart belongs: without a namespace of its own, where the release is. */
+async function placed(
+  { kinds, signal }: ObjectTarget,
+  object: UnstructuredObject,
+): Promise<{ resource: Awaited<ReturnType<ServedKinds['resourceOf']>>; desired: UnstructuredObject }> {
+  const resource = await kinds.resourceOf(object, signal);
+  const { namespace, ...metadata } = object.metadata;
+  if (!resource.namespaced) return { resource, desired: { ...object, metadata } };
+  return { resource, desired: { ...object, metadata: { ...metadata, namespace: namespace ?? addonNamespace } } };
+}

@@ -1,0 +1,52 @@
+import type { UnstructuredObject } from '../../../machinery/index.ts';
+import { renderChart } from '../../../template/index.ts';
+import type { StackCatalog } from '../catalog.ts';
+import { instanceLabel, ownedInstance } from '../names.ts';
+import type { Stage, StageHook } from '../release/addon-config.ts';
+import type { AddonChart, StackRelease } from '../release/release.ts';
+import { StackReleaseError } from '../release/release-error.ts';
+import { renderValues, type ValueObjects } from './stage-values.ts';
+
+export const addonNamespace = 'kube-system';
+const releaseName = 'cluster-addon';
+/** the only stage of stacks that have one chart for all add-ons */
+const singleStage: Stage = { name: releaseName, action: 'apply', before: undefined, after: undefined };
+
+/** The stages of a hook, in order. */
+export function stagesOf({ addons }: StackRelease, hook: StageHook): readonly Stage[] {
+  if (addons.kind === 'stages') return addons.hooks.get(hook) ?? [];
+  return hook === 'AfterClusterUpgrade' ? [] : [singleStage];
+}
+
+export function chartOf({ addons }: StackRelease, stage: Stage): AddonChart | undefined {
+  return addons.kind === 'stages' ? addons.charts.get(stage.name) : addons.chart;
+}
+
+/** The objects of a stage, marked. Throws StackReleaseError where chart or values cannot be used. */
+export async function renderStage(
+  catalog: StackCatalog,
+  release: StackRelease,
+  stage: Stage,
+  { objects, signal }: { objects: ValueObjects; signal: AbortSignal },
+): Promise<UnstructuredObject[]> {
+  const source = chartOf(release, stage);
+  if (source === undefined) throw new StackReleaseError(`the release has no chart ${stage.name}`);
+  const chart = await catalog.addonChart(release, source, signal);
+  const values =
+    source.overwrite === undefined ? {} : renderValues(`${stage.name}/overwrite.yaml`, source.overwrite, objects);
+  const rendered = renderChart({
+    chart,
+    values,
+    release: { name: releaseName, namespace: addonNamespace },
+    capabilities: { kubeVersion: release.metadata.kubernetesVersion },
+    includeCrds: true,
+  });
+  if (!rendered.ok) throw new StackReleaseError(`chart ${stage.name}: ${rendered.error.message}`);
+  const { objects: made, hooks } = rendered.value;
+  // nobody runs hooks of charts: what they would make on install belongs to the add-on
+  const installed = hooks.filter(({ events }) => events.some((event) => /^(pre|post)-(install|upgrade)$/.test(event)));
+  return [...made, ...installed].map(({ object }) => ({
+    ...object,
+    metadata: { ...object.metadata, labels: { ...object.metadata.labels, [instanceLabel]: ownedInstance } },
+  }));
+}

@@ -1,0 +1,142 @@
+import { classNameOf, parseStackId, type StackId } from '../../api/index.ts';
+import { CapstanError, type Clock } from '../../machinery/index.ts';
+import { type Chart, loadChart } from '../../template/index.ts';
+import type { ReleaseFiles } from './release/documents.ts';
+import { type AddonChart, readRelease, type StackRelease } from './release/release.ts';
+import { StackReleaseError } from './release/release-error.ts';
+import type { FetchChart, ReleaseSource } from './source/types.ts';
+
+/** What the sources have. */
+export interface CatalogListing {
+  readonly ids: readonly StackId[];
+  /** names that are no ids of releases, with their sources */
+  readonly ignored: readonly { readonly tag: string; readonly source: string }[];
+}
+
+/** The releases that can be had, from all sources. */
+export interface StackCatalog {
+  /** shortest time after which another look is worth it; undefined: never */
+  readonly pollMs: number | undefined;
+  list(signal: AbortSignal): Promise<CatalogListing>;
+  /** throws StackReleaseError for a release that cannot be used, and anything else where a source cannot be asked */
+  release(id: StackId, signal: AbortSignal): Promise<StackRelease>;
+  /** a chart of add-ons with the charts it depends on */
+  addonChart(release: StackRelease, chart: AddonChart, signal: AbortSignal): Promise<Chart>;
+}
+
+/** No source has the release. It may appear later. */
+export class ReleaseNotFoundError extends CapstanError {
+  constructor(id: StackId, sources: readonly string[]) {
+    super('CAP_STACK_SOURCE', `no release ${classNameOf(id)} in ${sources.join(', ')}`);
+    this.name = 'ReleaseNotFoundError';
+  }
+}
+
+/** Releases are some hundred kilobytes each; those in use are looked at again and again. */
+const maxReleases = 64;
+
+/** Sources are asked in order; the first that has a release is the one it is taken from. */
+export function createStackCatalog(options: { sources: readonly ReleaseSource[]; clock: Clock }): StackCatalog {
+  const { sources, clock } = options;
+  const listings = new Map<ReleaseSource, { at: number; tags: Promise<readonly string[]> }>();
+  const releases = new Map<string, Promise<StackRelease>>();
+  const charts = new WeakMap<AddonChart, Promise<Chart>>();
+  const origins = new WeakMap<StackRelease, ReleaseSource>();
+
+  const tagsOf = (source: ReleaseSource, signal: AbortSignal): Promise<readonly string[]> => {
+    const known = listings.get(source);
+    // many ClusterStacks ask at once
+    if (known && (source.pollMs === undefined || clock.now() - known.at < source.pollMs / 2)) return known.tags;
+    const tags = source.tags(signal);
+    listings.set(source, { at: clock.now(), tags });
+    tags.catch(() => listings.delete(source));
+    return tags;
+  };
+
+  const fetch = async (id: StackId, signal: AbortSignal): Promise<StackRelease> => {
+    for (const source of sources) {
+      const files = await source.files(id, signal);
+      if (files === undefined) continue;
+      const release = readRelease(id, files, source);
+      origins.set(release, source);
+      return release;
+    }
+    throw new ReleaseNotFoundError(
+      id,
+      sources.map(({ name }) => name),
+    );
+  };
+
+  return {
+    pollMs: sources.reduce<number | undefined>(
+      (least, { pollMs }) => (pollMs === undefined ? least : Math.min(pollMs, least ?? pollMs)),
+      undefined,
+    ),
+    async list(signal) {
+      const ids = new Map<string, StackId>();
+      const ignored: { tag: string; source: string }[] = [];
+      for (const source of sources) {
+        for (const tag of await tagsOf(source, signal)) {
+          const id = parseStackId(tag);
+          if (id === undefined) ignored.push({ tag, source: source.name });
+          else ids.set(classNameOf(id), id);
+        }
+      }
+      return { ids: [...ids.values()], ignored };
+    },
+    release(id, signal) {
+      return remembered(releases, classNameOf(id), () => fetch(id, signal));
+    },
+    addonChart(release, chart, signal) {
+      const known = charts.get(chart);
+      if (known) return known;
+      const source = origins.get(release);
+      const loading = withDependencies(chart.files, source?.chart ?? noCharts, signal);
+      charts.set(chart, loading);
+      loading.catch(() => charts.delete(chart));
+      return loading;
+    },
+  };
+}
+
+const noCharts: FetchChart = async ({ name }) => {
+  throw new StackReleaseError(`the chart ${name} is not part of the release`);
+};
+
+/** The last used stay; what failed is tried again. */
+function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  const found = known.get(key);
+  if (found) {
+    known.delete(key);
+    known.set(key, found);
+    return found;
+  }
+  const made = make();
+  known.set(key, made);
+  made.catch(() => {
+    if (known.get(key) === made) known.delete(key);
+  });
+  for (const oldest of known.keys()) {
+    if (known.size <= maxReleases) break;
+    known.delete(oldest);
+  }
+  return made;
+}
+
+/** Puts the charts that a chart depends on beside it, unless it brings them. */
+async function withDependencies(files: ReleaseFiles, fetchChart: FetchChart, signal: AbortSignal): Promise<Chart> {
+  const alone = loaded(files);
+  const all = new Map(files);
+  for (const { name, version, repository } of alone.metadata.dependencies) {
+    if (alone.subcharts.some(({ metadata }) => metadata.name === name) || repository.startsWith('file:')) continue;
+    const needed = await fetchChart({ name, version, repository }, signal);
+    for (const [path, content] of needed) all.set(`charts/${name}/${path}`, content);
+  }
+  return all.size === files.size ? alone : loaded(all);
+}
+
+function loaded(files: ReleaseFiles): Chart {
+  const chart = loadChart(files);
+  if (!chart.ok) throw new StackReleaseError(chart.error.message);
+  return chart.value;
+}

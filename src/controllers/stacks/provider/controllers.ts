@@ -1,0 +1,174 @@
+import {
+  type Image,
+  Images,
+  type OpenStackClusterStackRelease,
+  OpenStackClusterStackReleases,
+  type OpenStackNodeImageRelease,
+  OpenStackNodeImageReleases,
+  parseStackId,
+} from '../../../api/index.ts';
+import { errorMessage, getCondition } from '../../../machinery/index.ts';
+import {
+  after,
+  type ControllerDefinition,
+  defineController,
+  done,
+  type ReconcileContext,
+  type Result,
+  watchObjects,
+  watchOwned,
+} from '../../../runtime/index.ts';
+import { draftOf, isDeleting, ownerReference, pausedBy, shows, writeObject } from '../../shared/index.ts';
+import { markFalse, markTrue, summarize } from '../conditions.ts';
+import { defaultConcurrency, type StackDependencies } from '../dependencies.ts';
+import { stackFieldManager } from '../names.ts';
+import { imageFor, type NodeImage, nodeImagesOf } from './node-images.ts';
+
+// Objects of the OpenStack provider of cluster stacks, translated: the images a release brings become Images of the OpenStack
+// Resource Controller, which are imported by whoever looks after those.
+
+const imagesReady = 'OpenStackNodeImageReleasesReady';
+const imageReady = 'OpenStackImageReady';
+const retryMs = 60_000;
+
+/** OpenStackClusterStackReleases: ready when the cloud has all images of the release. */
+export function openStackStackReleaseController(dependencies: StackDependencies): ControllerDefinition {
+  return defineController({
+    name: 'openstack-cluster-stack-release',
+    for: OpenStackClusterStackReleases,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    watches: [
+      watchObjects(OpenStackClusterStackReleases),
+      watchOwned(OpenStackNodeImageReleases, OpenStackClusterStackReleases),
+    ],
+    async reconcile(context, key) {
+      const live = context.cache.lister(OpenStackClusterStackReleases).get(key);
+      if (!live || isDeleting(live) || pausedBy(live, undefined).length > 0) return done();
+      const draft = draftOf(live);
+      const result = await keepImages(context, draft, dependencies);
+      summarize(draft, [imagesReady], context.clock.now());
+      await writeObject(context, OpenStackClusterStackReleases, live, draft, { observed: false });
+      return result;
+    },
+  });
+}
+
+async function keepImages(
+  context: ReconcileContext,
+  draft: OpenStackClusterStackRelease,
+  { catalog }: StackDependencies,
+): Promise<Result> {
+  const { clock, signal } = context;
+  const id = parseStackId(draft.metadata.name ?? '');
+  const fail = (severity: 'Error' | 'Info', message: string): void => {
+    draft.status = { ...draft.status, ready: false };
+    markFalse(draft, imagesReady, { reason: 'ProcessOngoing', severity, message }, clock.now());
+  };
+  if (id === undefined) {
+    fail('Error', `${draft.metadata.name} is no id of a release`);
+    return done();
+  }
+  let images: NodeImage[];
+  try {
+    images = nodeImagesOf(await catalog.release(id, signal));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    fail('Error', errorMessage(error));
+    return after(retryMs, 'the release is looked for again');
+  }
+  const waiting: string[] = [];
+  for (const image of images) if (!(await keepImage(context, draft, image))) waiting.push(image.name);
+  if (waiting.length > 0) {
+    fail('Info', `waits for OpenStackNodeImageRelease ${waiting.join(', ')}`);
+    return done();
+  }
+  draft.status = { ...draft.status, ready: true };
+  markTrue(draft, imagesReady, clock.now());
+  return done();
+}
+
+/** The object of one image; answers whether it is ready. */
+async function keepImage(
+  { client, cache, signal }: ReconcileContext,
+  owner: OpenStackClusterStackRelease,
+  { name, image }: NodeImage,
+): Promise<boolean> {
+  const { namespace = '' } = owner.metadata;
+  const desired: OpenStackNodeImageRelease = {
+    apiVersion: 'infrastructure.clusterstack.x-k8s.io/v1alpha1',
+    kind: 'OpenStackNodeImageRelease',
+    metadata: {
+      namespace,
+      name,
+      ownerReferences: [ownerReference(owner, OpenStackClusterStackReleases, { controller: true })],
+    },
+    spec: { identityRef: owner.spec?.identityRef ?? { kind: 'Secret', name: 'openstack' }, image },
+  };
+  const live = cache.lister(OpenStackNodeImageReleases).get({ namespace, name });
+  if (!live || !shows(live, desired)) {
+    await client.apply(OpenStackNodeImageReleases, desired, { fieldManager: stackFieldManager, force: true, signal });
+  }
+  return live?.status?.ready === true;
+}
+
+/** OpenStackNodeImageReleases: each has an Image, and is ready when that is available. */
+export function openStackNodeImageController(dependencies: StackDependencies): ControllerDefinition {
+  return defineController({
+    name: 'openstack-node-image-release',
+    for: OpenStackNodeImageReleases,
+    concurrency: dependencies.concurrency ?? defaultConcurrency,
+    watches: [watchObjects(OpenStackNodeImageReleases), watchOwned(Images, OpenStackNodeImageReleases)],
+    async reconcile(context, key) {
+      const live = context.cache.lister(OpenStackNodeImageReleases).get(key);
+      if (!live || isDeleting(live) || pausedBy(live, undefined).length > 0) return done();
+      const draft = draftOf(live);
+      await translate(context, draft);
+      summarize(draft, [imageReady], context.clock.now());
+      await writeObject(context, OpenStackNodeImageReleases, live, draft, { observed: false });
+      return done();
+    },
+  });
+}
+
+async function translate(
+  { client, cache, clock, signal }: ReconcileContext,
+  draft: OpenStackNodeImageRelease,
+): Promise<void> {
+  const { namespace = '', name = '' } = draft.metadata;
+  const fail = (severity: 'Error' | 'Info', message: string): void => {
+    draft.status = { ...draft.status, ready: false };
+    markFalse(draft, imageReady, { reason: 'OpenStackImageNotReady', severity, message }, clock.now());
+  };
+  if (draft.spec.identityRef.kind !== 'Secret') {
+    fail('Error', `spec.identityRef.kind is ${draft.spec.identityRef.kind}, and can be Secret only`);
+    return;
+  }
+  const desired: Image = {
+    apiVersion: 'openstack.k-orc.cloud/v1alpha1',
+    kind: 'Image',
+    metadata: {
+      namespace,
+      name,
+      ownerReferences: [ownerReference(draft, OpenStackNodeImageReleases, { controller: true })],
+    },
+    spec: imageFor(draft.spec),
+  };
+  const live = cache.lister(Images).get({ namespace, name });
+  if (!live || !shows(live, desired)) {
+    try {
+      await client.apply(Images, desired, { fieldManager: stackFieldManager, force: true, signal });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      fail('Error', errorMessage(error));
+      return;
+    }
+  }
+  const available = getCondition(live?.status?.conditions ?? [], 'Available');
+  if (available?.status === 'True') {
+    draft.status = { ...draft.status, ready: true };
+    markTrue(draft, imageReady, clock.now());
+    return;
+  }
+  const progress = getCondition(live?.status?.conditions ?? [], 'Progressing')?.message;
+  fail('Info', `Image ${name} is not available${progress ? `: ${progress}` : ''}`);
+}
