@@ -1,14 +1,39 @@
 // The door of the controllers room: one set-up function per area adds its controllers to a manager, and what areas share.
+export { setupAddonControllers } from './addons/index.ts';
 export { setupBootstrapControllers } from './bootstrap/index.ts';
+export { certificateControllers, certManagerGroup } from './certificates/index.ts';
 export { setupClusterControllers } from './cluster/index.ts';
 export { setupControlPlaneControllers } from './controlplane/index.ts';
 export { setupInfrastructureControllers } from './infrastructure/index.ts';
 export {
+  type BuiltInHookHandler,
   type ConnectWorkload,
   connectOverHttp,
   createContractResolver,
   createExternalObjects,
   createWorkloadClusters,
   type ExternalObjects,
+  type HookCaller,
   type WorkloadClusters,
 } from './shared/index.ts';
+export {
+  builtInSource,
+  checkCluster as checkStackCluster,
+  directorySource,
+  type FetchChart,
+  type ReleaseSource,
+  registrySource,
+  releaseInUse,
+  releasePageSource,
+  setupStackControllers,
+  stackInUse,
+} from './stacks/index.ts';
+export { setupTopologyControllers, type TopologyAdmission, topologyAdmission } from './topology/index.ts';
+export {
+  concernedClusters,
+  createOverlay,
+  type PlannedObject,
+  planTopology,
+  type TopologyPlan,
+} from './topology/plan/index.ts';
+export { setupRuntimeExtensions } from './topology/runtime/index.ts';

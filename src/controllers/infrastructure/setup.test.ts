@@ -22,7 +22,7 @@ describe('setting up the infrastructure controllers', () => {
       { client, clock, random, transport: () => Promise.reject(new Error('no cloud is asked here')) },
     );
     expect(added).toContain('openstackcluster');
-    expect(new Set(added).size).toBe(5);
+    expect(new Set(added).size).toBe(6);
     const stop = new AbortController();
     const running = manager.run(stop.signal);
     await manager.whenReady();

@@ -13,6 +13,8 @@ import { openStackClusterController } from './cluster/cluster-controller.ts';
 import { type Clouds, createClouds } from './common/clouds.ts';
 import { controllerPatience, type InfrastructureDependencies } from './common/dependencies.ts';
 import { openStackFloatingIpPoolController } from './floating-ip-pool/floating-ip-pool-controller.ts';
+import { type FetchContent, fetchOverHttp } from './image/fetch-content.ts';
+import { imageController } from './image/image-controller.ts';
 import { openStackMachineController } from './machine/machine-controller.ts';
 import { createLookupCache } from './server/lookup-cache.ts';
 import { openStackServerController } from './server/server-controller.ts';
@@ -41,6 +43,10 @@ export interface InfrastructureControllersOptions {
   watchFilter?: string;
   /** keys of one kind reconciled at the same time; default 10 */
   concurrency?: number;
+  /** which kinds are looked after; default: clusters with their machines, and Images */
+  kinds?: { clusters: boolean; images: boolean };
+  /** how the content of Images is downloaded that has to be checked; default: over HTTP, from peers that may be asked */
+  fetchContent?: FetchContent;
 }
 
 /** What others may share with these controllers. */
@@ -81,14 +87,21 @@ export function setupInfrastructureControllers(
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
     ...(namespace !== undefined && { namespace }),
   };
-  for (const definition of [
-    openStackClusterController(dependencies),
-    openStackServerController(dependencies),
-    openStackMachineController(dependencies),
-    openStackMachineTemplateController(dependencies),
-    openStackFloatingIpPoolController(dependencies),
-  ]) {
-    manager.add(definition);
+  const { kinds = { clusters: true, images: true } } = options;
+  if (kinds.clusters) {
+    for (const definition of [
+      openStackClusterController(dependencies),
+      openStackServerController(dependencies),
+      openStackMachineController(dependencies),
+      openStackMachineTemplateController(dependencies),
+      openStackFloatingIpPoolController(dependencies),
+    ]) {
+      manager.add(definition);
+    }
+  }
+  if (kinds.images) {
+    const fetchContent = options.fetchContent ?? fetchOverHttp(options.peers);
+    manager.add(imageController({ ...dependencies, fetchContent }));
   }
   return {
     clouds,

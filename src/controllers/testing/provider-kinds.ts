@@ -19,6 +19,11 @@ export const FakeMachineTemplates: Resource<UnstructuredObject> = kind(infrastru
 export const FakeConfigs: Resource<UnstructuredObject> = kind(bootstrapGroup, 'FakeConfig');
 export const FakeConfigTemplates: Resource<UnstructuredObject> = kind(bootstrapGroup, 'FakeConfigTemplate');
 export const FakeControlPlanes: Resource<UnstructuredObject> = kind(controlPlaneGroup, 'FakeControlPlane');
+export const FakeClusterTemplates: Resource<UnstructuredObject> = kind(infrastructureGroup, 'FakeClusterTemplate');
+export const FakeControlPlaneTemplates: Resource<UnstructuredObject> = kind(
+  controlPlaneGroup,
+  'FakeControlPlaneTemplate',
+);
 export const FakeRemediations: Resource<UnstructuredObject> = kind(infrastructureGroup, 'FakeRemediation');
 export const FakeRemediationTemplates: Resource<UnstructuredObject> = kind(
   infrastructureGroup,
@@ -32,6 +37,8 @@ export const providerKinds: readonly Resource<UnstructuredObject>[] = [
   FakeConfigs,
   FakeConfigTemplates,
   FakeControlPlanes,
+  FakeClusterTemplates,
+  FakeControlPlaneTemplates,
   FakeRemediations,
   FakeRemediationTemplates,
 ];

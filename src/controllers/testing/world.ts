@@ -38,6 +38,7 @@ import {
 } from '../../runtime/testkit/index.ts';
 import { memoryEngine } from '../../store/index.ts';
 import { type ClusterControllers, setupClusterControllers } from '../cluster/index.ts';
+import type { HookCaller } from '../shared/index.ts';
 import { type FakeProviderOptions, fakeProvider } from './fake-provider.ts';
 import {
   bootstrapGroup,
@@ -63,8 +64,12 @@ export interface WorldOptions extends Omit<FakeProviderOptions, 'workload'> {
   /** faults of the management API, for the controllers only; may be changed while it runs */
   faults?: FaultRule[];
   seed?: number;
+  /** who asks runtime extensions */
+  hookCaller?: (manager: Manager, parts: ControllerParts) => HookCaller;
   /** more controllers for the manager under test */
   extend?: (manager: Manager, shared: ClusterControllers & ControllerParts) => void;
+  /** whether `extend` adds the topology controllers */
+  topologies?: boolean;
   /** more controllers of the imaginary provider */
   providers?: (parts: { client: Client; workload: Client; clock: ManualClock }) => ControllerDefinition[];
 }
@@ -173,11 +178,14 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       namespace,
       gracefulStopMs: 1,
     });
+    const hooks = options.hookCaller?.(manager, { client: controllersClient, clock, random, namespace });
     const areas = setupClusterControllers(manager, {
+      ...(hooks && { hooks }),
       client: controllersClient,
       clock,
       random,
       namespace,
+      ...(options.topologies && { topologies: true }),
       connectWorkload: async () => {
         connections++;
         return {

@@ -438,6 +438,25 @@ describe('a machine that is deleted', () => {
     const told = items.map((event) => (event as { message?: string }).message ?? '');
     expect(told.some((text) => text.includes('etcd would lose its quorum'))).toBe(true);
   });
+
+  it('stays for a while where it may be joining the only member of etcd, which it would take with it', async () => {
+    let first: string | undefined;
+    const broken = (name: string): boolean => {
+      first ??= name;
+      return name !== first;
+    };
+    const w = await begin({}, { broken });
+    await w.until(w.settled(1));
+    await w.patchControlPlane({ spec: { replicas: 3 } });
+    await w.until(async () => (await w.list(FakeMachines)).length === 2);
+    const late = names(await w.machines()).find((name) => name !== first) ?? '';
+    await w.client.delete(Machines, { namespace: w.namespace, name: late });
+    await w.pass(240_000);
+    expect(await w.find(Machines, late)).toBeDefined();
+    expect((await w.controlPlane()).status?.conditions?.map(({ message }) => message).join()).toContain(late);
+    await w.until(async () => (await w.find(Machines, late)) === undefined);
+    expect(w.etcd.names()).toEqual([first]);
+  });
 });
 
 const CoreEvents: Resource<UnstructuredObject> = {

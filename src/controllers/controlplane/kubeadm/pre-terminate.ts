@@ -74,8 +74,13 @@ async function letGo(scope: ControlPlaneScope, machine: Machine): Promise<string
   if (early)
     return `etcd member ${health.get(nameOf(early))?.member?.name} of Machine ${nameOf(early)} has not left yet`;
   const member = health.get(nameOf(machine))?.member;
-  // it never joined; should a member still appear, it has no machine and is taken out then
-  if (!member) return await release(scope, machine);
+  if (!member) {
+    // of one member and one that dies while it joins neither is a majority: nobody could take the dead one out again
+    if (members.length === 1 && mayBeJoining(scope, machine))
+      return 'it may be joining etcd, which has one member only';
+    // should a member still appear, it has no machine and is taken out then
+    return await release(scope, machine);
+  }
   const judgement = judgeRemoval(members, member.id);
   if (!judgement.safe) return judgement.problem;
   try {
@@ -96,6 +101,14 @@ const leadershipPatienceMs = 120_000;
 
 function isLate({ context }: ControlPlaneScope, { metadata }: Machine): boolean {
   return context.clock.now() - Date.parse(metadata.deletionTimestamp ?? '') > leadershipPatienceMs;
+}
+
+/** So long a machine that has what it needs for joining is waited for. */
+const joinPatienceMs = 300_000;
+
+function mayBeJoining({ context }: ControlPlaneScope, { metadata, status }: Machine): boolean {
+  if (status?.initialization?.bootstrapDataSecretCreated !== true) return false;
+  return context.clock.now() - Date.parse(metadata.deletionTimestamp ?? '') < joinPatienceMs;
 }
 
 /** The data of the cluster are on this machine alone: another one must have them before it goes. */

@@ -8,6 +8,9 @@ export const ipClaimFinalizer = 'openstackmachine.infrastructure.cluster.x-k8s.i
 export const floatingIpPoolFinalizer = 'openstackfloatingippool.infrastructure.cluster.x-k8s.io';
 export const deleteFloatingIpFinalizer = 'openstackfloatingippool.infrastructure.cluster.x-k8s.io/delete-floating-ip';
 
+/** The same as that of the OpenStack Resource Controller, which may have begun with the object. */
+export const imageFinalizer = 'openstack.k-orc.cloud/image';
+
 export { ownerMarkAnnotation } from '../../../api/index.ts';
 
 /**

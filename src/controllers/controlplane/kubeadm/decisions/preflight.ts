@@ -1,4 +1,4 @@
-import type { Cluster, KubeadmControlPlane, Machine } from '../../../../api/index.ts';
+import { type Cluster, type KubeadmControlPlane, type Machine, upgradeStepAnnotation } from '../../../../api/index.ts';
 import { isDeleting } from '../../../shared/index.ts';
 import type { MachineHealth } from '../health/machine-health.ts';
 import { judgeAddition, judgeRemoval, type MemberView } from './quorum.ts';
@@ -26,8 +26,6 @@ export interface PreflightProblems {
 export type PlannedChange =
   | { kind: 'add'; replacesRemediated: boolean; replacesLast: boolean }
   | { kind: 'remove'; machine: Machine };
-
-const upgradeStepAnnotation = 'topology.internal.cluster.x-k8s.io/upgrade-step';
 
 const texts = {
   deleting: 'waiting for a control plane Machine to complete deletion',

@@ -1,0 +1,99 @@
+import type { Image, ImageStatus } from '../../../api/index.ts';
+import { formatTime, withCondition } from '../../../machinery/index.ts';
+import type { Image as CloudImage } from '../../../openstack/index.ts';
+import { type ConditionStatus, conditionOf } from '../../shared/index.ts';
+
+/** Reasons of the OpenStack Resource Controller. */
+export type ImageReason = 'Progressing' | 'Success' | 'TransientError' | 'InvalidConfiguration' | 'UnrecoverableError';
+
+/** How far an Image is. */
+export interface ImageState {
+  readonly available: ConditionStatus;
+  readonly reason: ImageReason;
+  readonly message: string;
+}
+
+export const upToDate: ImageState = {
+  available: 'True',
+  reason: 'Success',
+  message: 'OpenStack resource is up to date',
+};
+
+/** Reasons after which nothing happens until somebody changes something. */
+const final: ReadonlySet<ImageReason> = new Set(['Success', 'InvalidConfiguration', 'UnrecoverableError']);
+
+/** Writes both conditions of a draft: Available, and Progressing, which is True while another look is to come. */
+export function setState(draft: Image, state: ImageState, nowMs: number): void {
+  const { reason, message } = state;
+  put(draft, 'Progressing', final.has(reason) ? 'False' : 'True', { reason, message }, nowMs);
+  const available =
+    state.available === 'True'
+      ? { reason: 'Success', message: 'OpenStack resource is available' }
+      : { reason, message };
+  put(draft, 'Available', state.available, available, nowMs);
+}
+
+/** Of images that are downloaded: whether that is under way, and what became of it. */
+export function setDownloading(
+  draft: Image,
+  isUnderWay: boolean,
+  said: { readonly reason: ImageReason; readonly message: string },
+  nowMs: number,
+): void {
+  put(draft, 'Downloading', isUnderWay ? 'True' : 'False', said, nowMs);
+}
+
+export const isDownloading = (image: Image): boolean => conditionOf(image, 'Downloading')?.status === 'True';
+
+function put(
+  draft: Image,
+  type: string,
+  status: ConditionStatus,
+  { reason, message }: { readonly reason: string; readonly message: string },
+  nowMs: number,
+): void {
+  const { generation } = draft.metadata;
+  const condition = {
+    type,
+    status,
+    reason,
+    message: message.slice(0, maxMessageLength),
+    lastTransitionTime: formatTime(nowMs),
+    ...(generation !== undefined && { observedGeneration: generation }),
+  };
+  const next = withCondition(draft.status?.conditions, condition, nowMs);
+  if (next !== draft.status?.conditions) draft.status = { ...draft.status, conditions: [...next] };
+}
+
+const maxMessageLength = 2000;
+
+/** What is there, as the cloud says it. */
+export function observed(draft: Image, image: CloudImage | undefined): void {
+  const { id: _, resource: __, ...rest } = draft.status ?? {};
+  draft.status = image ? { ...rest, id: image.id, resource: resourceOf(image) } : rest;
+}
+
+const algorithms: readonly string[] = ['md5', 'sha1', 'sha256', 'sha512'];
+
+function resourceOf({
+  name,
+  status,
+  visibility,
+  hash,
+  size,
+  virtualSize,
+  tags,
+  ...image
+}: CloudImage): NonNullable<ImageStatus['resource']> {
+  const isKnown = hash !== undefined && algorithms.includes(hash.algorithm);
+  return {
+    name,
+    status,
+    protected: image.protected,
+    visibility,
+    ...(isKnown && { hash: { algorithm: hash.algorithm as 'sha512', value: hash.value } }),
+    ...(size !== undefined && { sizeB: size }),
+    ...(virtualSize !== undefined && { virtualSizeB: virtualSize }),
+    ...(tags.length > 0 && { tags: [...tags].sort() }),
+  };
+}
