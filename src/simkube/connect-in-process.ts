@@ -53,7 +53,7 @@ export function connectThrough(
 }
 
 /** A client that asks for its way before every call. */
-function rerouted(way: () => Client): Client {
+export function rerouted(way: () => Client): Client {
   // What cannot be reached is a rejection, as it is over a socket.
   const call =
     <A extends unknown[], R>(method: (client: Client, ...args: A) => Promise<R>) =>

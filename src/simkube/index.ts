@@ -4,7 +4,7 @@ export { type ApiInstance, clusterOfApi, startApiInstance } from './cluster/api-
 export { duplexPair } from './cluster/duplex-pair.ts';
 export { ClusterRegistry } from './cluster/registry.ts';
 export type { ClusterSettings, ControllerManagerSettings, ControllerRoles } from './cluster/settings.ts';
-export { type CloudView, type ClusterNode, WorkloadCluster } from './cluster/workload-cluster.ts';
+export { type ClusterNode, WorkloadCluster } from './cluster/workload-cluster.ts';
 export { connectThrough, type InProcessApi, targetOf } from './connect-in-process.ts';
 export { type AddressPool, createAddressPool } from './containers/address-pool.ts';
 export { createSimulatedBackend, type ProgramChooser, type SimulatedBackendOptions } from './containers/backend.ts';
@@ -27,7 +27,7 @@ export {
   type Volume,
   type VolumeFile,
 } from './containers/types.ts';
-export { isCloudController, runCloudController } from './controllers/cloud-controller.ts';
+export { attachmentName } from './controllers/attach-detach.ts';
 export { type SchedulerOptions, schedulerController } from './controllers/scheduler.ts';
 export { isDemanding, type PodRejection, podLimit, rejectionOn } from './controllers/scheduling/node-room.ts';
 export { unreadMetrics } from './controllers/unread-metrics.ts';
@@ -55,9 +55,10 @@ export { type LoopbackRange, loopbackRange, loopbackRangeOf } from './loopback/r
 export { uninitializedTaint } from './names.ts';
 export { resolveClusterName } from './network/cluster-names.ts';
 export * from './network/cluster-services.ts';
+export type { NodePorts } from './network/node-ports.ts';
 export type { ServiceRoute } from './network/service-route.ts';
 export { nodeConditions, type Readiness } from './node-conditions.ts';
-export type { SimulatedKubernetesOptions } from './options.ts';
+export type { ChartSource, SimulatedKubernetesOptions } from './options.ts';
 export { type OverNetworkOptions, overNetwork } from './over-network.ts';
 export type { ProcessFiles, SimulatedProcess, SimulatedProgram } from './process.ts';
 export { simulatedProgram } from './programs/index.ts';

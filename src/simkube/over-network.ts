@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import { type Client, type HttpClient, httpClient, staticCredentials } from '../client/index.ts';
 import { type Clock, type Random, statusError } from '../machinery/index.ts';
 import type { ApiCredentials, PortService, ReachableApi } from './types.ts';
@@ -41,7 +41,8 @@ function remoteApi(server: string, { clock, random }: OverNetworkOptions): Reach
       {
         server,
         ...(certificateAuthority === undefined ? { insecureSkipTlsVerify: true } : { certificateAuthority }),
-        ...(serverName !== host && { tlsServerName: serverName }),
+        // TLS names no addresses: the certificate is held against the one that is dialled.
+        ...(serverName !== host && isIP(serverName) === 0 && { tlsServerName: serverName }),
         credentials: staticCredentials({
           ...(clientCertificate && { clientCertificate }),
           ...(token !== undefined && { token }),

@@ -17,7 +17,7 @@ import type { CniRule } from './machines/kubernetes/options.ts';
 import type { Outside } from './machines/network/dial.ts';
 import { UnreachableError } from './machines/network/unreachable.ts';
 import { silentLog } from './machines/silent-log.ts';
-import type { SimulatedNetwork, Software, SoftwareBase } from './machines/types.ts';
+import type { CloudTransport, SimulatedNetwork, Software, SoftwareBase } from './machines/types.ts';
 import { rooms } from './rooms.ts';
 import type { HeldRanges } from './world/loopback.ts';
 import { type CloudSecrets, loadSecrets, saveSecrets } from './world/secrets.ts';
@@ -34,6 +34,8 @@ export interface MachinesOptions {
   readonly sockets?: boolean;
   /** what machines find beyond the cloud, by name or address; nothing by default */
   readonly outside?: Outside;
+  /** how programs on machines reach the cloud's own API; by default without sockets, whatever address they name */
+  readonly cloudTransport?: CloudTransport;
   readonly log?: Logger;
 }
 
@@ -76,7 +78,11 @@ export interface SimulatedCloud {
 /** Builds a cloud, or opens the one kept in `directory`. */
 export async function createCloud(options: CloudOptions): Promise<SimulatedCloud> {
   const core = createCore(options);
-  const machines = options.machines && (await startMachines(core, options.machines, options.directory));
+  // The machines need the cloud's API, which is built with them.
+  let own: Transport | undefined;
+  const cloudTransport: CloudTransport = () => (request) => own!(request);
+  const machines =
+    options.machines && (await startMachines(core, { cloudTransport, ...options.machines }, options.directory));
   const services = buildServices(core, rooms, options.without ?? []);
   const dispatcher = createDispatcher({
     core,
@@ -94,6 +100,7 @@ export async function createCloud(options: CloudOptions): Promise<SimulatedCloud
     ...(journal && { committed: () => journal.committed() }),
     elsewhere: (request, path) => (path.startsWith(adminPrefix) ? admin(request, path) : proxyAnswer(404, 'Not Found')),
   });
+  own = transport;
   const listeners = new Set<CloudListener>();
   return {
     core,
@@ -123,8 +130,12 @@ const emptyNetwork: SimulatedNetwork = {
   },
 };
 
-async function startMachines(core: Core, options: MachinesOptions, directory: string | undefined): Promise<Machines> {
-  const { sockets = false, log = silentLog, outside } = options;
+async function startMachines(
+  core: Core,
+  options: MachinesOptions & { readonly cloudTransport: CloudTransport },
+  directory: string | undefined,
+): Promise<Machines> {
+  const { sockets = false, log = silentLog, outside, cloudTransport } = options;
   const build = options.software ?? (await kubernetesSoftware(options.cni));
   const software = build({
     clock: core.clock,
@@ -133,6 +144,7 @@ async function startMachines(core: Core, options: MachinesOptions, directory: st
     ...(directory !== undefined && { directory: join(directory, 'machines') }),
     sockets,
     log,
+    cloudTransport,
   });
   const machines = createMachineHost({ core, software, sockets, log, ...(outside && { outside }) });
   core.useMachineHost(machines);

@@ -1,5 +1,5 @@
 import { builtinDefinitions, builtinSchema, protobufRegistry } from '../../api/index.ts';
-import { type ApiServer, createApiServer, type StoredObject } from '../../apiserver/index.ts';
+import { type Aggregation, type ApiServer, createApiServer, type StoredObject } from '../../apiserver/index.ts';
 import { type Clock, errorMessage, type Random } from '../../machinery/index.ts';
 import type { Logger } from '../../runtime/index.ts';
 import type { Store } from '../../store/index.ts';
@@ -12,6 +12,7 @@ export interface ApiServerBase {
   readonly random: Random;
   readonly log: Logger;
   readonly pods: NodeAccess;
+  readonly aggregation: Aggregation;
   gate(): Promise<void> | undefined;
   healthProblem(): string | undefined;
 }
@@ -142,6 +143,7 @@ function make(base: ApiServerBase, store: Store<StoredObject>, settings: Cluster
     podConnector: base.pods.connect,
     podExecutor: base.pods.execute,
     podAttacher: base.pods.attach,
+    aggregation: base.aggregation,
     gate: () => base.gate(),
     healthChecks: [
       {

@@ -1,6 +1,13 @@
 import type { Duplex } from 'node:stream';
-import { type Lease, Leases, type Pod, Pods } from '../../api/index.ts';
-import { type AccessControl, type ApiServer, keyPrefix, objectKey, StoredObject } from '../../apiserver/index.ts';
+import { type Lease, Leases, type Pod, Pods, type Service, Services } from '../../api/index.ts';
+import {
+  type AccessControl,
+  type Aggregation,
+  type ApiServer,
+  keyPrefix,
+  objectKey,
+  StoredObject,
+} from '../../apiserver/index.ts';
 import type { Client } from '../../client/index.ts';
 import {
   ApiStatusError,
@@ -18,9 +25,11 @@ import type { Engine, Store, StoreEvent } from '../../store/index.ts';
 import { startClusterControllers } from '../controllers/index.ts';
 import type { EtcdCluster } from '../etcd/etcd-cluster.ts';
 import type { PodWorkers } from '../kubelet/pod-access.ts';
+import { type NodePorts, nodePorts, nodePortsOf } from '../network/node-ports.ts';
 import { type FindServiceRoute, serviceRoutes } from '../network/service-route.ts';
-import { storedServices } from '../network/stored-services.ts';
+import { allServices, storedServices } from '../network/stored-services.ts';
 import type { PortService } from '../types.ts';
+import { aggregatedApis } from './aggregated-apis.ts';
 import { ApiServers, type ServedApi } from './api-servers.ts';
 import { ControllerSwitch } from './controller-switch.ts';
 import { nodeAccess } from './node-access.ts';
@@ -43,8 +52,8 @@ export interface ClusterNode {
   connect(pod: UnstructuredObject, port: number): Duplex;
   /** the cluster is gone and calls nobody any more */
   clusterClosed(cluster: WorkloadCluster): void;
-  /** the cloud its machine is in: what runs on it may ask there */
-  readonly cloud?: CloudView;
+  /** Services of the cluster may have other node ports than before */
+  nodePortsChanged(): void;
 }
 
 export interface WorkloadClusterOptions {
@@ -60,20 +69,9 @@ export interface WorkloadClusterOptions {
   openEngine(): Promise<Engine>;
 }
 
-/** What a cloud controller manager learns from the cloud. */
-export interface CloudView {
-  /** whether there was a server of this id and it was deleted */
-  isGone(id: string): boolean;
-  /** a server that runs */
-  server(
-    id: string,
-  ): { readonly id: string; readonly availabilityZone: string; readonly addresses: readonly string[] } | undefined;
-}
-
 /** kube-apiserver gives up on etcd after this long. */
 const etcdPatienceMs = 7_000;
 const heartbeatMs = 10_000;
-const nothingIsGone: CloudView = { isGone: () => false, server: () => undefined };
 
 /**
  * One simulated Kubernetes cluster: what etcd holds of it under its prefix, the API over that, and the controllers. Its
@@ -91,7 +89,6 @@ export class WorkloadCluster {
   readonly #store: SharedStore;
   readonly #controllers: ControllerSwitch;
   readonly #stopFollowingEtcd: () => void;
-  #cloud: CloudView = nothingIsGone;
   #cancelHeartbeat: CancelTimer | undefined;
   #stopWatching: (() => void) | undefined;
   #hasRun: boolean;
@@ -109,6 +106,7 @@ export class WorkloadCluster {
       random: options.random,
       log: options.log,
       pods: nodeAccess(options.clock, (pod) => this.#nodeOf(pod)),
+      aggregation: this.aggregation,
       gate: () => this.gate(),
       healthProblem: () => this.healthProblem(),
     };
@@ -155,11 +153,6 @@ export class WorkloadCluster {
     const { newest } = this.#servers;
     if (!newest) throw new Error('no API server of the cluster runs');
     return newest;
-  }
-
-  /** the cloud its nodes are in */
-  get cloud(): CloudView {
-    return this.#cloud;
   }
 
   /** whether its controllers have run before, in this process or an earlier one */
@@ -269,13 +262,19 @@ export class WorkloadCluster {
     return undefined;
   }
 
+  /** Groups of its API that Pods answer for. */
+  readonly aggregation: Aggregation = aggregatedApis({
+    store: () => this.#store.current,
+    services: storedServices(() => this.#store.current),
+    podService: (address, port) => this.podService(address, port),
+  });
+
   /** Where its DNS and kube-proxy lead a Pod of the cluster. */
   readonly serviceRoute: FindServiceRoute = serviceRoutes(storedServices(() => this.#store.current));
 
   /** A kubelet begins to work for the cluster. */
   addNode(node: ClusterNode): void {
     this.#nodes.set(node.name, node);
-    if (node.cloud) this.#cloud = node.cloud;
     this.#scheduleHeartbeat();
   }
 
@@ -304,7 +303,11 @@ export class WorkloadCluster {
 
   #watchPods(store: Store<StoredObject>): void {
     const prefix = keyPrefix({ group: '', plural: 'pods' });
-    const stops = [this.#watchObjects(store, 'secret'), this.#watchObjects(store, 'configmap')];
+    const stops = [
+      this.#watchObjects(store, 'secret'),
+      this.#watchObjects(store, 'configmap'),
+      this.#watchNodePorts(store),
+    ];
     this.#stopWatching = () => {
       for (const stop of stops) stop();
     };
@@ -335,6 +338,29 @@ export class WorkloadCluster {
       }
     });
   }
+
+  /** Tells the nodes when a Service with node ports comes, changes or goes. */
+  #watchNodePorts(store: Store<StoredObject>): () => void {
+    const withPorts = new Set<string>();
+    return store.watch(keyPrefix(Services), store.revision, (events) => {
+      let isChanged = false;
+      for (const event of events) {
+        const key = event.type === 'put' ? event.record.key : event.key;
+        const has = event.type === 'put' && nodePortsOf(asTyped<Service>(event.record.value.object)).length > 0;
+        if (!has && !withPorts.has(key)) continue;
+        isChanged = true;
+        if (has) withPorts.add(key);
+        else withPorts.delete(key);
+      }
+      if (isChanged) for (const node of this.#nodes.values()) node.nodePortsChanged();
+    });
+  }
+
+  /** Ports every node serves for Services, and where a connection to one of them goes. */
+  readonly nodePorts: NodePorts = nodePorts(
+    storedServices(() => this.#store.current),
+    () => allServices(this.#store.current),
+  );
 
   /**
    * Renews the lease of a node that has reached the API. Thousands of nodes do this every ten seconds, so it goes straight

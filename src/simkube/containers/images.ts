@@ -39,6 +39,10 @@ export function checkImage(image: string): void {
 /** Files of images that containers pick up by themselves; of all other images nobody here knows any. */
 const contents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'flannel-cni-plugin': { '/flannel': '#!simulated flannel\n' },
+  cilium: {
+    '/usr/bin/cilium-mount': '#!simulated cilium-mount\n',
+    '/usr/bin/cilium-sysctlfix': '#!simulated cilium-sysctlfix\n',
+  },
 };
 
 export function imageFiles(image: string): readonly (readonly [string, string])[] {

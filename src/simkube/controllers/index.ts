@@ -16,14 +16,13 @@ import { errorMessage } from '../../machinery/index.ts';
 import { type ControllerDefinition, createManager, nullLogger } from '../../runtime/index.ts';
 import type { ControllerManagerSettings } from '../cluster/settings.ts';
 import type { WorkloadCluster } from '../cluster/workload-cluster.ts';
-import { cloudControllers } from './cloud-controller.ts';
 import { startCollector } from './collector.ts';
 import { nodeLifecycleController } from './node-lifecycle.ts';
 import { startOnDemand } from './on-demand.ts';
 import { schedulerController } from './scheduler.ts';
 import { unreadMetrics } from './unread-metrics.ts';
 
-/** kube-controller-manager, kube-scheduler and, where it is deployed, the cloud controller manager of one cluster. */
+/** kube-controller-manager and kube-scheduler of one cluster. */
 export interface ClusterControllers {
   stop(): Promise<void>;
 }
@@ -80,7 +79,6 @@ function managerControllers(
     ...(signingAuthority ? [certificateSigningController({ authority: signingAuthority })] : []),
     nodeLifecycleController(cluster),
     ...workloadControllers({ parts: workloadParts, events: false }),
-    ...cloudControllers(cluster),
   ];
 }
 

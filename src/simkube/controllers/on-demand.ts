@@ -1,28 +1,43 @@
-import { CronJobs, Jobs, PodDisruptionBudgets, Services } from '../../api/index.ts';
+import {
+  ApiServices,
+  CronJobs,
+  Jobs,
+  PersistentVolumeClaims,
+  PodDisruptionBudgets,
+  Services,
+} from '../../api/index.ts';
 import { type ApiServer, keyPrefix, loopbackUser, objectKey } from '../../apiserver/index.ts';
 import { type WorkloadPart, workloadControllers } from '../../housekeeping/index.ts';
 import { errorMessage, type KubeObject, type Resource } from '../../machinery/index.ts';
-import { createManager, nullLogger, type RuntimeMetrics } from '../../runtime/index.ts';
+import { type ControllerDefinition, createManager, nullLogger, type RuntimeMetrics } from '../../runtime/index.ts';
 import type { WorkloadCluster } from '../cluster/workload-cluster.ts';
+import { apiServiceController } from './api-services.ts';
+import { attachDetachController } from './attach-detach.ts';
 
 /** Kinds few clusters have, and the controllers the first object of them starts. */
 const rare: readonly Rare[] = [
   { resource: Jobs, part: 'jobs' },
   { resource: CronJobs, part: 'cronJobs' },
   { resource: PodDisruptionBudgets, part: 'disruptionBudgets' },
+  { resource: PersistentVolumeClaims, part: 'volumes', events: true, more: attachDetachController },
+  { resource: ApiServices, more: (cluster) => apiServiceController(cluster.aggregation) },
   // those every cluster is born with have nobody who asks what is behind them
   { resource: Services, part: 'endpoints', isCommon: isOfSystem },
 ];
 
 interface Rare {
   readonly resource: Resource<KubeObject>;
-  readonly part: WorkloadPart;
+  readonly part?: WorkloadPart;
   /** whether every cluster has an object of this key */
   readonly isCommon?: (key: string) => boolean;
+  /** whether users see by events what they do */
+  readonly events?: boolean;
+  /** what works beside them */
+  readonly more?: (cluster: WorkloadCluster) => ControllerDefinition;
 }
 
 function isOfSystem(key: string): boolean {
-  return key.startsWith(keyPrefix(Services, 'kube-system')) || key === objectKey(Services, 'default', 'kubernetes');
+  return key === objectKey(Services, 'kube-system', 'kube-dns') || key === objectKey(Services, 'default', 'kubernetes');
 }
 
 /** Runs the controllers of rare kinds in those clusters that have such objects: caches cost, also empty ones. */
@@ -34,11 +49,12 @@ export function startOnDemand(
   const waiting = new Map(rare.map((kind) => [keyPrefix(kind.resource), kind]));
   const stop = new AbortController();
   const running: Promise<void>[] = [];
-  const run = (part: WorkloadPart): void => {
+  const run = ({ part, events = false, more }: Rare): void => {
     const { clock, random } = cluster;
     const client = server.localClient(loopbackUser);
     const manager = createManager({ client, clock, random, log: nullLogger, metrics });
-    for (const controller of workloadControllers({ parts: [part], events: false })) manager.add(controller);
+    for (const controller of workloadControllers({ parts: part ? [part] : [], events })) manager.add(controller);
+    if (more) manager.add(more(cluster));
     running.push(
       manager.run(stop.signal).catch((error: unknown) => {
         cluster.log.error('Controllers of a workload cluster failed', { part, error: errorMessage(error) });
@@ -46,10 +62,10 @@ export function startOnDemand(
     );
   };
   const wake = (key: string): void => {
-    for (const [prefix, { part, isCommon }] of waiting) {
-      if (!key.startsWith(prefix) || isCommon?.(key) || stop.signal.aborted) continue;
+    for (const [prefix, kind] of waiting) {
+      if (!key.startsWith(prefix) || kind.isCommon?.(key) || stop.signal.aborted) continue;
       waiting.delete(prefix);
-      run(part);
+      run(kind);
     }
     if (waiting.size === 0) stopWatching();
   };

@@ -26,6 +26,7 @@ export interface PodWorkerParts {
   readonly clock: Clock;
   readonly lookup: ObjectLookup;
   readonly client: VolumeParts['client'];
+  readonly csiDirectory?: NonNullable<VolumeParts['csiDirectory']>;
   readonly nodeName: string;
   readonly nodeAddress: string;
   readonly allocatable: Readonly<Record<string, string>>;
@@ -205,7 +206,7 @@ export class PodWorker {
   }
 
   async #prepare(): Promise<void> {
-    const { backend, clock, lookup, client } = this.#parts;
+    const { backend, clock, lookup, client, csiDirectory } = this.#parts;
     const pod = this.#pod;
     if (!this.#sandbox) {
       const sandbox = await backend.createSandbox(identityOf(pod));
@@ -214,7 +215,12 @@ export class PodWorker {
       this.#sandbox = sandbox;
       this.#parts.placed(sandbox);
     }
-    const { volumes, renewAt } = await resolveVolumes(pod, this.#around(), { client, lookup, backend }, clock.now());
+    const { volumes, renewAt } = await resolveVolumes(
+      pod,
+      this.#around(),
+      { client, lookup, backend, ...(csiDirectory && { csiDirectory }) },
+      clock.now(),
+    );
     await this.#sandbox.setVolumes(volumes);
     this.#renewAt = renewAt;
     this.#isPrepared = this.#life === 'alive';

@@ -1,6 +1,12 @@
-import { type Pod, type ProjectedSource, ServiceAccounts, type Volume as VolumeSpec } from '../../api/index.ts';
+import {
+  type PersistentVolume,
+  type Pod,
+  type ProjectedSource,
+  ServiceAccounts,
+  type Volume as VolumeSpec,
+} from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { type KubeObject, parseRfc3339 } from '../../machinery/index.ts';
+import { errorMessage, type KubeObject, parseRfc3339 } from '../../machinery/index.ts';
 import type { PodBackend, Volume, VolumeFile } from '../containers/types.ts';
 import { claimDirectory } from './claim-directory.ts';
 import type { PodContext } from './downward.ts';
@@ -11,6 +17,8 @@ export interface VolumeParts {
   readonly client: Client;
   readonly lookup: ObjectLookup;
   readonly backend: PodBackend;
+  /** the directory of a volume of a CSI driver; throws what keeps it from being mounted. Absent: there are no drivers */
+  readonly csiDirectory?: (volume: PersistentVolume) => Promise<string>;
 }
 
 /** The volumes of a Pod, and when they are to be made anew although no object changed: tokens grow old. */
@@ -182,6 +190,15 @@ async function accountToken(
   return answer.status?.token ?? '';
 }
 
+async function driverDirectory(volume: PersistentVolume, { csiDirectory }: VolumeParts): Promise<string | undefined> {
+  if (!volume.spec.csi || !csiDirectory) return undefined;
+  try {
+    return await csiDirectory(volume);
+  } catch (error) {
+    throw new MountError(errorMessage(error));
+  }
+}
+
 async function claimVolume(name: string, claimName: string, { pod, parts }: Gathering): Promise<Volume> {
   const claim = await parts.lookup.claim(pod.metadata.namespace ?? '', claimName);
   if (!claim) throw new MountError(`persistentvolumeclaim "${claimName}" not found`);
@@ -190,7 +207,7 @@ async function claimVolume(name: string, claimName: string, { pod, parts }: Gath
     throw new MountError(`persistentvolumeclaim "${claimName}" is not bound`);
   }
   const volume = await parts.lookup.volume(volumeName);
-  const directory = volume && claimDirectory(volume);
+  const directory = volume && (claimDirectory(volume) ?? (await driverDirectory(volume, parts)));
   if (!volume) throw new MountError(`persistentvolume "${volumeName}" of claim "${claimName}" not found`);
   if (!directory) throw new MountError(`persistentvolume "${volumeName}" is of a type this node cannot mount`);
   return { kind: 'directory', name, directory: await parts.backend.createDirectory(directory, { capacityBytes: 0 }) };

@@ -1,5 +1,6 @@
 import { type EndpointSlice, EndpointSlices, type Service, Services } from '../../api/index.ts';
 import { keyPrefix, objectKey, type StoredObject } from '../../apiserver/index.ts';
+import { asTyped } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import {
   addressesBehind,
@@ -9,6 +10,11 @@ import {
   targetsBehind,
   withPort,
 } from './cluster-services.ts';
+
+/** All Services in the store of a cluster. */
+export function allServices(store: Store<StoredObject> | undefined): Service[] {
+  return (store?.list(keyPrefix(Services)).records ?? []).map(({ value }) => asTyped<Service>(value.object));
+}
 
 /** The Services in the store of a cluster. They are looked for when somebody calls: clusters at rest have no caches of them. */
 export function storedServices(store: () => Store<StoredObject> | undefined): ClusterServices {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { ConfigMaps, DaemonSets, Namespaces, Secrets } from '../../api/index.ts';
+import { ClusterRoles, ConfigMaps, DaemonSets, Namespaces, Secrets } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { createAuthority, createServiceAccountKeyPair } from '../../pki/index.ts';
 import { readKubeconfig } from '../kubeconfigs.ts';
@@ -48,9 +48,37 @@ function configuration(spec: object = {}): string {
   });
 }
 
+/** A chart with a DaemonSet and a role. */
+function smallChart(name: string): Map<string, Uint8Array> {
+  const daemonSet = `apiVersion: apps/v1
+kind: DaemonSet
+metadata:
+  name: {{ .Release.Name }}
+spec:
+  selector: {matchLabels: {app: {{ .Chart.Name }}}}
+  template:
+    metadata: {labels: {app: {{ .Chart.Name }}}}
+    spec:
+      nodeSelector: {{ toJson .Values.nodeSelector }}
+      containers: [{name: main, image: "{{ .Chart.Name }}:{{ .Chart.AppVersion }}"}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: {{ .Release.Name }}}
+rules: []
+`;
+  return new Map(
+    Object.entries({
+      'Chart.yaml': stringify({ apiVersion: 'v2', name, version: '2.31.1', appVersion: 'v1.31.1' }),
+      'values.yaml': 'nodeSelector: {role: plane}\n',
+      'templates/all.yaml': daemonSet,
+    }).map(([path, text]) => [path, Buffer.from(text)]),
+  );
+}
+
 let lab: ProgramLab;
 beforeEach(() => {
-  lab = createProgramLab();
+  lab = createProgramLab({ charts: ({ name }) => (name.startsWith('openstack-') ? smallChart(name) : undefined) });
 });
 afterEach(() => lab.close());
 
@@ -131,8 +159,8 @@ describe('k0s in a Pod', () => {
       'calico-node',
       'konnectivity-agent',
       'kube-proxy',
-      'openstack-ccm-openstack-cloud-controller-manager',
-      'openstack-csi-cinder-csi-nodeplugin',
+      'openstack-ccm',
+      'openstack-csi',
     ]);
     const manifest = await client.get(ConfigMaps, { namespace: 'kube-system', name: 'control-plane-endpoint' });
     expect(manifest.data).toEqual({ apiServerHost: 'api.example.org' });
@@ -143,6 +171,10 @@ describe('k0s in a Pod', () => {
     const without = { spec: { extensions: { helm: { charts: [chart('other', 'unknown/chart', 1)] } } } };
     await client.patch(ClusterConfigs, key, 'merge', without, writes);
     await lab.until(async () => (await chartNames()).join() === 'k0s-addon-chart-other');
+    const left = await client.list(DaemonSets, { namespace: 'kube-system' });
+    expect(left.items.filter(({ metadata }) => metadata.name?.startsWith('openstack'))).toEqual([]);
+    const roles = await client.list(ClusterRoles);
+    expect(roles.items.filter(({ metadata }) => metadata.name?.startsWith('openstack'))).toEqual([]);
     const other = await client.get(Charts, { namespace: 'kube-system', name: 'k0s-addon-chart-other' });
     expect(other['status']).toMatchObject({ error: "can't locate chart `unknown/chart`: repo unknown not found" });
   });

@@ -10,6 +10,7 @@ import {
   parseApiVersion,
   type Resource,
   type ResourceDefinition,
+  trimTrailing,
 } from '../../machinery/index.ts';
 import type { WorkloadCluster } from '../cluster/workload-cluster.ts';
 import type { ProcessFiles, SimulatedProgram } from '../process.ts';
@@ -109,7 +110,7 @@ function readObjects(names: readonly string[], { files, input }: KubectlPlace): 
       const host = URL.canParse(name) ? new URL(name).hostname : name;
       throw new Error(`unable to read URL "${name}": dial tcp: lookup ${host}: no such host`);
     }
-    const below = files.list(`${name.replace(/\/+$/, '')}/`).filter((path) => /\.(?:ya?ml|json)$/.test(path));
+    const below = files.list(`${trimTrailing(name, '/')}/`).filter((path) => /\.(?:ya?ml|json)$/.test(path));
     // What a ConfigMap is mounted as has hidden directories beside the files themselves.
     const paths = below.filter((path) => !path.includes('/..'));
     const texts =

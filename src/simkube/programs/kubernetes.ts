@@ -1,9 +1,12 @@
 import type { Duplex } from 'node:stream';
+import { type CloudConfig, connect, type OpenStack, type Transport } from '../../openstack/index.ts';
 import { ClusterRegistry } from '../cluster/registry.ts';
-import type { SimulatedKubernetesOptions } from '../options.ts';
+import { type FileTree, memoryTree } from '../containers/file-tree.ts';
+import type { ChartSource, SimulatedKubernetesOptions } from '../options.ts';
 import type { SimulatedProcess } from '../process.ts';
 import { ShellPace } from '../shell/limits.ts';
 import type { PortService } from '../types.ts';
+import { CsiSockets } from './addons/csi/driver.ts';
 import { readEtcdData } from './etcd/data-directory.ts';
 import { Bootstraps } from './etcd/membership.ts';
 
@@ -15,10 +18,38 @@ export class SimulatedKubernetes {
   /** how busy scripts of all containers share the time there is */
   readonly shellPace: ShellPace = new ShellPace();
   readonly #sockets = new Map<string, PortService>();
+  readonly #volumes = new Map<string, FileTree>();
+  /** CSI drivers whose socket is open */
+  readonly csi: CsiSockets = new CsiSockets();
+  /** where charts of k0s extensions come from */
+  readonly charts: ChartSource;
+  readonly #cloudTransport: (config: CloudConfig) => Transport;
 
   /** `clusters`: where what is stored is kept already */
   constructor(options: SimulatedKubernetesOptions, clusters: ClusterRegistry = new ClusterRegistry(options)) {
     this.clusters = clusters;
+    this.charts = options.charts ?? (() => undefined);
+    this.#cloudTransport = options.cloudTransport ?? (() => noCloud);
+  }
+
+  /** The files of a volume that moves between nodes. */
+  volumeTree(id: string): FileTree {
+    let tree = this.#volumes.get(id);
+    if (!tree) {
+      tree = memoryTree();
+      this.#volumes.set(id, tree);
+    }
+    return tree;
+  }
+
+  forgetVolume(id: string): void {
+    this.#volumes.delete(id);
+  }
+
+  /** The cloud a program in a Pod has credentials of. */
+  openCloud(config: CloudConfig, { argv, clock, random }: SimulatedProcess): OpenStack {
+    const userAgent = argv[0]?.slice(argv[0].lastIndexOf('/') + 1) ?? 'pod';
+    return connect(config, { transport: this.#cloudTransport(config), clock, random, userAgent, env: {} });
   }
 
   /** Listens on a unix socket, which the containers of one Pod share. */
@@ -54,6 +85,11 @@ export class SimulatedKubernetes {
     await this.clusters.close();
   }
 }
+
+const noCloud: Transport = (request) => {
+  const { host } = new URL(request.url);
+  return Promise.reject(Object.assign(new Error(`connect EHOSTUNREACH ${host}`), { code: 'EHOSTUNREACH' }));
+};
 
 /** A socket that nobody outside of this process can speak to. */
 export function localOnly(service: Omit<PortService, 'accept'> = {}): PortService {

@@ -28,7 +28,7 @@ export function program(work: (process: SimulatedProcess, closing: Closing) => P
         process.log(`panic: ${errorMessage(error)}`);
         return 2;
       }
-      for (const line of error.message.split('\n')) process.log(line);
+      if (error.message !== '') for (const line of error.message.split('\n')) process.log(line);
       return error.exitCode;
     } finally {
       closing.close();

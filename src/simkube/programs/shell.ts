@@ -61,9 +61,11 @@ function scriptOf({ argv, files }: SimulatedProcess): Script {
     if (/^[-+][a-z]+$/.test(word)) {
       stopsAtErrors ||= word.startsWith('-') && word.includes('e');
       if (!word.includes('c')) continue;
-      const script = rest[index + 1];
+      // Options may be closed before the commands: bash -c -- COMMANDS
+      const at = rest[index + 1] === '--' ? index + 2 : index + 1;
+      const script = rest[at];
       if (script === undefined) throw new ProgramFailure(`${shell}: -c requires an argument`, 2);
-      return { script, name: rest[index + 2] ?? shell, args: rest.slice(index + 3), stopsAtErrors };
+      return { script, name: rest[at + 1] ?? shell, args: rest.slice(at + 2), stopsAtErrors };
     }
     const script = files.read(word);
     if (script === undefined)

@@ -1,4 +1,19 @@
 import type { SimulatedProgram } from '../process.ts';
+import {
+  ciliumAgentProgram,
+  ciliumConfigProgram,
+  ciliumEnvoyProgram,
+  ciliumInstallProgram,
+  ciliumUninstallProgram,
+} from './addons/cilium/agent.ts';
+import { ciliumOperatorProgram } from './addons/cilium/operator.ts';
+import { cloudControllerProgram } from './addons/cloud-controller/program.ts';
+import { attacherControllers } from './addons/csi/attacher.ts';
+import { cinderPluginProgram, livenessProbeProgram, nodeRegistrarProgram } from './addons/csi/plugin.ts';
+import { provisionerControllers } from './addons/csi/provisioner.ts';
+import { resizerControllers } from './addons/csi/resizer.ts';
+import { sideCarProgram, waitingSideCar } from './addons/csi/side-car.ts';
+import { metricsServerProgram } from './addons/metrics-server/program.ts';
 import { apiServerProgram } from './apiserver/apiserver.ts';
 import { controllerManagerProgram } from './components/controller-manager.ts';
 import { konnectivityServerProgram } from './components/konnectivity.ts';
@@ -16,6 +31,8 @@ import { shellNames, shellProgram } from './shell.ts';
 
 export type ProgramMaker = (kubernetes: SimulatedKubernetes) => SimulatedProgram;
 
+const nothingToDo: ProgramMaker = () => async () => 0;
+
 /** Programs by the name they are called with. */
 const programMakers: ReadonlyMap<string, ProgramMaker> = new Map<string, ProgramMaker>([
   ['etcd', etcdProgram],
@@ -32,6 +49,25 @@ const programMakers: ReadonlyMap<string, ProgramMaker> = new Map<string, Program
   ['kubectl', kubectlProgram],
   ['postgres', databaseProgram('postgres')],
   ['mysqld', databaseProgram('mysqld')],
+  ['openstack-cloud-controller-manager', cloudControllerProgram],
+  ['cinder-csi-plugin', cinderPluginProgram],
+  ['csi-provisioner', sideCarProgram('external-provisioner-leader', provisionerControllers)],
+  ['csi-attacher', sideCarProgram('external-attacher-leader', attacherControllers)],
+  ['csi-resizer', sideCarProgram('external-resizer', resizerControllers)],
+  ['csi-snapshotter', waitingSideCar],
+  ['csi-node-driver-registrar', nodeRegistrarProgram],
+  ['livenessprobe', livenessProbeProgram],
+  ['metrics-server', metricsServerProgram],
+  ['cilium-dbg', ciliumConfigProgram],
+  ['cilium-agent', ciliumAgentProgram],
+  ['cilium-operator-generic', ciliumOperatorProgram],
+  ['cilium-envoy-starter', ciliumEnvoyProgram],
+  ['install-plugin.sh', ciliumInstallProgram],
+  ['cni-uninstall.sh', ciliumUninstallProgram],
+  // Containers have no namespaces and no kernel here: there is nothing to enter, to mount or to clean.
+  ['init-container.sh', nothingToDo],
+  ['nsenter', nothingToDo],
+  ['mount', nothingToDo],
 ]);
 
 /** What a name stands for, whichever image it is called in; undefined: nobody here knows. */
@@ -53,6 +89,15 @@ const entryPoints: Readonly<Record<string, string>> = {
   postgresql: 'postgres',
   mysql: 'mysqld',
   mariadb: 'mysqld',
+  'openstack-cloud-controller-manager': 'openstack-cloud-controller-manager',
+  'cinder-csi-plugin': 'cinder-csi-plugin',
+  'csi-provisioner': 'csi-provisioner',
+  'csi-attacher': 'csi-attacher',
+  'csi-resizer': 'csi-resizer',
+  'csi-snapshotter': 'csi-snapshotter',
+  'csi-node-driver-registrar': 'csi-node-driver-registrar',
+  livenessprobe: 'livenessprobe',
+  'metrics-server': 'metrics-server',
   // These start a shell, which has nothing to do unless its input is kept open.
   alpine: 'sh',
   busybox: 'sh',

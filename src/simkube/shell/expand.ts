@@ -1,4 +1,4 @@
-import { Glob } from '../../machinery/index.ts';
+import { Glob, trimTrailing } from '../../machinery/index.ts';
 import { evaluate } from './arithmetic.ts';
 import { normalPath } from './host.ts';
 import { Gathered, ShellLimitError, shellLimits } from './limits.ts';
@@ -87,7 +87,7 @@ async function chunksOf(
         });
         break;
       case 'command':
-        chunks.push({ text: (await substitute(piece.script)).replace(/\n+$/, ''), isQuoted: piece.isQuoted });
+        chunks.push({ text: trimTrailing(await substitute(piece.script), '\n'), isQuoted: piece.isQuoted });
         break;
       case 'arithmetic': {
         const text = await expandText(state, piece.expression, substitute, report);

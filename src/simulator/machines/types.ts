@@ -1,6 +1,6 @@
 import type { Clock, Random } from '../../machinery/index.ts';
 import type { Logger } from '../../runtime/index.ts';
-import type { PortService } from '../../simkube/index.ts';
+import type { PortService, SimulatedKubernetesOptions } from '../../simkube/index.ts';
 import type { Console, Machine } from '../core/contracts.ts';
 import type { Timings } from '../core/timings.ts';
 
@@ -75,7 +75,12 @@ export interface SoftwareBase {
   /** whether connections over real sockets come in */
   readonly sockets: boolean;
   readonly log: Logger;
+  /** how what runs on them reaches the cloud itself */
+  readonly cloudTransport: CloudTransport;
 }
+
+/** Carries requests of programs on machines to the cloud whose credentials they have. */
+export type CloudTransport = NonNullable<SimulatedKubernetesOptions['cloudTransport']>;
 
 /** What a machine image has installed. */
 export interface Software {

@@ -35,7 +35,7 @@ const ubuntu = { os_type: 'linux', os_distro: 'ubuntu', architecture: 'x86_64' }
 
 /** Images for nodes are named after the Kubernetes version inside. */
 const nodeImages: readonly WorldImage[] = [
-  ...['v1.31.14', 'v1.32.6', 'v1.32.8', 'v1.33.6', 'v1.33.7', 'v1.34.2', 'v1.34.4'],
+  ...['v1.31.12', 'v1.31.14', 'v1.32.6', 'v1.32.8', 'v1.33.6', 'v1.33.7', 'v1.34.2', 'v1.34.4'],
 ].map((version) => ({
   name: `ubuntu-capi-image-${version}`,
   tags: ['cluster-api'],

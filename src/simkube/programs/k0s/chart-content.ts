@@ -1,182 +1,78 @@
 import { parse } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue, type KubeObject } from '../../../machinery/index.ts';
-import { type HelmChart, objectAt, textAt } from './config.ts';
-import { daemonSet, deployment } from './workloads.ts';
+import { loadChart, renderChart } from '../../../template/index.ts';
+import type { ChartSource } from '../../options.ts';
+import type { HelmChart } from './config.ts';
+import { deployment } from './workloads.ts';
 
-export const releaseLabel = 'app.kubernetes.io/instance';
+export interface ChartContent {
+  readonly objects: readonly KubeObject[];
+  readonly version: string;
+  readonly appVersion: string;
+}
 
-/** What a chart leaves in a cluster; throws when its values cannot be read. */
-export function chartContent(chart: HelmChart): KubeObject[] {
+const managedBy = 'app.kubernetes.io/managed-by';
+const releaseName = 'meta.helm.sh/release-name';
+const releaseNamespace = 'meta.helm.sh/release-namespace';
+
+/** Finds what Helm has installed. */
+export const helmSelector = 'app.kubernetes.io/managed-by=Helm';
+
+/** Whether an object belongs to a release, as Helm marks what it installs. */
+export function isOfRelease(
+  { metadata }: KubeObject,
+  release: { readonly name: string; readonly namespace: string },
+): boolean {
+  const { annotations = {} } = metadata;
+  return annotations[releaseName] === release.name && annotations[releaseNamespace] === release.namespace;
+}
+
+/** What a chart leaves in a cluster; throws in Helm's words when it cannot be had or rendered. */
+export function chartContent(
+  chart: HelmChart,
+  options: { readonly charts: ChartSource; readonly repository?: string | undefined; readonly kubeVersion: string },
+): ChartContent {
   const values = parseValues(chart.values);
-  const kind = chart.chartName.slice(chart.chartName.lastIndexOf('/') + 1);
-  const labels = {
-    'app.kubernetes.io/name': kind,
-    [releaseLabel]: chart.name,
-    'app.kubernetes.io/managed-by': 'Helm',
-  };
-  const { namespace } = chart;
-  const fullName =
-    textAt(values, 'fullnameOverride') || (chart.name.includes(kind) ? chart.name : `${chart.name}-${kind}`);
-  if (kind === 'openstack-cloud-controller-manager') {
-    const credentials = cloudCredentials(chart, values, { byDefault: true });
-    return [
-      ...credentials.objects,
-      ...cloudControllerRights(chart),
-      daemonSet({
-        name: fullName,
-        namespace,
-        image: 'registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.31.1',
-        labels: { ...labels, 'k8s-app': kind },
-        container: { env: objectsAt(values, 'extraEnv'), volumeMounts: objectsAt(values, 'extraVolumeMounts') },
-        pod: {
-          ...placement(values, {
-            nodeSelector: { 'node-role.kubernetes.io/control-plane': '' },
-            tolerations: cloudTolerations,
-          }),
-          volumes: [...credentials.volumes, ...objectsAt(values, 'extraVolumes')],
-          serviceAccountName: cloudControllerAccount,
-        },
-      }),
-    ];
-  }
-  if (kind === 'openstack-cinder-csi') return cinderCsi(chart, values, labels);
-  return [
-    deployment({
-      name: fullName,
-      namespace,
-      image: `${kind}:${chart.version || 'latest'}`,
-      labels,
-      pod: placement(values, {}),
-    }),
-  ];
-}
-
-/** The Secret with the credentials of the cloud: made by the chart, or brought by somebody else and waited for. */
-function cloudCredentials(
-  { name: release, namespace }: HelmChart,
-  values: JsonObject,
-  { byDefault }: { byDefault: boolean },
-): { objects: KubeObject[]; volumes: JsonObject[] } {
-  const secret = objectAt(values, 'secret');
-  if ((secret['enabled'] ?? byDefault) !== true) return { objects: [], volumes: [] };
-  const name = textAt(secret, 'name') || 'cloud-config';
-  const made = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name, namespace, labels: { [releaseLabel]: release } },
-    stringData: { 'cloud.conf': '[Global]\n' },
-  } as KubeObject;
+  const name = chart.chartName.slice(chart.chartName.lastIndexOf('/') + 1);
+  const files = options.charts({ repository: options.repository, name, version: chart.version });
+  if (!files) return standIn(chart, name);
+  const loaded = loadChart(files);
+  if (!loaded.ok) throw loaded.error;
+  const { metadata } = loaded.value;
+  const rendered = renderChart({
+    chart: loaded.value,
+    values,
+    release: { name: chart.name, namespace: chart.namespace },
+    capabilities: { kubeVersion: options.kubeVersion },
+    includeCrds: true,
+  });
+  if (!rendered.ok) throw rendered.error;
   return {
-    objects: (secret['create'] ?? byDefault) === true ? [made] : [],
-    volumes: [{ name: 'cloud-config-volume', secret: { secretName: name } }],
+    objects: rendered.value.objects.map(({ object }) => marked(object, chart)),
+    version: metadata.version,
+    appVersion: metadata.appVersion,
   };
 }
 
-const cloudControllerAccount = 'cloud-controller-manager';
-
-/** Who the cloud controller manager is and what it may do, under the names of its chart. */
-function cloudControllerRights({ name: release, namespace }: HelmChart): KubeObject[] {
-  const labels = { [releaseLabel]: release };
-  const metadata = { name: `system:${cloudControllerAccount}`, labels };
-  const core = (resources: string[], verbs: string[]): JsonObject => ({ apiGroups: [''], resources, verbs });
-  return [
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: cloudControllerAccount, namespace, labels } },
-    {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRole',
-      metadata,
-      rules: [
-        { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
-        core(['events'], ['create', 'patch', 'update']),
-        core(['nodes'], ['*']),
-        core(['nodes/status'], ['patch']),
-        core(['services'], ['list', 'patch', 'update', 'watch']),
-        core(['services/status'], ['patch']),
-      ],
-    } as KubeObject,
-    {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRoleBinding',
-      metadata,
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: metadata.name },
-      subjects: [{ kind: 'ServiceAccount', name: cloudControllerAccount, namespace }],
-    } as KubeObject,
-  ];
+/** Charts nobody here has: something runs under their name. */
+function standIn(chart: HelmChart, kind: string): ChartContent {
+  const name = chart.name.includes(kind) ? chart.name : `${chart.name}-${kind}`;
+  const labels = { 'app.kubernetes.io/name': kind, 'app.kubernetes.io/instance': chart.name };
+  const image = `${kind}:${chart.version || 'latest'}`;
+  const object = deployment({ name, namespace: chart.namespace, image, labels });
+  return { objects: [marked(object, chart)], version: chart.version, appVersion: chart.version };
 }
 
-const cloudTolerations: JsonObject[] = [
-  { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' },
-  { key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' },
-];
-
-/** Values say where Pods go; a null takes the chart's own default away. */
-function placement(
-  values: JsonObject,
-  defaults: { nodeSelector?: JsonObject; tolerations?: JsonObject[] },
-): JsonObject {
-  const given = (key: 'nodeSelector' | 'tolerations'): JsonValue | undefined =>
-    Object.hasOwn(values, key) ? (values[key] ?? undefined) : defaults[key];
-  const nodeSelector = given('nodeSelector');
-  const tolerations = given('tolerations');
+function marked(object: KubeObject, { name, namespace }: HelmChart): KubeObject {
+  const { metadata } = object;
   return {
-    ...(isJsonObject(nodeSelector) && { nodeSelector }),
-    tolerations: Array.isArray(tolerations) ? tolerations : [],
+    ...object,
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, [managedBy]: 'Helm' },
+      annotations: { ...metadata.annotations, [releaseName]: name, [releaseNamespace]: namespace },
+    },
   };
-}
-
-function cinderCsi(chart: HelmChart, values: JsonObject, labels: Record<string, string>): KubeObject[] {
-  const { namespace } = chart;
-  const credentials = cloudCredentials(chart, values, { byDefault: false });
-  const image = 'registry.k8s.io/provider-os/cinder-csi-plugin:v1.31.2';
-  const classes = objectAt(values, 'storageClass');
-  const kubeletDirectory =
-    textAt(objectAt(objectAt(objectAt(values, 'csi'), 'plugin'), 'nodePlugin'), 'kubeletDir') || '/var/lib/kubelet';
-  const storageClass = (policy: 'Delete' | 'Retain'): KubeObject => {
-    const settings = objectAt(classes, policy.toLowerCase());
-    return {
-      apiVersion: 'storage.k8s.io/v1',
-      kind: 'StorageClass',
-      metadata: {
-        name: `csi-cinder-sc-${policy.toLowerCase()}`,
-        labels,
-        annotations: {
-          'storageclass.kubernetes.io/is-default-class': String(settings['isDefault'] ?? policy === 'Delete'),
-        },
-      },
-      provisioner: 'cinder.csi.openstack.org',
-      reclaimPolicy: policy,
-      allowVolumeExpansion: settings['allowVolumeExpansion'] !== false,
-    } as KubeObject;
-  };
-  return [
-    ...credentials.objects,
-    {
-      apiVersion: 'storage.k8s.io/v1',
-      kind: 'CSIDriver',
-      metadata: { name: 'cinder.csi.openstack.org', labels },
-      spec: { attachRequired: true, podInfoOnMount: true, volumeLifecycleModes: ['Persistent', 'Ephemeral'] },
-    } as KubeObject,
-    daemonSet({
-      name: `${chart.name}-cinder-csi-nodeplugin`,
-      namespace,
-      image,
-      labels: { ...labels, component: 'nodeplugin' },
-      pod: { volumes: [...credentials.volumes, { name: 'kubelet-dir', hostPath: { path: kubeletDirectory } }] },
-    }),
-    deployment({
-      name: `${chart.name}-cinder-csi-controllerplugin`,
-      namespace,
-      image,
-      labels: { ...labels, component: 'controllerplugin' },
-      pod: { volumes: credentials.volumes },
-    }),
-    ...(classes['enabled'] === false ? [] : [storageClass('Delete'), storageClass('Retain')]),
-  ];
-}
-
-function objectsAt(values: JsonObject, key: string): JsonObject[] {
-  const list = values[key];
-  return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }
 
 function parseValues(text: string): JsonObject {

@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import {
+  ApiServices,
   ClusterRoleBindings,
   ClusterRoles,
+  ConfigMaps,
   CsiDrivers,
   DaemonSets,
   Deployments,
   Namespaces,
+  RoleBindings,
+  Roles,
+  Secrets,
   ServiceAccounts,
+  Services,
   StorageClasses,
 } from '../../../api/index.ts';
 import {
@@ -21,17 +27,28 @@ import {
   type Resource,
   type UnstructuredObject,
 } from '../../../machinery/index.ts';
-import { chartContent, releaseLabel } from './chart-content.ts';
+import type { ChartSource } from '../../options.ts';
+import { chartContent, helmSelector, isOfRelease } from './chart-content.ts';
 import type { HelmChart, HelmExtensions } from './config.ts';
 import { Charts } from './definitions.ts';
-import { applyObject, fieldManager, type ObjectWriter } from './objects.ts';
+import { applyObject, fieldManager, type ObjectWriter, resourceOfKind } from './objects.ts';
 
 const namespace = 'kube-system';
 const finalizer = 'helm.k0sproject.io/uninstall-helm-release';
 const beginning = 'k0s-addon-chart-';
 
+export interface ChartsContext {
+  readonly charts: ChartSource;
+  readonly kubeVersion: string;
+  readonly now: number;
+}
+
 /** Installs, upgrades and uninstalls charts until they are as the configuration says. */
-export async function reconcileCharts(writer: ObjectWriter, helm: HelmExtensions, now: number): Promise<void> {
+export async function reconcileCharts(
+  writer: ObjectWriter,
+  helm: HelmExtensions,
+  context: ChartsContext,
+): Promise<void> {
   const { items } = await writer.client.list(Charts, { namespace });
   const wanted = new Set(helm.charts.map(({ name }) => beginning + name));
   for (const chart of items) {
@@ -39,7 +56,7 @@ export async function reconcileCharts(writer: ObjectWriter, helm: HelmExtensions
   }
   for (const chart of helm.charts) {
     const before = items.find(({ metadata }) => metadata.name === beginning + chart.name);
-    await install(writer, helm, chart, before, now);
+    await install(writer, helm, chart, before, context);
   }
 }
 
@@ -48,7 +65,7 @@ async function install(
   helm: HelmExtensions,
   chart: HelmChart,
   before: UnstructuredObject | undefined,
-  now: number,
+  { charts, kubeVersion, now }: ChartsContext,
 ): Promise<void> {
   const name = beginning + chart.name;
   const { chartName, values, version, order, timeout, forceUpgrade } = chart;
@@ -81,10 +98,14 @@ async function install(
     known['namespace'] === chart.namespace;
   if (isInstalled) return;
   let error: string | undefined;
+  let appVersion = '';
   try {
-    locate(helm, chart);
+    const content = chartContent(chart, { charts, repository: locate(helm, chart), kubeVersion });
+    appVersion = content.appVersion;
     await ensureNamespace(writer, chart.namespace);
-    for (const object of chartContent(chart)) await applyObject(writer, object);
+    const namespaced = content.objects.map((object) => inNamespace(writer, object, chart.namespace));
+    for (const object of namespaced) await applyObject(writer, object);
+    await removeReleased(writer, { name: chart.name, namespace: chart.namespace }, namespaced);
   } catch (cause) {
     error = errorMessage(cause);
     if (known['error'] === error) return;
@@ -94,7 +115,7 @@ async function install(
       ? {
           releaseName: chart.name,
           version,
-          appVersion: version,
+          appVersion,
           revision: Number(known['revision'] ?? 0) + 1,
           namespace: chart.namespace,
           valuesHash,
@@ -111,13 +132,22 @@ async function install(
   );
 }
 
-/** Charts of a repository nobody configured are not found. */
-function locate({ repositories }: HelmExtensions, { chartName }: HelmChart): void {
-  if (chartName.startsWith('oci://') || chartName.startsWith('/') || !chartName.includes('/')) return;
+/** The repository of a chart, as far as it has one; charts of a repository nobody configured are not found. */
+function locate({ repositories }: HelmExtensions, { chartName }: HelmChart): string | undefined {
+  if (chartName.startsWith('oci://') || chartName.startsWith('/') || !chartName.includes('/')) return undefined;
   const repository = chartName.slice(0, chartName.indexOf('/'));
   if (!repositories.has(repository)) {
     throw new Error(`can't locate chart \`${chartName}\`: repo ${repository} not found`);
   }
+  return repository;
+}
+
+/** Helm puts what names no namespace into that of the release. */
+function inNamespace({ server }: ObjectWriter, object: KubeObject, ofRelease: string): KubeObject {
+  const { metadata } = object;
+  const isNamespaced = resourceOfKind(server, object.apiVersion ?? '', object.kind ?? '')?.namespaced ?? false;
+  if (!isNamespaced || metadata.namespace !== undefined) return object;
+  return { ...object, metadata: { ...metadata, namespace: ofRelease } };
 }
 
 async function ensureNamespace({ client }: ObjectWriter, name: string): Promise<void> {
@@ -133,27 +163,46 @@ const releasedKinds: readonly Resource<KubeObject>[] = [
   Deployments,
   CsiDrivers,
   StorageClasses,
+  ApiServices,
+  Services,
+  ConfigMaps,
+  Secrets,
   ClusterRoleBindings,
   ClusterRoles,
+  RoleBindings,
+  Roles,
   ServiceAccounts,
 ];
 
-async function uninstall({ client }: ObjectWriter, chart: UnstructuredObject): Promise<void> {
-  const name = chart.metadata.name ?? '';
-  const spec = chart['spec'];
-  const release = isJsonObject(spec) && typeof spec['releaseName'] === 'string' ? spec['releaseName'] : '';
-  if (release !== '') {
-    for (const resource of releasedKinds) {
-      const { items } = await client.list(resource, { labelSelector: `${releaseLabel}=${release}` });
-      for (const { metadata } of items) {
-        const key = {
-          name: metadata.name!,
-          ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
-        };
-        await client.delete(resource, key);
-      }
+/** Deletes what a release left in the cluster and does not have any more. */
+async function removeReleased(
+  { client }: ObjectWriter,
+  release: { readonly name: string; readonly namespace: string },
+  kept: readonly KubeObject[],
+): Promise<void> {
+  const id = ({ kind = '', metadata }: KubeObject): string => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`;
+  const keeps = new Set(kept.map(id));
+  for (const resource of releasedKinds) {
+    const { items } = await client.list(resource, { labelSelector: helmSelector });
+    for (const item of items) {
+      const { metadata } = item;
+      if (!isOfRelease(item, release) || keeps.has(id({ ...item, kind: resource.kind }))) continue;
+      const where = {
+        name: metadata.name!,
+        ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
+      };
+      await client.delete(resource, where);
     }
   }
+}
+
+async function uninstall(writer: ObjectWriter, chart: UnstructuredObject): Promise<void> {
+  const { client } = writer;
+  const name = chart.metadata.name ?? '';
+  const spec = isJsonObject(chart['spec']) ? chart['spec'] : {};
+  const release = typeof spec['releaseName'] === 'string' ? spec['releaseName'] : '';
+  const where = typeof spec['namespace'] === 'string' ? spec['namespace'] : '';
+  if (release !== '') await removeReleased(writer, { name: release, namespace: where }, []);
   await client.delete(Charts, { namespace, name });
   try {
     await client.patch(Charts, { namespace, name }, 'merge', { metadata: { finalizers: null } }, { fieldManager });

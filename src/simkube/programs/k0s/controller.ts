@@ -76,6 +76,7 @@ export async function runController(
       version,
       disabled,
       isDynamic,
+      charts: kubernetes.charts,
     });
   });
   // It ends by itself only when there is nothing left to follow.

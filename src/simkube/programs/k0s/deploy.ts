@@ -1,4 +1,5 @@
 import { asJson, errorMessage, isAlreadyExists, sleep, type UnstructuredObject } from '../../../machinery/index.ts';
+import type { ChartSource } from '../../options.ts';
 import type { SimulatedProcess } from '../../process.ts';
 import { reconcileCharts } from './charts.ts';
 import { type K0sConfig, k0sConfigOf, objectAt } from './config.ts';
@@ -16,6 +17,8 @@ export interface DeployOptions {
   readonly disabled: ReadonlySet<string>;
   /** follow the configuration in the cluster rather than the file */
   readonly isDynamic: boolean;
+  /** where charts of extensions come from */
+  readonly charts: ChartSource;
 }
 
 const key = { namespace: 'kube-system', name: 'k0s' };
@@ -88,7 +91,7 @@ function merged(config: K0sConfig, object: UnstructuredObject): K0sConfig {
 
 async function apply(
   process: SimulatedProcess,
-  { writer, version, disabled }: DeployOptions,
+  { writer, version, disabled, charts }: DeployOptions,
   config: K0sConfig,
   applied: Map<string, string>,
 ): Promise<void> {
@@ -99,7 +102,9 @@ async function apply(
     applied.set(name, text);
   }
   await applyManifests(process, writer, applied);
-  if (!disabled.has('helm')) await reconcileCharts(writer, config.helm, process.clock.now());
+  if (disabled.has('helm')) return;
+  const kubeVersion = version.replace(/\+.*$/, '');
+  await reconcileCharts(writer, config.helm, { charts, kubeVersion, now: process.clock.now() });
 }
 
 /** Tries until it works, or the program ends. */

@@ -2,6 +2,7 @@ import { sharedSignal } from '../../../client/index.ts';
 import { type Clock, ManualClock, type Random, seededRandom, sleep } from '../../../machinery/index.ts';
 import { nullLogger } from '../../../runtime/index.ts';
 import { runUntil } from '../../../runtime/testkit/index.ts';
+import type { ChartSource } from '../../options.ts';
 import type { ProcessFiles, SimulatedProcess } from '../../process.ts';
 import type { PortService } from '../../types.ts';
 import { simulatedProgram } from '../index.ts';
@@ -43,6 +44,7 @@ export interface ProgramLabOptions {
   readonly clock?: Clock;
   readonly directory?: string;
   readonly seed?: number;
+  readonly charts?: ChartSource;
 }
 
 /** how often a lab on real time looks */
@@ -57,6 +59,7 @@ export function createProgramLab(options: ProgramLabOptions = {}): ProgramLab {
     random,
     log: nullLogger,
     ...(directory !== undefined && { directory }),
+    ...(options.charts && { charts: options.charts }),
   });
   const pods = new Map<string, LabPodState>();
   const names = new Map<string, readonly LabPod[]>();

@@ -1,4 +1,4 @@
-import { Glob } from '../../../machinery/index.ts';
+import { Glob, trimTrailing } from '../../../machinery/index.ts';
 import { normalPath } from '../host.ts';
 import { pathIn, type ShellState, type Tool } from '../state.ts';
 
@@ -38,7 +38,7 @@ export function flagsOf(
   return { flags, rest, values };
 }
 
-const baseName = (path: string): string => path.replace(/\/+$/, '').split('/').pop() || '/';
+const baseName = (path: string): string => trimTrailing(path, '/').split('/').pop() || '/';
 const parentOf = (path: string): string => normalPath(path.slice(0, path.lastIndexOf('/')) || '/');
 
 function isThere(state: ShellState, path: string): boolean {
@@ -214,7 +214,7 @@ export const fileTools: Readonly<Record<string, Tool>> = {
     return 0;
   },
   dirname: ({ streams }, [path = '']) => {
-    const cut = path.replace(/\/+$/, '').lastIndexOf('/');
+    const cut = trimTrailing(path, '/').lastIndexOf('/');
     streams.out(`${cut < 0 ? '.' : path.slice(0, cut) || '/'}\n`);
     return 0;
   },

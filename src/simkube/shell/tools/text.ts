@@ -136,8 +136,7 @@ const maxProgram = 2_000;
 /** The one thing scripts of machines do with awk: pick columns of lines that fit. */
 const awk: Tool = async (context, args) => {
   const { rest, values } = flagsOf(args, 'Fv');
-  const program = /^\s*(?:\/(.*?)\/|NR\s*==\s*(\d+))?\s*\{\s*print\s*([^}]*?)\s*;?\s*(?:exit\s*;?\s*)?\}\s*$/.exec(
-    // Blanks one by one: how many there are must not decide how long this takes.
+  const program = /^ ?(?:\/((?:[^/\\]|\\.)*)\/|NR ?== ?(\d+))? ?\{ ?print ?([^}]*)\} ?$/.exec(
     (rest[0] ?? '').slice(0, maxProgram).replace(/\s+/g, ' '),
   );
   if (!program) {
@@ -147,7 +146,8 @@ const awk: Tool = async (context, args) => {
   const found = inputs(context, 'awk', rest.slice(1));
   if (!found) return 2;
   const separator = values.get('F');
-  const [, pattern, number, columns = ''] = program;
+  const [, pattern, number, statements = ''] = program;
+  const columns = statements.replace(/(?:; ?exit ?)?;? ?$/, '');
   const expression = pattern === undefined ? undefined : toPattern(pattern, { isExtended: true });
   const breathe = breathing(context);
   for (const [index, line] of linesOf(joined(found)).entries()) {

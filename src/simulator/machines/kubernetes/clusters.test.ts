@@ -433,15 +433,6 @@ describe('a machine that is switched off', () => {
       return false;
     }
   };
-
-  it('is removed from the cluster by a cloud controller manager once it is deleted', async () => {
-    const { first, client } = await begin();
-    const worker = await joined(lab, first, 'worker-0');
-    await client.create(DaemonSets, daemonSet('openstack-cloud-controller-manager') as never, by);
-    await lab.until(isReady(client, 'worker-0'));
-    worker.remove();
-    await lab.until(async () => (await findNode(client, 'worker-0')) === undefined, 5 * minute);
-  });
 });
 
 describe('programs that do not know a flag', () => {
@@ -481,26 +472,6 @@ describe('the kubelet of a machine', () => {
     expect((await findNode(client, 'cp-0'))?.status?.nodeInfo?.kubeletVersion).toBe('v1.33.0');
     const plane = (await pods(client)).find(({ metadata }) => metadata.name === 'kube-apiserver-cp-0');
     expect(plane?.spec.containers[0]?.image).toContain(':v1.33.1');
-  });
-});
-
-describe('nodes of an external cloud provider', () => {
-  it('are initialized when a cloud controller manager runs, not before', async () => {
-    const documents = initDocuments()
-      .replace("openstack:///'server-cp-0'", "''")
-      .replace('provider-id', 'cloud-provider')
-      .replace("''", 'external');
-    const { client } = await begin({}, documents);
-    await lab.until(isReady(client, 'cp-0'));
-    const taintKeys = async (): Promise<string[]> =>
-      ((await findNode(client, 'cp-0'))?.spec?.taints ?? []).map(({ key }) => key);
-    expect(await taintKeys()).toContain('node.cloudprovider.kubernetes.io/uninitialized');
-    expect((await findNode(client, 'cp-0'))?.spec?.providerID).toBeUndefined();
-    await client.create(DaemonSets, daemonSet('openstack-cloud-controller-manager') as never, by);
-    await lab.until(async () => !(await taintKeys()).includes('node.cloudprovider.kubernetes.io/uninitialized'));
-    const node = await findNode(client, 'cp-0');
-    expect(node?.spec?.providerID).toBe('openstack:///server-cp-0');
-    expect(node?.metadata.labels).toHaveProperty(['topology.kubernetes.io/zone'], 'nova');
   });
 });
 

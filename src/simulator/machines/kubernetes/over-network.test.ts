@@ -1,9 +1,10 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ClusterRoleBindings, DaemonSets, Nodes, Pods } from '../../../api/index.ts';
+import { ClusterRoleBindings, DaemonSets, Nodes, Pods, Secrets } from '../../../api/index.ts';
 import type { Client } from '../../../client/index.ts';
 import { systemClock, systemRandom } from '../../../machinery/index.ts';
 import { overNetwork, uninitializedTaint } from '../../../simkube/index.ts';
+import { type TestTenant, testTenant } from '../../testing/test-tenant.ts';
 import {
   admin,
   authorityHash,
@@ -37,12 +38,27 @@ describe.skipIf(!bindable)(
     let first: LabMachine;
     let client: Client;
 
+    const cloudConf = `[Global]
+auth-url=http://cloud.test/identity/v3
+username=p-user
+password=secret
+user-domain-id=default
+tenant-name=p
+tenant-domain-id=default
+region=RegionOne
+`;
+    let tenant: TestTenant;
+
     beforeAll(async () => {
+      tenant = await testTenant();
+      await tenant.makeServer({ name: 'away-0' });
+      await tenant.clock.advance(60_000);
       there = createLab({ clock: systemClock, timings: instant });
       here = createLab({
         clock: systemClock,
         timings: instant,
         outside: overNetwork({ clock: systemClock, random: systemRandom }),
+        cloudTransport: () => tenant.cloud.transport,
       });
       listener = createServer((socket) => {
         socket.on('error', () => socket.destroy());
@@ -62,6 +78,7 @@ describe.skipIf(!bindable)(
       await here.close();
       await there.close();
       listener.close();
+      await tenant.cloud.close();
     });
 
     const worker = async (name: string, options: Parameters<typeof joinDocument>[1] = {}) => {
@@ -86,10 +103,28 @@ describe.skipIf(!bindable)(
           selector: { matchLabels: { app: 'ccm' } },
           template: {
             metadata: { labels: { app: 'ccm' } },
-            spec: { containers: [{ name: 'ccm', image: 'ccm:1' }], tolerations: [{ operator: 'Exists' }] },
+            spec: {
+              tolerations: [{ operator: 'Exists' }],
+              containers: [
+                {
+                  name: 'ccm',
+                  image: 'registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.33.1',
+                  args: ['--cloud-config=/etc/config/cloud.conf', '--leader-elect=true'],
+                  volumeMounts: [{ name: 'config', mountPath: '/etc/config' }],
+                },
+              ],
+              volumes: [{ name: 'config', secret: { secretName: 'cloud-config' } }],
+            },
           },
         },
       };
+      const secret = {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'cloud-config', namespace: 'kube-system' },
+        stringData: { 'cloud.conf': cloudConf },
+      };
+      await client.create(Secrets, secret, writes);
       await client.create(DaemonSets, daemon as never, writes);
       const phases = async (): Promise<string[]> => {
         const { items } = await client.list(Pods, { labelSelector: 'app=ccm', fieldSelector: 'spec.nodeName=away-0' });

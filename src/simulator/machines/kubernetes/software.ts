@@ -1,4 +1,3 @@
-import type { CloudView } from '../../../simkube/index.ts';
 import { ClusterRegistry, SimulatedKubernetes } from '../../../simkube/index.ts';
 import type { RunningMachine, Software } from '../types.ts';
 import { downloadKubernetes, hasProgram, packageContent } from './installed.ts';
@@ -26,34 +25,15 @@ const cniProperty = 'capstan_cni';
 /** What a Kubernetes machine image has installed, kubeadm, kubelet and container images, and k0s where it is loaded. */
 export function createKubernetesSoftware(options: KubernetesSoftwareOptions): Software {
   options.timings.declare(stepTimings);
-  const running = new Map<string, RunningMachine>();
   const kubelets = new WeakMap<RunningMachine, Kubelet>();
-  const gone = new Set<string>();
-  const cloud: CloudView = {
-    isGone: (id) => gone.has(id),
-    server(id) {
-      const machine = running.get(id);
-      if (!machine) return undefined;
-      const { availabilityZone } = machine.server;
-      return { id, availabilityZone, addresses: machine.addresses };
-    },
-  };
   const registry = new ClusterRegistry(options);
   const kubernetes = new SimulatedKubernetes(options, registry);
 
   const kubeletOf = (machine: RunningMachine): Kubelet => {
     let kubelet = kubelets.get(machine);
     if (!kubelet) {
-      kubelet = new Kubelet({ machine, registry, kubernetes, cloud, cni: cniRule(options, machine), log: options.log });
+      kubelet = new Kubelet({ machine, registry, kubernetes, cni: cniRule(options, machine), log: options.log });
       kubelets.set(machine, kubelet);
-      running.set(machine.server.id, machine);
-      machine.signal.addEventListener(
-        'abort',
-        () => {
-          if (running.get(machine.server.id) === machine) running.delete(machine.server.id);
-        },
-        { once: true },
-      );
     }
     return kubelet;
   };
@@ -94,8 +74,6 @@ export function createKubernetesSoftware(options: KubernetesSoftwareOptions): So
     packaged: packageContent,
     download: (url) => downloadK0s(url) ?? downloadKubernetes(url),
     forget(serverId) {
-      running.delete(serverId);
-      gone.add(serverId);
       registry.release(serverId);
     },
     close: () => registry.close(),

@@ -42,8 +42,10 @@ export function parseUnit(...texts: readonly string[]): Unit {
   const words = (key: string): string[] => all(key).flatMap((value) => value.split(/\s+/));
   const environment: Record<string, string> = {};
   for (const value of all('Service.Environment')) {
-    for (const match of value.matchAll(/"([^"=]+)=([^"]*)"|([^\s"=]+)=(\S*)/g)) {
-      environment[match[1] ?? match[3] ?? ''] = match[2] ?? match[4] ?? '';
+    for (const [, quoted, bare = ''] of value.matchAll(/"([^"]*)"|([^\s"]+)/g)) {
+      const assignment = quoted ?? bare;
+      const equals = assignment.indexOf('=');
+      if (equals > 0) environment[assignment.slice(0, equals)] = assignment.slice(equals + 1);
     }
   }
   return {

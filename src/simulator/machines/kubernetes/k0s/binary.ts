@@ -25,7 +25,7 @@ export function downloadK0s(url: URL): string | undefined {
   if (url.hostname === 'get.k0s.sh') return installer;
   const file = decodeURIComponent(url.pathname.slice(url.pathname.lastIndexOf('/') + 1));
   if (!/^k0s(?:$|[-_.])/.test(file)) return undefined;
-  const version = /v?\d+\.\d+\.\d+(?:[+-]k0s\.\d+)?/.exec(decodeURIComponent(url.pathname))?.[0];
+  const version = /(?<![\d.])v?\d+\.\d+\.\d+(?:[+-]k0s\.\d+)?/.exec(decodeURIComponent(url.pathname))?.[0];
   return simulatedBinary('k0s', version !== undefined && parseK0sVersion(version) ? k0sVersionOf(version) : newest);
 }
 

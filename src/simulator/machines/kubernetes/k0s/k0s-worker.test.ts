@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { Nodes, Pods, Secrets } from '../../../../api/index.ts';
+import { Nodes } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
 import { type ManualClock, seededRandom } from '../../../../machinery/index.ts';
 import { nullLogger } from '../../../../runtime/index.ts';
@@ -97,37 +97,6 @@ describe('a k0s worker', () => {
     expect(node.status?.nodeInfo?.kubeletVersion).toBe('v1.32.6+k0s');
     expect(node.spec?.taints?.map(({ key }) => key)).toContain('node.cloudprovider.kubernetes.io/uninitialized');
     expect(machine.written()).toContain('k0s is now executable in /usr/local/bin');
-  });
-
-  it('is initialized by the cloud controller manager of a chart, once this has its credentials', async () => {
-    const charts = [
-      {
-        name: 'openstack-ccm',
-        chartname: 'openstack/openstack-cloud-controller-manager',
-        namespace: 'kube-system',
-        version: '2.31.1',
-        values: 'secret: {enabled: true, create: false, name: cloud}\nnodeSelector: null\n',
-      },
-    ];
-    const { lab, admin, run } = await createPlace({
-      extensions: { helm: { repositories: [{ name: 'openstack', url: 'https://charts.example.org' }], charts } },
-    });
-    await writeToken(place!);
-    await run(download, install, start);
-    const pods = async () => (await admin.list(Pods, { namespace: 'kube-system' })).items;
-    await lab.until(async () => (await pods()).some(({ metadata }) => metadata.name?.startsWith('openstack-ccm')));
-    await (lab.clock as ManualClock).advance(30_000);
-    const waiting = (await pods()).find(({ metadata }) => metadata.name?.startsWith('openstack-ccm'));
-    expect(waiting?.status?.phase).not.toBe('Running');
-    expect((await admin.get(Nodes, { name: 'worker-1' })).spec?.providerID).toBeUndefined();
-    const credentials = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'cloud', namespace: 'kube-system' } };
-    await admin.create(Secrets, credentials, { fieldManager: 'test' });
-    const initialized = async (): Promise<boolean> =>
-      (await admin.get(Nodes, { name: 'worker-1' })).spec?.providerID !== undefined;
-    await lab.until(initialized);
-    const { spec } = await admin.get(Nodes, { name: 'worker-1' });
-    expect(spec?.providerID).toMatch(/^openstack:\/\/\//);
-    expect(spec?.taints ?? []).toEqual([]);
   });
 
   it('stays a node of its cluster when the plane is restored from a backup', async () => {

@@ -1,13 +1,15 @@
 import type { Pod } from '../../../../api/index.ts';
 import type { Disk } from '../../types.ts';
 
-/** DaemonSets that bring a Pod network, by the beginning of their names. */
+/**
+ * DaemonSets that bring a Pod network, by the beginning of their names. Cilium is none of them: its agent is a program that
+ * writes the configuration of the plugin when it is ready.
+ */
 const cniNames = [
   'antrea-agent',
   'aws-node',
   'calico-node',
   'canal',
-  'cilium',
   'kindnet',
   'kube-flannel',
   'kube-ovn-cni',
@@ -16,7 +18,6 @@ const cniNames = [
   'ovnkube-node',
   'weave-net',
 ];
-const helpers = ['cilium-envoy', 'cilium-operator'];
 
 const networkConfigs = '/etc/cni/net.d/';
 
@@ -28,6 +29,6 @@ export function hasNetworkConfig(disk: Disk): boolean {
 /** Whether a Pod is one of those that make the network of its node: the Pod of a known CNI DaemonSet. */
 export function isCniPod(pod: Pod): boolean {
   const owner = pod.metadata.ownerReferences?.find(({ kind, controller }) => controller && kind === 'DaemonSet');
-  if (!owner || helpers.includes(owner.name)) return false;
+  if (!owner) return false;
   return cniNames.some((name) => owner.name === name || owner.name.startsWith(`${name}-`));
 }

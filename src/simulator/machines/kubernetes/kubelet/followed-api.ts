@@ -1,4 +1,4 @@
-import { type Node, Nodes, type Pod, Pods } from '../../../../api/index.ts';
+import { type Node, Nodes, type Pod, Pods, Services } from '../../../../api/index.ts';
 import {
   type Client,
   createInformer,
@@ -7,8 +7,9 @@ import {
   sharedSignal,
 } from '../../../../client/index.ts';
 import { type Clock, type Random, sleep } from '../../../../machinery/index.ts';
-import type { ClusterNode, PortService } from '../../../../simkube/index.ts';
+import type { ClusterNode, PortService, ServiceRoute } from '../../../../simkube/index.ts';
 import type { KubeletHome } from './home.ts';
+import { MountedObjects } from './mounted-objects.ts';
 
 export interface FollowedApiOptions {
   /** with the credentials of the kubelet */
@@ -22,6 +23,7 @@ const heartbeatMs = 10_000;
 /** An API of another process, as a kubelet has it in life: it watches its Pods and its Node, and keeps time by itself. */
 export class FollowedApi implements KubeletHome {
   readonly #options: FollowedApiOptions;
+  #apiAddress: string | undefined;
   #following: { readonly node: ClusterNode; readonly stop: AbortController; readonly own: Informer<Node> } | undefined;
 
   constructor(options: FollowedApiOptions) {
@@ -57,9 +59,11 @@ export class FollowedApi implements KubeletHome {
       },
     });
     this.#following = { node, stop, own };
+    void this.#learnApiAddress(signal);
     void pods.run(signal);
     void own.run(signal);
-    this.#beat(node, signal).catch(() => undefined);
+    const mounted = new MountedObjects(client, node);
+    this.#beat(node, signal, () => mounted.look(pods.lister.list(), signal)).catch(() => undefined);
   }
 
   removeNode(node: ClusterNode): void {
@@ -77,9 +81,12 @@ export class FollowedApi implements KubeletHome {
     return node !== undefined && isGivenUp(node);
   }
 
-  /** Nobody follows Services here: a node of another process's API would have to watch them for each of its Pods. */
-  serviceRoute(): undefined {
-    return undefined;
+  /**
+   * The API is found by its address in the cluster. Nobody follows the other Services here: a node of another process's API
+   * would have to watch them for each of its Pods.
+   */
+  serviceRoute(host: string): ServiceRoute | undefined {
+    return host === this.#apiAddress ? { kind: 'api' } : undefined;
   }
 
   /** Pods of other nodes are reached through the network, where there is one. */
@@ -90,10 +97,24 @@ export class FollowedApi implements KubeletHome {
   /** The Node itself says it. */
   forgetDeclaredDead(): void {}
 
-  async #beat(node: ClusterNode, signal: AbortSignal): Promise<void> {
+  /** Asks until it is answered: Pods of the node are given the address, too. */
+  async #learnApiAddress(signal: AbortSignal): Promise<void> {
+    const { client, clock } = this.#options;
+    while (!signal.aborted && this.#apiAddress === undefined) {
+      try {
+        const service = await client.get(Services, { namespace: 'default', name: 'kubernetes' });
+        this.#apiAddress = service.spec.clusterIP;
+      } catch {
+        await sleep(clock, heartbeatMs, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  async #beat(node: ClusterNode, signal: AbortSignal, look: () => Promise<void>): Promise<void> {
     for (;;) {
       await sleep(this.#options.clock, heartbeatMs, signal);
       await node.heartbeat();
+      await look();
     }
   }
 }

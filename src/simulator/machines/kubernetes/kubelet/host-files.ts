@@ -1,9 +1,10 @@
+import { trimTrailing } from '../../../../machinery/index.ts';
 import type { FileTree } from '../../../../simkube/index.ts';
 import type { Disk } from '../../types.ts';
 
 /** A directory, or a single file, of a machine as its Pods mount it. */
 export function diskTree(disk: Disk, root: string): FileTree {
-  const base = root.replace(/\/+$/, '');
+  const base = trimTrailing(root, '/');
   const place = (path: string): string => (path === '' ? base : `${base}/${path}`);
   return {
     read: (path) => disk.read(place(path)),

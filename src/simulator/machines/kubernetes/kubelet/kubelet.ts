@@ -17,7 +17,6 @@ import {
   type Logger,
 } from '../../../../runtime/index.ts';
 import type {
-  CloudView,
   ClusterNode,
   ClusterRegistry,
   PortService,
@@ -29,7 +28,7 @@ import {
   createAddressPool,
   createSimulatedBackend,
   duplexPair,
-  isCloudController,
+  httpService,
   type KubeconfigFacts,
   readKubeconfig,
   serverAddress,
@@ -40,9 +39,9 @@ import type { RunningMachine } from '../../types.ts';
 import { connectWith } from '../connect.ts';
 import { controlPlaneComponents, paths } from '../kubeadm/names.ts';
 import type { CniRule } from '../options.ts';
-import { runCloudControllerPod } from './cloud-controller.ts';
 import { hasNetworkConfig } from './cni.ts';
 import { ControlPlane } from './control-plane.ts';
+import { csiDirectory, registeredDrivers, volumeRoot, writeCsiNode } from './csi.ts';
 import { readKubeletFlags } from './flags.ts';
 import { FollowedApi } from './followed-api.ts';
 import type { KubeletHome } from './home.ts';
@@ -60,13 +59,13 @@ import {
 } from './node-object.ts';
 import { oneAfterTheOther } from './one-after-the-other.ts';
 import { PodRunner, wasDeclaredNotReady } from './pod-runner.ts';
+import { resourceMetrics } from './resource-metrics.ts';
 
 export interface KubeletOptions {
   readonly machine: RunningMachine;
   readonly registry: ClusterRegistry;
   /** what the programs of all containers share */
   readonly kubernetes: SimulatedKubernetes;
-  readonly cloud: CloudView;
   readonly cni: CniRule;
   readonly log: Logger;
 }
@@ -78,6 +77,9 @@ const leaseSeconds = 40;
 const statusEvery = 30;
 const retryMs = 2_000;
 const lookMs = 10_000;
+const usualRoot = '/var/lib/kubelet';
+const kubeletPort = 10_250;
+const k0sRoot = '/var/lib/k0s/';
 
 /** What a kubelet is started with: by kubeadm's unit, or by k0s. */
 export interface KubeletSetup {
@@ -107,11 +109,16 @@ export class Kubelet implements ClusterNode {
   #connection: { api: ReachableApi; client: Client } | undefined;
   #home: KubeletHome | undefined;
   #isStarted = false;
+  #startedAt = 0;
   #hasControlPlane = false;
   #isSettled = false;
   #isRegistered = false;
   #beats = 0;
   #postedReady: string | undefined;
+  #rootDirectory = usualRoot;
+  /** drivers as the CSINode has them, once it was written */
+  #drivers = '';
+  readonly #nodePorts = new Map<number, () => void>();
   /** as it was written last, where it is written through the API */
   #lease: Lease | undefined;
 
@@ -134,7 +141,10 @@ export class Kubelet implements ClusterNode {
       network: { resolve: () => [], dial: (host, port, namespace) => this.#dial(host, port, namespace) },
       programs: (image, argv) => simulatedProgram(image, argv, this.#options.kubernetes),
       podAddresses: createAddressPool(`192.168.${lastOctet(nodeAddress)}.0`, 24),
-      hostTree: (path) => diskTree(machine.disk, path),
+      hostTree: (path) =>
+        path.startsWith(volumeRoot)
+          ? this.#options.kubernetes.volumeTree(path.slice(volumeRoot.length))
+          : diskTree(machine.disk, path),
       timings: { start: () => machine.timings.sample('node.pod') },
     });
     return new PodRunner({
@@ -148,8 +158,9 @@ export class Kubelet implements ClusterNode {
       tell: (pod, type, reason, message) =>
         this.#events?.recorder('kubelet').event(pod, type, foreignReason(reason), message),
       hasNetwork: () => this.#hasNetwork(),
+      csiDirectory: (volume) =>
+        csiDirectory(this.#connect(), this.name, registeredDrivers(machine, this.#rootDirectory), volume),
       onChange: () => this.#attempt(() => this.#postStatus()),
-      onRunning: (pod, ended) => this.#podRuns(pod, ended),
     });
   }
 
@@ -185,10 +196,6 @@ export class Kubelet implements ClusterNode {
     return own ?? machine.network.dial(target.address, target.port, machine);
   }
 
-  get cloud(): CloudView {
-    return this.#options.cloud;
-  }
-
   get name(): string {
     return this.#facts?.name ?? this.machine.hostname;
   }
@@ -212,9 +219,12 @@ export class Kubelet implements ClusterNode {
       return;
     }
     this.#isStarted = true;
+    this.#startedAt = machine.clock.now();
     this.#kubeconfig = kubeconfig;
     this.#server = serverAddress(kubeconfig.server);
     const { flags } = setup;
+    const ofK0s = setup.kubeconfigFile.startsWith(k0sRoot) ? `${k0sRoot}kubelet` : usualRoot;
+    this.#rootDirectory = flags.get('root-dir') ?? ofK0s;
     this.#facts = {
       name: flags.get('hostname-override') ?? machine.hostname.toLowerCase(),
       flags,
@@ -246,7 +256,12 @@ export class Kubelet implements ClusterNode {
       }
     }
     this.#isRegistered = true;
+    machine.listen(
+      kubeletPort,
+      httpService((path) => this.#answer(path)),
+    );
     this.#home?.addNode(this);
+    this.nodePortsChanged();
     await this.#attempt(() => this.#pods.takeAll(this.name));
     await this.#attempt(() => this.#syncMirrorPods());
     await machine.pass(machine.timings.sample('node.join'));
@@ -291,6 +306,7 @@ export class Kubelet implements ClusterNode {
     if (before === home || !this.#isRegistered) return;
     before?.removeNode(this);
     home.addNode(this);
+    this.nodePortsChanged();
     void this.#attempt(() => this.#pods.takeAll(this.name));
   }
 
@@ -310,6 +326,7 @@ export class Kubelet implements ClusterNode {
     await this.#attempt(async () => {
       const client = this.#connect();
       await this.#renewLease(client);
+      await this.#registerDrivers(client);
       this.#beats++;
       // A Node that somebody else marked unreachable is told at once that it lives.
       if (this.#beats % statusEvery === 0 || this.#postedReady !== this.#readinessText()) await this.#postStatus();
@@ -359,6 +376,22 @@ export class Kubelet implements ClusterNode {
     }
   }
 
+  /** Makes a driver that has come or gone known to the cluster. */
+  async #registerDrivers(client: Client): Promise<void> {
+    const drivers = registeredDrivers(this.machine, this.#rootDirectory);
+    const text = drivers.join();
+    if (text === this.#drivers) return;
+    await writeCsiNode(client, this.machine, this.name, drivers);
+    this.#drivers = text;
+  }
+
+  /** What the kubelet answers on its own port to those in the cluster. */
+  #answer(path: string): { status: number; body: string } {
+    const { clock } = this.machine;
+    if (path !== '/metrics/resource') return { status: 404, body: '404 page not found\n' };
+    return { status: 200, body: resourceMetrics(this.#pods.running(), this.#startedAt, clock.now()) };
+  }
+
   #hasNetwork(): boolean {
     return this.#options.cni === 'builtin' || hasNetworkConfig(this.machine.disk) || this.#pods.hasRunningCni();
   }
@@ -404,18 +437,37 @@ export class Kubelet implements ClusterNode {
     }
   }
 
-  /** Controllers of a cluster in this process know the cloud already; elsewhere they run where their Pod does. */
-  #podRuns(pod: Pod, ended: AbortSignal): void {
-    if (!(this.#home instanceof FollowedApi) || !isCloudController(pod)) return;
-    const { machine } = this;
-    const clientOf = (token: string): Client => {
-      const { server, certificateAuthority, user } = this.#kubeconfig!;
-      return connectWith(machine, { server, certificateAuthority, user, token }).client;
+  /** Serves the ports that Services have on every node, and no others. */
+  nodePortsChanged(): void {
+    const wanted = this.#home?.nodePorts?.all() ?? new Set();
+    for (const [port, close] of this.#nodePorts) {
+      if (wanted.has(port)) continue;
+      close();
+      this.#nodePorts.delete(port);
+    }
+    for (const port of wanted) {
+      if (!this.#nodePorts.has(port)) this.#nodePorts.set(port, this.machine.listen(port, this.#nodePortService(port)));
+    }
+  }
+
+  /** Leads each connection to one of those behind the Service. */
+  #nodePortService(nodePort: number): PortService {
+    const behind = (): PortService | undefined => {
+      const target = this.#home?.nodePorts?.target(nodePort);
+      return target && this.#home?.podService(target.address, target.port);
     };
-    const options = { machine, cloud: this.cloud, client: () => this.#connect(), clientOf };
-    runCloudControllerPod(pod, options, ended).catch((error: unknown) =>
-      this.#options.log.debug('A cloud controller manager ended', { node: this.name, error }),
-    );
+    return {
+      accept(socket) {
+        const service = behind();
+        if (service) service.accept(socket);
+        else socket.destroy();
+      },
+      async get(path) {
+        const service = behind();
+        if (service?.get) return await service.get(path);
+        throw new UnreachableError('ECONNREFUSED', 'localhost', nodePort);
+      },
+    };
   }
 
   connect(pod: UnstructuredObject, port: number): Duplex {

@@ -22,8 +22,6 @@ export interface PodRunnerOptions extends Omit<PodWorkerParts, 'wake' | 'placed'
   hasNetwork(): boolean;
   /** the network of the node may have come or gone */
   onChange(): void;
-  /** the containers of a Pod run; `ended` aborts when they do not any more */
-  onRunning(pod: Pod, ended: AbortSignal): void;
 }
 
 /** A Pod of the node, as far as it is known. */
@@ -37,8 +35,8 @@ interface Entry {
   isBusy: boolean;
   isDue: boolean;
   cancel: CancelTimer;
-  /** while its containers run */
-  life: AbortController | undefined;
+  /** whether its containers run */
+  isUp: boolean;
   /** when it may be ended: machines take a moment for that */
   stopAt: number | undefined;
   saidNoNetwork: boolean;
@@ -129,17 +127,19 @@ export class PodRunner implements PodWorkers {
     for (const [key, { worker }] of this.#entries) if (!worker) this.#wake(key);
   }
 
+  /** Pods of the node that were given an address or run on its own. */
+  running(): Pod[] {
+    return [...this.#entries.values()].filter(({ worker }) => worker !== undefined).map(({ pod }) => pod);
+  }
+
   hasRunningCni(): boolean {
-    for (const { pod, life } of this.#entries.values()) if (life && isCniPod(pod)) return true;
+    for (const { pod, isUp } of this.#entries.values()) if (isUp && isCniPod(pod)) return true;
     return false;
   }
 
   stop(): void {
     this.#isStopped = true;
-    for (const { cancel, life } of this.#entries.values()) {
-      cancel();
-      life?.abort();
-    }
+    for (const { cancel } of this.#entries.values()) cancel();
     this.#entries.clear();
     // Whatever runs ends with the power, and nobody is left to tell.
     this.#options.backend.close().catch(() => undefined);
@@ -202,20 +202,12 @@ export class PodRunner implements PodWorkers {
     return true;
   }
 
-  /** Tells those who act on what runs in Pods: the network of the node, the cloud controller manager. */
+  /** Tells the network of the node that a Pod came up or ended. */
   #follow(entry: Entry): void {
     const isUp = entry.worker?.isUp ?? false;
-    if (isUp === (entry.life !== undefined)) return;
-    if (isUp) {
-      entry.life = new AbortController();
-      this.#options.onRunning(entry.pod, entry.life.signal);
-    } else this.#endLife(entry);
+    if (isUp === entry.isUp) return;
+    entry.isUp = isUp;
     if (isCniPod(entry.pod)) this.#options.onChange();
-  }
-
-  #endLife(entry: Entry): void {
-    entry.life?.abort();
-    entry.life = undefined;
   }
 
   #sayNoNetwork(entry: Entry): void {
@@ -247,8 +239,8 @@ export class PodRunner implements PodWorkers {
   #end(entry: Entry): void {
     entry.cancel();
     entry.worker?.end(0);
-    const wasUp = entry.life !== undefined;
-    this.#endLife(entry);
+    const wasUp = entry.isUp;
+    entry.isUp = false;
     if (wasUp && isCniPod(entry.pod)) this.#options.onChange();
   }
 
@@ -267,7 +259,7 @@ function freshEntry(pod: Pod): Entry {
     isBusy: false,
     isDue: false,
     cancel: never,
-    life: undefined,
+    isUp: false,
     stopAt: undefined,
     saidNoNetwork: false,
   };

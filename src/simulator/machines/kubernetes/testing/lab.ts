@@ -6,7 +6,7 @@ import { runUntil } from '../../../../runtime/testkit/index.ts';
 import type { PortService } from '../../../../simkube/index.ts';
 import type { Machine } from '../../../core/contracts.ts';
 import { type Timing, Timings } from '../../../core/timings.ts';
-import type { Disk, RunningMachine, Software } from '../../types.ts';
+import type { CloudTransport, Disk, RunningMachine, Software } from '../../types.ts';
 import { type CniRule, createKubernetesSoftware } from '../index.ts';
 
 /** Machines without a cloud around them: switched on and off by hand, on a network where everybody reaches everybody. */
@@ -53,6 +53,8 @@ export interface LabOptions {
   readonly timings?: Readonly<Record<string, Timing>>;
   /** disks of an earlier lab: the cloud was restarted */
   readonly disks?: Map<string, Map<string, string>>;
+  /** how Pods reach the cloud they have credentials of */
+  readonly cloudTransport?: CloudTransport;
   /** what answers at addresses that are nobody's in this lab */
   outside?(address: string, port: number): PortService;
 }
@@ -68,6 +70,7 @@ export function createLab(options: LabOptions = {}): Lab {
     sockets: false,
     log: nullLogger,
     ...(options.cni && { cni: options.cni }),
+    ...(options.cloudTransport && { cloudTransport: options.cloudTransport }),
     ...(options.directory !== undefined && { directory: options.directory }),
   });
   const machines = new Map<string, LabMachineState>();

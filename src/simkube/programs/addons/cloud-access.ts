@@ -1,0 +1,123 @@
+import { parse } from 'yaml';
+import { errorMessage, formatYaml, isJsonObject, type JsonObject, type JsonValue } from '../../../machinery/index.ts';
+import { type CloudConfig, cloudFromText, type OpenStack } from '../../../openstack/index.ts';
+import type { SimulatedProcess } from '../../process.ts';
+import type { SimulatedKubernetes } from '../kubernetes.ts';
+import { type CloudConf, confFlag, confText, parseCloudConf } from './cloud-conf.ts';
+
+/** The cloud as a program inside of a Pod knows it: from the files that are mounted there. */
+export interface ConfiguredCloud {
+  readonly conf: CloudConf;
+  readonly cloud: OpenStack;
+  readonly region: string | undefined;
+}
+
+const usualCloudsFile = '/etc/openstack/clouds.yaml';
+const cloudName = 'openstack';
+
+/** Settings of [Global] and what clouds.yaml calls them. */
+const authSettings: Readonly<Record<string, string>> = {
+  'auth-url': 'auth_url',
+  username: 'username',
+  'user-id': 'user_id',
+  'user-domain-name': 'user_domain_name',
+  'user-domain-id': 'user_domain_id',
+  password: 'password',
+  token: 'token',
+  'application-credential-id': 'application_credential_id',
+  'application-credential-name': 'application_credential_name',
+  'application-credential-secret': 'application_credential_secret',
+  'tenant-name': 'project_name',
+  'tenant-id': 'project_id',
+  'tenant-domain-name': 'project_domain_name',
+  'tenant-domain-id': 'project_domain_id',
+  'trust-id': 'trust_id',
+};
+
+/**
+ * Reads the configuration, and clouds.yaml where it says so, and shows the credentials to the cloud. Throws in words fit for
+ * the log of the program.
+ */
+export async function openConfiguredCloud(
+  kubernetes: SimulatedKubernetes,
+  process: SimulatedProcess,
+  confFile: string,
+): Promise<ConfiguredCloud> {
+  const text = process.files.read(confFile);
+  if (text === undefined) throw new Error(`open ${confFile}: no such file or directory`);
+  const conf = parseCloudConf(text);
+  const config = confFlag(conf, 'global', 'use-clouds')
+    ? await fromCloudsFile(process, conf)
+    : await fromGlobal(process, conf, confFile);
+  const cloud = kubernetes.openCloud(config, process);
+  // Wrong credentials are found here, not at the first thing that is to be done.
+  await cloud.identity.whoami({ signal: process.signal });
+  return { conf, cloud, region: config.region };
+}
+
+async function fromCloudsFile(process: SimulatedProcess, conf: CloudConf): Promise<CloudConfig> {
+  const file = confText(conf, 'global', 'clouds-file') ?? process.env['OS_CLIENT_CONFIG_FILE'] ?? usualCloudsFile;
+  const text = process.files.read(file);
+  if (text === undefined) throw new Error(`no clouds.yaml file found: open ${file}: no such file or directory`);
+  const clouds = cloudsIn(text, file);
+  const names = Object.keys(clouds);
+  const name =
+    confText(conf, 'global', 'cloud') ?? process.env['OS_CLOUD'] ?? (names.length === 1 ? names[0]! : cloudName);
+  const own = clouds[name];
+  const named = isJsonObject(own) && typeof own['cacert'] === 'string' ? own['cacert'] : undefined;
+  const ca = authority(process, confText(conf, 'global', 'ca-file') ?? named);
+  const region = confText(conf, 'global', 'region');
+  return await cloudFromText({ text, source: file, cloud: name, ...(region && { region }), ...(ca && { ca }) });
+}
+
+async function fromGlobal(process: SimulatedProcess, conf: CloudConf, source: string): Promise<CloudConfig> {
+  const auth: JsonObject = {};
+  for (const [key, setting] of Object.entries(authSettings)) {
+    const found = confText(conf, 'global', key);
+    if (found !== undefined) auth[setting] = found;
+  }
+  // One domain may be written for both the user and the project.
+  for (const [short, parts] of Object.entries({ 'domain-name': '_domain_name', 'domain-id': '_domain_id' })) {
+    const found = confText(conf, 'global', short);
+    if (found === undefined) continue;
+    auth[`user${parts}`] ??= found;
+    auth[`project${parts}`] ??= found;
+  }
+  const region = confText(conf, 'global', 'region');
+  const wanted = confText(conf, 'global', 'os-endpoint-type');
+  const settings: JsonObject = {
+    auth_type:
+      auth['application_credential_id'] !== undefined || auth['application_credential_name'] !== undefined
+        ? 'v3applicationcredential'
+        : auth['token'] === undefined
+          ? 'password'
+          : 'token',
+    auth,
+    ...(region !== undefined && { region_name: region }),
+    ...(wanted !== undefined && { interface: wanted.replace(/URL$/, '') }),
+    ...(confFlag(conf, 'global', 'tls-insecure') && { verify: false }),
+  };
+  const ca = authority(process, confText(conf, 'global', 'ca-file'));
+  const text = formatYaml({ clouds: { [cloudName]: settings } });
+  return await cloudFromText({ text, source, cloud: cloudName, ...(ca && { ca }) });
+}
+
+/** PEM of the authorities the cloud is to be trusted by. */
+function authority({ files }: SimulatedProcess, path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  const content = files.read(path);
+  if (content === undefined) throw new Error(`open ${path}: no such file or directory`);
+  return content;
+}
+
+function cloudsIn(text: string, file: string): JsonObject {
+  let parsed: JsonValue;
+  try {
+    parsed = parse(text, { uniqueKeys: false }) as JsonValue;
+  } catch (error) {
+    throw new Error(`yaml: ${file}: ${errorMessage(error)}`);
+  }
+  const clouds = isJsonObject(parsed) ? parsed['clouds'] : undefined;
+  if (!isJsonObject(clouds)) throw new Error(`${file} has no clouds`);
+  return clouds;
+}

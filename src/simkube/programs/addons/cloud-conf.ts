@@ -1,0 +1,62 @@
+/** A configuration file of cloud-provider-openstack: sections of keys, the way gcfg reads them. */
+export type CloudConf = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/** What is wrong with a configuration file, in the words of the program that reads it. */
+export class CloudConfProblem extends Error {}
+
+/** Sections are known by their names without regard to case; `[LoadBalancerClass "x"]` is `loadbalancerclass "x"`. */
+export function parseCloudConf(text: string): CloudConf {
+  const sections = new Map<string, Map<string, string>>();
+  let current: Map<string, string> | undefined;
+  for (const [index, written] of text.split(/\r?\n/).entries()) {
+    const line = written.trim();
+    if (line === '' || line.startsWith('#') || line.startsWith(';')) continue;
+    if (line.startsWith('[')) {
+      const name = line.endsWith(']') ? line.slice(1, -1).trim().toLowerCase() : '';
+      if (name === '') throw new CloudConfProblem(`${index + 1}:1: expected section header`);
+      current = sections.get(name) ?? new Map();
+      sections.set(name, current);
+      continue;
+    }
+    const equals = line.indexOf('=');
+    const key = (equals < 0 ? line : line.slice(0, equals)).trim().toLowerCase();
+    if (!current) throw new CloudConfProblem(`${index + 1}:1: expected section header`);
+    if (!/^[a-z][a-z0-9-]*$/.test(key)) throw new CloudConfProblem(`${index + 1}:1: expected variable name`);
+    current.set(key, equals < 0 ? 'true' : value(line.slice(equals + 1).trim(), index + 1));
+  }
+  return sections;
+}
+
+export function confText(conf: CloudConf, section: string, key: string): string | undefined {
+  const found = conf.get(section.toLowerCase())?.get(key);
+  return found === '' ? undefined : found;
+}
+
+export function confFlag(conf: CloudConf, section: string, key: string, otherwise = false): boolean {
+  const found = confText(conf, section, key)?.toLowerCase();
+  return found === undefined ? otherwise : found === 'true' || found === 'yes' || found === 'on' || found === '1';
+}
+
+export function confNumber(conf: CloudConf, section: string, key: string, otherwise: number): number {
+  // Durations are written 5 or 5s; octavia counts in seconds.
+  const found = Number.parseInt(confText(conf, section, key) ?? '', 10);
+  return Number.isFinite(found) ? found : otherwise;
+}
+
+/** A value with its quotes taken off and what follows a comment sign left out. */
+function value(written: string, line: number): string {
+  if (!written.startsWith('"')) return written.replace(/[#;].*$/, '').trimEnd();
+  let text = '';
+  for (let at = 1; at < written.length; at++) {
+    const letter = written[at]!;
+    if (letter === '"') return text;
+    if (letter !== '\\') {
+      text += letter;
+      continue;
+    }
+    at++;
+    const escaped = written[at] ?? '';
+    text += escaped === 'n' ? '\n' : escaped === 't' ? '\t' : escaped;
+  }
+  throw new CloudConfProblem(`${line}:1: string not terminated`);
+}

@@ -1,0 +1,24 @@
+import { errorMessage } from '../../../machinery/index.ts';
+import type { LogFields, Logger } from '../../../runtime/index.ts';
+import type { SimulatedProcess } from '../../process.ts';
+import { klog } from '../klog.ts';
+
+/** What our own runtime logs, in the log of a simulated program: in the form its readers know. */
+export function klogger(process: SimulatedProcess, own: LogFields = {}): Logger {
+  const say =
+    (severity: 'I' | 'W' | 'E') =>
+    (message: string, fields: LogFields = {}): void => {
+      const facts = Object.entries({ ...own, ...fields })
+        .map(([key, value]) => ` ${key}="${value instanceof Error ? errorMessage(value) : String(value)}"`)
+        .join('');
+      klog(process, severity, 'controller.go:1', `"${message}"${facts}`);
+    };
+  return {
+    debug: () => {},
+    info: say('I'),
+    warn: say('W'),
+    error: say('E'),
+    with: (fields) => klogger(process, { ...own, ...fields }),
+    isEnabled: (level) => level !== 'debug',
+  };
+}
