@@ -1,0 +1,107 @@
+import type { Client } from '../client/index.ts';
+import {
+  type Clock,
+  isAlreadyExists,
+  isConflict,
+  type Random,
+  type ResourceDefinition,
+  sleep,
+} from '../machinery/index.ts';
+import type { Logger } from '../runtime/index.ts';
+import { readCertificates, writeCertificates } from './certificate-secret.ts';
+import { renewedCertificates, trustBundle, type WebhookCertificates } from './certificates.ts';
+import { publishBundle } from './publish-bundle.ts';
+
+export interface CertificateKeeperOptions {
+  client: Client;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  /** the Secret the replicas share */
+  secret: { namespace: string; name: string };
+  /** names and addresses the webhooks are reached by */
+  hosts: readonly string[];
+  definitions: readonly ResourceDefinition[];
+}
+
+/** Looks after the certificates of the webhooks, together with the other replicas. */
+export interface CertificateKeeper {
+  readonly current: WebhookCertificates;
+  /** the authorities are written wherever an API server reads them */
+  readonly isPublished: boolean;
+  /** publishes again, after somebody wrote the configurations */
+  publish(signal: AbortSignal): Promise<void>;
+  /** goes on until the signal aborts; calls back when another certificate is to be served */
+  run(signal: AbortSignal, onRenewed: (certificates: WebhookCertificates) => void): Promise<void>;
+}
+
+/** how often certificates and what is published of them are looked at: far shorter than any of their deadlines */
+const intervalMs = 5 * 60_000;
+const retryMs = 2000;
+/** where kinds or configurations are not there yet, somebody is about to bring them */
+const absentMs = 10_000;
+/** replicas that start together try to make the first certificates together */
+const maxAttempts = 10;
+
+/** Resolves once there are certificates to serve with, made here or by another replica. */
+export async function startCertificateKeeper(
+  options: CertificateKeeperOptions,
+  signal: AbortSignal,
+): Promise<CertificateKeeper> {
+  const { client, clock, random, log, secret, hosts, definitions } = options;
+  let publishedBundle: string | undefined;
+
+  const renew = async (): Promise<WebhookCertificates> => {
+    for (let attempt = 1; ; attempt++) {
+      const stored = await readCertificates(client, secret, signal);
+      const isPublished = stored.certificates !== undefined && publishedBundle === trustBundle(stored.certificates);
+      const certificates = await renewedCertificates(stored.certificates, { hosts, clock, isPublished });
+      if (certificates === stored.certificates) return certificates;
+      try {
+        await writeCertificates(client, secret, { stored, certificates, signal });
+        log.info('Certificates of the webhooks were renewed', { name: secret.name, namespace: secret.namespace });
+        return certificates;
+      } catch (error) {
+        if (attempt === maxAttempts || !(isConflict(error) || isAlreadyExists(error))) throw error;
+        await sleep(clock, random.next() * 500, signal);
+      }
+    }
+  };
+  const publish = async (aborted: AbortSignal): Promise<void> => {
+    const bundle = trustBundle(current);
+    const { written, missing } = await publishBundle(client, { definitions, bundle, signal: aborted });
+    if (written > 0) log.info('Authorities of the webhooks were published', { objects: written });
+    if (missing.length > 0) log.debug('Some of what names the webhooks is not there', { missing });
+    publishedBundle = missing.length === 0 ? bundle : undefined;
+  };
+
+  let current = await renew();
+  return {
+    get current() {
+      return current;
+    },
+    get isPublished() {
+      return publishedBundle === trustBundle(current);
+    },
+    publish,
+    async run(aborted, onRenewed) {
+      let served = current.serving.certificate;
+      while (!aborted.aborted) {
+        let pause = intervalMs;
+        try {
+          current = await renew();
+          // trust first: a certificate that nobody trusts yet would be refused
+          await publish(aborted);
+          if (current.serving.certificate !== served) onRenewed(current);
+          served = current.serving.certificate;
+          if (publishedBundle === undefined) pause = absentMs;
+        } catch (error) {
+          if (aborted.aborted) return;
+          pause = retryMs;
+          log.error('Certificates of the webhooks could not be looked after', { error });
+        }
+        await sleep(clock, pause, aborted).catch(() => {});
+      }
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import {
+  CustomResourceDefinitions,
+  MutatingWebhookConfigurations,
+  ValidatingWebhookConfigurations,
+  type WebhookClientConfig,
+  type WebhookConfiguration,
+} from '../api/index.ts';
+import type { Client } from '../client/index.ts';
+import {
+  asTyped,
+  isJsonObject,
+  isNotFound,
+  type KubeObject,
+  type Resource,
+  type ResourceDefinition,
+} from '../machinery/index.ts';
+import { bundleOfConfiguration, bundleOfDefinition, configurationName } from './configurations.ts';
+
+/** owns the bundles and nothing else, so that applying the manifests again leaves them as they are */
+const by = { fieldManager: 'capstan-webhooks', force: true };
+
+/**
+ * Writes whom to trust into the webhook configurations and the definitions of the kinds that are converted. What already
+ * says so is not written. What is not there is left out: whoever installs it is not done yet, and this runs again.
+ */
+export async function publishBundle(
+  client: Client,
+  { definitions, bundle, signal }: { definitions: Iterable<ResourceDefinition>; bundle: string; signal: AbortSignal },
+): Promise<{ written: number; missing: string[] }> {
+  const wanted = Buffer.from(bundle).toString('base64');
+  const outcome = { written: 0, missing: [] as string[] };
+  const publish = async <T extends KubeObject>(
+    resource: Resource<T>,
+    name: string,
+    { configs, apply }: { configs(found: T): (WebhookClientConfig | undefined)[]; apply(found: T): KubeObject },
+  ): Promise<void> => {
+    try {
+      const found = await client.get(resource, { name }, { signal });
+      if (configs(found).every((config) => config === undefined || config.caBundle === wanted)) return;
+      await client.apply(resource, apply(found) as T, { ...by, signal });
+      outcome.written++;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      outcome.missing.push(`${resource.kind} ${name}`);
+    }
+  };
+  const configuration = {
+    configs: ({ webhooks = [] }: WebhookConfiguration) => webhooks.map(({ clientConfig }) => clientConfig ?? {}),
+    apply: (found: WebhookConfiguration) => bundleOfConfiguration(found, bundle),
+  };
+  await publish<WebhookConfiguration>(MutatingWebhookConfigurations, configurationName, configuration);
+  await publish<WebhookConfiguration>(ValidatingWebhookConfigurations, configurationName, configuration);
+  for (const { plural, group, versions } of definitions) {
+    if (versions.length < 2) continue;
+    const name = `${plural}.${group}`;
+    await publish(CustomResourceDefinitions, name, {
+      configs: ({ spec: { conversion } }) => [conversionConfig(conversion?.webhook)],
+      apply: () => bundleOfDefinition(name, bundle),
+    });
+  }
+  return outcome;
+}
+
+/** Undefined where a kind is not converted by a webhook: that is for whoever wrote its definition to say. */
+function conversionConfig(webhook: unknown): WebhookClientConfig | undefined {
+  const config = isJsonObject(webhook) ? webhook['clientConfig'] : undefined;
+  return isJsonObject(config) ? asTyped<WebhookClientConfig>(config) : undefined;
+}
