@@ -6,7 +6,7 @@ import {
   type RestMapper,
   restMapper,
 } from '../client/index.ts';
-import { ApiStatusError, CapstanError } from '../machinery/index.ts';
+import { ApiStatusError, CapstanError, isJsonObject, parseJson } from '../machinery/index.ts';
 import type { CommandContext } from './context.ts';
 import { ownContext, type TargetOptions, targetApi } from './target-api.ts';
 import { version } from './version.ts';
@@ -26,6 +26,8 @@ export interface Connection {
   readonly namespaceGiven: boolean;
   /** address and context of the API, for people */
   readonly where: string;
+  /** of Kubernetes, as the API says it: `v1.34.0` */
+  serverVersion(signal: AbortSignal): Promise<string>;
 }
 
 /** Connects to the management API of this computer, or to the one the flags name, runs the work, and closes the connections however it ends. */
@@ -52,6 +54,12 @@ export async function withConnection<T>(
       mapper: restMapper(client),
       namespace: options.namespace ?? config.namespace,
       namespaceGiven: options.namespace !== undefined,
+      serverVersion: async (signal) => {
+        const { body } = await client.raw('/version', { signal });
+        const answer = parseJson(body);
+        const { gitVersion } = isJsonObject(answer) ? answer : {};
+        return typeof gitVersion === 'string' ? gitVersion : '';
+      },
       where: `${config.server} (${config.context === '' ? "the Pod's service account" : `context ${config.context}`})`,
     });
   } catch (error) {

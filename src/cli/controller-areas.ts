@@ -1,7 +1,16 @@
 import { CapstanError } from '../machinery/index.ts';
 
 /** The controllers one can switch on and off, by the part of a cluster they look after. */
-export const controllerAreas = ['cluster', 'infrastructure', 'bootstrap', 'control-plane'] as const;
+export const controllerAreas = [
+  'cluster',
+  'topology',
+  'infrastructure',
+  'bootstrap',
+  'control-plane',
+  'addons',
+  'stacks',
+  'images',
+] as const;
 
 export type ControllerArea = (typeof controllerAreas)[number];
 

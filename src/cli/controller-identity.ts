@@ -15,7 +15,7 @@ import { isAlreadyExists, type KubeObject, type Resource } from '../machinery/in
 /** Where what belongs to the program itself lives. */
 export const systemNamespace = 'capstan-system';
 
-const accountName = 'capstan-controllers';
+export const accountName = 'capstan-controllers';
 const providersRoleName = 'capstan-controllers-providers';
 /** Providers of upstream put this label on the ClusterRole of their kinds: it is how core controllers may reach them. */
 const aggregationLabel = 'cluster.x-k8s.io/aggregate-to-manager';
@@ -40,6 +40,9 @@ const rules: NonNullable<ClusterRole['rules']> = [
       'infrastructure.cluster.x-k8s.io',
       'ipam.cluster.x-k8s.io',
       'addons.cluster.x-k8s.io',
+      'clusterstack.x-k8s.io',
+      'infrastructure.clusterstack.x-k8s.io',
+      'runtime.cluster.x-k8s.io',
       'k0smotron.io',
       'kamaji.clastix.io',
     ],
@@ -62,11 +65,24 @@ const rules: NonNullable<ClusterRole['rules']> = [
   { apiGroups: ['gateway.networking.k8s.io'], resources: ['tlsroutes', 'referencegrants'], verbs: everything },
   { apiGroups: ['gateway.networking.k8s.io'], resources: ['gateways'], verbs: reading },
   { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: reading },
+  // who is behind the Service of a runtime extension
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: reading },
   // data stores of Kamaji that are run here live in a namespace of their own
   { apiGroups: [''], resources: ['namespaces'], verbs: [...reading, 'create'] },
   { apiGroups: [''], resources: ['nodes'], verbs: reading },
   { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update', 'get'] },
-  { apiGroups: ['openstack.k-orc.cloud'], resources: ['images'], verbs: reading },
+  { apiGroups: ['openstack.k-orc.cloud'], resources: ['images', 'images/status'], verbs: everything },
+  // certificates that manifests of providers bring for their webhooks, where this program runs their Pods
+  {
+    apiGroups: ['cert-manager.io'],
+    resources: ['certificates', 'issuers', 'clusterissuers'],
+    verbs: reading,
+  },
+  {
+    apiGroups: ['cert-manager.io'],
+    resources: ['certificates/status', 'issuers/status', 'clusterissuers/status'],
+    verbs: ['patch', 'update'],
+  },
   { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: reading },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update', 'patch'] },
 ];
@@ -88,7 +104,7 @@ const providersRole: ClusterRole = {
   aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregationLabel]: 'true' } }] },
 };
 
-function bindingOf({ metadata: { name = '' } }: ClusterRole): ClusterRoleBinding {
+export function bindingOf({ metadata: { name = '' } }: ClusterRole): ClusterRoleBinding {
   return {
     apiVersion: rbacApiVersion,
     kind: 'ClusterRoleBinding',
@@ -98,21 +114,32 @@ function bindingOf({ metadata: { name = '' } }: ClusterRole): ClusterRoleBinding
   };
 }
 
+const namespace: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } };
+
+const account: ServiceAccount = {
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: { name: accountName, namespace: systemNamespace },
+};
+
+const roles: readonly ClusterRole[] = [controllersRole, providersRole];
+
+/** The account of the controllers and their rights, in the order in which they can be applied. */
+export const controllerIdentityObjects: {
+  readonly namespace: Namespace;
+  readonly account: ServiceAccount;
+  readonly roles: readonly ClusterRole[];
+  readonly bindings: readonly ClusterRoleBinding[];
+} = { namespace, account, roles, bindings: roles.map(bindingOf) };
+
 /** Brings account and rights of the controllers to what this program's version needs. Nothing is written when they are. */
 export async function ensureControllerIdentity(client: Client, signal: AbortSignal): Promise<void> {
   const options = { ...by, signal };
-  const namespace: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } };
   await ensureExists(client, Namespaces, namespace, signal);
-  const account: ServiceAccount = {
-    apiVersion: 'v1',
-    kind: 'ServiceAccount',
-    metadata: { name: accountName, namespace: systemNamespace },
-  };
   await Promise.all([
     ensureExists(client, ServiceAccounts, account, signal),
-    client.apply(ClusterRoles, controllersRole, options),
-    client.apply(ClusterRoles, providersRole, options),
-    ...[controllersRole, providersRole].map((role) => client.apply(ClusterRoleBindings, bindingOf(role), options)),
+    ...roles.map((role) => client.apply(ClusterRoles, role, options)),
+    ...controllerIdentityObjects.bindings.map((binding) => client.apply(ClusterRoleBindings, binding, options)),
   ]);
 }
 

@@ -1,17 +1,24 @@
 import { Pods } from '../api/index.ts';
 import { loopbackUser, type PodConnector } from '../apiserver/index.ts';
-import type { Client } from '../client/index.ts';
+import type { Client, ConnectionConfig } from '../client/index.ts';
 import {
+  type BuiltInHookHandler,
   type ConnectWorkload,
+  certificateControllers,
   connectOverHttp,
   createContractResolver,
   createExternalObjects,
   createWorkloadClusters,
   type ExternalObjects,
+  type ReleaseSource,
+  setupAddonControllers,
   setupBootstrapControllers,
   setupClusterControllers,
   setupControlPlaneControllers,
   setupInfrastructureControllers,
+  setupRuntimeExtensions,
+  setupStackControllers,
+  setupTopologyControllers,
   type WorkloadClusters,
 } from '../controllers/index.ts';
 import {
@@ -29,6 +36,11 @@ import { ensureMachinePoolKind } from './machine-pool-kind.ts';
 import type { ManagementApi } from './management-api.ts';
 import { ensureProviderInventory } from './provider-inventory.ts';
 import { type RunningManager, runManager } from './running-manager.ts';
+import { ensureCertManagerKinds } from './stand-ins/cert-manager-kinds.ts';
+import type { ControllerHealth } from './stand-ins/controller-health.ts';
+import { offerToHelm } from './stand-ins/helm-adoption.ts';
+import { markingController } from './stand-ins/marking-controller.ts';
+import { ensureStandIns } from './stand-ins/stand-in-objects.ts';
 
 export interface ControllersOptions {
   areas: ReadonlySet<ControllerArea>;
@@ -44,6 +56,10 @@ export interface ControllersOptions {
   peers: PeerPolicy;
   /** where backups of hosted control planes go that name no store of their own */
   backupDirectory: string;
+  /** where releases of cluster stacks come from, in the order they are asked */
+  stackSources: readonly ReleaseSource[];
+  /** told of the manager, for those who stand for its controllers; absent: nobody runs Pods here that could */
+  standIns?: ControllerHealth;
   metrics: RuntimeMetrics;
   log: Logger;
   signal: AbortSignal;
@@ -67,6 +83,13 @@ export async function startControllers(api: ManagementApi, options: ControllersO
     ...(namespace !== undefined && { namespace }),
   });
   const close = addControllers(manager, client, options);
+  if (options.standIns) {
+    await ensureStandIns(administrator, areas, signal);
+    await ensureCertManagerKinds(administrator, signal);
+    await offerToHelm(administrator, signal);
+    for (const definition of [markingController(), ...certificateControllers(manager.reader)]) manager.add(definition);
+    options.standIns.attach(manager);
+  }
   const running = await runManager(manager, { server, name: 'cluster-controllers', signal });
   return {
     failed: running.failed,
@@ -80,8 +103,17 @@ export async function startControllers(api: ManagementApi, options: ControllersO
   };
 }
 
+export type AddedControllersOptions = Omit<ControllersOptions, 'signal' | 'standIns'> & {
+  /** how the management API is reached where it is not in this process */
+  connection?: ConnectionConfig;
+};
+
 /** Adds the controllers of the chosen areas; answers how to close what they opened. */
-function addControllers(manager: Manager, client: Client, options: ControllersOptions): () => Promise<void> {
+export function addControllers(
+  manager: Manager,
+  client: Client,
+  options: AddedControllersOptions,
+): () => Promise<void> {
   const { areas, watchFilter, namespace, peers, backupDirectory } = options;
   const common: CommonOptions = {
     client,
@@ -91,16 +123,34 @@ function addControllers(manager: Manager, client: Client, options: ControllersOp
     ...(namespace !== undefined && { namespace }),
     connectWorkload: options.connectWorkload ?? connectOverHttp({ peers }),
   };
-  const shared = areas.has('cluster') ? setupClusterControllers(manager, common) : setupShared(manager, common);
+  const closes: (() => Promise<void>)[] = [];
+  const topologies = areas.has('topology');
+  // read at every call: areas that are set up later add theirs
+  const handlers: BuiltInHookHandler[] = [];
+  const extensions =
+    topologies || areas.has('cluster')
+      ? setupRuntimeExtensions(manager, { ...common, peers, log: options.log, builtIn: handlers })
+      : undefined;
+  if (extensions) closes.push(extensions.close);
+  const hooks = extensions && { hooks: extensions.hooks };
+  const shared = areas.has('cluster')
+    ? setupClusterControllers(manager, { ...common, ...hooks, topologies })
+    : setupShared(manager, common);
+  if (topologies) setupTopologyControllers(manager, { ...common, externals: shared.externals, ...hooks });
+  if (areas.has('addons')) setupAddonControllers(manager, { ...common, ...shared });
+  if (areas.has('stacks')) {
+    handlers.push(...setupStackControllers(manager, { ...common, ...shared, sources: options.stackSources }));
+  }
   if (areas.has('bootstrap')) setupBootstrapControllers(manager, { ...common, ...shared });
   if (areas.has('control-plane')) {
-    const { podConnector, metrics } = options;
+    const { podConnector, metrics, connection } = options;
     setupControlPlaneControllers(manager, {
       ...common,
       ...shared,
       metrics,
       peers,
       backupDirectory,
+      ...(connection && { connection }),
       ...(podConnector && {
         connectPod: async (pod, port, signal) =>
           podConnector(asUnstructured(await client.get(Pods, pod, { signal })), port),
@@ -109,9 +159,19 @@ function addControllers(manager: Manager, client: Client, options: ControllersOp
       }),
     });
   }
-  if (!areas.has('infrastructure')) return async () => {};
-  const infrastructure = setupInfrastructureControllers(manager, { ...common, peers, workloads: shared.workloads });
-  return () => infrastructure.close();
+  const kinds = { clusters: areas.has('infrastructure'), images: areas.has('images') };
+  if (kinds.clusters || kinds.images) {
+    const infrastructure = setupInfrastructureControllers(manager, {
+      ...common,
+      peers,
+      kinds,
+      workloads: shared.workloads,
+    });
+    closes.push(() => infrastructure.close());
+  }
+  return async () => {
+    await Promise.all(closes.map((close) => close()));
+  };
 }
 
 interface CommonOptions {

@@ -13,7 +13,7 @@ const name = 'machinepools.cluster.x-k8s.io';
  * clusterctl looks for MachinePools in every management cluster and gives up where there is no such kind. No controller of
  * ours acts on them, hence it is a definition like any other: one of upstream may take its place.
  */
-const machinePools: CustomResourceDefinition = {
+export const machinePoolKind: CustomResourceDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: {
@@ -58,7 +58,7 @@ const machinePools: CustomResourceDefinition = {
 /** Serves the kind unless somebody brought it. */
 export async function ensureMachinePoolKind(client: Client, signal: AbortSignal): Promise<void> {
   try {
-    await client.create(CustomResourceDefinitions, machinePools, { fieldManager: 'capstan', signal });
+    await client.create(CustomResourceDefinitions, machinePoolKind, { fieldManager: 'capstan', signal });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
   }

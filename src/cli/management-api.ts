@@ -9,6 +9,7 @@ import {
   createAuditor,
   fileAuditSink,
   type Listener,
+  loopbackUser,
   type OidcOptions,
   openObjectStore,
   type PodAttacher,
@@ -18,6 +19,7 @@ import {
   type StoredObject,
   secretSealer,
 } from '../apiserver/index.ts';
+import { type TopologyAdmission, topologyAdmission } from '../controllers/index.ts';
 import { CapstanError, statusError, systemClock, systemRandom } from '../machinery/index.ts';
 import { ensureServerPki, type ServerPki } from '../pki/index.ts';
 import type { Logger } from '../runtime/index.ts';
@@ -26,6 +28,9 @@ import { renewCertificates } from './certificate-renewal.ts';
 import { prepareDataDirectory } from './data-directory.ts';
 import { refuseHalfRestored } from './recovery/restore.ts';
 import { advertisedHost, servingHosts } from './serving-hosts.ts';
+import { stackAdmission } from './stack-admission.ts';
+import { keptSelector } from './stand-ins/kept-selector.ts';
+import { topologySteps } from './topology-admission.ts';
 
 export interface ManagementApiOptions {
   dataDirectory: string;
@@ -93,7 +98,8 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
       auditSink = sink;
     }
     let pods: PodAccess | undefined;
-    const server = await createApiServer({
+    let topologies: TopologyAdmission | undefined;
+    const server: ApiServer = await createApiServer({
       store,
       definitions: [...builtinDefinitions, ...ownDefinitions],
       metaSchema: builtinSchema,
@@ -110,6 +116,15 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
       ...(auditSink && { auditor: createAuditor({ sink: auditSink, clock: systemClock, random: systemRandom }) }),
       ...(options.serviceCidr !== undefined && { serviceCidr: options.serviceCidr }),
       ...(options.runsPods && podHooks(() => pods)),
+      admission: () => [
+        ...(options.runsPods ? [keptSelector] : []),
+        ...topologySteps(() => {
+          topologies ??= topologyAdmission({ client: server.localClient(loopbackUser), clock: systemClock });
+          return topologies;
+        }),
+        // after the check that a class of another namespace may be used: it is not spoken of before
+        ...stackAdmission(() => server.localClient(loopbackUser)),
+      ],
       onError: (error, what) => {
         // A bug or a fault of the disk: the trace is what its report needs.
         const stack = error instanceof Error ? error.stack : undefined;
@@ -174,7 +189,7 @@ function formatHost(host: string): string {
 
 /** "127.0.0.1:6443", "[::1]:0", ":6443" or a bare port. */
 export function parseListenAddress(text: string, flag = '--listen'): { host: string; port: number } {
-  const match = /^(?:\[([^\]]+)\]|([^:]*))?(?::)?(\d+)$/.exec(text);
+  const match = /^(?:(?:\[([^\]]+)\]|([^:[]*)):)?(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
   if (!match || !(port <= 65535)) {
     throw new CapstanError('CAP_USAGE', `${flag}: "${text}" is not an address`, {

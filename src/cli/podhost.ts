@@ -5,10 +5,15 @@ import { systemClock, systemRandom } from '../machinery/index.ts';
 import { type PodHost, startPodHost } from '../podhost/index.ts';
 import type { Logger, RuntimeMetrics } from '../runtime/index.ts';
 import { createSimulatedBackend, type PortService, SimulatedKubernetes, simulatedProgram } from '../simkube/index.ts';
+import { builtInChart, builtInChartNames } from './built-in-charts.ts';
 import type { ManagementApi } from './management-api.ts';
+import { builtInProgram } from './stand-ins/built-in-program.ts';
+import type { ControllerHealth } from './stand-ins/controller-health.ts';
 
 export interface PodsOptions {
   dataDirectory: string;
+  /** how the controllers are that images of upstream's managers stand for */
+  health: ControllerHealth;
   metrics: RuntimeMetrics;
   log: Logger;
   signal: AbortSignal;
@@ -16,7 +21,7 @@ export interface PodsOptions {
 
 /** Runs the Pods of the management API as simulated programs; what they keep is below DATA_DIR/pods. */
 export async function startPods(api: ManagementApi, options: PodsOptions): Promise<PodHost> {
-  const { dataDirectory, metrics, log, signal } = options;
+  const { dataDirectory, health, metrics, log, signal } = options;
   const { server } = api;
   const client: Client = server.localClient(loopbackUser);
   const kubernetes = new SimulatedKubernetes({
@@ -24,6 +29,7 @@ export async function startPods(api: ManagementApi, options: PodsOptions): Promi
     random: systemRandom,
     directory: join(dataDirectory, 'pods', 'etcd'),
     log,
+    charts: ({ name, version }) => (builtInChartNames().includes(name) ? builtInChart(name, version) : undefined),
   });
   const host = await startPodHost(
     {
@@ -42,7 +48,8 @@ export async function startPods(api: ManagementApi, options: PodsOptions): Promi
           network,
           nodeAddress,
           directory: join(dataDirectory, 'pods', 'volumes'),
-          programs: (image, argv) => simulatedProgram(image, argv, kubernetes),
+          programs: (image, argv) =>
+            builtInProgram(image, argv, ({ area }) => health.of(area)) ?? simulatedProgram(image, argv, kubernetes),
           filesRemoved: (contents) => kubernetes.filesRemoved(contents),
         }),
     },

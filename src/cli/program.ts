@@ -3,6 +3,9 @@ import { CapstanError, must } from '../machinery/index.ts';
 import type { LogLevel } from '../runtime/index.ts';
 import { type CommandContext, processContext } from './context.ts';
 import { asInvoked, commandName } from './invocation.ts';
+import { addRealKubernetesCommands } from './real-kubernetes.ts';
+import { stacksSourceOption } from './stacks-option.ts';
+import { addTopologyVerbs } from './topology-verbs.ts';
 import { addVerbs } from './verbs.ts';
 import { version } from './version.ts';
 
@@ -11,17 +14,22 @@ interface GlobalOptions {
 }
 
 /** The command line. Commands load their code only when they run, so that help and completion stay instant. */
-export function buildProgram(setExitCode: (code: number) => void): Command {
+export function buildProgram(
+  setExitCode: (code: number) => void,
+  { versionFlag = true }: { versionFlag?: boolean } = {},
+): Command {
   const program = new Command(commandName(process.env))
     .configureOutput({ writeOut: (text) => void process.stdout.write(asInvoked(text, process.env)) })
     .description('Kubernetes clusters on OpenStack from one program')
-    .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .showHelpAfterError('(run with --help for usage)')
     .exitOverride()
     .addOption(
       new Option('--log-level <level>', 'how much to log').choices(['debug', 'info', 'warn', 'error']).default('info'),
     );
+
+  // Commander knows flags of the program behind every verb.
+  if (versionFlag) program.version(version, '-V, --version', 'print the version');
 
   const runs =
     <O>(action: (options: O, context: CommandContext, ...args: string[]) => Promise<number>, usualLevel?: LogLevel) =>
@@ -90,6 +98,7 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
       '--backup-directory <dir>',
       'where hosted control planes are backed up to (default: below the data directory)',
     )
+    .addOption(stacksSourceOption())
     .option('--deny-peers <networks>', 'addresses not asked on the word of tenants: clouds, kubeconfigs, buckets')
     .option('--allow-peers <networks>', 'exceptions from --deny-peers')
     .option('--no-dashboard', 'do not serve the dashboard')
@@ -131,6 +140,8 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
     )
     .action(runs(async (options, context) => (await import('./commands/cloud.ts')).cloud(options as never, context)));
 
+  addRealKubernetesCommands(program, runs);
+
   program
     .command('doctor')
     .description('check whether a cloud has what clusters need')
@@ -145,6 +156,7 @@ export function buildProgram(setExitCode: (code: number) => void): Command {
     .action(runs(async (options, context) => (await import('./commands/doctor.ts')).doctor(options as never, context)));
 
   addVerbs(program, runs);
+  addTopologyVerbs(program, runs);
 
   program
     .command('backup')

@@ -78,6 +78,11 @@ const builtIn: readonly BuiltInProvider[] = [
   },
 ];
 
+/** The upstream release whose behaviour a built-in provider follows. */
+export function providerVersion(label: string): string {
+  return builtIn.find((provider) => provider.label === label)?.version ?? clusterApiVersion;
+}
+
 /**
  * Enters the built-in providers into clusterctl's inventory, so that `clusterctl init` finds them installed and `move`
  * accepts this API as source and target. What somebody installed beside them, in another namespace, stays theirs: of one
@@ -97,24 +102,30 @@ export async function ensureProviderInventory(
   await Promise.all(
     builtIn
       .filter((provider) => areas.has(provider.area) && !isForeign(provider))
-      .map(({ label, providerName, type, version }) => {
-        const entry: Provider = {
-          apiVersion: 'clusterctl.cluster.x-k8s.io/v1alpha3',
-          kind: 'Provider',
-          metadata: {
-            name: label,
-            namespace: systemNamespace,
-            labels: {
-              'clusterctl.cluster.x-k8s.io': '',
-              'clusterctl.cluster.x-k8s.io/core': 'inventory',
-              'cluster.x-k8s.io/provider': label,
-            },
-          },
-          providerName,
-          type,
-          version,
-        };
-        return client.apply(Providers, entry, { fieldManager: 'capstan', force: true, signal });
-      }),
+      .map((provider) =>
+        client.apply(Providers, inventoryEntry(provider), { fieldManager: 'capstan', force: true, signal }),
+      ),
   );
 }
+
+function inventoryEntry({ label, providerName, type, version }: BuiltInProvider): Provider {
+  return {
+    apiVersion: 'clusterctl.cluster.x-k8s.io/v1alpha3',
+    kind: 'Provider',
+    metadata: {
+      name: label,
+      namespace: systemNamespace,
+      labels: {
+        'clusterctl.cluster.x-k8s.io': '',
+        'clusterctl.cluster.x-k8s.io/core': 'inventory',
+        'cluster.x-k8s.io/provider': label,
+      },
+    },
+    providerName,
+    type,
+    version,
+  };
+}
+
+/** The entries of everything that is built in. */
+export const providerInventory: readonly Provider[] = builtIn.map(inventoryEntry);

@@ -12,11 +12,16 @@ const exitUsage = 2;
 /** Runs one command line and returns its exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
   let exitCode = 0;
-  const program = buildProgram((code) => {
-    exitCode = code;
-  });
+  const line = optionsBehindVerb(argv);
+  const program = buildProgram(
+    (code) => {
+      exitCode = code;
+    },
+    // `capstan upgrade` has a --version of its own
+    { versionFlag: !line.includes('upgrade') },
+  );
   try {
-    await program.parseAsync(spellOutBooleans(optionsBehindVerb(argv), program), { from: 'user' });
+    await program.parseAsync(spellOutBooleans(line, program), { from: 'user' });
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitUsage;

@@ -17,6 +17,7 @@ import {
   renderCloudsYaml,
   type SimulatedCloud,
 } from '../simulator/index.ts';
+import { ownCloudTransport } from './own-cloud-transport.ts';
 
 export interface SimulatedCloudOptions {
   dataDirectory: string;
@@ -49,6 +50,7 @@ export async function startSimulatedCloud(options: SimulatedCloudOptions): Promi
   const { dataDirectory, log } = options;
   const directory = join(dataDirectory, 'cloud');
   const faults = options.faultsFile === undefined ? [] : await readFaults(resolve(options.faultsFile));
+  let listening: CloudListener | undefined;
   const cloud = await createCloud({
     clock: systemClock,
     random: systemRandom,
@@ -57,7 +59,13 @@ export async function startSimulatedCloud(options: SimulatedCloudOptions): Promi
     ...(options.inMemory ? {} : { directory }),
     ...(options.timeScale !== undefined && { timeScale: options.timeScale }),
     ...(options.without && { without: options.without }),
-    machines: { sockets: true, cni: 'required', log, ...(options.outside && { outside: options.outside }) },
+    machines: {
+      sockets: true,
+      cni: 'required',
+      log,
+      ...(options.outside && { outside: options.outside }),
+      cloudTransport: ownCloudTransport(() => listening?.url),
+    },
     onError: (error, what) => log.error('The simulated cloud failed unexpectedly', { what, error }),
   });
   try {
@@ -66,6 +74,7 @@ export async function startSimulatedCloud(options: SimulatedCloudOptions): Promi
       ...options.listen,
       ...(tls && { tls: { certificate: tls.certificate, privateKey: tls.privateKey } }),
     });
+    listening = listener;
     const { url } = listener;
     const cloudsYaml = join(dataDirectory, 'clouds.yaml');
     const text = renderCloudsYaml({

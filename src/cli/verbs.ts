@@ -17,7 +17,7 @@ export function addVerbs(program: Command, runs: Runs): void {
 }
 
 /** Flags of every verb that talks to a management API; they mean what they mean to kubectl. */
-function withConnectionFlags(command: Command): Command {
+export function withConnectionFlags(command: Command): Command {
   return command
     .option('-n, --namespace <name>', 'namespace (default: that of the context)')
     .option(
@@ -27,7 +27,7 @@ function withConnectionFlags(command: Command): Command {
     .option('--context <name>', 'context of the kubeconfig (default: capstan, which `capstan up` writes)');
 }
 
-function outputFlag(choices: readonly string[]): Option {
+export function outputFlag(choices: readonly string[]): Option {
   return new Option('-o, --output <format>', 'output format').choices(choices);
 }
 
@@ -162,7 +162,7 @@ function addInit(program: Command, runs: Runs): void {
     .action(runs(async (options, context) => (await import('./commands/init.ts')).init(options, context)));
 }
 
-function withFileFlags(command: Command): Command {
+export function withFileFlags(command: Command): Command {
   return command
     .addOption(
       new Option(

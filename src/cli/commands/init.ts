@@ -11,9 +11,10 @@ export interface InitOptions extends ConnectionOptions, ProviderFlags {
 
 /** Says whether the API has the providers that are asked for, and whatever else clusters need of it. */
 export async function init(options: InitOptions, context: CommandContext): Promise<number> {
-  return await withConnection(options, context, async ({ client }) => {
+  return await withConnection(options, context, async ({ client, serverVersion }) => {
     const findings = await checkManagement(client, wantedProviders(options), {
       nowMs: context.clock.now(),
+      serverVersion: await serverVersion(context.signal),
       signal: context.signal,
     });
     if (options.output === 'json') context.stdout(formatJson({ findings }));

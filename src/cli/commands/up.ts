@@ -22,6 +22,8 @@ import { peersOf } from '../peers.ts';
 import type { RunningManager } from '../running-manager.ts';
 import { parseTlsSans } from '../serving-hosts.ts';
 import type { RunningCloud } from '../simulated-cloud.ts';
+import { stackSourcesOf } from '../stack-sources.ts';
+import { createControllerHealth } from '../stand-ins/controller-health.ts';
 import { ownContext } from '../target-api.ts';
 
 export interface UpOptions extends OidcFlags {
@@ -40,6 +42,7 @@ export interface UpOptions extends OidcFlags {
   watchFilter?: string;
   namespace?: string;
   backupDirectory?: string;
+  stacksSource?: string[];
   denyPeers?: string;
   allowPeers?: string;
 }
@@ -155,23 +158,29 @@ export async function startInstallation(options: UpOptions, context: CommandCont
     const metrics = createMetrics(api.server.metrics.registry);
     const housekeeping = await startHousekeeping(api, { metrics, log, signal });
     stops.unshift(housekeeping.stop);
+    const health = createControllerHealth(areas);
     if (options.pods !== 'none') {
       const { startPods } = await import('../podhost.ts');
-      pods = await startPods(api, { dataDirectory, metrics, log, signal });
+      pods = await startPods(api, { dataDirectory, health, metrics, log, signal });
       stops.unshift(pods.stop);
     }
     if (cloud) await publishCredentials(api, cloud, signal);
     let controllers: RunningManager | undefined;
     if (areas.size > 0) {
       const { startControllers } = await import('../controllers.ts');
+      const stacks = stackSourcesOf(options.stacksSource, { env, clock: context.clock, cache: dataDirectory });
+      stops.unshift(stacks.close);
       controllers = await startControllers(api, {
         areas,
         peers,
         backupDirectory: resolve(options.backupDirectory ?? join(dataDirectory, 'backups')),
+        stackSources: stacks.sources,
         metrics,
         log,
         signal,
         ...(pods && {
+          // a manager of one namespace does not see the Pods that would stand for it
+          ...(options.namespace === undefined && { standIns: health }),
           podConnector: pods.podConnector,
           connectWorkload: (await import('../workload-connection.ts')).connectBeside(pods, peers),
         }),

@@ -24,6 +24,9 @@ const ofOptions: Readonly<Record<string, Source>> = {
 const clusterArguments: Readonly<Record<string, (argument: number) => boolean>> = {
   'get kubeconfig': (argument) => argument === 0,
   'describe cluster': (argument) => argument === 0,
+  'scale cluster': (argument) => argument === 0,
+  'upgrade cluster': (argument) => argument === 0,
+  'set variable': (argument) => argument === 0,
   delete: (argument) => argument > 0,
 };
 

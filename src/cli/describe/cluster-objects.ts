@@ -1,8 +1,14 @@
 import type { RestMapper } from '../../client/index.ts';
-import { isNotFound, type KubeObject, type Resource, type UnstructuredObject } from '../../machinery/index.ts';
+import {
+  isForbidden,
+  isNotFound,
+  type KubeObject,
+  type Resource,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
 import type { Connection } from '../connection.ts';
 import { noSuchCluster } from '../no-such-cluster.ts';
-import { type AnyObject, type ObjectReference, referenceAt, referenceKey, referenceOf } from './fields.ts';
+import { type AnyObject, type ObjectReference, referenceAt, referenceKey, referenceOf, textAt } from './fields.ts';
 
 /** A cluster and what belongs to it, as far as the tree shows it. */
 export interface ClusterObjects {
@@ -14,6 +20,7 @@ export interface ClusterObjects {
 
 export const clusterGroup = 'cluster.x-k8s.io';
 const addonsGroup = 'addons.cluster.x-k8s.io';
+const stacksGroup = 'clusterstack.x-k8s.io';
 
 /** Kinds whose objects carry the name of their cluster as a label. */
 const labelledKinds = ['Machine', 'MachineSet', 'MachineDeployment', 'MachinePool'];
@@ -72,6 +79,7 @@ export async function readCluster(
   const missing: ObjectReference[] = [];
   const found: ClusterObjects = { cluster, objects: lists.flat(), missing };
   if (options.resourceSets) found.objects.push(...(await readResourceSets()));
+  found.objects.push(...(await readAddons()));
 
   const wanted = new Map<string, ObjectReference[]>();
   for (const reference of referencesOf(found)) {
@@ -81,6 +89,19 @@ export async function readCluster(
   const referred = await Promise.all([...wanted.values()].map(readReferred));
   found.objects.push(...referred.flat());
   return found;
+
+  /** Add-ons of a stack. Who may not read them sees the cluster without. */
+  async function readAddons(): Promise<AnyObject[]> {
+    const resource = await mapper.forKind({ group: stacksGroup, kind: 'ClusterAddon' }, { signal });
+    if (!resource) return [];
+    try {
+      const { items } = await client.list(resource, { namespace, signal });
+      return items.filter((addon) => textAt(addon, 'spec', 'clusterRef', 'name') === name);
+    } catch (error) {
+      if (isForbidden(error)) return [];
+      throw error;
+    }
+  }
 
   async function readReferred(references: readonly ObjectReference[]): Promise<AnyObject[]> {
     const [{ group, kind }] = references as [ObjectReference];

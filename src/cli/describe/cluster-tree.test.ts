@@ -419,7 +419,8 @@ describe('what a tree must not hide', () => {
     const one = made(core, 'Cluster', 'c', { spec, status: { ...healthy, ...status } });
     const shown = shownOf(one, []);
     expect(shown[0]).toMatch(/^Cluster\/c +True/);
-    expect(shown.slice(1)).toEqual([expect.stringMatching(line)]);
+    const besideTopology = shown.slice(1).filter((shownLine) => !shownLine.startsWith('└─Topology'));
+    expect(besideTopology).toEqual([expect.stringMatching(line)]);
   });
 
   it('a control plane whose upgrade is held, and one whose change nobody has seen', () => {
@@ -508,5 +509,44 @@ describe('what a tree must not hide', () => {
     });
     const probe = modern('RemoteConnectionProbe', 'False', 9, { message: 'no answer' });
     expect(shownOf(cluster({}, [summed, probe]), [])).toHaveLength(1);
+  });
+});
+
+describe('a cluster with a topology', () => {
+  it('shows its class, variables, add-ons and the hooks it still has to call', () => {
+    const bare = made(core, 'Cluster', 'demo', {
+      spec: {
+        topology: {
+          classRef: { name: 'plain' },
+          version: 'v1.33.6',
+          variables: [{ name: 'imageName', value: 'ubuntu' }],
+          controlPlane: { variables: { overrides: [{ name: 'flavor', value: { cpu: 2 } }] } },
+          workers: {
+            machineDeployments: [
+              { class: 'w', name: 'md-0', variables: { overrides: [{ name: 'flavor', value: 'x'.repeat(80) }] } },
+            ],
+          },
+        },
+      },
+    });
+    const hooks = 'AfterClusterUpgrade,AfterWorkersUpgrade';
+    const annotations = { 'runtime.cluster.x-k8s.io/pending-hooks': hooks };
+    const cluster = { ...bare, metadata: { ...bare.metadata, annotations } };
+    const addon = made('clusterstack.x-k8s.io/v1alpha1', 'ClusterAddon', 'cluster-addon-demo', {});
+    const tree = clusterTree({ cluster, objects: [addon] }, plain);
+    expect(titles(tree)).toEqual([
+      'Cluster/demo',
+      [
+        'Topology - ClusterClass/plain v1.33.6',
+        [
+          'Hooks to be called',
+          ['AfterClusterUpgrade', 'AfterWorkersUpgrade'],
+          'Variables',
+          ['controlPlane flavor = {"cpu":2}', 'imageName = "ubuntu"', `md-0 flavor = "${'x'.repeat(59)}…`],
+        ],
+        'Add-ons',
+        ['ClusterAddon/cluster-addon-demo'],
+      ],
+    ]);
   });
 });

@@ -10,6 +10,7 @@ import {
 } from './fields.ts';
 import { grouped } from './grouping.ts';
 import { missingNode, objectNode, virtualNode } from './nodes.ts';
+import { addonsNode, topologyNode } from './topology-node.ts';
 import type { TreeNode, TreeOptions } from './tree.ts';
 
 const controlPlaneLabel = 'cluster.x-k8s.io/control-plane';
@@ -23,6 +24,10 @@ export function clusterTree(found: ClusterObjects, options: TreeOptions): TreeNo
   const { cluster } = found;
   const world = indexObjects(found);
   const root = objectNode(cluster, options);
+  const topology = topologyNode(cluster);
+  if (topology) root.children.push(topology);
+  const addons = addonsNode(world.ofKind('ClusterAddon'), options);
+  if (addons) root.children.push(addons);
   const infrastructureRef = referenceAt(cluster, 'spec', 'infrastructureRef');
   const infrastructure = world.find(infrastructureRef);
   if (infrastructure) root.children.push(objectNode(infrastructure, options, 'ClusterInfrastructure'));

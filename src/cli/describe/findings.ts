@@ -105,7 +105,7 @@ function versionFinding(object: AnyObject): ConditionView[] {
 
 /** `1.34.1`, whether it was written `v1.34.1`, `1.34.1` or `v1.34.1+k0s.0`. */
 function plainVersion(text: string): string {
-  return /\d+\.\d+(?:\.\d+)?/.exec(text)?.[0] ?? text;
+  return /(?<![\d.])\d+\.\d+(?:\.\d+)?/.exec(text)?.[0] ?? text;
 }
 
 /** A machine that is said to be provisioned and has no Node. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Deployments, Services, StorageClasses } from '../../api/index.ts';
+import { Deployments, Providers, Services, StorageClasses } from '../../api/index.ts';
 import { systemClock } from '../../machinery/index.ts';
 import { controllerAreas } from '../controller-areas.ts';
 import { ensureControllerIdentity } from '../controller-identity.ts';
@@ -10,6 +10,7 @@ import { type ProviderFlags, wantedProviders } from './wanted-providers.ts';
 
 const { signal } = new AbortController();
 let laterMs = 0;
+let serverVersion = 'v1.34.0+capstan';
 let api: MemoryApi;
 beforeAll(async () => {
   api = await startMemoryApi();
@@ -18,15 +19,21 @@ afterAll(() => api.close());
 
 const findings = async (flags: ProviderFlags): Promise<string[]> =>
   (
-    await checkManagement(api.connection.client, wantedProviders(flags), { nowMs: systemClock.now() + laterMs, signal })
+    await checkManagement(api.connection.client, wantedProviders(flags), {
+      serverVersion,
+      nowMs: systemClock.now() + laterMs,
+      signal,
+    })
   ).map(({ check, status, detail }) => `${status} ${check}: ${detail}`);
 
 describe('an API that shall be a management cluster', () => {
   it('is told what it lacks', async () => {
     expect(await findings({ infrastructure: ['openstack'], bootstrap: ['-'], controlPlane: ['-'] })).toEqual([
+      'ok kubernetes: v1.34.0+capstan',
       'ok rights: cluster-admin',
       'failed cluster-api: not installed here; the API of `capstan up` has those it is made of, clusterctl installs others',
       'failed infrastructure-openstack: not installed here; the API of `capstan up` has those it is made of, clusterctl installs others',
+      'ok cert-manager: not installed, and not needed: what has to be signed is signed here',
       expect.stringMatching(/^warning storage: no StorageClass is the default one; .* make one the default/),
       expect.stringMatching(
         /^warning load balancers: nothing was found that gives addresses .* install a cloud controller/,
@@ -51,6 +58,7 @@ describe('an API that shall be a management cluster', () => {
         controlPlane: ['k0sproject-k0smotron', 'kamaji', 'hosted-control-plane', 'rke3'],
       }),
     ).toEqual([
+      'ok kubernetes: v1.34.0+capstan',
       'ok rights: cluster-admin',
       expect.stringMatching(/^ok cluster-api: v\S+ in capstan-system$/),
       expect.stringMatching(/^ok bootstrap-kubeadm: /),
@@ -60,6 +68,7 @@ describe('an API that shall be a management cluster', () => {
       expect.stringMatching(/^ok control-plane-hosted-control-plane: /),
       expect.stringMatching(/^failed control-plane-rke3: not installed here; there is .*kamaji.*, clusterctl installs/),
       expect.stringMatching(/^warning infrastructure-openstack: v\S+ in capstan-system, instead of v0\.1\.0$/),
+      expect.stringMatching(/^ok cert-manager: not installed/),
       'ok storage: StorageClass standard (default)',
       expect.stringMatching(/^warning load balancers: nothing was found/),
     ]);
@@ -96,5 +105,32 @@ describe('an API that shall be a management cluster', () => {
     const status = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } };
     await client.update(Services, { ...made, status }, { fieldManager: 'test', subresource: 'status' });
     expect(await last()).toBe('ok load balancers: a cloud controller manager');
+  });
+
+  it('is told what is too old', async () => {
+    const { client } = api.connection;
+    serverVersion = 'v1.27.16';
+    const [core] = (await client.list(Providers, {})).items.filter(({ type }) => type === 'CoreProvider');
+    await client.update(Providers, { ...core!, version: 'v1.9.11' }, { fieldManager: 'test' });
+    const labels = { app: 'cert-manager' };
+    const containers = [{ name: 'a', image: 'quay.io/jetstack/cert-manager-controller:v1.17.4' }];
+    const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } };
+    const metadata = { name: 'cert-manager', namespace: 'default' };
+    const deployment = await client.create(
+      Deployments,
+      { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec },
+      { fieldManager: 'test' },
+    );
+    const found = await findings({ bootstrap: ['-'], controlPlane: ['-'] });
+    expect(found).toContain('failed kubernetes: v1.27.16 is older than v1.28.0; upgrade the management cluster first');
+    expect(found).toContainEqual(
+      expect.stringMatching(/^failed cluster-api: v1\.9\.11 in \S+ is older than v1\.10\.0; clusterctl upgrades it$/),
+    );
+    expect(found).toContainEqual(
+      expect.stringMatching(/^warning cert-manager: v1\.17\.4 in default is older than v1\.18\.0/),
+    );
+    containers[0]!.image = 'quay.io/jetstack/cert-manager-controller:v1.18.2';
+    await client.update(Deployments, { ...deployment, spec }, { fieldManager: 'test' });
+    expect(await findings({})).toContain('ok cert-manager: v1.18.2 in default');
   });
 });

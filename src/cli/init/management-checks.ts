@@ -3,21 +3,30 @@ import type { Client } from '../../client/index.ts';
 import { isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
 import type { Finding } from '../doctor/findings.ts';
 import { checkLoadBalancers } from './load-balancer-check.ts';
+import { checkCertManager, checkKubernetes, isOlder, leastClusterApi } from './version-checks.ts';
 import { providerLabel, type WantedProvider } from './wanted-providers.ts';
 
 /** Whether an API can be a management cluster with these providers, and what to do where it cannot. */
 export async function checkManagement(
   client: Client,
   wanted: readonly WantedProvider[],
-  { nowMs, signal }: { nowMs: number; signal: AbortSignal },
+  { nowMs, serverVersion, signal }: { nowMs: number; serverVersion: string; signal: AbortSignal },
 ): Promise<Finding[]> {
-  const [rights, inventory, storage, loadBalancers] = await Promise.all([
+  const [rights, inventory, certManager, storage, loadBalancers] = await Promise.all([
     checkRights(client, signal),
     readInventory(client, signal),
+    checkCertManager(client, signal),
     checkStorage(client, signal),
     checkLoadBalancers(client, nowMs, signal),
   ]);
-  return [rights, ...wanted.map((provider) => checkProvider(provider, inventory)), storage, loadBalancers];
+  return [
+    checkKubernetes(serverVersion),
+    rights,
+    ...wanted.map((provider) => checkProvider(provider, inventory)),
+    certManager,
+    storage,
+    loadBalancers,
+  ];
 }
 
 interface AccessReview extends KubeObject {
@@ -67,6 +76,9 @@ function checkProvider(wanted: WantedProvider, inventory: readonly Provider[]): 
   }
   const { version = '', metadata } = found;
   const where = `${version} in ${metadata.namespace ?? ''}`;
+  if (wanted.type === 'CoreProvider' && isOlder(version, leastClusterApi)) {
+    return { check, status: 'failed', detail: `${where} is older than ${leastClusterApi}; clusterctl upgrades it` };
+  }
   if (wanted.version === undefined || wanted.version === version) return { check, status: 'ok', detail: where };
   return { check, status: 'warning', detail: `${where}, instead of ${wanted.version}` };
 }

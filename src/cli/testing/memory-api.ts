@@ -34,6 +34,7 @@ export async function startMemoryApi(overrides: Partial<Connection> = {}): Promi
       namespace: 'default',
       namespaceGiven: false,
       where: 'memory (context test)',
+      serverVersion: async () => 'v1.34.0+capstan',
       ...overrides,
     },
     revision: () => store.revision,

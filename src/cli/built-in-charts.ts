@@ -1,0 +1,105 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse, stringify } from 'yaml';
+import { CapstanError, isJsonObject, type JsonObject, type JsonValue } from '../machinery/index.ts';
+import { mergeValues } from '../template/index.ts';
+
+/** The files of a chart, by their paths below its root. */
+export type ChartFileMap = ReadonlyMap<string, Uint8Array>;
+
+interface Release {
+  readonly version: string;
+  readonly appVersion: string;
+  readonly values: readonly JsonObject[];
+}
+
+const versionsFile = 'versions.yaml';
+
+/** Names of the charts that come with the program. */
+export function builtInChartNames(): string[] {
+  const root = chartsDirectory();
+  return readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && existsSync(join(root, entry.name, versionsFile)))
+    .map(({ name }) => name)
+    .sort();
+}
+
+/** Releases a chart can be had as, the oldest first; none: there is no such chart. */
+export function builtInChartVersions(name: string): string[] {
+  return isBuiltIn(name) ? releasesOf(name).map(({ version }) => version) : [];
+}
+
+/**
+ * A chart that comes with the program, as one of its releases: without a version the newest. What a release has different from
+ * the newest is a row of versions.yaml (charts/README.md), which is applied here.
+ */
+export function builtInChart(name: string, version?: string): ChartFileMap {
+  if (!isBuiltIn(name)) {
+    throw new CapstanError('CAP_CHART_MISSING', `no chart named ${name} comes with capstan`, {
+      hint: `there are ${builtInChartNames().join(', ')}`,
+    });
+  }
+  const releases = releasesOf(name);
+  const release =
+    version === undefined || version === '' ? releases.at(-1) : releases.find((row) => row.version === version);
+  if (!release) {
+    throw new CapstanError('CAP_CHART_MISSING', `the chart ${name} that comes with capstan has no version ${version}`, {
+      hint: `it can be had as ${releases.map((row) => row.version).join(', ')}`,
+    });
+  }
+  const files = new Map(readFiles(name));
+  const metadata = { ...mapping(files, 'Chart.yaml'), version: release.version, appVersion: release.appVersion };
+  files.set('Chart.yaml', bytes(stringify(metadata)));
+  const values = release.values.reduce((base, over) => mergeValues(base, over), mapping(files, 'values.yaml'));
+  files.set('values.yaml', bytes(stringify(values)));
+  return files;
+}
+
+function isBuiltIn(name: string): boolean {
+  return builtInChartNames().includes(name);
+}
+
+function* readFiles(name: string): Generator<[string, Uint8Array]> {
+  const root = join(chartsDirectory(), name);
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || entry.name === versionsFile) continue;
+    const file = join(entry.parentPath, entry.name);
+    yield [relative(root, file).split(sep).join('/'), readFileSync(file)];
+  }
+}
+
+function releasesOf(name: string): Release[] {
+  const rows = parse(readFileSync(join(chartsDirectory(), name, versionsFile), 'utf8')) as JsonValue;
+  if (!Array.isArray(rows)) throw new TypeError(`charts/${name}/${versionsFile} is no list`);
+  return rows.filter(isJsonObject).map((row) => {
+    const { values = [] } = row;
+    return {
+      version: String(row['version']),
+      appVersion: String(row['appVersion']),
+      values: (Array.isArray(values) ? values : [values]).filter(isJsonObject),
+    };
+  });
+}
+
+function mapping(files: ReadonlyMap<string, Uint8Array>, path: string): JsonObject {
+  const parsed = parse(Buffer.from(files.get(path) ?? []).toString('utf8')) as JsonValue;
+  return isJsonObject(parsed) ? parsed : {};
+}
+
+function bytes(text: string): Uint8Array {
+  return Buffer.from(text, 'utf8');
+}
+
+/** Wherever the program itself lies: in its sources or in one bundle. */
+function chartsDirectory(): string {
+  for (let directory = dirname(fileURLToPath(import.meta.url)); ; directory = dirname(directory)) {
+    const found = join(directory, 'charts');
+    if (existsSync(join(found, 'cilium', versionsFile))) return found;
+    if (dirname(directory) === directory) {
+      throw new CapstanError('CAP_CHART_MISSING', 'the charts of add-ons are not where capstan is installed', {
+        hint: 'install capstan again, or use a clone of its repository',
+      });
+    }
+  }
+}

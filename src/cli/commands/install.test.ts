@@ -1,0 +1,142 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { CustomResourceDefinitions, Deployments, Namespaces, ownDefinitions } from '../../api/index.ts';
+import { startTestServer, type TestServer } from '../../apiserver/testing/index.ts';
+import { installedDefinitions } from '../install/installed-kinds.ts';
+import { recordingContext } from '../testing/memory-api.ts';
+import { type InstallOptions, install } from './install.ts';
+import { type UninstallOptions, uninstall } from './uninstall.ts';
+
+const by = { fieldManager: 'test', force: true };
+
+describe('capstan install', () => {
+  let server: TestServer;
+  let directory: string;
+  let kubeconfig: string;
+
+  beforeAll(async () => {
+    server = await startTestServer();
+    directory = await mkdtemp(join(tmpdir(), 'capstan-install-'));
+    kubeconfig = join(directory, 'kubeconfig');
+    const { host, port, ca, cert = '', key = '' } = server.endpoint;
+    const base64 = (text: string): string => Buffer.from(text).toString('base64');
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'test',
+      clusters: [
+        { name: 'test', cluster: { server: `https://${host}:${port}`, 'certificate-authority-data': base64(ca) } },
+      ],
+      users: [{ name: 'test', user: { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) } }],
+      contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+    };
+    await writeFile(kubeconfig, JSON.stringify(config));
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const installed = async (options: Partial<InstallOptions> = {}): Promise<string[]> => {
+    const context = recordingContext();
+    expect(await install({ kubeconfig, replicas: '2', ...options }, context)).toBe(0);
+    return context.out().trimEnd().split('\n');
+  };
+  const uninstalled = async (options: Partial<UninstallOptions> = {}): Promise<string> => {
+    const context = recordingContext();
+    expect(await uninstall({ kubeconfig, yes: true, ...options }, context)).toBe(0);
+    return context.out();
+  };
+  const definitions = async (): Promise<string[]> =>
+    (await server.local.list(CustomResourceDefinitions)).items.map(({ metadata }) => metadata.name ?? '');
+
+  it('prints everything it would apply, and applies nothing', async () => {
+    const text = (await installed({ dryRun: true, output: 'yaml', registry: 'registry.example.org/platform/' })).join(
+      '\n',
+    );
+    const objects = parseAllDocuments(text).map((document) => document.toJS() as { kind: string });
+    const kinds = new Set(objects.map(({ kind }) => kind));
+    for (const kind of [
+      'CustomResourceDefinition',
+      'Namespace',
+      'ServiceAccount',
+      'ClusterRole',
+      'ClusterRoleBinding',
+      'Service',
+      'NetworkPolicy',
+      'PodDisruptionBudget',
+      'Deployment',
+      'MutatingWebhookConfiguration',
+      'ValidatingWebhookConfiguration',
+    ]) {
+      expect(kinds, kind).toContain(kind);
+    }
+    expect(text).toMatch(/image: registry\.example\.org\/platform\/capstan:\d/);
+    expect(await definitions()).toEqual([]);
+  });
+
+  it('leaves kinds of others where they are and says whose they are', async () => {
+    const [definition] = ownDefinitions.filter(({ kind }) => kind === 'OpenStackCluster');
+    const foreign = structuredClone(definition?.crd) as never;
+    await server.local.apply(CustomResourceDefinitions, foreign, by);
+    await expect(installed()).rejects.toThrow(
+      'openstackclusters.infrastructure.cluster.x-k8s.io is already defined here by the provider infrastructure-openstack',
+    );
+    expect(await definitions()).toEqual(['openstackclusters.infrastructure.cluster.x-k8s.io']);
+    await server.local.delete(CustomResourceDefinitions, { name: 'openstackclusters.infrastructure.cluster.x-k8s.io' });
+    await expect.poll(definitions).toEqual([]);
+  });
+
+  it('creates everything, and changes nothing the second time', async () => {
+    const first = await installed();
+    expect(first.filter((line) => !line.endsWith(' created'))).toEqual([]);
+    const second = await installed();
+    expect(second.filter((line) => !line.endsWith(' unchanged'))).toEqual([]);
+    expect((await definitions()).length).toBe(installedDefinitions.length + 1);
+  });
+
+  it('brings an installation to another image', async () => {
+    const lines = await installed({ image: 'other:1' });
+    expect(lines.filter((line) => !line.endsWith(' unchanged'))).toEqual(['deployment/capstan-controllers configured']);
+    const key = { namespace: 'capstan-system', name: 'capstan-controllers' };
+    const { spec } = await server.local.get(Deployments, key);
+    expect(spec.template?.spec?.containers[0]?.image).toBe('other:1');
+  });
+
+  it('keeps kinds as long as there are objects of them', async () => {
+    const cluster = {
+      apiVersion: 'ipam.cluster.x-k8s.io/v1beta2',
+      kind: 'IPAddress',
+      metadata: { name: 'a', namespace: 'default' },
+    };
+    // nobody serves the webhooks here
+    const names = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'];
+    for (const plural of names) {
+      await server.api().delete(`/apis/admissionregistration.k8s.io/v1/${plural}/capstan-webhooks`);
+    }
+    const path = '/apis/ipam.cluster.x-k8s.io/v1beta2/namespaces/default/ipaddresses';
+    const spec = {
+      claimRef: { name: 'c' },
+      poolRef: { apiGroup: 'g', kind: 'K', name: 'p' },
+      address: '10.0.0.1',
+      prefix: 24,
+    };
+    expect((await server.api().post(path, { ...cluster, spec })).status).toBe(201);
+    await expect(uninstalled({ includeCrd: true })).rejects.toThrow('IPAddress default/a still exists');
+    await server.api().delete(`${path}/a`);
+  });
+
+  it('is taken away again without a trace', async () => {
+    const looked = await uninstalled({ dryRun: true, includeCrd: true });
+    expect(looked).toContain('deployment/capstan-controllers deleted (dry run)\n');
+    const text = await uninstalled({ includeCrd: true });
+    expect(text).toContain('namespace/capstan-system deleted\n');
+    expect(await definitions()).toEqual([]);
+    const { metadata } = await server.local.get(Namespaces, { name: 'capstan-system' });
+    expect(metadata.deletionTimestamp).toBeDefined();
+    expect(await uninstalled({ includeCrd: true })).not.toContain('clusterrole/');
+  });
+});

@@ -1,0 +1,47 @@
+import { asJson, CapstanError, formatYaml } from '../../machinery/index.ts';
+import { type ConnectionOptions, withConnection } from '../connection.ts';
+import type { CommandContext } from '../context.ts';
+import { applyInstallation } from '../install/apply-installation.ts';
+import { installation } from '../install/installation.ts';
+
+export interface InstallOptions extends Omit<ConnectionOptions, 'namespace'> {
+  image?: string;
+  registry?: string;
+  replicas: string;
+  dryRun?: boolean;
+  output?: 'yaml' | 'json';
+}
+
+/** Installs the controllers into a Kubernetes, or brings an older installation up to date. */
+export async function install(options: InstallOptions, context: CommandContext): Promise<number> {
+  const { image, registry, output } = options;
+  const wanted = installation({
+    replicas: parseReplicas(options.replicas),
+    ...(image !== undefined && { image }),
+    ...(registry !== undefined && { registry }),
+  });
+  if (options.dryRun) {
+    const objects = [...wanted.kinds, ...wanted.others].map((object) => asJson(object));
+    if (output === 'json') {
+      context.stdout(`${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }, undefined, 2)}\n`);
+    } else context.stdout(objects.map((object) => `---\n${formatYaml(object)}`).join(''));
+    return 0;
+  }
+  if (output !== undefined) throw new CapstanError('CAP_USAGE', '--output is for --dry-run');
+  return await withConnection(options, context, async ({ client, mapper, where }) => {
+    context.stderr(`installing into ${where}\n`);
+    const { clock, signal } = context;
+    await applyInstallation(client, mapper, wanted, {
+      clock,
+      signal,
+      onApplied: (name, outcome) => context.stdout(`${name} ${outcome}\n`),
+    });
+    return 0;
+  });
+}
+
+function parseReplicas(text: string): number {
+  const replicas = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (replicas > 0) return replicas;
+  throw new CapstanError('CAP_USAGE', `--replicas: "${text}" is not a number of replicas`);
+}

@@ -1,0 +1,96 @@
+import {
+  ClusterRoleBindings,
+  ClusterRoles,
+  Deployments,
+  MutatingWebhookConfigurations,
+  ValidatingWebhookConfigurations,
+  type WebhookConfiguration,
+} from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
+import { CapstanError, type Clock, isNotFound, type Resource } from '../../machinery/index.ts';
+import {
+  configurationName,
+  mutatingConfiguration,
+  trustBundle,
+  validatingConfiguration,
+  type WebhookEndpoint,
+} from '../../webhooks/index.ts';
+import type { ControllerArea } from '../controller-areas.ts';
+import { ensureControllerIdentity } from '../controller-identity.ts';
+import { applyKinds } from '../install/apply-kinds.ts';
+import { installedKinds } from '../install/installation.ts';
+import { installedDefinitions } from '../install/installed-kinds.ts';
+import { installedRules } from '../install/installed-rules.ts';
+import { installedLabels } from '../install/labels.ts';
+import { webhooksRole, webhooksRoleBinding } from '../install/webhook-rights.ts';
+import { controllersKey } from '../install/workload.ts';
+import { ensureProviderInventory } from '../provider-inventory.ts';
+import type { WebhookService } from './webhook-service.ts';
+
+const by = { fieldManager: 'capstan', force: true };
+
+/** Account and rights of the controllers: without them they cannot even make their certificates. */
+export async function installRights(administrator: Client, signal: AbortSignal): Promise<void> {
+  await refuseBesideInstallation(administrator, signal);
+  await ensureControllerIdentity(administrator, signal);
+  await administrator.apply(ClusterRoles, webhooksRole, { ...by, signal });
+  await administrator.apply(ClusterRoleBindings, webhooksRoleBinding, { ...by, signal });
+}
+
+/** The webhooks of a lasting installation would be taken from it, and away with us at the end. */
+async function refuseBesideInstallation(administrator: Client, signal: AbortSignal): Promise<void> {
+  try {
+    const { metadata } = await administrator.get(Deployments, controllersKey, { signal });
+    throw new CapstanError(
+      'CAP_INSTALLED_ALREADY',
+      `the controllers are installed in that Kubernetes: there is a Deployment ${metadata.namespace}/${metadata.name}`,
+      { hint: 'leave --install out to run beside them, or take them away with `capstan uninstall`' },
+    );
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+/** Brings the kinds, and points the API server to the webhooks of this process. */
+export async function installKinds(
+  administrator: Client,
+  options: { service: WebhookService; areas: ReadonlySet<ControllerArea>; clock: Clock; signal: AbortSignal },
+): Promise<void> {
+  const { service, areas, clock, signal } = options;
+  const endpoint: WebhookEndpoint = { url: urlOf(service) };
+  const common = { endpoint, bundle: trustBundle(service.keeper.current), labels: installedLabels };
+  await applyKinds(administrator, installedKinds(endpoint, common.bundle), { clock, signal });
+  const rules = installedRules(() => administrator, clock);
+  const configured = { ...common, definitions: installedDefinitions, rules };
+  await administrator.apply(MutatingWebhookConfigurations, mutatingConfiguration(configured), { ...by, signal });
+  await administrator.apply(ValidatingWebhookConfigurations, validatingConfiguration(configured), { ...by, signal });
+  await ensureProviderInventory(administrator, areas, signal);
+}
+
+/**
+ * Takes the webhook configurations away, so that objects can be written while nobody serves them. Those that meanwhile
+ * point elsewhere belong to whoever is there. Definitions stay as they are: without its webhook a kind cannot be read in
+ * its old versions, which is better than to have it changed by nobody's rules.
+ */
+export async function removeConfigurations(administrator: Client, service: WebhookService): Promise<void> {
+  const url = urlOf(service);
+  const remove = async (resource: Resource<WebhookConfiguration>): Promise<void> => {
+    try {
+      const { metadata, webhooks = [] } = await administrator.get(resource, { name: configurationName });
+      if (!webhooks.every(({ clientConfig }) => clientConfig?.url?.startsWith(`${url}/`))) return;
+      const { uid } = metadata;
+      await administrator.delete(
+        resource,
+        { name: configurationName },
+        { ...(uid !== undefined && { preconditions: { uid } }) },
+      );
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  };
+  await Promise.all([remove(MutatingWebhookConfigurations), remove(ValidatingWebhookConfigurations)]);
+}
+
+function urlOf({ port }: WebhookService): string {
+  return `https://127.0.0.1:${port}`;
+}

@@ -1,0 +1,92 @@
+import type { Client } from '../../client/index.ts';
+import {
+  asUnstructured,
+  type Clock,
+  type Random,
+  type Resource,
+  type ResourceDefinition,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import type { Logger } from '../../runtime/index.ts';
+import {
+  type CertificateKeeper,
+  ReviewedKinds,
+  startCertificateKeeper,
+  startWebhookServer,
+} from '../../webhooks/index.ts';
+import { systemNamespace } from '../controller-identity.ts';
+import { installedDefinitions } from '../install/installed-kinds.ts';
+import { installedRules } from '../install/installed-rules.ts';
+import { webhookService } from '../install/webhook-service.ts';
+
+const certificateSecret = { namespace: systemNamespace, name: 'capstan-webhook-certificates' } as const;
+const loopback = '127.0.0.1';
+
+export interface WebhookServiceOptions {
+  /** with the rights of the controllers */
+  client: Client;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  host: string;
+  port: number;
+  signal: AbortSignal;
+}
+
+/** The webhooks of all kinds, served by this process, with certificates that look after themselves. */
+export interface WebhookService {
+  readonly port: number;
+  readonly keeper: CertificateKeeper;
+  close(): Promise<void>;
+}
+
+/** how long reviews under way may take to end */
+const drainMs = 5000;
+
+export async function startWebhookService(options: WebhookServiceOptions): Promise<WebhookService> {
+  const { client, clock, random, log, host, port, signal } = options;
+  const { name, namespace } = webhookService;
+  const keeper = await startCertificateKeeper(
+    {
+      client,
+      clock,
+      random,
+      log,
+      secret: certificateSecret,
+      hosts: [`${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`, 'localhost', loopback],
+      definitions: installedDefinitions,
+    },
+    signal,
+  );
+  const server = await startWebhookServer({
+    host,
+    port,
+    clock,
+    random,
+    log,
+    kinds: new ReviewedKinds(installedDefinitions),
+    rules: installedRules(() => client, clock),
+    certificate: keeper.current.serving,
+    readLive: async (definition, key) => asUnstructured(await client.get(hubResource(definition), key, { signal })),
+  });
+  const stop = new AbortController();
+  const looking = keeper.run(stop.signal, ({ serving }) => server.setCertificate(serving));
+  return {
+    port: server.port,
+    keeper,
+    async close() {
+      stop.abort();
+      await Promise.all([looking, server.close(drainMs)]);
+    },
+  };
+}
+
+function hubResource({
+  group,
+  storageVersion,
+  kind,
+  plural,
+  namespaced,
+}: ResourceDefinition): Resource<UnstructuredObject> {
+  return { group, version: storageVersion, kind, plural, namespaced };
+}

@@ -1,0 +1,72 @@
+import { type AdmissionRequest, type AdmissionStep, RegisteredResource } from '../../apiserver/index.ts';
+import type { Client } from '../../client/index.ts';
+import { type TopologyAdmission, topologyAdmission } from '../../controllers/index.ts';
+import { type Clock, type ResourceDefinition, systemClock } from '../../machinery/index.ts';
+import type { Rule, RuleRequest } from '../../webhooks/index.ts';
+import { stackAdmission } from '../stack-admission.ts';
+import { topologySteps } from '../topology-admission.ts';
+
+/** The rules of our kinds that look at other objects: the steps the embedded API takes, for webhooks. */
+export function installedRules(client: () => Client, clock: Clock): Rule[] {
+  let topologies: TopologyAdmission | undefined;
+  const steps = [
+    ...stackAdmission(client),
+    ...topologySteps(() => {
+      topologies ??= topologyAdmission({ client: client(), clock });
+      return topologies;
+    }),
+  ];
+  return steps.map(asRule);
+}
+
+const writes = ['CREATE', 'UPDATE', 'DELETE'] as const;
+
+function asRule(step: AdmissionStep): Rule {
+  const take =
+    (name: 'mutate' | 'validate') =>
+    async (request: RuleRequest): Promise<void> => {
+      const seen = asSeenByServer(request);
+      if (step.appliesTo?.(seen) === false) return;
+      await step[name]?.(seen);
+    };
+  return {
+    concerns: (definition) => step.concerns?.(definition) ?? true,
+    operations: writes.filter((operation) => step.operations?.includes(operation) ?? true),
+    ...(step.mutate && { mutate: take('mutate') }),
+    ...(step.validate && { validate: take('validate') }),
+  };
+}
+
+/** made once: what it derives from a schema costs more than a rule */
+const registrations = new WeakMap<ResourceDefinition, RegisteredResource>();
+
+function registered(definition: ResourceDefinition): RegisteredResource {
+  const known = registrations.get(definition) ?? new RegisteredResource(definition);
+  registrations.set(definition, known);
+  return known;
+}
+
+function asSeenByServer(request: RuleRequest): AdmissionRequest {
+  const { operation, definition, namespace, name, user, dryRun, object, oldObject, warn } = request;
+  const resource = registered(definition);
+  return {
+    operation,
+    target: { resource, version: resource.storageVersion, apiVersion: resource.storageApiVersion, namespace, name },
+    subresource: undefined,
+    caller: {
+      user: { name: user.name, groups: [...user.groups] },
+      userAgent: 'webhook',
+      signal: new AbortController().signal,
+      warn,
+    },
+    object,
+    oldObject,
+    dryRun,
+    options: {},
+  };
+}
+
+/** The same for whoever only wants to know what is asked about. */
+export const describedRules: readonly Pick<Rule, 'concerns' | 'operations'>[] = installedRules(() => {
+  throw new TypeError('these rules are only described');
+}, systemClock);

@@ -1,0 +1,29 @@
+import type { ClusterRole, ClusterRoleBinding } from '../../api/index.ts';
+import { configurationName } from '../../webhooks/index.ts';
+import { bindingOf } from '../controller-identity.ts';
+import { installedDefinitions } from './installed-kinds.ts';
+
+/** What serving the webhooks of the kinds takes: saying, in what names them, whom to trust. */
+export const webhooksRole: ClusterRole = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name: 'capstan-webhooks' },
+  rules: [
+    {
+      apiGroups: ['admissionregistration.k8s.io'],
+      resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+      resourceNames: [configurationName],
+      verbs: ['get', 'patch'],
+    },
+    {
+      apiGroups: ['apiextensions.k8s.io'],
+      resources: ['customresourcedefinitions'],
+      resourceNames: installedDefinitions
+        .filter(({ versions }) => versions.length > 1)
+        .map(({ plural, group }) => `${plural}.${group}`),
+      verbs: ['patch'],
+    },
+  ],
+};
+
+export const webhooksRoleBinding: ClusterRoleBinding = bindingOf(webhooksRole);

@@ -1,0 +1,114 @@
+import type { Deployment, NetworkPolicy, PodDisruptionBudget, Service } from '../../api/index.ts';
+import { accountName, systemNamespace } from '../controller-identity.ts';
+import { installedLabels } from './labels.ts';
+import { webhookService } from './webhook-service.ts';
+
+const name = 'capstan-controllers';
+/** of the Deployment */
+export const controllersKey: { namespace: string; name: string } = { namespace: systemNamespace, name };
+const podLabels = { 'app.kubernetes.io/name': 'capstan', 'app.kubernetes.io/component': 'controllers' };
+const metadata = { name, namespace: systemNamespace, labels: { ...installedLabels } };
+const ports = { webhooks: 9443, health: 9440, metrics: 8080 };
+/** nobody's account on any host */
+const user = 65532;
+
+/** All replicas serve the webhooks; one of them leads. Everything a namespace of the level "restricted" asks for. */
+export function controllersDeployment({ image, replicas }: { image: string; replicas: number }): Deployment {
+  const probe = (path: string) => ({ httpGet: { path, port: 'health' } });
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata,
+    spec: {
+      replicas,
+      selector: { matchLabels: podLabels },
+      // a replica more before one less: the webhooks are always served
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      template: {
+        metadata: { labels: { ...installedLabels, ...podLabels } },
+        spec: {
+          serviceAccountName: accountName,
+          terminationGracePeriodSeconds: 30,
+          securityContext: {
+            runAsNonRoot: true,
+            runAsUser: user,
+            runAsGroup: user,
+            fsGroup: user,
+            seccompProfile: { type: 'RuntimeDefault' },
+          },
+          topologySpreadConstraints: [
+            {
+              maxSkew: 1,
+              topologyKey: 'kubernetes.io/hostname',
+              whenUnsatisfiable: 'ScheduleAnyway',
+              labelSelector: { matchLabels: podLabels },
+            },
+          ],
+          containers: [
+            {
+              name: 'controllers',
+              image,
+              args: [
+                'controller',
+                `--webhook-port=${ports.webhooks}`,
+                `--health-probe-bind-address=:${ports.health}`,
+                `--metrics-bind-address=:${ports.metrics}`,
+                '--backup-directory=/var/lib/capstan/backups',
+              ],
+              ports: [
+                { name: 'webhooks', containerPort: ports.webhooks, protocol: 'TCP' },
+                { name: 'health', containerPort: ports.health, protocol: 'TCP' },
+                { name: 'metrics', containerPort: ports.metrics, protocol: 'TCP' },
+              ],
+              livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 15, periodSeconds: 20 },
+              readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
+              resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '2Gi' } },
+              securityContext: {
+                allowPrivilegeEscalation: false,
+                readOnlyRootFilesystem: true,
+                capabilities: { drop: ['ALL'] },
+              },
+              volumeMounts: [
+                { name: 'temporary', mountPath: '/tmp' },
+                { name: 'data', mountPath: '/var/lib/capstan' },
+              ],
+            },
+          ],
+          volumes: [
+            { name: 'temporary', emptyDir: {} },
+            { name: 'data', emptyDir: {} },
+          ],
+        },
+      },
+    },
+  };
+}
+
+export const webhooksService: Service = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: webhookService.name, namespace: webhookService.namespace, labels: { ...installedLabels } },
+  spec: {
+    selector: podLabels,
+    ports: [{ name: 'webhooks', port: webhookService.port, targetPort: 'webhooks', protocol: 'TCP' }],
+  },
+};
+
+export const disruptionBudget: PodDisruptionBudget = {
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata,
+  spec: { minAvailable: 1, selector: { matchLabels: podLabels } },
+};
+
+/** API servers, kubelets and Prometheus come in; clouds and clusters may have any address. */
+export const networkPolicy: NetworkPolicy = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'NetworkPolicy',
+  metadata,
+  spec: {
+    podSelector: { matchLabels: podLabels },
+    policyTypes: ['Ingress'],
+    ingress: [{ ports: Object.values(ports).map((port) => ({ port, protocol: 'TCP' })) }],
+  },
+};

@@ -1,0 +1,35 @@
+import { type CloudConfig, httpTransport, type Transport } from '../openstack/index.ts';
+
+const loopbackNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/**
+ * How programs on simulated machines reach OpenStack: over HTTP, with the authorities their configuration trusts, and no cloud
+ * but the simulated one. Whoever writes their configuration is a tenant, and must not send this computer to other addresses.
+ */
+export function ownCloudTransport(url: () => string | undefined): (config: CloudConfig) => Transport {
+  const known = new Map<string, Transport>();
+  return ({ tls }) => {
+    const key = JSON.stringify(tls);
+    let over = known.get(key);
+    if (!over) {
+      over = httpTransport({ tls, env: {}, connections: 4, peers: undefined });
+      known.set(key, over);
+    }
+    const transport = over;
+    return (request) => (isOwn(request.url, url()) ? transport(request) : unreachable(request.url));
+  };
+}
+
+function isOwn(asked: string, own: string | undefined): boolean {
+  if (own === undefined) return false;
+  const target = new URL(asked);
+  const cloud = new URL(own);
+  const isHere = target.hostname === cloud.hostname || loopbackNames.has(target.hostname);
+  return isHere && target.port === cloud.port && target.protocol === cloud.protocol;
+}
+
+function unreachable(asked: string): Promise<never> {
+  const { hostname } = new URL(asked);
+  const message = `getaddrinfo ENOTFOUND ${hostname}: machines of the simulated cloud reach no other cloud`;
+  return Promise.reject(Object.assign(new Error(message), { code: 'ENOTFOUND' }));
+}

@@ -1,0 +1,71 @@
+import { type Command, Option } from 'commander';
+import { stacksSourceOption } from './stacks-option.ts';
+import type { Runs } from './verbs.ts';
+
+/** The commands about a Kubernetes that is run by somebody else. */
+export function addRealKubernetesCommands(program: Command, runs: Runs): void {
+  program
+    .command('controller')
+    .description('run the controllers against a Kubernetes, in the foreground')
+    .option('--kubeconfig <file>', "how to reach it (default: the Pod's service account)")
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--install', 'to try it from outside: bring kinds and rights, and point the API server at this process')
+    .option('--controllers <list>', 'controllers to run: all, none, or names; -NAME leaves one out', 'all')
+    .option(
+      '--watch-filter <value>',
+      'look after objects whose label cluster.x-k8s.io/watch-filter has this value only',
+    )
+    .option('--namespace <name>', 'look after clusters of this namespace only')
+    .option('--no-leader-elect', 'work without asking whether another instance does')
+    .option('--metrics-bind-address <host:port>', 'where metrics are served; 0 for nowhere', '127.0.0.1:8080')
+    .option('--health-probe-bind-address <host:port>', 'where /healthz and /readyz are served; 0 for nowhere', '0')
+    .option('--webhook-port <port>', 'port of the webhooks; 0 takes a free one', '9443')
+    .option(
+      '--backup-directory <dir>',
+      'where hosted control planes are backed up to (default: below the data directory)',
+    )
+    .addOption(stacksSourceOption())
+    .option('--deny-peers <networks>', 'addresses not asked on the word of tenants: clouds, kubeconfigs, buckets')
+    .option('--allow-peers <networks>', 'exceptions from --deny-peers')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  capstan controller --kubeconfig ./kubeconfig --install\n  capstan controller --health-probe-bind-address :9440 --metrics-bind-address :8080\n',
+    )
+    .action(
+      runs(async (options, context) =>
+        (await import('./commands/controller.ts')).controller(options as never, context),
+      ),
+    );
+
+  const withTarget = (command: Command): Command =>
+    command
+      .option('--kubeconfig <file>', 'the Kubernetes to act on')
+      .option('--context <name>', 'context of the kubeconfig');
+
+  withTarget(
+    program
+      .command('install')
+      .description('install the controllers into a Kubernetes, or bring an installation up to date'),
+  )
+    .option('--image <name>', 'image of the controllers (default: capstan:VERSION)')
+    .option('--registry <host/path>', 'where that image is')
+    .option('--replicas <count>', 'how many instances share the webhooks and stand by', '2')
+    .option('--dry-run', 'print the objects and change nothing')
+    .addOption(new Option('-o, --output <format>', 'format of --dry-run (default: yaml)').choices(['yaml', 'json']))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  capstan install --dry-run -o yaml > capstan.yaml\n  capstan install --kubeconfig ./kubeconfig --registry registry.example.org/platform\n',
+    )
+    .action(
+      runs(async (options, context) => (await import('./commands/install.ts')).install(options as never, context)),
+    );
+
+  withTarget(program.command('uninstall').description('take the controllers away; clusters stay as they are'))
+    .option('--include-crd', 'the kinds, too; refused while objects of them exist')
+    .option('--dry-run', 'only tell what would be deleted')
+    .option('-y, --yes', 'do not ask')
+    .addHelpText('after', '\nExamples:\n  capstan uninstall --kubeconfig ./kubeconfig\n')
+    .action(
+      runs(async (options, context) => (await import('./commands/uninstall.ts')).uninstall(options as never, context)),
+    );
+}

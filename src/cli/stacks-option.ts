@@ -1,0 +1,8 @@
+import { Option } from 'commander';
+
+/** `--stacks-source`, which may be given several times. */
+export const stacksSourceOption = (): Option =>
+  new Option(
+    '--stacks-source <where>',
+    'where cluster stacks come from: built-in (default), a directory, oci://…, https://…, or oci or github with their variables; several may be given',
+  ).argParser((value: string, earlier: string[] | undefined) => [...(earlier ?? []), value]);

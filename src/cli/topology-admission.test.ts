@@ -1,0 +1,367 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  builtinDefinitions,
+  builtinSchema,
+  type ClusterClass,
+  ClusterClasses,
+  type ClusterClassSpec,
+  Clusters,
+  Namespaces,
+  ownDefinitions,
+  protobufRegistry,
+  type ReferenceGrant,
+  ReferenceGrants,
+  type Topology,
+} from '../api/index.ts';
+import { type ApiServer, controllerBackedPlugins, createApiServer, openObjectStore } from '../apiserver/index.ts';
+import type { Client } from '../client/index.ts';
+import { topologyAdmission } from '../controllers/index.ts';
+import { asTyped, type JsonObject, ManualClock, seededRandom } from '../machinery/index.ts';
+import { memoryEngine } from '../store/index.ts';
+import { topologySteps } from './topology-admission.ts';
+
+const by = { fieldManager: 'test' };
+const ref = (kind: string) => ({ templateRef: { apiVersion: 'x.example.com/v1', kind, name: 't' } });
+const spec = (over: Partial<ClusterClassSpec> = {}): ClusterClassSpec => ({
+  infrastructure: ref('InfraTemplate'),
+  controlPlane: ref('PlaneTemplate'),
+  workers: {
+    machineDeployments: [{ class: 'worker', bootstrap: ref('BootTemplate'), infrastructure: ref('MachineTemplate') }],
+  },
+  variables: [
+    { name: 'size', required: true, schema: { openAPIV3Schema: { type: 'integer', minimum: 1 } } },
+    { name: 'zone', required: false, schema: { openAPIV3Schema: { type: 'string', default: 'a' } } },
+    {
+      name: 'net',
+      required: false,
+      schema: {
+        openAPIV3Schema: {
+          type: 'object',
+          properties: { cidr: { type: 'string' }, mtu: { type: 'integer', default: 1450 } },
+          'x-kubernetes-validations': [{ rule: 'self.cidr == oldSelf.cidr', message: 'cidr stays' }],
+        },
+      },
+    },
+  ],
+  ...over,
+});
+const definition = (jsonPatch: JsonObject, matchResources: JsonObject = { infrastructureCluster: true }) => ({
+  name: 'p',
+  definitions: [
+    { selector: { apiVersion: 'x.example.com/v1', kind: 'InfraTemplate', matchResources }, jsonPatches: [jsonPatch] },
+  ],
+});
+
+describe('admission of classes and their clusters', () => {
+  let server: ApiServer;
+  let client: Client;
+  const clock = new ManualClock();
+  beforeAll(async () => {
+    const store = await openObjectStore({ engine: memoryEngine(), clock });
+    server = await createApiServer({
+      store,
+      clock,
+      random: seededRandom(1),
+      definitions: [...builtinDefinitions, ...ownDefinitions],
+      admissionPlugins: { disable: controllerBackedPlugins },
+      metaSchema: builtinSchema,
+      protobuf: protobufRegistry,
+      access: { mode: 'RBAC' },
+      admission: () => {
+        const admission = () => topologyAdmission({ client: server.localClient(), clock });
+        return topologySteps(admission);
+      },
+    });
+    client = server.localClient();
+    for (const name of ['here', 'there']) {
+      await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, by);
+    }
+  });
+  afterAll(() => server?.stop(0));
+
+  const classOf = (name: string, over: Partial<ClusterClassSpec> = {}, namespace = 'here'): ClusterClass => ({
+    apiVersion: 'cluster.x-k8s.io/v1beta2',
+    kind: 'ClusterClass',
+    metadata: { name, namespace },
+    spec: spec(over),
+  });
+  /** a class as its controller would leave it */
+  const ready = async (clusterClass: ClusterClass): Promise<void> => {
+    const { metadata } = await client.create(ClusterClasses, clusterClass, by);
+    const variables = (clusterClass.spec.variables ?? []).map(({ name, ...rest }) => ({
+      name,
+      definitions: [{ from: 'inline', ...rest }],
+    }));
+    const status = {
+      observedGeneration: metadata.generation ?? 1,
+      variables,
+      conditions: [
+        {
+          type: 'VariablesReady',
+          status: 'True',
+          reason: 'VariablesReady',
+          message: '',
+          lastTransitionTime: '2026-01-01T00:00:00Z',
+        },
+      ],
+    };
+    const key = { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
+    const patch = JSON.parse(JSON.stringify({ status })) as JsonObject;
+    await client.patch(ClusterClasses, key, 'merge', patch, { ...by, subresource: 'status' });
+  };
+  const create = (name: string, topology: Partial<Topology> = {}, namespace = 'here') =>
+    client.create(
+      Clusters,
+      {
+        apiVersion: 'cluster.x-k8s.io/v1beta2',
+        kind: 'Cluster',
+        metadata: { name, namespace },
+        spec: {
+          topology: {
+            classRef: { name: 'good' },
+            version: 'v1.33.0',
+            variables: [{ name: 'size', value: 3 }],
+            ...topology,
+          },
+        },
+      },
+      by,
+    );
+  const change = (name: string, topology: JsonObject) =>
+    client.patch(Clusters, { namespace: 'here', name }, 'merge', { spec: { topology } }, by);
+
+  it.each<[string, Partial<ClusterClassSpec>, RegExp]>([
+    ['a template that is none', { infrastructure: ref('Infra') }, /template kind must end with 'Template'/],
+    [
+      'a name that is none',
+      { infrastructure: { ...ref('InfraTemplate'), naming: { template: '{{ .cluster.name }}_X' } } },
+      /spec\.infrastructure\.naming\.template: .*generated names/,
+    ],
+    [
+      'a name of what is not there',
+      { controlPlane: { ...ref('PlaneTemplate'), naming: { template: '{{ .cluster.nam }}' } } },
+      /spec\.controlPlane\.naming\.template/,
+    ],
+    ['versions in disorder', { kubernetesVersions: ['v1.33.0', 'v1.32.0'] }, /kubernetesVersions\[1\].*newer/],
+    ['a minor left out', { kubernetesVersions: ['v1.32.0', 'v1.34.0'] }, /minors cannot be left out/],
+    [
+      'machine pools',
+      {
+        workers: {
+          machinePools: [{ class: 'p', bootstrap: ref('BootTemplate'), infrastructure: ref('PoolTemplate') }],
+        },
+      },
+      /OpenStack has no machine pools: write machineDeployments/,
+    ],
+    [
+      'a reserved variable',
+      { variables: [{ name: 'builtin', required: false, schema: { openAPIV3Schema: { type: 'string' } } }] },
+      /reserved/,
+    ],
+    [
+      'a variable with a dot',
+      { variables: [{ name: 'a.b', required: false, schema: { openAPIV3Schema: { type: 'string' } } }] },
+      /cannot contain "\."/,
+    ],
+    [
+      'a schema without a type',
+      {
+        variables: [
+          { name: 'a', required: false, schema: { openAPIV3Schema: { properties: { x: { type: 'string' } } } } },
+        ],
+      },
+      /spec\.variables\[a\]\.schema\.openAPIV3Schema\.type: Required/,
+    ],
+    [
+      'a default against its schema',
+      {
+        variables: [
+          { name: 'a', required: false, schema: { openAPIV3Schema: { type: 'string', maxLength: 1, default: 'ab' } } },
+        ],
+      },
+      /openAPIV3Schema\.default/,
+    ],
+    [
+      'a rule that is no boolean',
+      {
+        variables: [
+          {
+            name: 'a',
+            required: false,
+            schema: { openAPIV3Schema: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self.size()' }] } },
+          },
+        ],
+      },
+      /must evaluate to a bool/,
+    ],
+    [
+      'a patch outside of the spec',
+      { patches: [definition({ op: 'add', path: '/metadata/x', value: 1 })] as never },
+      /must start with/,
+    ],
+    [
+      'an index other than the first',
+      { patches: [definition({ op: 'add', path: '/spec/a/3', value: 1 })] as never },
+      /only index 0/,
+    ],
+    [
+      'a patch of an item',
+      { patches: [definition({ op: 'replace', path: '/spec/a/0', value: 1 })] as never },
+      /cannot be indexed/,
+    ],
+    [
+      'a patch without a value',
+      { patches: [definition({ op: 'add', path: '/spec/a' })] as never },
+      /one of value or valueFrom/,
+    ],
+    [
+      'an unknown variable',
+      { patches: [definition({ op: 'add', path: '/spec/a', valueFrom: { variable: 'nope' } })] as never },
+      /"nope" cannot be found/,
+    ],
+    [
+      'a template that cannot be read',
+      { patches: [definition({ op: 'add', path: '/spec/a', valueFrom: { template: '{{ .a' } })] as never },
+      /template can not be parsed/,
+    ],
+    [
+      'a selector that selects nothing',
+      { patches: [definition({ op: 'add', path: '/spec/a', value: 1 }, { controlPlane: true })] as never },
+      /selector matches no template/,
+    ],
+    [
+      'a health check without machines',
+      { controlPlane: { ...ref('PlaneTemplate'), healthCheck: { checks: { nodeStartupTimeoutSeconds: 60 } } } },
+      /machineInfrastructure is set/,
+    ],
+  ])('refuses a class with %s', async (_, over, message) => {
+    await expect(client.create(ClusterClasses, classOf('bad', over), by)).rejects.toThrow(message);
+  });
+
+  it('defaults and checks variables of clusters', async () => {
+    await ready(classOf('good'));
+    const created = await create('c1', {
+      variables: [
+        { name: 'size', value: 3 },
+        { name: 'net', value: { cidr: 'x' } },
+      ],
+    });
+    expect(created.spec.topology?.variables).toEqual([
+      { name: 'size', value: 3 },
+      { name: 'net', value: { cidr: 'x', mtu: 1450 } },
+      { name: 'zone', value: 'a' },
+    ]);
+    await expect(create('c2', { variables: [{ name: 'zone', value: 'b' }] })).rejects.toThrow(
+      /required variable with name "size"/,
+    );
+    await expect(create('c2', { variables: [{ name: 'size', value: 0 }] })).rejects.toThrow(
+      /variables\[size\]\.value: Invalid value: 0: .*greater than or equal to 1/,
+    );
+    await expect(create('c2', { variables: [{ name: 'siz', value: 1 }] })).rejects.toThrow(
+      /no definitions found for variable "siz"/,
+    );
+    const unknown = [
+      { name: 'size', value: 1 },
+      { name: 'net', value: { cidr: 'x', colour: 'red' } },
+    ];
+    await expect(create('c2', { variables: unknown })).rejects.toThrow(/variables\[net\]\.value\.colour/);
+    const moved = [
+      { name: 'size', value: 3 },
+      { name: 'net', value: { cidr: 'y' } },
+    ];
+    await expect(change('c1', { variables: moved })).rejects.toThrow(/cidr stays/);
+  });
+
+  it('refuses workers of a class that is not there, and pools', async () => {
+    const worker = { class: 'wrker', name: 'a' };
+    await expect(create('c2', { workers: { machineDeployments: [worker] } })).rejects.toThrow(
+      /"wrker" does not exist in ClusterClass "good"; it has: worker/,
+    );
+    await expect(create('c2', { workers: { machinePools: [{ class: 'p', name: 'p' }] } })).rejects.toThrow(
+      /no machine pools/,
+    );
+  });
+
+  it('lets versions go up by one minor, or as the class lists them', async () => {
+    await expect(change('c1', { version: 'v1.35.0' })).rejects.toThrow(
+      /one minor at a time; allowed: newer ones of v1\.33 and any of v1\.34/,
+    );
+    await expect(change('c1', { version: 'v1.32.0' })).rejects.toThrow(/cannot be decreased/);
+    expect((await change('c1', { version: 'v1.34.0' })).spec.topology?.version).toBe('v1.34.0');
+    await ready(classOf('listed', { kubernetesVersions: ['v1.31.1', 'v1.32.2', 'v1.33.3'] }));
+    const listed = { classRef: { name: 'listed' } };
+    await expect(create('c3', { ...listed, version: 'v1.33.0' })).rejects.toThrow(
+      /allowed: v1\.31\.1, v1\.32\.2, v1\.33\.3/,
+    );
+    await create('c3', { ...listed, version: 'v1.31.1' });
+    await expect(change('c3', { version: 'v1.33.0' })).rejects.toThrow(/allowed: v1\.31\.1, v1\.32\.2, v1\.33\.3/);
+    await change('c3', { version: 'v1.33.3' });
+  });
+
+  it('keeps a class while it is used, with what its clusters need of it', async () => {
+    const key = { namespace: 'here', name: 'good' };
+    await change('c1', { workers: { machineDeployments: [{ class: 'worker', name: 'a' }] } });
+    await expect(client.delete(ClusterClasses, key)).rejects.toThrow(/used by 1 Cluster\(s\): here\/c1/);
+    const update = (over: Partial<ClusterClassSpec>) =>
+      client.patch(ClusterClasses, key, 'merge', asTyped<JsonObject>({ spec: over } as never), by);
+    await expect(update({ workers: null as never })).rejects.toThrow(
+      /"worker" cannot be removed: it is used by Cluster c1/,
+    );
+    await expect(update({ controlPlane: ref('OtherTemplate') })).rejects.toThrow(
+      /cannot change from PlaneTemplate of x\.example\.com to OtherTemplate/,
+    );
+    const variables = spec().variables!.map((variable) =>
+      variable.name === 'size'
+        ? { ...variable, schema: { openAPIV3Schema: { type: 'integer' as const, minimum: 5 } } }
+        : variable,
+    );
+    await expect(update({ variables })).rejects.toThrow(/Cluster here\/c1 would not be valid any more: .*size/);
+    await client.delete(Clusters, { namespace: 'here', name: 'c1' });
+    await client.delete(ClusterClasses, key);
+  });
+
+  it('refuses a class of other kinds for a cluster that exists', async () => {
+    await ready(classOf('other', { controlPlane: ref('OtherTemplate') }));
+    await ready(classOf('alike'));
+    await expect(change('c3', { classRef: { name: 'other' } })).rejects.toThrow(
+      /ClusterClass other is not compatible with listed: spec\.controlPlane\.templateRef/,
+    );
+    await change('c3', { classRef: { name: 'alike' } });
+  });
+
+  it('needs a grant for a class of another namespace', async () => {
+    await ready(classOf('shared', {}, 'there'));
+    const shared = { classRef: { name: 'shared', namespace: 'there' } };
+    await expect(create('c4', shared)).rejects.toThrow(/no ReferenceGrant there lets Cluster objects/);
+    const grant: ReferenceGrant = {
+      apiVersion: `${ReferenceGrants.group}/${ReferenceGrants.version}`,
+      kind: 'ReferenceGrant',
+      metadata: { name: 'classes', namespace: 'there' },
+      spec: {
+        from: [{ group: 'cluster.x-k8s.io', kind: 'Cluster', namespace: 'here' }],
+        to: [{ group: 'cluster.x-k8s.io', kind: 'ClusterClass' }],
+      },
+    };
+    await client.create(ReferenceGrants, grant, by);
+    await create('c4', shared);
+    await expect(client.delete(ClusterClasses, { namespace: 'there', name: 'shared' })).rejects.toThrow(/here\/c4/);
+  });
+
+  it('needs none for a class that is offered to the namespace', async () => {
+    const offered = classOf('offered', {}, 'there');
+    const to = (names: string): typeof offered => ({
+      ...offered,
+      metadata: { ...offered.metadata, annotations: { 'topology.capstan.dev/offered-to': names } },
+    });
+    await ready(to('elsewhere, nowhere'));
+    const topology = { classRef: { name: 'offered', namespace: 'there' } };
+    // the grant of the test before is gone, or it would be let through by that
+    await client.delete(ReferenceGrants, { namespace: 'there', name: 'classes' });
+    await expect(create('c5', topology)).rejects.toThrow(/no ReferenceGrant there/);
+    const key = { namespace: 'there', name: 'offered' };
+    const patch = { metadata: { annotations: { 'topology.capstan.dev/offered-to': 'elsewhere, here' } } };
+    await client.patch(ClusterClasses, key, 'merge', patch, by);
+    await create('c5', topology);
+    await expect(client.delete(ClusterClasses, key)).rejects.toThrow(/here\/c5/);
+  });
+});

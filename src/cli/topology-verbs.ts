@@ -1,0 +1,109 @@
+import type { Command } from 'commander';
+import { must } from '../machinery/index.ts';
+import { outputFlag, type Runs, withConnectionFlags, withFileFlags } from './verbs.ts';
+
+const dryRun = ['--dry-run', 'let the server check everything and change nothing'] as const;
+const nameOfCluster = 'the name of the cluster';
+
+/** Verbs that change one entry of a cluster and leave the others as they are. */
+export function addTopologyVerbs(program: Command, runs: Runs): void {
+  addScale(program, runs);
+  addUpgrade(program, runs);
+  addSet(program, runs);
+  addTopology(program, runs);
+}
+
+function addScale(program: Command, runs: Runs): void {
+  const scale = program.command('scale').description('change the number of machines');
+  withConnectionFlags(
+    scale
+      .command('cluster')
+      .description('change the replicas of a control plane or of one machine deployment')
+      .argument('<name>', 'the cluster'),
+  )
+    .option('--control-plane <n>', 'replicas of the control plane')
+    .option('--machine-deployment <name>', 'the machine deployment to scale, with --replicas')
+    .option('--replicas <n>', 'replicas of the machine deployment')
+    .option(...dryRun)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  capstan scale cluster demo --control-plane 3\n  capstan scale cluster demo --machine-deployment md-0 --replicas 5\n',
+    )
+    .action(
+      runs(async (options, context, name) =>
+        (await import('./commands/scale-cluster.ts')).scaleCluster(options, context, must(name, nameOfCluster)),
+      ),
+    );
+}
+
+function addUpgrade(program: Command, runs: Runs): void {
+  const upgrade = program.command('upgrade').description('bring clusters to another version');
+  withConnectionFlags(
+    upgrade
+      .command('cluster')
+      .description('give a cluster another Kubernetes version, another class, or both at once')
+      .argument('<name>', 'the cluster'),
+  )
+    .option('--version <version>', 'the Kubernetes version, as v1.33.6')
+    .option('--class <name>', 'the ClusterClass')
+    .option(...dryRun)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  capstan upgrade cluster demo --version v1.33.6\n  capstan upgrade cluster demo --class openstack-scs2-1-33-v1 --version v1.33.6\n',
+    )
+    .action(
+      runs(async (options, context, name) =>
+        (await import('./commands/upgrade-cluster.ts')).upgradeCluster(options, context, must(name, nameOfCluster)),
+      ),
+    );
+}
+
+function addSet(program: Command, runs: Runs): void {
+  const set = program.command('set').description('set single values');
+  withConnectionFlags(
+    set
+      .command('variable')
+      .description('set variables of a topology, each as NAME=VALUE; NAME- takes one away')
+      .argument('<cluster>', 'the cluster')
+      .argument('<assignments...>', 'NAME=VALUE, the value as JSON or plain text; NAME- takes the variable away'),
+  )
+    .option('--control-plane', 'set overrides of the control plane')
+    .option('--machine-deployment <name>', 'set overrides of one machine deployment')
+    .option(...dryRun)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  capstan set variable demo controlPlaneReplicas=3\n  capstan set variable demo workerFlavor=SCS-8V-16 --machine-deployment md-0\n  capstan set variable demo \'dnsNameservers=["9.9.9.9"]\'\n  capstan set variable demo workerServerGroupID-\n',
+    )
+    .action(
+      runs(async (options, context, name, assignments) =>
+        (await import('./commands/set-variable.ts')).setVariable(
+          options,
+          context,
+          must(name, nameOfCluster),
+          // an argument with dots is handed over as a list
+          [assignments].flat().filter((word) => word !== undefined),
+        ),
+      ),
+    );
+}
+
+function addTopology(program: Command, runs: Runs): void {
+  const topology = program.command('topology').description('look at clusters made from classes');
+  withConnectionFlags(
+    withFileFlags(
+      topology
+        .command('plan')
+        .description(
+          'show what an edit of Clusters, ClusterClasses and templates would create, change, replace and roll',
+        ),
+    ),
+  )
+    .addOption(outputFlag(['text', 'json', 'yaml']).default('text'))
+    .addHelpText(
+      'after',
+      '\nNothing is changed: the server is asked by dry run. Every cluster that a class or template concerns is shown.\n\nExamples:\n  capstan topology plan -f cluster.yaml\n  capstan topology plan -f clusterclass.yaml -o json\n',
+    )
+    .action(
+      runs(async (options, context) => (await import('./commands/topology-plan.ts')).topologyPlan(options, context)),
+    );
+}
