@@ -2,13 +2,17 @@ import { defineConfig } from 'vitest/config';
 
 /** Whole clusters, on machines and in Pods: each is enough for a computer, so there is one at a time. */
 const clusters = [
+  'test/e2e/add-ons',
   'test/e2e/demo',
   'test/e2e/guide-000',
+  'test/e2e/guide-001',
   'test/e2e/guide-002',
   'test/e2e/guide-003',
   'test/e2e/guides',
   'test/e2e/hosted',
   'test/e2e/podhost',
+  'test/e2e/topology',
+  'test/e2e/real-kubernetes',
   'test/e2e/vm-cluster',
   'test/e2e/whole-life',
   'test/tenancy/crossing',

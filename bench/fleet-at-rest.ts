@@ -3,9 +3,10 @@ import { parseArgs } from 'node:util';
 import type { Machine, OpenStackServer } from '../src/api/index.ts';
 import { MachineDeployments, Machines, OpenStackServers } from '../src/api/index.ts';
 import { type ClusterSpec, deploymentName, manifestsOf, namespace } from '../test/simulation/cluster-manifests.ts';
-import { by, createSystem, type System } from '../test/simulation/system.ts';
+import { by, createSystem } from '../test/simulation/system.ts';
 import { Figures } from './lib/figures.ts';
 import { runAsShipped } from './lib/node-arguments.ts';
+import { liftQuotas } from './lib/quotas.ts';
 
 runAsShipped(import.meta.url);
 
@@ -111,17 +112,6 @@ async function untilReady(count: number): Promise<void> {
     if (system.clock.now() > end) throw new Error(`the fleet was not Ready within ${patienceMs / minute} minutes`);
     await system.pass(second);
   }
-}
-
-async function liftQuotas({ cloud, tenant }: System): Promise<void> {
-  const project = await tenant.projectId();
-  const unlimited = (...names: string[]): Record<string, number> => Object.fromEntries(names.map((name) => [name, -1]));
-  cloud.operator.setQuota('compute', project, unlimited('instances', 'cores', 'ram'));
-  cloud.operator.setQuota(
-    'network',
-    project,
-    unlimited('network', 'subnet', 'router', 'port', 'floatingip', 'security_group', 'security_group_rule'),
-  );
 }
 
 function add(figure: string, value: number, unit: string, aim?: number): void {

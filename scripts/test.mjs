@@ -8,6 +8,7 @@ import { stripVTControlCharacters } from 'node:util';
 
 const seeds = Number(process.env.CAPSTAN_SIMULATION_SEEDS ?? '300');
 const hostedSeeds = Number(process.env.CAPSTAN_SIMULATION_HOSTED_SEEDS ?? '300');
+const topologySeeds = Number(process.env.CAPSTAN_SIMULATION_TOPOLOGY_SEEDS ?? '300');
 const first = Number(process.env.CAPSTAN_SIMULATION_FIRST ?? '1');
 const seedsPerPortion = 25;
 /** Portions are begun within so many minutes. */
@@ -60,10 +61,15 @@ function portions(name, count, ...more) {
 
 const hosted = portions('simulated control planes in Pods (npm run simulate -- --hosted)', hostedSeeds, '--hosted');
 const onMachines = portions('simulated installations (npm run simulate)', seeds);
-/** Of both kinds in turn: whatever time there is, each has its share of it. */
+const fromClasses = portions(
+  'clusters made from a class (npm run simulate -- --topology)',
+  topologySeeds,
+  '--topology',
+);
+/** Of all kinds in turn: whatever time there is, each has its share of it. */
+const kinds = [hosted, onMachines, fromClasses];
 const installations = [];
-while (hosted.length > 0 || onMachines.length > 0)
-  installations.push(...hosted.splice(0, 1), ...onMachines.splice(0, 1));
+while (kinds.some((portion) => portion.length > 0)) installations.push(...kinds.flatMap((kind) => kind.splice(0, 1)));
 const lastBeginMs = performance.now() + minutes * 60_000;
 
 /** @returns {Promise<{ name: string, held: boolean, output: string }>} */
@@ -116,7 +122,7 @@ for (const { name } of installations) {
 }
 const skipped = installations.reduce((sum, { seeds: size }) => sum + size, 0);
 const tooMany = skipped > skippableSeeds;
-const planned = seeds + hostedSeeds;
+const planned = seeds + hostedSeeds + topologySeeds;
 process.stdout.write(`seeds: ${planned} planned, ${planned - skipped} played, ${skipped} skipped\n`);
 if (tooMany) {
   process.stdout.write(`FAILED  ${skipped} seeds were skipped, ${skippableSeeds} may be (CAPSTAN_SKIPPED_SEEDS)\n`);

@@ -46,7 +46,7 @@ export interface StartOptions {
 export async function buildCapstan(): Promise<{ program: string; remove(): void }> {
   const directory = mkdtempSync(join(tmpdir(), 'capstan-bench-build-'));
   copyFileSync(join(projectRoot, 'package.json'), join(directory, 'package.json'));
-  symlinkSync(join(projectRoot, 'node_modules'), join(directory, 'node_modules'));
+  for (const name of ['node_modules', 'charts', 'stacks']) symlinkSync(join(projectRoot, name), join(directory, name));
   await build({
     absWorkingDir: projectRoot,
     entryPoints: ['src/cli/main.ts'],

@@ -81,13 +81,8 @@ export function notActedOnPage(): string {
     'Capstan serves these so that manifests and other programs find them. No controller acts on them yet. The API says so in a ' +
       '`Warning:` header when one is created or changed, which `kubectl` prints.',
     table(
-      ['kind', 'resource', 'what', 'instead'],
-      notActedOn.map(({ kind, resource, specField, note }) => [
-        kind,
-        code(resource),
-        specField === undefined ? 'all of it' : code(`spec.${specField}`),
-        note,
-      ]),
+      ['kind', 'resource', 'instead'],
+      notActedOn.map(({ kind, resource, note }) => [kind, code(resource), note]),
     ),
     'Of the kinds of Kubernetes itself, the embedded API stores these and acts on none of them: `HorizontalPodAutoscaler`, ' +
       '`NetworkPolicy`, `RuntimeClass`, `CSIDriver`, `CSINode`, `CSIStorageCapacity`, `VolumeAttachment`, `PodTemplate`. There is no warning for them: a Kubernetes without the part that acts on them gives none either.',

@@ -1,6 +1,5 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/machinery/index.ts';
@@ -11,6 +10,7 @@ import {
   issueCertificate,
 } from '../../src/pki/index.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePorts } from '../support/ports.ts';
 import { type RunningProcess, startProcess } from '../support/process.ts';
 import type { Programs } from './go-build.ts';
 
@@ -177,20 +177,4 @@ function askReadiness(url: string, { authority, admin }: Pki): Promise<void> {
     asked.on('error', reject);
     asked.end();
   });
-}
-
-/** Ports nobody listens on right now. The programs cannot choose their own and tell. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, () => {
-      const server = createServer();
-      return new Promise<typeof server>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(0, host, () => resolve(server));
-      });
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

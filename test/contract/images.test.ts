@@ -48,6 +48,30 @@ contract('images', (cloud) => {
     expect((await images().get(made.id)).size).toBe(4 * content.length);
   });
 
+  it('say how they were hashed, and how content can be had', async () => {
+    const made = await create();
+    expect(made.hash).toBeUndefined();
+    await images().upload(made.id, content);
+    const { hash } = await images().get(made.id);
+    expect(hash).toEqual({
+      algorithm: expect.any(String),
+      value: createHash(hash!.algorithm).update(content).digest('hex'),
+    });
+    expect(await images().importMethods()).toEqual(expect.arrayContaining(['glance-direct']));
+  });
+
+  it('are queued again when a download fails, and say why', async (context) => {
+    context.skip(!(await images().importMethods()).includes('web-download'), 'the cloud does not download images');
+    const made = await create();
+    await refused(images().webDownload(made.id, 'file:///etc/passwd'), { status: 400 });
+    await images().webDownload(made.id, 'http://images.invalid/image.raw');
+    await expect
+      .poll(async () => (await images().importTasks(made.id)).at(-1)?.status, { timeout: 60_000, interval: 250 })
+      .toBe('failure');
+    expect((await images().get(made.id)).status).toBe('queued');
+    expect((await images().importTasks(made.id)).at(-1)?.message).not.toBe('');
+  });
+
   it('are found by tag, property, name and status', async () => {
     const mark = uniqueName('tag');
     const first = await create({ tags: [mark, 'one'], properties: { contract: mark } });

@@ -25,8 +25,20 @@ export interface Teller {
 /** What the user of a simulation wants at the moment; changes as the story goes on. */
 export interface Story extends Teller {
   specs: ClusterSpec[];
+  /** how clusters are written down and changed */
+  readonly style: Style;
   /** a machine of a control plane was lost: no second one may follow */
   hasLostControlPlane?: boolean;
+}
+
+/** One way of many to have clusters. */
+export interface Style {
+  manifestsOf(desired: ClusterSpec): Manifest[];
+  readonly changes: Readonly<Record<string, Change>>;
+  /** what is not as desired yet, besides what every cluster has */
+  differs?(story: Story, desired: ClusterSpec): Promise<string | undefined>;
+  /** what must be gone, too, when all clusters are */
+  left?(story: Story): Promise<string[]>;
 }
 
 export const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random.next() * items.length)]!;
@@ -55,7 +67,7 @@ export function tell(story: Teller, what: string): void {
 
 /** Creates everything, in any order. */
 export async function applySpec(story: Story, desired: ClusterSpec): Promise<void> {
-  const left = manifestsOf(desired);
+  const left = story.style.manifestsOf(desired);
   tell(story, `the user wants ${JSON.stringify(desired)}`);
   while (left.length > 0) {
     const [manifest] = left.splice(Math.floor(story.random.next() * left.length), 1);
@@ -74,9 +86,9 @@ export async function ensure(story: Teller, { resource, object }: Manifest): Pro
 }
 
 /** Changes that are made to a cluster in the middle of whatever is going on. */
-type Change = (story: Story, desired: ClusterSpec) => Promise<ClusterSpec | undefined>;
+export type Change = (story: Story, desired: ClusterSpec) => Promise<ClusterSpec | undefined>;
 
-const changes: Readonly<Record<string, Change>> = {
+export const changes: Readonly<Record<string, Change>> = {
   async 'scale workers'(story, desired) {
     const workers = Math.floor(story.random.next() * 4);
     await patch(story, MachineDeployments, deploymentName(desired), { spec: { replicas: workers } });
@@ -121,6 +133,9 @@ const changes: Readonly<Record<string, Change>> = {
   },
 };
 
+/** Every object is written by the user. */
+export const plainStyle: Style = { manifestsOf, changes };
+
 async function roll(story: Story, next: ClusterSpec): Promise<void> {
   await ensure(story, machineTemplate(next, 'control-plane'));
   await ensure(story, machineTemplate(next, 'workers'));
@@ -141,6 +156,7 @@ async function roll(story: Story, next: ClusterSpec): Promise<void> {
 export async function changeSomething(story: Story): Promise<void> {
   if (story.specs.length === 0) return;
   const desired = pick(story.random, story.specs);
+  const { changes } = story.style;
   const name = pick(story.random, Object.keys(changes));
   tell(story, `the user: ${name} of ${desired.name}`);
   const next = await changes[name]!(story, desired);

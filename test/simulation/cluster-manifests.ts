@@ -45,7 +45,7 @@ export function templateName(desired: ClusterSpec, role: 'control-plane' | 'work
 export const controlPlaneName = (desired: ClusterSpec): string => `${desired.name}-control-plane`;
 export const deploymentName = (desired: ClusterSpec): string => `${desired.name}-md-0`;
 
-const nodeRegistration: JsonObject = {
+export const nodeRegistration: JsonObject = {
   name: '{{ local_hostname }}',
   kubeletExtraArgs: [
     { name: 'cloud-provider', value: 'external' },

@@ -1,7 +1,7 @@
 // Plays simulated installations; `--help` says how.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { playMany } from './many.ts';
+import { type Lives, playMany } from './many.ts';
 
 const usage = `usage: npm run simulate -- [options]
 
@@ -9,6 +9,7 @@ const usage = `usage: npm run simulate -- [options]
   --first N      the first of these seeds (default 1)
   --seed N       this one only, and tell its story
   --hosted       control planes in Pods instead of on machines
+  --topology     clusters made from a ClusterClass
   --workers N    so many at a time (default: one per core)
 
 Ends with 1 when a promise was broken, and tells how to play that seed again.`;
@@ -20,10 +21,13 @@ const { values } = parseArgs({
     first: { type: 'string', default: '1' },
     seed: { type: 'string' },
     hosted: { type: 'boolean', default: false },
+    topology: { type: 'boolean', default: false },
     workers: { type: 'string', default: String(availableParallelism()) },
   },
 });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const lives: Lives = values.hosted ? 'hosted' : values.topology ? 'topology' : 'machines';
 
 if (values.help) {
   say(usage);
@@ -32,8 +36,10 @@ if (values.help) {
 
 if (values.seed !== undefined) {
   // those who play many have it loaded by their players
-  const play = values.hosted ? (await import('./hosted-play.ts')).playHosted : (await import('./play.ts')).play;
-  const { problem, simulatedSeconds } = await play(Number(values.seed), say);
+  const { play, playTopology } = await import('./play.ts');
+  const onMachines = values.topology ? playTopology : play;
+  const player = values.hosted ? (await import('./hosted-play.ts')).playHosted : onMachines;
+  const { problem, simulatedSeconds } = await player(Number(values.seed), say);
   say(problem ?? `every promise was kept for ${simulatedSeconds} simulated s`);
   process.exit(problem === undefined ? 0 : 1);
 }
@@ -44,7 +50,7 @@ const failed: number[] = [];
 await playMany({
   first: Number(values.first),
   count: Number(values.seeds),
-  hosted: values.hosted,
+  lives,
   workers: Number(values.workers),
   onOutcome({ seed, problem }) {
     done++;
@@ -52,7 +58,7 @@ await playMany({
     if (problem === undefined) return;
     failed.push(seed);
     say(
-      `seed ${seed} failed: ${problem.split('\n')[0]}\n  replay: npm run simulate -- --seed ${seed}${values.hosted ? ' --hosted' : ''}`,
+      `seed ${seed} failed: ${problem.split('\n')[0]}\n  replay: npm run simulate -- --seed ${seed}${lives === 'machines' ? '' : ` --${lives}`}`,
     );
   },
 });

@@ -216,6 +216,7 @@ async function nodesDiffer(story: HostedStory): Promise<string | undefined> {
 export async function leftOfPlane({ system, desired }: HostedStory): Promise<string[]> {
   const kept: ReadonlySet<string> = new Set([
     'Secret cloud-config',
+    'Secret for-every-cluster',
     'Service kubernetes',
     'ConfigMap kube-root-ca.crt',
   ]);

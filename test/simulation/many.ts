@@ -6,11 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Outcome } from './play.ts';
 
+/** What is played: control planes on machines, in Pods, or on machines and made from a class. */
+export type Lives = 'machines' | 'hosted' | 'topology';
+
 export interface Many {
   readonly first: number;
   readonly count: number;
-  /** planes in Pods instead of control planes on machines */
-  readonly hosted: boolean;
+  readonly lives: Lives;
   /** processes that play at the same time */
   readonly workers: number;
   readonly onOutcome: (outcome: Outcome) => void;
@@ -20,7 +22,7 @@ export interface Many {
 const seedsPerPlayer = 50;
 
 /** Plays one seed after the other in several processes. */
-export async function playMany({ first, count, hosted, workers, onOutcome }: Many): Promise<void> {
+export async function playMany({ first, count, lives, workers, onOutcome }: Many): Promise<void> {
   let next = first;
   const end = first + count;
   const directory = await makeDirectory();
@@ -34,7 +36,7 @@ export async function playMany({ first, count, hosted, workers, onOutcome }: Man
           try {
             for (let played = 0; played < seedsPerPlayer && next < end; played++) {
               const seed = next++;
-              const answer = await ask(player, seed, hosted);
+              const answer = await ask(player, seed, lives);
               onOutcome('lost' in answer ? { seed, problem: answer.lost, story: [], simulatedSeconds: 0 } : answer);
               // another one goes on with the next
               if ('lost' in answer) break;
@@ -90,7 +92,7 @@ function startPlayer(program: string): ChildProcess {
 const patienceMs = 5 * 60_000;
 
 /** What a player has to say of a seed, or how it was lost over it. */
-function ask(player: ChildProcess, seed: number, hosted: boolean): Promise<Outcome | { lost: string }> {
+function ask(player: ChildProcess, seed: number, lives: Lives): Promise<Outcome | { lost: string }> {
   return new Promise((resolve) => {
     const end = (answer: Outcome | { lost: string }): void => {
       clearTimeout(timer);
@@ -105,6 +107,6 @@ function ask(player: ChildProcess, seed: number, hosted: boolean): Promise<Outco
     );
     player.once('exit', onExit);
     player.once('message', (message) => end(message as Outcome));
-    player.send({ seed, hosted });
+    player.send({ seed, lives });
   });
 }

@@ -11,13 +11,24 @@ import {
 } from '../../src/api/index.ts';
 import { type KubeObject, type Resource, seededRandom } from '../../src/machinery/index.ts';
 import { collect } from '../../src/openstack/index.ts';
-import { applySpec, changeSomething, deleteCluster, drawSpec, type Story, tell } from './actions.ts';
+import {
+  applySpec,
+  changeSomething,
+  deleteCluster,
+  drawSpec,
+  plainStyle,
+  type Story,
+  type Style,
+  tell,
+} from './actions.ts';
 import { clearCloudFaults, injectCloudFaults, strike } from './cloud-faults.ts';
 import { type ClusterSpec, controlPlaneName, deploymentName, namespace } from './cluster-manifests.ts';
 import { checkForeign, checkInvariants, checkNothingLeft, foreignThings, InvariantViolation } from './invariants.ts';
 import { beginWithMistake } from './mistakes.ts';
 import { checkQuiet } from './quiet.ts';
+import { lackOfSets } from './resource-sets.ts';
 import { beginning, createSystem, type System } from './system.ts';
+import { topologyStyle } from './topology-story.ts';
 
 export interface Outcome {
   readonly seed: number;
@@ -45,6 +56,8 @@ async function differs(system: System, desired: ClusterSpec): Promise<string | u
     client.get(resource, { namespace, name });
   const cluster = await find(Clusters, desired.name);
   if (condition(cluster, 'Available') !== 'True') return `Cluster ${desired.name} is not Available`;
+  const lack = await lackOfSets(client);
+  if (lack !== undefined) return lack;
   const own = (await client.list(Machines, { namespace })).items.filter(
     ({ spec }) => spec.clusterName === desired.name,
   );
@@ -90,7 +103,9 @@ async function untilAsDesired(story: Story): Promise<void> {
   const reached = await system.until(async () => {
     if (events++ % 10 !== 0) return false;
     why = undefined;
-    for (const desired of story.specs) why ??= await differs(system, desired);
+    for (const desired of story.specs) {
+      why ??= (await differs(system, desired)) ?? (await story.style.differs?.(story, desired));
+    }
     return why === undefined;
   }, 4 * hour);
   if (!reached) throw new InvariantViolation('every error is recoverable', `never: ${why}`);
@@ -118,6 +133,7 @@ async function untilGone(story: Story): Promise<void> {
     for (const kind of kinds) {
       for (const { metadata } of (await system.client.list(kind, {})).items) left.push(`${kind.kind} ${metadata.name}`);
     }
+    left.push(...((await story.style.left?.(story)) ?? []));
     return left.length === 0;
   }, 4 * hour);
   if (!reached) throw new InvariantViolation('deletion always ends', `left: ${left.join(', ')}`);
@@ -125,7 +141,7 @@ async function untilGone(story: Story): Promise<void> {
 }
 
 /** The life of an installation that follows from a seed. */
-export async function play(seed: number, onTell?: (line: string) => void): Promise<Outcome> {
+export async function play(seed: number, onTell?: (line: string) => void, style: Style = plainStyle): Promise<Outcome> {
   let events = 0;
   const system = await createSystem({
     seed,
@@ -133,7 +149,7 @@ export async function play(seed: number, onTell?: (line: string) => void): Promi
       if (++events % eventsBetweenChecks === 0) await checkInvariants(watched);
     },
   });
-  const story: Story = { system, random: seededRandom(seed * 7 + 5), specs: [], log: [], onTell };
+  const story: Story = { system, random: seededRandom(seed * 7 + 5), specs: [], log: [], onTell, style };
   const { random } = story;
   let problem: string | undefined;
   try {
@@ -141,7 +157,9 @@ export async function play(seed: number, onTell?: (line: string) => void): Promi
     const isLarge = seed % livesPerLargeOne === 0;
     const amount = isLarge && random.next() < 0.4 ? 2 : 1;
     for (let index = 0; index < amount; index++) await applySpec(story, drawSpec(random, index, isLarge));
-    const mistaken = random.next() < 0.15 ? await beginWithMistake(story, drawSpec(random, 9, false)) : undefined;
+    const mayErr = style === plainStyle;
+    const mistaken =
+      random.next() < 0.15 && mayErr ? await beginWithMistake(story, drawSpec(random, 9, false)) : undefined;
     if (random.next() < 0.8) injectCloudFaults(story);
     const acts = 1 + Math.floor(random.next() * (isLarge ? 4 : 2));
     for (let act = 0; act < acts; act++) {
@@ -180,6 +198,10 @@ export async function play(seed: number, onTell?: (line: string) => void): Promi
   return { seed, problem, story: story.log, simulatedSeconds };
 }
 
+/** The same with clusters made from a class. */
+export const playTopology = (seed: number, onTell?: (line: string) => void): Promise<Outcome> =>
+  play(seed, onTell, topologyStyle);
+
 /** What the objects say of themselves, for whoever reads a failure. */
 async function situation({ client, entries, admin }: System): Promise<string> {
   const lines: string[] = [];
@@ -195,7 +217,7 @@ async function situation({ client, entries, admin }: System): Promise<string> {
       const conditions = (object as { status?: { conditions?: { type: string; status: string; message?: string }[] } })
         .status?.conditions;
       const bad = (conditions ?? []).filter(
-        ({ type, status }) => status !== 'True' && /Ready|Available|Provisioned|Deleting/.test(type),
+        ({ type, status }) => status !== 'True' && /Ready|Available|Provisioned|Deleting|TopologyReconciled/.test(type),
       );
       const text = bad.map(({ type, status, message }) => `${type}=${status} ${message ?? ''}`).join('; ');
       lines.push(

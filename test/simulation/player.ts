@@ -1,7 +1,10 @@
 // Plays the seeds it is sent; started by many.ts.
 import { playHosted } from './hosted-play.ts';
-import { play } from './play.ts';
+import type { Lives } from './many.ts';
+import { play, playTopology } from './play.ts';
 
-process.on('message', ({ seed, hosted }: { seed: number; hosted: boolean }) => {
-  void (hosted ? playHosted(seed) : play(seed)).then((outcome) => process.send!(outcome));
+const players = { machines: play, hosted: playHosted, topology: playTopology };
+
+process.on('message', ({ seed, lives }: { seed: number; lives: Lives }) => {
+  void players[lives](seed).then((outcome) => process.send!(outcome));
 });

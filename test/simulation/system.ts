@@ -3,13 +3,18 @@ import './pending-crypto.ts';
 import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry, Secrets } from '../../src/api/index.ts';
 import { type ApiServer, createApiServer, openObjectStore } from '../../src/apiserver/index.ts';
 import { controllersUser, ensureControllerIdentity } from '../../src/cli/controller-identity.ts';
+import { topologySteps } from '../../src/cli/topology-admission.ts';
 import { ApiUnreachableError, type Client } from '../../src/client/index.ts';
 import {
   type ConnectWorkload,
+  setupAddonControllers,
   setupBootstrapControllers,
   setupClusterControllers,
   setupControlPlaneControllers,
   setupInfrastructureControllers,
+  setupTopologyControllers,
+  type TopologyAdmission,
+  topologyAdmission,
 } from '../../src/controllers/index.ts';
 import { housekeepingControllers } from '../../src/housekeeping/index.ts';
 import {
@@ -39,6 +44,7 @@ import { connectBeside, connectPods, type SystemPods, startPods } from './hosted
 import { managementKeys } from './management-keys.ts';
 import { Life } from './mortal.ts';
 import { pendingCrypto } from './pending-crypto.ts';
+import { createResourceSet } from './resource-sets.ts';
 import { slowWrites } from './slow-writes.ts';
 
 const region = 'RegionOne';
@@ -131,7 +137,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
 
   const store = await openObjectStore({ engine: memoryEngine(), clock });
   const { authority, serviceAccounts } = await managementKeys(clock);
-  const server = await createApiServer({
+  const server: ApiServer = await createApiServer({
     store,
     clock,
     random: seededRandom(seed + 1),
@@ -139,6 +145,13 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     metaSchema: builtinSchema,
     protobuf: protobufRegistry,
     access: { mode: 'RBAC', ...(options.hosted && { serviceAccounts }) },
+    admission: () => {
+      let topologies: TopologyAdmission | undefined;
+      return topologySteps(() => {
+        topologies ??= topologyAdmission({ client: server.localClient(), clock });
+        return topologies;
+      });
+    },
   });
   const client = server.localClient();
   const stop = new AbortController();
@@ -202,6 +215,8 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     by,
   );
 
+  await createResourceSet(client);
+
   let life: Life;
   let closing = false;
   const begin = (): void => {
@@ -237,7 +252,9 @@ export async function createSystem(options: SystemOptions): Promise<System> {
         close: () => api.close(),
       };
     };
-    const shared = setupClusterControllers(manager, { ...common, connectWorkload });
+    const shared = setupClusterControllers(manager, { ...common, connectWorkload, topologies: true });
+    setupTopologyControllers(manager, { ...common, externals: shared.externals });
+    setupAddonControllers(manager, { ...common, ...shared });
     setupBootstrapControllers(manager, { ...common, ...shared });
     setupControlPlaneControllers(manager, {
       ...common,

@@ -31,25 +31,14 @@ describe('superlinearText', () => {
   });
 });
 
-/** Rooms whose texts come from clients of the management API or from servers a tenant names. */
-const rooms = [
-  'api',
-  'apiserver',
-  'client',
-  'controllers',
-  'hosting',
-  'housekeeping',
-  'machinery',
-  'openstack',
-  'pki',
-  'template',
-];
+/** All rooms: their texts come from tenants, by way of objects, servers a tenant names, user data and containers. */
+const rooms = (await readdir(join(import.meta.dirname, '../../src'))).sort();
 
 describe('the regular expressions of the program', () => {
+  let scanned = 0;
   it.each(rooms)('take linear time: those written in %s', async (room) => {
     const root = join(import.meta.dirname, '../../src', room);
     const found: string[] = [];
-    let scanned = 0;
     for (const name of await readdir(root, { recursive: true })) {
       if (!name.endsWith('.ts') || name.endsWith('.test.ts') || name.includes('testing')) continue;
       for (const { line, expression } of literalsOf(await readFile(join(root, name), 'utf8'))) {
@@ -59,8 +48,9 @@ describe('the regular expressions of the program', () => {
       }
     }
     expect(found).toEqual([]);
-    expect(scanned).toBeGreaterThan(0);
   });
+
+  it('were read', () => expect(scanned).toBeGreaterThan(500));
 
   it('take linear time: those put together when the program starts', async () => {
     const made: RegExp[] = [];

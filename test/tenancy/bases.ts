@@ -1,4 +1,10 @@
 import {
+  ClusterAddons,
+  ClusterClasses,
+  ClusterResourceSetBindings,
+  ClusterResourceSets,
+  ClusterStackReleases,
+  ClusterStacks,
   Gateways,
   HostedControlPlaneTemplates,
   Images,
@@ -13,9 +19,13 @@ import {
   MachineHealthChecks,
   MachineSets,
   Machines,
+  OpenStackClusterStackReleases,
+  OpenStackClusterStackReleaseTemplates,
   OpenStackClusterTemplates,
   OpenStackFloatingIPPools,
   OpenStackMachines,
+  OpenStackMachineTemplates,
+  OpenStackNodeImageReleases,
   OpenStackServers,
   TenantControlPlanes,
   TlsRoutes,
@@ -73,9 +83,53 @@ function onMachines(name: string): Manifest[] {
       managementPolicy: 'unmanaged',
       import: { filter: { name: 'Ubuntu 22.04' } },
     }),
+    of(ClusterResourceSets, `${name}-set`, {
+      strategy: 'Reconcile',
+      clusterSelector: { matchLabels: { tenant: name } },
+      resources: [{ kind: 'Secret', name: `${name}-objects` }],
+    }),
+    of(ClusterResourceSetBindings, name, { clusterName: name, bindings: [] }),
     of(KubeadmControlPlaneTemplates, name, { template: { spec: templated(specOf(made, 'KubeadmControlPlane')) } }),
     of(OpenStackClusterTemplates, name, { template: { spec: specOf(made, 'OpenStackCluster') } }),
+    of(ClusterClasses, name, {
+      infrastructure: { templateRef: templateRef(OpenStackClusterTemplates, name) },
+      controlPlane: {
+        templateRef: templateRef(KubeadmControlPlaneTemplates, name),
+        machineInfrastructure: { templateRef: templateRef(OpenStackMachineTemplates, `${name}-control-plane`) },
+      },
+    }),
     of(OpenStackFloatingIPPools, `${name}-pool`, { identityRef, reclaimPolicy: 'Delete' }),
+    of(ClusterStacks, name, {
+      provider: 'openstack',
+      name: 'hosted-control-plane',
+      kubernetesVersion: '1.33',
+      versions: ['v1'],
+      providerRef: {
+        apiVersion: 'infrastructure.clusterstack.x-k8s.io/v1alpha1',
+        kind: 'OpenStackClusterStackReleaseTemplate',
+        name,
+        namespace: tenantNamespace,
+      },
+    }),
+    of(ClusterStackReleases, 'openstack-scs2-1-32-v1', {}),
+    of(ClusterAddons, `cluster-addon-${name}`, {
+      clusterRef: {
+        apiVersion: 'cluster.x-k8s.io/v1beta2',
+        kind: 'Cluster',
+        name,
+        namespace: tenantNamespace,
+      },
+    }),
+    of(OpenStackClusterStackReleaseTemplates, name, {
+      template: { spec: { identityRef: { kind: 'Secret', name: 'cloud-config' } } },
+    }),
+    of(OpenStackClusterStackReleases, 'openstack-scs2-1-34-v1', {
+      identityRef: { kind: 'Secret', name: 'cloud-config' },
+    }),
+    of(OpenStackNodeImageReleases, `${name}-node-image`, {
+      identityRef: { kind: 'Secret', name: 'cloud-config' },
+      image: { url: 'https://images.example.org/x.qcow2', createOpts: { name: 'x' } },
+    }),
     of(IPAddresses, `${name}-address`, {
       address: '203.0.113.9',
       prefix: 24,
@@ -146,6 +200,12 @@ function singleMachine(name: string, bootstrap: { resource: Resource<KubeObject>
 
 const specOf = (made: readonly Manifest[], kind: string): JsonObject =>
   (made.find(({ object }) => object.kind === kind)!.object as unknown as { spec: JsonObject }).spec;
+
+const templateRef = ({ group, version, kind }: Resource<KubeObject>, name: string): JsonObject => ({
+  apiVersion: `${group}/${version}`,
+  kind,
+  name,
+});
 
 /** Templates of control planes say neither how many there are, of which version, nor on which machines. */
 function templated({ replicas: _, version: __, machineTemplate: ___, ...spec }: JsonObject): JsonObject {

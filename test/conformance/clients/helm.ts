@@ -1,10 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findOrBuildGoProgram } from '../go-build.ts';
+import { helmProgram } from '../helm/helm-program.ts';
 import type { Client, Scenario, Stage } from './client.ts';
 import { expectThat, refuse, succeed } from './run.ts';
-
-const version = 'v3.19.5';
 
 /** A chart as people write them: a workload, a hook before it and a test, values that change what is made. */
 const chart: Readonly<Record<string, string>> = {
@@ -77,11 +76,7 @@ export const helm: Client = {
   name: 'helm',
   needs: 'pods',
   async prepare(say) {
-    const program = await findOrBuildGoProgram(
-      { name: 'helm', module: 'helm.sh/helm/v3', version, folder: 'cmd/helm' },
-      process.env,
-      say,
-    );
+    const program = await findOrBuildGoProgram(helmProgram, process.env, say);
     return (stage) => scenarios(program, stage);
   },
 };

@@ -341,12 +341,12 @@ describe('deep nesting', () => {
   it.each([
     ['application/yaml', '['.repeat(999)],
     ['application/yaml', '['.repeat(100_000)],
-    ['application/yaml', '{a: '.repeat(700) + '1' + '}'.repeat(700)],
+    ['application/yaml', `${'{a: '.repeat(700)}1${'}'.repeat(700)}`],
     ['application/yaml', '- '.repeat(5_000)],
     ['application/yaml', Array.from({ length: 1_000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n')],
     ['application/apply-patch+yaml', '['.repeat(999) + ']'.repeat(999)],
     ['application/apply-patch+yaml', '{"spec":{"template":'.repeat(100_000)],
-    ['application/json', '{"a":'.repeat(600) + '1' + '}'.repeat(600)],
+    ['application/json', `${'{"a":'.repeat(600)}1${'}'.repeat(600)}`],
     ['application/json', '['.repeat(100_000)],
   ])('in %s ends in a refusal, not in the end of the process (%#)', async (contentType, body) => {
     const apply = contentType.includes('apply');

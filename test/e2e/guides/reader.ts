@@ -34,7 +34,7 @@ export async function installCapstan(bin: string): Promise<void> {
 }
 
 export async function openReader(): Promise<Reader> {
-  const house: House = await openHouse();
+  const house: House = await openHouse(['--pods', 'simulated']);
   const { directory, kubeconfig } = house.capstan;
   const desk = join(directory, 'desk');
   const bin = join(directory, 'bin');

@@ -40,7 +40,7 @@ export async function bundleProgram(): Promise<Program> {
     logLevel: 'error',
   });
   await cp(join(root, 'package.json'), join(directory, 'package.json'));
-  await symlink(join(root, 'node_modules'), join(directory, 'node_modules'));
+  for (const name of ['node_modules', 'charts', 'stacks']) await symlink(join(root, name), join(directory, name));
   const script = join(directory, 'dist/main.js');
   // Nothing of the caller's settings may be read or written.
   const env = { PATH: process.env['PATH'] ?? '', HOME: directory, NO_COLOR: '1' };

@@ -1,0 +1,13 @@
+import type { System } from '../../test/simulation/system.ts';
+
+/** A fleet is larger than what a project may have by default. */
+export async function liftQuotas({ cloud, tenant }: System): Promise<void> {
+  const project = await tenant.projectId();
+  const unlimited = (...names: string[]): Record<string, number> => Object.fromEntries(names.map((name) => [name, -1]));
+  cloud.operator.setQuota('compute', project, unlimited('instances', 'cores', 'ram'));
+  cloud.operator.setQuota(
+    'network',
+    project,
+    unlimited('network', 'subnet', 'router', 'port', 'floatingip', 'security_group', 'security_group_rule'),
+  );
+}

@@ -1,0 +1,88 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import type { HostedBench } from '../../support/hosted-bench.ts';
+import { describeOutcome, type Outcome, runProcess } from '../../support/process.ts';
+
+/** The names the guide lets its readers choose. */
+export interface Names {
+  readonly CLUSTER_NAMESPACE: string;
+  readonly CLUSTER_NAME: string;
+  readonly CLUSTERSTACK_NAMESPACE: string;
+  readonly CLUSTERSTACK_VERSION: string;
+}
+
+/** Somebody who copies the commands of the guide into a shell. */
+export interface Reader {
+  /** the commands below a comment of the guide; must succeed */
+  follow(comment: string, change?: (commands: string) => string): Promise<string>;
+  /** the same, whatever comes of it */
+  attempt(comment: string, change?: (commands: string) => string): Promise<Outcome>;
+  /** other commands with the same environment; must succeed */
+  run(commands: string): Promise<string>;
+}
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+export async function openReader(bench: HostedBench, names: Names): Promise<Reader> {
+  const { directory, kubeconfig } = bench.capstan;
+  const desk = join(directory, `desk-${names.CLUSTER_NAME}`);
+  const bin = join(desk, 'bin');
+  await mkdir(bin, { recursive: true });
+  await installCommands(bin);
+  const blocks = await commandBlocks();
+  const network = await bench.cloud.openstack.network.networks.find('public');
+  const env = {
+    ...names,
+    PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+    HOME: desk,
+    KUBECONFIG: kubeconfig,
+    OS_CLIENT_CONFIG_FILE: bench.cloudsYaml,
+    OS_CLOUD: 'openstack',
+    NO_COLOR: '1',
+  };
+  const shell = (commands: string): Promise<Outcome> =>
+    runProcess('bash', ['-euo', 'pipefail', '-c', commands], { cwd: desk, env });
+  const succeed = async (outcome: Promise<Outcome>): Promise<string> => {
+    const ended = await outcome;
+    expect(ended.code, describeOutcome(ended)).toBe(0);
+    return ended.stdout;
+  };
+  const attempt: Reader['attempt'] = (comment, change = (commands) => commands) => {
+    const commands = blocks.get(comment);
+    if (commands === undefined) throw new Error(`the guide has no commands for "${comment}"`);
+    return shell(change(commands.replaceAll('YOUR-EXTERNAL-NETWORK-ID', network?.id ?? '')));
+  };
+  return {
+    attempt,
+    follow: (comment, change) => succeed(attempt(comment, change)),
+    run: (commands) => succeed(shell(commands)),
+  };
+}
+
+/** `capstan`, and `clusterctl` where the real one is not given: both take the same commands. */
+async function installCommands(bin: string): Promise<void> {
+  const program =
+    process.env['CAPSTAN_PROGRAM'] ?? `--import ${import.meta.resolve('tsx')} ${join(root, 'src/cli/main.ts')}`;
+  const capstan = `'${process.execPath}' ${program}`;
+  const clusterctl = process.env['CAPSTAN_CLUSTERCTL'];
+  for (const [name, command] of [
+    ['capstan', capstan],
+    ['clusterctl', clusterctl === undefined ? capstan : `'${clusterctl}'`],
+  ] as const) {
+    await writeFile(join(bin, name), `#!/bin/sh\nexec ${command} "$@"\n`);
+    await chmod(join(bin, name), 0o755);
+  }
+}
+
+/** The commands of the guide by the comment above them. */
+async function commandBlocks(): Promise<ReadonlyMap<string, string>> {
+  const text = await readFile(new URL('testdata/commands.sh', import.meta.url), 'utf8');
+  const blocks = new Map<string, string>();
+  for (const block of text.split(/^# /m).slice(1)) {
+    const end = block.indexOf('\n');
+    blocks.set(block.slice(0, end), block.slice(end + 1));
+  }
+  return blocks;
+}

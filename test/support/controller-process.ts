@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type RunningProcess, startProcess } from './process.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+/** a real API server works on each of many definitions for a while */
+const startPatienceMs = 180_000;
+
+/** A `capstan controller --install` of our own. */
+export interface ControllerProcess {
+  readonly process: RunningProcess;
+  /** the number of requests to the management API so far, by method */
+  requests(): Promise<Record<string, number>>;
+  readiness(): Promise<{ code: number; body: string }>;
+}
+
+/** Starts one and waits until it says that it is ready. */
+export async function startController(options: {
+  kubeconfig: string;
+  /** two in a row: health and metrics */
+  port: number;
+  args?: readonly string[];
+}): Promise<ControllerProcess> {
+  const { kubeconfig, port } = options;
+  const script = process.env['CAPSTAN_PROGRAM'];
+  const child = startProcess(
+    process.execPath,
+    [
+      ...(script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')]),
+      'controller',
+      ...['--kubeconfig', kubeconfig, '--install', '--webhook-port', '0'],
+      ...['--health-probe-bind-address', `127.0.0.1:${port}`, '--metrics-bind-address', `127.0.0.1:${port + 1}`],
+      ...(options.args ?? []),
+    ],
+    { cwd: root, env: { ...(process.env as Record<string, string>), NO_COLOR: '1' } },
+  );
+  try {
+    await child.until((stdout) => /^ready$/m.test(stdout), 'the line "ready"', startPatienceMs);
+  } catch (error) {
+    await child.stop('SIGKILL');
+    throw error;
+  }
+  return {
+    process: child,
+    async requests() {
+      const text = await (await fetch(`http://127.0.0.1:${port + 1}/metrics`)).text();
+      const counts: Record<string, number> = {};
+      for (const [, method = '', count] of text.matchAll(
+        /^rest_client_requests_total\{.*method="(\w+)".*\} (\d+)$/gm,
+      )) {
+        counts[method] = (counts[method] ?? 0) + Number(count);
+      }
+      return counts;
+    },
+    async readiness() {
+      const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
+      return { code: answer.status, body: await answer.text() };
+    },
+  };
+}
