@@ -138,8 +138,14 @@ export function createController(definition: ControllerDefinition, options: Cont
     return 'error';
   };
 
-  const shownVersion: ShownVersion = (resource, key) =>
-    resource === definition.for ? options.cache.lister(definition.for).get(key)?.metadata.resourceVersion : undefined;
+  const shownVersion: ShownVersion = (resource, key) => {
+    if (resource !== definition.for) return undefined;
+    for (const informer of informers.informers()) {
+      const shown = informer.resource === resource ? informer.lister.get(key) : undefined;
+      if (shown) return shown.metadata.resourceVersion;
+    }
+    return undefined;
+  };
 
   const reconcile = async (key: string, stop: AbortSignal): Promise<void> => {
     const target = parseKey(key);
