@@ -6,18 +6,23 @@ export interface TarEntry {
   /** the type flag: `0` a file, `2` a symbolic link, `5` a directory … */
   readonly type?: string;
   readonly linkTo?: string;
+  /** 0644 unless said */
+  readonly mode?: number;
+  /** of user and group; root unless said */
+  readonly owner?: number;
 }
 
-/** A tar archive with ustar headers; long paths get a pax header. */
+/** A tar archive with ustar headers; long paths get a pax header. The same entries give the same bytes. */
 export function tar(entries: readonly TarEntry[]): Uint8Array {
   const blocks: Buffer[] = [];
-  for (const { path, content = '', type = '0', linkTo = '' } of entries) {
-    const bytes = Buffer.from(content);
+  for (const entry of entries) {
+    const { path, content = '' } = entry;
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
     if (Buffer.byteLength(path) > 100) {
       const record = paxRecord('path', path);
-      blocks.push(header('pax', record.length, 'x', ''), padded(record));
+      blocks.push(header({ path: 'pax', type: 'x' }, record.length), record, padding(record));
     }
-    blocks.push(header(path.slice(0, 100), bytes.length, type, linkTo), padded(bytes));
+    blocks.push(header(entry, bytes.length), Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), padding(bytes));
   }
   blocks.push(Buffer.alloc(1_024));
   return Buffer.concat(blocks);
@@ -31,21 +36,26 @@ function paxRecord(key: string, value: string): Buffer {
   return Buffer.from(`${length}${body}`);
 }
 
-function padded(bytes: Buffer): Buffer {
-  return Buffer.concat([bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)]);
+function padding({ length }: Uint8Array): Buffer {
+  return Buffer.alloc((512 - (length % 512)) % 512);
 }
 
-function header(path: string, size: number, type: string, linkTo: string): Buffer {
+const octal = (value: number, digits: number): string => `${value.toString(8).padStart(digits, '0')}\0`;
+
+function header({ path, type = '0', linkTo = '', mode = 0o644, owner = 0 }: TarEntry, size: number): Buffer {
   const block = Buffer.alloc(512);
-  block.write(path, 0);
-  block.write('0000644\0', 100);
-  block.write(`${size.toString(8).padStart(11, '0')}\0`, 124);
+  block.write(path.slice(0, 100), 0);
+  block.write(octal(mode, 7), 100);
+  block.write(octal(owner, 7), 108);
+  block.write(octal(owner, 7), 116);
+  block.write(octal(size, 11), 124);
+  block.write(octal(0, 11), 136);
   block.write(type, 156);
   block.write(linkTo, 157);
   block.write('ustar\u000000', 257, 'latin1');
   block.fill(' ', 148, 156);
   const sum = block.reduce((total, byte) => total + byte, 0);
-  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  block.write(`${octal(sum, 6)} `, 148);
   return block;
 }
 
