@@ -10,6 +10,7 @@ const clusters = [
   'test/e2e/guide-003',
   'test/e2e/guides',
   'test/e2e/hosted',
+  'test/e2e/move',
   'test/e2e/podhost',
   'test/e2e/topology',
   'test/e2e/real-kubernetes',

@@ -25,6 +25,7 @@ function names(
 /** By name; `*` stands for a part that varies. */
 export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
   ...names('annotation', 'user', {
+    'clusterctl.cluster.x-k8s.io/block-move': ['any object', 'A move waits while an object carries it.'],
     'stacks.capstan.dev/skip-addon-gate': ['Cluster', 'Upgrades do not wait for the add-ons of the new class.'],
     'stacks.capstan.dev/stage-timeout': [
       'Cluster',
@@ -205,6 +206,11 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'CustomResourceDefinition; Deployments and Pods',
       'The definition is part of the program; the object stands for built-in controllers, its value says of which area.',
     ],
+    'clusterctl.cluster.x-k8s.io/delete-for-move': [
+      'objects of a moved cluster',
+      'It lives on in another management API.',
+    ],
+    'capstan.dev/move': ['everything a move makes', 'Id of the move; gone once it is done.'],
     'capstan.dev/next-authority-announced': [
       'Secret',
       'When the next authority of the webhooks was published beside the one in use.',

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { stacksSourceOption } from './stacks-option.ts';
-import type { Runs } from './verbs.ts';
+import { type Runs, withConnectionFlags } from './verbs.ts';
 
 /** The commands about a Kubernetes that is run by somebody else. */
 export function addRealKubernetesCommands(program: Command, runs: Runs): void {
@@ -68,4 +68,19 @@ export function addRealKubernetesCommands(program: Command, runs: Runs): void {
     .action(
       runs(async (options, context) => (await import('./commands/uninstall.ts')).uninstall(options as never, context)),
     );
+
+  withConnectionFlags(
+    program
+      .command('move')
+      .description('move the clusters of a namespace to another management API, with all their objects'),
+  )
+    .option('--to-kubeconfig <file>', 'kubeconfig of the target')
+    .option('--to-kubeconfig-context <name>', 'context of the target (default: capstan, else the current one)')
+    .option('--dry-run', 'only tell what would be moved, or why it cannot be')
+    .option('--cancel', 'call off a move that was interrupted before it was handed over')
+    .addHelpText(
+      'after',
+      '\nA move that was interrupted goes on when the same command is run again.\n\nExamples:\n  capstan move -n clusters --to-kubeconfig ./real.kubeconfig\n',
+    )
+    .action(runs(async (options, context) => (await import('./commands/move.ts')).move(options as never, context)));
 }

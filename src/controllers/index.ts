@@ -5,6 +5,7 @@ export { certificateControllers, certManagerGroup } from './certificates/index.t
 export { setupClusterControllers } from './cluster/index.ts';
 export { setupControlPlaneControllers } from './controlplane/index.ts';
 export { setupInfrastructureControllers } from './infrastructure/index.ts';
+export { cancelMove, type MoveOptions, moveNamespace, planMove, titleOf } from './move/index.ts';
 export {
   type BuiltInHookHandler,
   type ConnectWorkload,

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import {
+  cancelMove,
+  type MoveOptions as EngineOptions,
+  moveNamespace,
+  planMove,
+  titleOf,
+} from '../../controllers/index.ts';
+import { CapstanError } from '../../machinery/index.ts';
+import { type ConnectionOptions, withConnection } from '../connection.ts';
+import type { CommandContext } from '../context.ts';
+
+export interface MoveOptions extends ConnectionOptions {
+  toKubeconfig?: string;
+  toKubeconfigContext?: string;
+  dryRun?: boolean;
+  cancel?: boolean;
+}
+
+/** Moves the clusters of a namespace to another management API, embedded or real. */
+export async function move(options: MoveOptions, context: CommandContext): Promise<number> {
+  const { toKubeconfig, toKubeconfigContext, dryRun, cancel } = options;
+  if (toKubeconfig === undefined && toKubeconfigContext === undefined) {
+    throw new CapstanError('CAP_USAGE', 'where to is not said', { hint: 'name the target with --to-kubeconfig FILE' });
+  }
+  if (dryRun && cancel) throw new CapstanError('CAP_USAGE', '--dry-run and --cancel exclude each other');
+  const to = {
+    ...(toKubeconfig !== undefined && { kubeconfig: toKubeconfig }),
+    ...(toKubeconfigContext !== undefined && { context: toKubeconfigContext }),
+  };
+  return await withConnection(options, context, async (source) =>
+    withConnection(to, context, async (target) => {
+      const { namespace } = source;
+      const { clock, signal } = context;
+      context.stderr(`namespace ${namespace}: ${source.where} -> ${target.where}\n`);
+      const move: EngineOptions = {
+        source: source.client,
+        target: target.client,
+        namespace,
+        clock,
+        signal,
+        newId: () => randomUUID(),
+        onProgress: (line) => context.stderr(`${line}\n`),
+      };
+      if (dryRun) {
+        for (const { object, isCopied } of await planMove(move)) {
+          context.stdout(`${titleOf(object)} would be ${isCopied ? 'copied' : 'moved'}\n`);
+        }
+        return 0;
+      }
+      if (cancel) await cancelMove(move);
+      else await moveNamespace(move);
+      return 0;
+    }),
+  );
+}
