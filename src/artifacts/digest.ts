@@ -11,7 +11,7 @@ export const isDigest = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(
 /** A digest as people and indexes write it, with or without the algorithm. */
 export function readDigest(text: string, of: string): Digest {
   const found = shape.exec(text.trim());
-  if (found) return `sha256:${found[1]!.toLowerCase()}`;
+  if (found) return `sha256:${(found[1] ?? '').toLowerCase()}`;
   throw new ArtifactError(
     'invalid',
     `${of} has the digest ${JSON.stringify(text.slice(0, 100))}, which is no SHA-256`,

@@ -129,7 +129,7 @@ class DistributionRegistry implements Registry {
   #nextPage(answer: Answer): URL | undefined {
     const link = /<([^>]*)>\s*;[^,]*rel="?next"?/.exec(answer.header('link') ?? '');
     if (!link) return undefined;
-    const next = readUrl(link[1]!, answer.url);
+    const next = readUrl(link[1] ?? '', answer.url);
     return next.origin === this.#base.origin ? next : undefined;
   }
 
@@ -185,7 +185,7 @@ class DistributionRegistry implements Registry {
       const announced = answer.header('docker-content-digest');
       if (announced?.startsWith('sha256:')) checkDigest(answer.body, readDigest(announced, what), what);
     }
-    const mediaType = (answer.header('content-type') ?? '').split(';')[0]!.trim();
+    const mediaType = ((answer.header('content-type') ?? '').split(';')[0] ?? '').trim();
     return { body: answer.body, mediaType, digest };
   }
 

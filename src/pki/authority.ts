@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, randomBytes, X509Certificate } from 'node:crypto';
-import type { Clock } from '../machinery/index.ts';
+import { type Clock, must } from '../machinery/index.ts';
 import {
   type CertificateInfo,
   encodedSubject,
@@ -7,7 +7,7 @@ import {
   findExtension,
   parseCertificate,
 } from './certificate.ts';
-import { readDer } from './der.ts';
+import { firstDer } from './der.ts';
 import { derSequence, derSmallInteger, derTag, derTime, wrapperTag, writeDer } from './der-writer.ts';
 import { generateKeys, type KeyAlgorithm, signingKey } from './keys.ts';
 import { encodePem } from './pem.ts';
@@ -68,7 +68,7 @@ const backdateMs = 5 * 60 * 1000;
 /** RFC 5280: positive, at most 20 octets. 127 random bits never repeat in practice. */
 function newSerialNumber(): Buffer {
   const bytes = randomBytes(16);
-  bytes[0] = (bytes[0]! & 0x7f) | 0x40;
+  bytes[0] = (must(bytes[0], 'a byte') & 0x7f) | 0x40;
   return bytes;
 }
 
@@ -201,9 +201,10 @@ function issuerOf(certificate: string): Issuer {
     known = {
       info: parseCertificate(opened),
       name: encodedSubject(opened.raw),
-      keyIdentifier: own === undefined ? keyIdentifier(opened.publicKey) : readDer(own)[0]!.content,
+      keyIdentifier: own === undefined ? keyIdentifier(opened.publicKey) : firstDer(own).content,
     };
-    if (recentIssuers.size >= maxRecentIssuers) recentIssuers.delete(recentIssuers.keys().next().value!);
+    if (recentIssuers.size >= maxRecentIssuers)
+      recentIssuers.delete(must(recentIssuers.keys().next().value, 'the oldest'));
     recentIssuers.set(certificate, known);
   }
   return known;

@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
-import { type DerElement, derObjectId, derText, readDer } from './der.ts';
+import { must } from '../machinery/index.ts';
+import { type DerElement, derObjectId, derText, firstDer, readDer } from './der.ts';
 import { derTag, writeDer } from './der-writer.ts';
 
 export interface SubjectAlternativeNames {
@@ -79,20 +80,23 @@ export function parseAlternativeNames(value: Buffer): SubjectAlternativeNames {
 
 /** The fields of what is signed in a certificate, from the serial number on. */
 function certificateFields(der: Buffer): DerElement[] {
-  const fields = readDer(readDer(readDer(der)[0]!.content)[0]!.content);
+  const fields = readDer(firstDer(firstDer(der).content).content);
   return fields[0]?.tag === contextTag(0) ? fields.slice(1) : fields;
 }
 
 function extensionOf(fields: readonly DerElement[], id: string): Buffer | undefined {
   const wrapped = fields.find(({ tag }) => tag === contextTag(3));
-  return wrapped === undefined ? undefined : findInExtensions(readDer(wrapped.content)[0]!.content, id);
+  return wrapped === undefined ? undefined : findInExtensions(firstDer(wrapped.content).content, id);
 }
 
 /** The value of an extension in the content of a list of them. */
 export function findInExtensions(extensions: Buffer, id: string): Buffer | undefined {
   for (const extension of readDer(extensions)) {
     const parts = readDer(extension.content);
-    if (derObjectId(parts[0]!.content) === id) return parts.at(-1)!.content;
+    const [first] = parts;
+    const last = parts.at(-1);
+    if (!first || !last) throw new RangeError('an extension is empty');
+    if (derObjectId(first.content) === id) return last.content;
   }
   return undefined;
 }
@@ -104,7 +108,7 @@ export function findExtension(der: Buffer, id: string): Buffer | undefined {
 
 /** The subject of an encoded certificate as it is encoded there. */
 export function encodedSubject(der: Buffer): Buffer {
-  return writeDer(derTag.sequence, certificateFields(der)[4]!.content);
+  return writeDer(derTag.sequence, must(certificateFields(der)[4], 'a subject').content);
 }
 
 /**
@@ -116,8 +120,8 @@ export function parseCertificate(source: string | Buffer | X509Certificate): Cer
   const fields = certificateFields(certificate.raw);
   const alternative = extensionOf(fields, subjectAltNameId);
   return {
-    subject: parseName(fields[4]!.content),
-    issuer: parseName(fields[2]!.content),
+    subject: parseName(must(fields[4], 'a subject').content),
+    issuer: parseName(must(fields[2], 'an issuer').content),
     isAuthority: certificate.ca,
     serialNumber: certificate.serialNumber.toLowerCase(),
     notBefore: Date.parse(certificate.validFrom),

@@ -81,6 +81,7 @@ const signatureHashes: Readonly<Record<string, string | null>> = {
 };
 
 const structureError = 'asn1: structure error: the block holds no certificate request';
+const notElements = 'not the elements of a certificate request';
 
 /**
  * Reads a PEM signing request and checks that its sender holds the private key.
@@ -94,26 +95,27 @@ export async function parseCsr(pem: string): Promise<ParsedCsr> {
   let parsed: ParsedCsr;
   let isGenuine: boolean;
   try {
-    const [outer] = elements(block.bytes, [derTag.sequence]);
-    const [signed, algorithm, signature] = elements(outer!.content, [
+    const [outer] = elements(block.bytes, [derTag.sequence] as const);
+    const [signed, algorithm, signature] = elements(outer.content, [
       derTag.sequence,
       derTag.sequence,
       derTag.bitString,
-    ]);
-    const [, subject, key, attributes] = readDer(signed!.content);
-    const publicKey = createPublicKey({ key: writeDer(key!.tag, key!.content), format: 'der', type: 'spki' });
+    ] as const);
+    const [, subject, key, attributes] = readDer(signed.content);
+    if (!subject || !key) throw new RangeError(notElements);
+    const publicKey = createPublicKey({ key: writeDer(key.tag, key.content), format: 'der', type: 'spki' });
     const alternative = attributes?.tag === attributesTag ? requestedNames(attributes.content) : undefined;
     parsed = {
-      subject: parseName(subject!.content),
-      subjectBytes: writeDer(subject!.tag, subject!.content),
+      subject: parseName(subject.content),
+      subjectBytes: writeDer(subject.tag, subject.content),
       publicKey,
       der: block.bytes,
       ...parseAlternativeNames(alternative ?? Buffer.alloc(0)),
     };
-    const hash = signatureHashes[signatureAlgorithm(algorithm!.content)];
-    const toBeSigned = writeDer(signed!.tag, signed!.content);
-    if (signature!.content[0] !== 0) throw new RangeError('the signature is no whole number of bytes');
-    isGenuine = hash !== undefined && verify(hash, toBeSigned, publicKey, signature!.content.subarray(1));
+    const hash = signatureHashes[signatureAlgorithm(algorithm.content)];
+    const toBeSigned = writeDer(signed.tag, signed.content);
+    if (signature.content[0] !== 0) throw new RangeError('the signature is no whole number of bytes');
+    isGenuine = hash !== undefined && verify(hash, toBeSigned, publicKey, signature.content.subarray(1));
   } catch (error) {
     throw new CapstanError('CAP_CSR_INVALID', structureError, { cause: error });
   }
@@ -123,12 +125,17 @@ export async function parseCsr(pem: string): Promise<ParsedCsr> {
 }
 
 /** Elements of exactly these tags. The signature does not cover everything: what it leaves out has one spelling only. */
-function elements(bytes: Buffer, tags: readonly number[]): DerElement[] {
+function elements<const T extends readonly number[]>(bytes: Buffer, tags: T): { [index in keyof T]: DerElement } {
   const found = readDer(bytes);
-  if (found.length !== tags.length || found.some(({ tag }, index) => tag !== tags[index])) {
-    throw new RangeError('not the elements of a certificate request');
-  }
+  if (!hasTags(found, tags)) throw new RangeError(notElements);
   return found;
+}
+
+function hasTags<T extends readonly number[]>(
+  found: readonly DerElement[],
+  tags: T,
+): found is { [index in keyof T]: DerElement } {
+  return found.length === tags.length && found.every(({ tag }, index) => tag === tags[index]);
 }
 
 /** The id of a signature algorithm, whose parameters are absent or, of RSA, null. */
@@ -145,8 +152,9 @@ function signatureAlgorithm(bytes: Buffer): string {
 function requestedNames(attributes: Buffer): Buffer | undefined {
   for (const attribute of readDer(attributes)) {
     const [id, values] = readDer(attribute.content);
-    if (derObjectId(id!.content) !== requestedExtensionsId) continue;
-    const [extensions] = readDer(values!.content);
+    if (!id || !values) throw new RangeError(notElements);
+    if (derObjectId(id.content) !== requestedExtensionsId) continue;
+    const [extensions] = readDer(values.content);
     return extensions && findInExtensions(extensions.content, extensionIds.subjectAlternativeName);
   }
   return undefined;

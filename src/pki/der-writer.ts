@@ -51,7 +51,7 @@ export function derSequence(...elements: readonly Uint8Array[]): Buffer {
 export function derSmallInteger(value: number): Buffer {
   const digits = value.toString(16);
   const bytes = Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex');
-  return writeDer(derTag.integer, ...(bytes[0]! & 0x80 ? [Buffer.of(0)] : []), bytes);
+  return writeDer(derTag.integer, ...((bytes[0] ?? 0) & 0x80 ? [Buffer.of(0)] : []), bytes);
 }
 
 const knownObjectIds = new Map<string, Buffer>();
@@ -86,7 +86,9 @@ export function derBitString(bytes: Uint8Array): Buffer {
 export function derNamedBits(flags: number): Buffer {
   const length = 32 - Math.clz32(flags);
   const bytes = Buffer.alloc(Math.ceil(length / 8));
-  for (let bit = 0; bit < length; bit++) if (flags & (1 << bit)) bytes[bit >> 3]! |= 0x80 >> (bit & 7);
+  for (let bit = 0; bit < length; bit++) {
+    if (flags & (1 << bit)) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7));
+  }
   return writeDer(derTag.bitString, Buffer.of((8 - (length % 8)) % 8), bytes);
 }
 

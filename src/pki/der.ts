@@ -24,6 +24,13 @@ export function readDer(bytes: Buffer): DerElement[] {
   return elements;
 }
 
+/** The first element of an encoding that holds one at least. */
+export function firstDer(bytes: Buffer): DerElement {
+  const [first] = readDer(bytes);
+  if (!first) throw new RangeError('DER element is missing');
+  return first;
+}
+
 /** The text of any of the string types names are written in. */
 export function derText({ tag, content }: DerElement): string {
   if (tag === 0x1e) return Buffer.from(content).swap16().toString('utf16le');

@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
+import { must } from '../machinery/index.ts';
 
 /** P-256 is quick to make and understood by everything; the others are for settings that ask for them. */
 export type KeyAlgorithm = 'ECDSA-P256' | 'ECDSA-P384' | 'RSA-2048' | 'RSA-3072' | 'RSA-4096';
@@ -55,7 +56,7 @@ const recentKeys = new Map<string, KeyObject>();
 const maxRecentKeys = 256;
 
 function remember(privateKeyPem: string, key: KeyObject): void {
-  if (recentKeys.size >= maxRecentKeys) recentKeys.delete(recentKeys.keys().next().value!);
+  if (recentKeys.size >= maxRecentKeys) recentKeys.delete(must(recentKeys.keys().next().value, 'the oldest'));
   recentKeys.set(privateKeyPem, key);
 }
 

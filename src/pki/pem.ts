@@ -8,7 +8,10 @@ const block = /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----/g
 
 /** All blocks of a PEM text, in order; text around them is ignored. */
 export function decodePem(text: string): PemBlock[] {
-  return [...text.matchAll(block)].map((match) => ({ label: match[1]!, bytes: Buffer.from(match[2]!, 'base64') }));
+  return Array.from(text.matchAll(block), ([, label = '', body = '']) => ({
+    label,
+    bytes: Buffer.from(body, 'base64'),
+  }));
 }
 
 export function encodePem(label: string, bytes: Uint8Array): string {

@@ -1,8 +1,8 @@
 import { createHash, type KeyObject, sign } from 'node:crypto';
 import { isIP } from 'node:net';
-import { parseIp } from '../machinery/index.ts';
+import { must, parseIp } from '../machinery/index.ts';
 import type { SubjectAlternativeNames } from './certificate.ts';
-import { readDer } from './der.ts';
+import { firstDer, readDer } from './der.ts';
 import {
   contextTag,
   derBitString,
@@ -73,7 +73,7 @@ export function alternativeNamesExtension(names: SubjectAlternativeNames): Buffe
     values.map((value) => writeDer(contextTag(tag), Buffer.from(value, 'latin1')));
   const all = [
     ...texts(2, names.dnsNames),
-    ...names.ipAddresses.map((address) => writeDer(contextTag(7), parseIp(address)!)),
+    ...names.ipAddresses.map((address) => writeDer(contextTag(7), must(parseIp(address), 'parseIp(address)'))),
     ...texts(1, names.emailAddresses),
     ...texts(6, names.uris),
   ];
@@ -104,7 +104,7 @@ export function basicConstraintsExtension({
 
 /** The usual identifier of a key: SHA-1 over the bits of the public key (RFC 5280, 4.2.1.2). */
 export function keyIdentifier(publicKey: KeyObject): Buffer {
-  const bits = readDer(readDer(encodedPublicKey(publicKey))[0]!.content)[1]!;
+  const bits = must(readDer(firstDer(encodedPublicKey(publicKey)).content)[1], 'the bits of a public key');
   return createHash('sha1').update(bits.content.subarray(1)).digest();
 }
 

@@ -1,3 +1,4 @@
+import { must } from '../machinery/index.ts';
 import type { StoreEvent } from './types.ts';
 import { CompactedError } from './types.ts';
 
@@ -72,7 +73,8 @@ export class History<V> {
   /** when the oldest event is old enough to be dropped; undefined while none will be, whatever their age */
   get nextExpiry(): number | undefined {
     const { minRevisions, minAgeMs } = this.#limits;
-    return this.#length > minRevisions ? this.#ring[this.#first]!.time + minAgeMs : undefined;
+    const oldest = this.#ring[this.#first];
+    return oldest && this.#length > minRevisions ? oldest.time + minAgeMs : undefined;
   }
 
   /** Calls back with every event after `revision`, oldest first. */
@@ -87,7 +89,7 @@ export class History<V> {
   }
 
   #at(position: number): StoreEvent<V> {
-    return this.#ring[(this.#first + position) & (this.#ring.length - 1)]!.event;
+    return must(this.#ring[(this.#first + position) & (this.#ring.length - 1)], 'an event').event;
   }
 
   #positionAfter(revision: number): number {

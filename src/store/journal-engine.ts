@@ -120,12 +120,13 @@ class JournalEngine implements Engine {
     let fresh: FileHandle | undefined;
     try {
       const { records, revision } = await this.#fold();
-      fresh = await open(temporaryOf(this.#file), 'w+', 0o600);
-      await writeAll(fresh, headerBytes, 0);
+      const file = await open(temporaryOf(this.#file), 'w+', 0o600);
+      fresh = file;
+      await writeAll(file, headerBytes, 0);
       let end = headerBytes.length;
       const append = async (writes: readonly EngineWrite[]): Promise<void> => {
         const frame = encodeFrame(writes, revision);
-        await writeAll(fresh!, frame, end);
+        await writeAll(file, frame, end);
         end += frame.length;
       };
       let writes: EngineWrite[] = [];

@@ -1,3 +1,4 @@
+import { must } from '../machinery/index.ts';
 import type { StoreRecord } from './types.ts';
 
 /** Keeps the place of a key in order, so that an update touches neither the order nor the map. */
@@ -51,17 +52,18 @@ function seek<V>(runs: Slot<V>[][], isBefore: (key: string) => boolean): Positio
   let high = runs.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const run = runs[middle]!;
-    if (isBefore(run[run.length - 1]!.record.key)) low = middle + 1;
+    const last = runs[middle]?.at(-1);
+    if (last && isBefore(last.record.key)) low = middle + 1;
     else high = middle;
   }
-  if (low === runs.length) return { run: low, index: 0 };
-  const run = runs[low]!;
+  const run = runs[low];
+  if (!run) return { run: low, index: 0 };
   let first = 0;
   let last = run.length;
   while (first < last) {
     const middle = (first + last) >>> 1;
-    if (isBefore(run[middle]!.record.key)) first = middle + 1;
+    const slot = run[middle];
+    if (slot && isBefore(slot.record.key)) first = middle + 1;
     else last = middle;
   }
   return { run: low, index: first };
@@ -75,7 +77,7 @@ function spanSize<V>(span: Span<V>): number {
   const { runs, from, to } = span;
   if (from.run > to.run) return 0;
   let size = to.index - from.index;
-  for (let i = from.run; i < to.run; i++) size += runs[i]!.length;
+  for (let i = from.run; i < to.run; i++) size += runs[i]?.length ?? 0;
   return Math.max(0, size);
 }
 
@@ -102,9 +104,9 @@ export class KeyIndex<V> {
 
   delete(key: string): void {
     if (!this.#slots.delete(key)) return;
-    const bucket = this.#buckets.get(bucketNameOf(key))!;
+    const bucket = must(this.#buckets.get(bucketNameOf(key)), 'the bucket of a key');
     const { run, index } = seekKey(bucket.runs, key);
-    const slots = bucket.runs[run]!;
+    const slots = must(bucket.runs[run], 'the run of a key');
     slots.splice(index, 1);
     if (slots.length === 0) bucket.runs.splice(run, 1);
     bucket.size--;
@@ -132,10 +134,11 @@ export class KeyIndex<V> {
   walk(prefix: string, after: string | undefined, onRecord: (record: StoreRecord<V>) => boolean): void {
     for (const { runs, from, to } of this.#spans(prefix, after)) {
       for (let run = from.run; run <= to.run && run < runs.length; run++) {
-        const slots = runs[run]!;
+        const slots = must(runs[run], 'a run');
         const end = run === to.run ? to.index : slots.length;
         for (let index = run === from.run ? from.index : 0; index < end; index++) {
-          if (!onRecord(slots[index]!.record)) return;
+          const slot = slots[index];
+          if (slot && !onRecord(slot.record)) return;
         }
       }
     }
@@ -154,13 +157,14 @@ export class KeyIndex<V> {
     const { runs } = bucket;
     const lastRun = runs[runs.length - 1];
     // Loading happens in key order: appending full runs there needs neither search nor split.
-    if (!lastRun || lastRun[lastRun.length - 1]!.record.key < key) {
+    const lastSlot = lastRun?.[lastRun.length - 1];
+    if (!lastSlot || lastSlot.record.key < key) {
       if (lastRun && lastRun.length < maxRunLength) lastRun.push(slot);
       else runs.push([slot]);
       return;
     }
     const { run, index } = seekKey(runs, key);
-    const slots = runs[run]!;
+    const slots = must(runs[run], 'the run of a key');
     slots.splice(index, 0, slot);
     if (slots.length > maxRunLength) runs.splice(run + 1, 0, slots.splice(maxRunLength >>> 1));
   }
@@ -171,7 +175,8 @@ export class KeyIndex<V> {
     let high = names.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (names[middle]! < name) low = middle + 1;
+      const other = names[middle];
+      if (other !== undefined && other < name) low = middle + 1;
       else high = middle;
     }
     names.splice(low, 0, name);
@@ -191,7 +196,8 @@ export class KeyIndex<V> {
   #bucketsUnder(prefix: string): Bucket<V>[] {
     const end = bucketNameEnd(prefix);
     if (end === undefined) {
-      return this.#bucketNames.filter((name) => name.startsWith(prefix)).map((name) => this.#buckets.get(name)!);
+      const names = this.#bucketNames.filter((name) => name.startsWith(prefix));
+      return names.flatMap((name) => this.#buckets.get(name) ?? []);
     }
     const bucket = this.#buckets.get(prefix.slice(0, end));
     return bucket ? [bucket] : [];

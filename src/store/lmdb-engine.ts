@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CapstanError, errorMessage } from '../machinery/index.ts';
+import { CapstanError, errorMessage, must } from '../machinery/index.ts';
 import { type BackupRecord, writeBackup } from './backup.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import {
@@ -92,7 +92,11 @@ export class LmdbEngine implements Engine {
   }
 
   commit(batch: readonly EngineWrite[]): Promise<void> {
-    return this.#commit(batch, batch[batch.length - 1]!.revision, (write) => write.createRevision === write.revision);
+    return this.#commit(
+      batch,
+      must(batch[batch.length - 1], 'the last write').revision,
+      (write) => write.createRevision === write.revision,
+    );
   }
 
   /** Stores records of a backup, which all count as new; `revision` is the newest the backup knows. */

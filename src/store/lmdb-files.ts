@@ -74,7 +74,7 @@ export async function openLmdbFiles(directory: string): Promise<LmdbFiles> {
 export function readState(files: LmdbFiles, directory: string, transaction?: Transaction): StoreState | undefined {
   const data = files.meta.get(stateKey, transaction && { transaction });
   if (data === undefined) return undefined;
-  const found = data.length > 0 ? data[0]! : 0;
+  const found = data[0] ?? 0;
   if (found > format) {
     throw new CapstanError(
       'CAP_STORE_TOO_NEW',

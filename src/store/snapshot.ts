@@ -39,10 +39,10 @@ function mergeByKey<V>(left: StoreRecord<V>[], right: StoreRecord<V>[]): StoreRe
   const merged: StoreRecord<V>[] = [];
   let next = 0;
   for (const record of left) {
-    while (next < right.length && right[next]!.key < record.key) merged.push(right[next++]!);
+    for (let other = right[next]; other && other.key < record.key; other = right[++next]) merged.push(other);
     merged.push(record);
   }
-  for (; next < right.length; next++) merged.push(right[next]!);
+  for (let other = right[next]; other; other = right[++next]) merged.push(other);
   return merged;
 }
 

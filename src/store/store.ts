@@ -1,4 +1,4 @@
-import { type CancelTimer, CapstanError, type Clock, errorMessage, systemClock } from '../machinery/index.ts';
+import { type CancelTimer, CapstanError, type Clock, errorMessage, must, systemClock } from '../machinery/index.ts';
 import { roughLength } from './encoded-value.ts';
 import { defaultHistoryLimits, History, type HistoryLimits } from './history.ts';
 import { KeyIndex } from './key-index.ts';
@@ -371,7 +371,7 @@ class RevisionedStore<V> implements Store<V> {
       this.#history.push(event, now, write.type === 'put' ? roughLength(write.value) : 0);
       events.push(event);
     }
-    this.#revision = events[events.length - 1]!.revision;
+    this.#revision = must(events[events.length - 1], 'the last event').revision;
     // Twice what came in: the history shrinks to its limits soon, and no single commit pays for all of it.
     this.#history.trim(now, events.length * 2 + 64);
     this.#trimLater(now);
@@ -388,7 +388,8 @@ class RevisionedStore<V> implements Store<V> {
 
   /** Once nothing was written for a while, the engine may tidy up; writes that come meanwhile wait for it. */
   #restLater(waitMs = restAfterMs): void {
-    if (!this.#engine.rest || this.#cancelRest || this.#closing) return;
+    const engine = this.#engine;
+    if (!engine.rest || this.#cancelRest || this.#closing) return;
     this.#cancelRest = this.#clock.after(waitMs, () => {
       this.#cancelRest = undefined;
       const quietMs = this.#clock.now() - this.#committedAt;
@@ -399,7 +400,7 @@ class RevisionedStore<V> implements Store<V> {
         if (this.#queue.length > 0) this.#scheduleCommit();
       };
       // an engine that failed says so to the next write
-      this.#committing = this.#engine.rest!().then(goOn, goOn);
+      this.#committing = engine.rest?.().then(goOn, goOn);
     });
   }
 

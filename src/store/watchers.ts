@@ -72,7 +72,7 @@ export class Watchers<V> {
       const sameLength = directory.partial.get(prefix.length);
       const watchers = sameLength?.get(prefix);
       watchers?.delete(watcher);
-      if (watchers?.size === 0) sameLength!.delete(prefix);
+      if (watchers?.size === 0) sameLength?.delete(prefix);
       if (sameLength?.size === 0) directory.partial.delete(prefix.length);
     }
     if (directory.all.size === 0 && directory.partial.size === 0) this.#directories.delete(path);

@@ -192,7 +192,8 @@ export class ByteReader {
   /** the next bytes; undefined when there are fewer */
   async take(size: number): Promise<Buffer | undefined> {
     while (this.#size < size) if (!(await this.#more())) return undefined;
-    const all = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces, this.#size);
+    const [first] = this.#pieces;
+    const all = first && this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces, this.#size);
     this.#size -= size;
     this.#pieces = this.#size > 0 ? [all.subarray(size)] : [];
     return all.subarray(0, size);
