@@ -42,3 +42,9 @@ export type Result<T> =
 
 export const succeeded = <T>(value: T): Result<T> => ({ ok: true, value });
 export const failed = (error: TemplateError): Result<never> => ({ ok: false, error });
+
+/** The value of a result; throws its error. */
+export function valueOrThrow<T>(result: Result<T>): T {
+  if (!result.ok) throw result.error;
+  return result.value;
+}

@@ -1,4 +1,4 @@
-import { type Clock, ManualClock, type Random } from '../machinery/index.ts';
+import { type Clock, ManualClock, must, type Random } from '../machinery/index.ts';
 import { FunctionError, failed, type Result, succeeded, TemplateError } from './errors.ts';
 import { Evaluator, type MissingKey, type Rendering } from './evaluate/evaluator.ts';
 import { builtins } from './functions/builtins.ts';
@@ -136,7 +136,7 @@ export class TemplateSet {
         for (const definition of read.value) add(own, definition);
         const inner = this.#rendering((wanted) => own.get(wanted) ?? lookup(wanted), budget, options);
         try {
-          return new Evaluator(inner, own.get(textName)!, data).run();
+          return new Evaluator(inner, must(own.get(textName), 'own.get(textName)'), data).run();
         } catch (error) {
           if (!(error instanceof TemplateError) || error.isLimit) throw error;
           const message = `error during tpl function execution for ${quoteGo(text)}: ${error.message}`;

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../machinery/index.ts';
+import { isJsonObject, must } from '../../machinery/index.ts';
 import { TemplateError } from '../errors.ts';
 import { fits } from '../functions/constraint.ts';
 import { Version } from '../functions/version.ts';
@@ -87,7 +87,7 @@ function decideByConditions(
 /** What is at a dotted path; undefined: nothing, or a table. */
 function valueAt(values: ValueMap, path: string): Value {
   const keys = path.split('.');
-  const last = keys.pop()!;
+  const last = must(keys.pop(), 'keys.pop()');
   const value = tableAt(values, keys)?.get(last);
   return isMap(value) ? undefined : value;
 }

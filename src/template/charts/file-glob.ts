@@ -1,3 +1,5 @@
+import { must } from '../../machinery/index.ts';
+
 type Node =
   | { readonly kind: 'char'; readonly test: (char: string) => boolean }
   /** any number of characters, of directories as well when `beyond` */
@@ -32,7 +34,10 @@ function ends(nodes: readonly Node[], chars: readonly string[], starts: Readonly
   for (const node of nodes) {
     const next = new Set<number>();
     if (node.kind === 'char') {
-      for (const place of places) if (place < chars.length && node.test(chars[place]!)) next.add(place + 1);
+      for (const place of places) {
+        const char = chars[place];
+        if (char !== undefined && node.test(char)) next.add(place + 1);
+      }
     } else if (node.kind === 'choice') {
       for (const option of node.options) for (const place of ends(option, chars, places)) next.add(place);
     } else {
@@ -68,7 +73,7 @@ class Parser {
   #sequence(isInChoice: boolean): Node[] {
     const nodes: Node[] = [];
     for (; this.#at < this.#chars.length; this.#at++) {
-      const char = this.#chars[this.#at]!;
+      const char = must(this.#chars[this.#at], 'chars[at]');
       if (isInChoice && (char === ',' || char === '}')) return nodes;
       if (char === '*') {
         const beyond = this.#chars[this.#at + 1] === '*';
@@ -96,7 +101,7 @@ class Parser {
     if (body.length === 0) throw new UnreadablePattern();
     const isRange = body.length === 3 && body[1] === '-';
     const test = isRange
-      ? (char: string): boolean => char >= body[0]! && char <= body[2]!
+      ? (char: string): boolean => char >= must(body[0], 'the first of body') && char <= must(body[2], 'body[2]')
       : (char: string): boolean => body.includes(char);
     return { kind: 'char', test: (char) => test(char) !== isNegated };
   }

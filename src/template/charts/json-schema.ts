@@ -5,6 +5,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  must,
   RegexpBudgetExceeded,
   type StepBudget,
 } from '../../machinery/index.ts';
@@ -248,7 +249,7 @@ class Validation {
     const choices = schema['enum'];
     if (Array.isArray(choices) && !choices.some((choice) => equals(value, choice))) {
       if (!choices.every(isPrimitive)) return "'enum' failed";
-      if (choices.length === 1) return `value must be ${display(choices[0]!)}`;
+      if (choices.length === 1) return `value must be ${display(must(choices[0], 'the first of choices'))}`;
       return `value must be one of ${choices.map(display).join(', ')}`;
     }
     const format = schema['format'];
@@ -290,7 +291,7 @@ class Validation {
     const max = count('maxProperties');
     if (max !== undefined && value.size > max) this.#fail(`maxProperties: got ${value.size}, want ${max}`);
     const missing = missingOf(value, schema['required']);
-    if (missing.length === 1) this.#fail(`missing property ${quote(missing[0]!)}`);
+    if (missing.length === 1) this.#fail(`missing property ${quote(must(missing[0], 'the first of missing'))}`);
     else if (missing.length > 1) this.#fail(`missing properties ${missing.map(quote).join(', ')}`);
     this.#dependencies(schema, value);
     this.#properties(schema, value);
@@ -378,8 +379,9 @@ class Validation {
     const prefix = isNew ? schema['prefixItems'] : items;
     let done = 0;
     if (Array.isArray(prefix)) {
-      for (; done < Math.min(prefix.length, value.length); done++) {
-        this.#add(this.#child(prefix[done]!, value[done], String(done)));
+      for (const part of prefix.slice(0, value.length)) {
+        this.#add(this.#child(part, value[done], String(done)));
+        done++;
       }
     }
     const others = isNew || !Array.isArray(items) ? items : schema['additionalItems'];
@@ -540,11 +542,11 @@ function equals(value: Value, wanted: JsonValue): boolean {
     return isList(value) && value.length === wanted.length && wanted.every((item, index) => equals(value[index], item));
   }
   if (isJsonObject(wanted)) {
-    const keys = Object.keys(wanted).filter((key) => wanted[key] !== undefined);
+    const members = Object.entries(wanted).flatMap(([key, member]) => (member === undefined ? [] : [{ key, member }]));
     return (
       isMap(value) &&
-      value.size === keys.length &&
-      keys.every((key) => value.has(key) && equals(value.get(key), wanted[key]!))
+      value.size === members.length &&
+      members.every(({ key, member }) => value.has(key) && equals(value.get(key), member))
     );
   }
   return value === wanted || (typeof wanted === 'bigint' && value === Number(wanted));
@@ -582,7 +584,7 @@ function grouped(text: string): string {
 /** The violations as lines; those below others are indented. */
 export function violationLines(violation: Violation, indent = 0): string[] {
   if (violation.kind === 'reference' && violation.causes.length === 1)
-    return violationLines(violation.causes[0]!, indent);
+    return violationLines(must(violation.causes[0], 'the first of violation.causes'), indent);
   const at = violation.path.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
   return [
     `${'  '.repeat(indent)}- at ${quote(at)}: ${violation.message}`,

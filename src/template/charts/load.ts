@@ -1,5 +1,6 @@
 import { errorMessage, isJsonObject, type JsonObject, parseYaml } from '../../machinery/index.ts';
-import { failed, type Result, succeeded, TemplateError } from '../errors.ts';
+import { failed, type Result, succeeded, TemplateError, valueOrThrow } from '../errors.ts';
+import { compareStrings } from '../values/index.ts';
 import { chartFiles, readArchive } from './archive.ts';
 import type { Chart, ChartTemplate } from './chart.ts';
 import { IgnoreRules } from './ignore.ts';
@@ -71,10 +72,10 @@ class Loader {
       }
     }
     const subcharts: Chart[] = [];
-    for (const name of [...packed.keys()].sort()) {
+    for (const [name, files] of [...packed].sort(([a], [b]) => compareStrings(a, b))) {
       if (/^[_.]/.test(name)) continue;
       try {
-        subcharts.push(this.#subchart(name, packed.get(name)!, depth + 1));
+        subcharts.push(this.#subchart(name, files, depth + 1));
       } catch (error) {
         if (!(error instanceof TemplateError)) throw error;
         throw new TemplateError(`error unpacking subchart ${name} in ${metadata.name}: ${error.message}`, {
@@ -126,15 +127,10 @@ class Loader {
     }
     const archive = files.get(name);
     if (!archive) throw new TemplateError(`expected ${name}, got ${[...files.keys()][0]}`);
-    const unpacked = must(chartFiles(must(readArchive(archive, this.#limits))));
+    const unpacked = valueOrThrow(chartFiles(valueOrThrow(readArchive(archive, this.#limits))));
     this.#add(unpacked, this.#limits.files, this.#limits.unpackedBytes);
     return this.load(unpacked, depth);
   }
-}
-
-function must<T>(result: Result<T>): T {
-  if (!result.ok) throw result.error;
-  return result.value;
 }
 
 const withoutMark = (bytes: Uint8Array): Uint8Array =>

@@ -1,3 +1,5 @@
+import { must } from '../../machinery/index.ts';
+
 /** A pattern of Go's filepath.Match that cannot be read. */
 export class BadPattern extends Error {
   constructor() {
@@ -69,7 +71,7 @@ function pieces(pattern: string): Piece[] {
     return char;
   };
   while (at < chars.length) {
-    const char = chars[at]!;
+    const char = must(chars[at], 'chars[at]');
     if (char === '*') {
       at++;
       if (result.at(-1)?.kind !== 'any') result.push({ kind: 'any' });

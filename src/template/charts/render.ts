@@ -3,10 +3,11 @@ import {
   type Clock,
   isJsonObject,
   type JsonObject,
+  must,
   type Random,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
-import { failed, type Result, succeeded, TemplateError } from '../errors.ts';
+import { failed, type Result, succeeded, TemplateError, valueOrThrow } from '../errors.ts';
 import { type CertificateMaker, certificateFunctions } from '../functions/certificates.ts';
 import { chartFunctions } from '../functions/charts.ts';
 import type { Library } from '../functions/function.ts';
@@ -106,7 +107,7 @@ class Rendering {
   run(): RenderedChart {
     const { chart, capabilities = {}, includeCrds } = this.#options;
     for (const warning of chart.warnings) this.#warn(warning);
-    const kubeVersion = must(readKubeVersion(capabilities.kubeVersion ?? defaultKubeVersion));
+    const kubeVersion = valueOrThrow(readKubeVersion(capabilities.kubeVersion ?? defaultKubeVersion));
     if (chart.metadata.type === 'library') throw new TemplateError('library charts are not installable');
     checkPresence(chart);
     const root = ChartInstance.of(chart);
@@ -216,9 +217,9 @@ class Rendering {
 
   #sort(files: ReadonlyMap<string, string>): { objects: RenderedObject[]; hooks: RenderedHook[] } {
     const manifests: Manifest[] = [];
-    for (const path of [...files.keys()].sort(compareStrings)) {
+    for (const [path, text] of [...files].sort(([a], [b]) => compareStrings(a, b))) {
       if (path.endsWith(notesName)) continue;
-      manifests.push(...readManifests(path, files.get(path)!));
+      manifests.push(...readManifests(path, text));
       if (manifests.length > this.#limits.documents) {
         throw new TemplateError(`chart renders more than ${this.#limits.documents} documents`, { isLimit: true });
       }
@@ -236,11 +237,6 @@ class Rendering {
   }
 }
 
-function must<T>(result: Result<T>): T {
-  if (!result.ok) throw result.error;
-  return result.value;
-}
-
 const isPartial = (path: string): boolean => path.slice(path.lastIndexOf('/') + 1).startsWith('_');
 
 const depthOf = (path: string): number => path.split('/').length;
@@ -249,7 +245,7 @@ const byDepth = (a: string, b: string): number => depthOf(a) - depthOf(b) || com
 function lookupFunction(lookup: LookUp): Library[string] {
   const text = (value: Value): string => (typeof value === 'string' ? value : '');
   return {
-    ...chartFunctions['lookup']!,
+    ...must(chartFunctions['lookup'], 'lookup'),
     call: (args) => {
       const [apiVersion, kind, namespace, name] = args.map(text) as [string, string, string, string];
       return toTemplateValue(lookup(apiVersion, kind, namespace, name) ?? {});

@@ -69,9 +69,9 @@ function text(bytes: Uint8Array, from: number, length: number): string {
 
 function number(header: Uint8Array, from: number, length: number): number {
   // Numbers too large for octal digits are binary, marked by the highest bit.
-  if ((header[from]! & 0x80) !== 0) {
-    let value = header[from]! & 0x7f;
-    for (let i = 1; i < length; i++) value = value * 256 + header[from + i]!;
+  if (((header[from] ?? 0) & 0x80) !== 0) {
+    let value = (header[from] ?? 0) & 0x7f;
+    for (let i = 1; i < length; i++) value = value * 256 + (header[from + i] ?? 0);
     return value;
   }
   const digits = text(header, from, length).trim();
@@ -82,7 +82,7 @@ function number(header: Uint8Array, from: number, length: number): number {
 
 function checkSum(header: Uint8Array): void {
   let sum = 0;
-  for (let i = 0; i < blockSize; i++) sum += i >= 148 && i < 156 ? 0x20 : header[i]!;
+  for (let i = 0; i < blockSize; i++) sum += i >= 148 && i < 156 ? 0x20 : (header[i] ?? 0);
   if (sum !== number(header, 148, 8)) throw new TemplateError('tar: invalid header');
 }
 

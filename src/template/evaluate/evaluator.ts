@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { FunctionError, LimitError, TemplateError } from '../errors.ts';
 import { printValue } from '../format/index.ts';
 import type { CallContext, FindFunction, TemplateFunction } from '../functions/function.ts';
@@ -86,7 +87,7 @@ export class Evaluator {
     const { budget } = this.#rendering;
     try {
       budget.enter();
-      this.#walkList(this.#variables[0]!.held, this.#template.body);
+      this.#walkList(must(this.#variables[0], 'the first of variables').held, this.#template.body);
       budget.leave();
     } catch (error) {
       throw this.#describe(error);
@@ -172,12 +173,13 @@ export class Evaluator {
     const round = (index: Value, item: Held): boolean => {
       this.#rendering.budget.spend(1);
       const key: Held = { value: index, isBoxed: false };
-      if (variables.length > 0 && isAssignment) {
-        this.#assign(variables[0]!.path[0]!, variables.length > 1 ? key : item);
-        if (variables.length > 1) this.#assign(variables[1]!.path[0]!, item);
-      } else if (variables.length > 0) {
-        this.#variables[mark - 1]!.held = item;
-        if (variables.length > 1) this.#variables[mark - 2]!.held = key;
+      const [first, second] = variables;
+      if (first && isAssignment) {
+        this.#assign(first.path[0], second ? key : item);
+        if (second) this.#assign(second.path[0], item);
+      } else if (first) {
+        must(this.#variables[mark - 1], 'the last variable').held = item;
+        if (second) must(this.#variables[mark - 2], 'the variable before').held = key;
       }
       const jump = this.#walkList(item, node.body);
       this.#variables.length = mark;
@@ -225,14 +227,14 @@ export class Evaluator {
     }
     const held: Held = { value, isBoxed: false };
     for (const { path } of pipe.variables) {
-      if (pipe.isAssignment) this.#assign(path[0]!, held);
-      else this.#variables.push({ name: path[0]!, held });
+      if (pipe.isAssignment) this.#assign(path[0], held);
+      else this.#variables.push({ name: path[0], held });
     }
     return value;
   }
 
   #command(dot: Held, command: CommandNode, final: Final): Held {
-    const first = command.args[0]!;
+    const [first] = command.args;
     switch (first.kind) {
       case 'field':
         this.#node = first;
@@ -276,12 +278,13 @@ export class Evaluator {
   }
 
   #notAFunction(args: readonly Operand[], final: Final): void {
-    if (args.length > 1 || final) this.#fail(`can't give argument to non-function ${nodeText(args[0]!)}`);
+    if (args.length > 1 || final)
+      this.#fail(`can't give argument to non-function ${nodeText(must(args[0], 'the first of args'))}`);
   }
 
   #variable(dot: Held, node: VariableNode, args: readonly Operand[], final: Final): Held {
     this.#node = node;
-    const held = this.#find(node.path[0]!).held;
+    const { held } = this.#find(node.path[0]);
     if (node.path.length === 1) {
       this.#notAFunction(args, final);
       return held;
@@ -318,10 +321,7 @@ export class Evaluator {
   }
 
   #find(name: string): Variable {
-    for (let i = this.#variables.length - 1; i >= 0; i--) {
-      if (this.#variables[i]!.name === name) return this.#variables[i]!;
-    }
-    return this.#fail(`undefined variable: ${name}`);
+    return this.#variables.findLast((variable) => variable.name === name) ?? this.#fail(`undefined variable: ${name}`);
   }
 
   #assign(name: string, held: Held): void {
@@ -330,8 +330,9 @@ export class Evaluator {
 
   #chain(dot: Held, start: Held, node: Node, path: readonly string[], args: readonly Operand[], final: Final): Held {
     let receiver = start;
-    for (let i = 0; i < path.length - 1; i++) receiver = this.#field(dot, path[i]!, node, [], undefined, receiver);
-    return this.#field(dot, path.at(-1)!, node, args, final, receiver);
+    for (let i = 0; i < path.length - 1; i++)
+      receiver = this.#field(dot, must(path[i], 'path[i]'), node, [], undefined, receiver);
+    return this.#field(dot, must(path.at(-1), 'the last of path'), node, args, final, receiver);
   }
 
   #field(dot: Held, name: string, node: Node, args: readonly Operand[], final: Final, receiver: Held): Held {
@@ -401,8 +402,10 @@ export class Evaluator {
       this.#fail(`wrong number of args for ${name}: want ${parameters.length} got ${count}`);
     }
     if (name === 'and' || name === 'or') return this.#shortCircuit(dot, name, operands, final);
-    const args = operands.map((operand, index) => this.#argument(dot, parameters[index] ?? rest!, operand));
-    if (final) args.push(this.#validate(final.value, parameters[count - 1] ?? rest!));
+    const parameter = (index: number): TemplateFunction['parameters'][number] =>
+      must(parameters[index] ?? rest, 'a parameter');
+    const args = operands.map((operand, index) => this.#argument(dot, parameter(index), operand));
+    if (final) args.push(this.#validate(final.value, parameter(count - 1)));
     try {
       if (name === 'call' && args[0] !== undefined && args[0] !== null) {
         throw new FunctionError(`non-function ${nodeText(operands[0] ?? this.#node)} of type ${typeOf(args[0])}`);

@@ -35,6 +35,6 @@ export function pad(text: string, flags: Flags): string {
 export function padNumber(text: string, flags: Flags, isZeroAllowed = true): string {
   if (flags.width === undefined) return text;
   if (!flags.isZero || flags.isMinus || !isZeroAllowed) return pad(text, { ...flags, isZero: false });
-  const sign = /^[-+ ]/.test(text) ? text[0]! : '';
+  const sign = /^[-+ ]/.test(text) ? text.charAt(0) : '';
   return sign + text.slice(sign.length).padStart(flags.width - sign.length, '0');
 }

@@ -110,7 +110,7 @@ export function sprintf(format: string, args: readonly Value[], budget: PrintBud
       result += '%!(NOVERB)';
       break;
     }
-    const verb = String.fromCodePoint(runes.codePointAt(at)!);
+    const verb = String.fromCodePoint(runes.codePointAt(at) ?? 0);
     at += verb.length;
     if (verb === '%') result += '%';
     else if (!isGoodIndex) result += `%!${verb}(BADINDEX)`;

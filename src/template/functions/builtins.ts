@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { FunctionError } from '../errors.ts';
 import { type PrintBudget, printValue, sprint, sprintf, sprintln } from '../format/index.ts';
 import {
@@ -72,7 +73,7 @@ function index(start: Value, indexes: readonly Value[]): Value {
       const bytes = Buffer.from(item);
       const at = position(key, bytes.length);
       if (at === bytes.length) throw new FunctionError('reflect: string index out of range');
-      item = new Int(BigInt(bytes[at]!), 'uint8');
+      item = new Int(BigInt(must(bytes[at], 'bytes[at]')), 'uint8');
     } else if (isMap(item)) {
       if (key === undefined || key === null) throw new FunctionError('value is nil; should be of type string');
       if (typeof key !== 'string') throw new FunctionError(`value has type ${typeOf(key)}; should be string`);
@@ -111,7 +112,7 @@ const html: Readonly<Record<string, string>> = {
   '<': '&lt;',
   '>': '&gt;',
 };
-const escapeHtml = (value: string): string => value.replace(/["'&<>\0]/g, (char) => html[char]!);
+const escapeHtml = (value: string): string => value.replace(/["'&<>\0]/g, (char) => html[char] ?? char);
 
 const js: Readonly<Record<string, string>> = {
   '\\': '\\\\',
@@ -125,8 +126,8 @@ const js: Readonly<Record<string, string>> = {
 const escapeJs = (value: string): string =>
   value.replace(/[\\'"<>&=]|[^ -\x7f]/gu, (char) => {
     if (js[char] !== undefined) return js[char];
-    if (char.codePointAt(0)! >= 0x80 && !/[\p{C}\p{Z}]/u.test(char)) return char;
-    return `\\u${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+    if ((char.codePointAt(0) ?? 0) >= 0x80 && !/[\p{C}\p{Z}]/u.test(char)) return char;
+    return `\\u${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   });
 
 /** As Go's url.QueryEscape: everything but letters, digits and `-_.~`, with `+` for a space. */

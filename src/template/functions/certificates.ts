@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { FunctionError } from '../errors.ts';
 import { GoObject, isList, type Value } from '../values/index.ts';
 import { define, type Library, text, whole } from './function.ts';
@@ -98,7 +99,7 @@ export function certificateFunctions(maker: CertificateMaker): Library {
   return Object.fromEntries(
     Object.entries(calls).map(([name, call]) => [
       name,
-      define(keySignatures[name]!, (args, { budget }) => {
+      define(must(keySignatures[name], name), (args, { budget }) => {
         budget.spend(name === 'genPrivateKey' ? stepsPerPrivateKey : stepsPerKey);
         try {
           return call(args);

@@ -32,7 +32,7 @@ function parseInt64(text: string): bigint | undefined {
   );
   if (!found) return undefined;
   const [, sign, hex, binary, octal, digits] = found;
-  const magnitude = BigInt(hex ? `0x${hex}` : binary ? `0b${binary}` : octal ? `0o${octal}` : digits!);
+  const magnitude = BigInt(hex ? `0x${hex}` : binary ? `0b${binary}` : octal ? `0o${octal}` : (digits ?? ''));
   const value = sign === '-' ? -magnitude : magnitude;
   return value < minInt || value > maxInt ? undefined : value;
 }

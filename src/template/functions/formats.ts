@@ -96,7 +96,7 @@ function readJson(source: string, { budget }: CallContext): Read {
 function jsonProblem(source: string): string {
   const start = source.trimStart();
   if (start === '') return 'unexpected end of JSON input';
-  const first = start[0]!;
+  const first = start.charAt(0);
   if (!/[[{"\-0-9tfn]/.test(first)) return `invalid character '${first}' looking for beginning of value`;
   return 'unexpected end of JSON input';
 }

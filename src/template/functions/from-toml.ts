@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { FunctionError } from '../errors.ts';
 import { Int, isList, isMap, type Value, type ValueList, type ValueMap } from '../values/index.ts';
 
@@ -66,7 +67,7 @@ class TomlReader {
     const path = this.#keys();
     this.#expect(']');
     if (isList) this.#expect(']');
-    const last = path.pop()!;
+    const last = must(path.pop(), 'path.pop()');
     const parent = this.#descend(this.#root, path);
     if (isList) {
       const list = parent.get(last) ?? this.#newList();
@@ -133,7 +134,7 @@ class TomlReader {
     const path = this.#keys();
     this.#expect('=');
     this.#blank(false);
-    const last = path.pop()!;
+    const last = must(path.pop(), 'path.pop()');
     const parent = this.#descend(table, path);
     if (parent.has(last)) this.#fail(`key '${last}' has already been defined`);
     parent.set(last, this.#value(depth));
@@ -198,7 +199,7 @@ class TomlReader {
   }
 
   #string(): string {
-    const mark = this.#text[this.#at]!;
+    const mark = this.#text.charAt(this.#at);
     const isLong = this.#text.startsWith(mark.repeat(3), this.#at);
     this.#at += isLong ? 3 : 1;
     if (isLong && this.#text[this.#at] === '\n') this.#at++;

@@ -72,5 +72,7 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /** Go escapes what HTML might read, and two line ends of JavaScript, in strings. Elsewhere these do not occur. */
-export const escapeForHtml = (json: string): string => json.replace(/[<>&\u2028\u2029]/g, (char) => escapes[char]!);
-export const escapeLineEnds = (json: string): string => json.replace(/[\u2028\u2029]/g, (char) => escapes[char]!);
+export const escapeForHtml = (json: string): string =>
+  json.replace(/[<>&\u2028\u2029]/g, (char) => escapes[char] ?? char);
+export const escapeLineEnds = (json: string): string =>
+  json.replace(/[\u2028\u2029]/g, (char) => escapes[char] ?? char);

@@ -36,20 +36,22 @@ export function formatLayout(layout: string, { ms, offset, zone }: Moment): stri
   const local = new Date(ms + offset * 60_000);
   const hour12 = local.getUTCHours() % 12 || 12;
   const dayOfYear = dayInYear(local);
+  const month = months[local.getUTCMonth()] ?? '';
+  const day = days[local.getUTCDay()] ?? '';
   return layout.replace(elements, (element) => {
     switch (element) {
       case 'January':
-        return months[local.getUTCMonth()]!;
+        return month;
       case 'Jan':
-        return months[local.getUTCMonth()]!.slice(0, 3);
+        return month.slice(0, 3);
       case '1':
         return String(local.getUTCMonth() + 1);
       case '01':
         return two(local.getUTCMonth() + 1);
       case 'Monday':
-        return days[local.getUTCDay()]!;
+        return day;
       case 'Mon':
-        return days[local.getUTCDay()]!.slice(0, 3);
+        return day.slice(0, 3);
       case '2':
         return String(local.getUTCDate());
       case '_2':
@@ -116,9 +118,9 @@ function fraction(element: string, ms: number): string {
     .padStart(3, '0')
     .padEnd(9, '0')
     .slice(0, element.length - 1);
-  if (element[1] === '0') return element[0]! + digits;
+  if (element[1] === '0') return element.charAt(0) + digits;
   const kept = trimTrailing(digits, '0');
-  return kept === '' ? '' : element[0]! + kept;
+  return kept === '' ? '' : element.charAt(0) + kept;
 }
 
 /** Reads a text by a layout; undefined: it does not fit. Without a zone in it the time is UTC. */

@@ -148,19 +148,19 @@ function sequence(numbers: readonly number[], context: CallContext): string {
     steps(start, stop, step, context)
       .map((item) => String((item as Int).value))
       .join(' ');
-  const [a, b, c] = numbers;
+  const [a = 0, b = 0, c = 0] = numbers;
   switch (numbers.length) {
     case 1: {
-      const increment = a! < 1 ? -1 : 1;
-      return texts(1, a! + increment, increment);
+      const increment = a < 1 ? -1 : 1;
+      return texts(1, a + increment, increment);
     }
     case 2: {
-      const step = b! < a! ? -1 : 1;
-      return texts(a!, b! + step, step);
+      const step = b < a ? -1 : 1;
+      return texts(a, b + step, step);
     }
     case 3: {
-      if (c! < a! && b! > 0) return '';
-      return texts(a!, c! + (c! < a! ? -1 : 1), b!);
+      if (c < a && b > 0) return '';
+      return texts(a, c + (c < a ? -1 : 1), b);
     }
     default:
       return '';

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { FunctionError } from '../errors.ts';
 import { sprint } from '../format/index.ts';
 import { Int, int64, type Value } from '../values/index.ts';
@@ -27,7 +28,7 @@ function quotient(a: Decimal, b: Decimal): Decimal {
 /** Math.max knows no bigint. */
 const ascending = (args: readonly Value[]): bigint[] => args.map(toInt64).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
-const largest = define(`${any}, ...${any}`, (args) => int64(ascending(args).at(-1)!));
+const largest = define(`${any}, ...${any}`, (args) => int64(must(ascending(args).at(-1), 'ascending(args).at(-1)')));
 
 /** Sprig's arithmetic: int64 that wraps around, and decimals for the functions with an `f`. */
 export const mathFunctions: Library = {
@@ -56,7 +57,7 @@ export const mathFunctions: Library = {
   divf: define(`${any}, ...${any}`, ([first, ...others]) => fold(first, others, quotient)),
   max: largest,
   biggest: largest,
-  min: define(`${any}, ...${any}`, (args) => int64(ascending(args)[0]!)),
+  min: define(`${any}, ...${any}`, (args) => int64(must(ascending(args)[0], 'ascending(args)[0]'))),
   maxf: define(`${any}, ...${any}`, (args) => args.map(toFloat64).reduce((a, b) => Math.max(a, b))),
   minf: define(`${any}, ...${any}`, (args) => args.map(toFloat64).reduce((a, b) => Math.min(a, b))),
   ceil: define(any, ([value]) => Math.ceil(toFloat64(value))),

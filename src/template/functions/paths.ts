@@ -39,6 +39,6 @@ const functions: Library = {
 export const pathFunctions: Library = {
   ...functions,
   ...Object.fromEntries(
-    Object.entries(functions).map(([name, call]) => [`os${name[0]!.toUpperCase()}${name.slice(1)}`, call]),
+    Object.entries(functions).map(([name, call]) => [`os${name.charAt(0).toUpperCase()}${name.slice(1)}`, call]),
   ),
 };

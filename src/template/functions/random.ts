@@ -35,7 +35,7 @@ export const randomFunctions: Library = {
     budget.spend(runes.length);
     for (let i = runes.length - 1; i > 0; i--) {
       const other = Math.floor(random.next() * (i + 1));
-      [runes[i], runes[other]] = [runes[other]!, runes[i]!];
+      [runes[i], runes[other]] = [runes[other] ?? '', runes[i] ?? ''];
     }
     return runes.join('');
   }),

@@ -59,7 +59,7 @@ function replaceWith(isLiteral: boolean): TemplateFunction {
         result += source.slice(at, match[0]) + by;
         context.budget.spend(1);
         context.budget.reserve(by.length);
-        at = match[1]!;
+        at = match[1] ?? at;
       }
       context.budget.reserve(result.length);
       return result + source.slice(at);
@@ -73,7 +73,7 @@ function expand(template: string, group: (index: number) => string, names: reado
     /\$(?:(\$)|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))/gu,
     (_all, dollar?: string, braced?: string, plain?: string) => {
       if (dollar !== undefined) return '$';
-      const name = (braced ?? plain)!;
+      const name = braced ?? plain ?? '';
       if (/^[0-9]+$/.test(name)) return group(Number(name));
       const index = names.indexOf(name);
       return index < 0 ? '' : group(index);
@@ -118,9 +118,10 @@ const split = define('string, string, int', ([pattern, s, count], context) =>
     let [start, end] = [0, 0];
     for (const match of regexp.findAll(source, limitOf(limit), steps)) {
       if (limit > 0 && parts.length === limit - 1) break;
-      end = match[0]!;
-      if (match[1] !== 0) parts.push(source.slice(start, end));
-      start = match[1]!;
+      const [first = 0, next = 0] = match;
+      end = first;
+      if (next !== 0) parts.push(source.slice(start, end));
+      start = next;
     }
     if (end !== source.length) parts.push(source.slice(start));
     context.budget.spend(parts.length);

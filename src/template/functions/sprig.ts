@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { FunctionError } from '../errors.ts';
 import { dateFunctions } from './dates.ts';
 import { defaultFunctions } from './defaults.ts';
@@ -46,7 +47,7 @@ export const sprigFunctions: Library = {
   // Sprig's own reads any value; Helm's, which charts get, reads dicts only.
   fromJson: define('string', (args, context) => {
     try {
-      return formatFunctions['mustFromJson']!.call(args, context);
+      return must(formatFunctions['mustFromJson'], 'mustFromJson').call(args, context);
     } catch (error) {
       if (error instanceof FunctionError) return null;
       throw error;
@@ -79,5 +80,5 @@ export const hermeticFunctions: Library = Object.fromEntries(
 );
 
 function pick(library: Library, names: readonly string[]): Library {
-  return Object.fromEntries(names.map((name) => [name, library[name]!]));
+  return Object.fromEntries(names.map((name) => [name, must(library[name], name)]));
 }

@@ -124,8 +124,8 @@ function trimSet(value: string, cut: string): string {
   const set = new Set(cut);
   const runes = [...value];
   let [start, end] = [0, runes.length];
-  while (start < end && set.has(runes[start]!)) start++;
-  while (end > start && set.has(runes[end - 1]!)) end--;
+  while (start < end && set.has(runes[start] ?? '')) start++;
+  while (end > start && set.has(runes[end - 1] ?? '')) end--;
   return runes.slice(start, end).join('');
 }
 

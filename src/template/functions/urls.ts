@@ -34,7 +34,8 @@ function parseUrl(source: string): ValueMap {
     host = authority.slice(at + 1);
     const port = /:([^:\]]*)$/.exec(host)?.[1];
     if (port !== undefined && !/^[0-9]*$/.test(port)) refuse(`invalid port ${quoteGo(`:${port}`)} after host`);
-    if (/[ "<>\\^`{|}]/.test(host)) refuse(`invalid character ${quoteGo(/[ "<>\\^`{|}]/.exec(host)![0])} in host name`);
+    const [invalid] = /[ "<>\\^`{|}]/.exec(host) ?? [];
+    if (invalid !== undefined) refuse(`invalid character ${quoteGo(invalid)} in host name`);
   }
   const badEscape = /%(?![0-9a-fA-F]{2}).{0,2}/.exec(path);
   if (badEscape) refuse(`invalid URL escape ${quoteGo(badEscape[0])}`);

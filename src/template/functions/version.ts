@@ -21,9 +21,9 @@ export class Version extends GoObject {
     if (!found) throw new FunctionError('invalid semantic version');
     const [, major, minor, patch, , prerelease = '', , metadata = ''] = found;
     const segment = (digits: string | undefined): bigint => {
-      const value = BigInt(digits?.replace('.', '') ?? '0');
+      const bare = digits?.replace('.', '') ?? '0';
+      const value = BigInt(bare);
       if (value >= 2n ** 64n) {
-        const bare = digits!.replace('.', '');
         throw new FunctionError(
           `error parsing version segment: strconv.ParseUint: parsing "${bare}": value out of range`,
         );

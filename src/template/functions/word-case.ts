@@ -9,12 +9,11 @@ export function pascalCase(value: string): string {
   const runes = [...value];
   let result = '';
   let at = 0;
-  while (at < runes.length && isConnector(runes[at]!)) result += runes[at++];
+  for (; isConnector(runes[at] ?? ''); at++) result += runes[at];
   let isNewWord = true;
   let isUpperWord = false;
   let connectors = '';
-  for (; at < runes.length; at++) {
-    const rune = runes[at]!;
+  for (const rune of runes.slice(at)) {
     if (isConnector(rune)) {
       connectors += rune;
       isNewWord = true;
@@ -46,7 +45,7 @@ function nextWord(runes: readonly string[], from: number): { type: WordType; end
   if (first === undefined) return { type: 'none', end: from };
   const run = (start: number, fits: (rune: string) => boolean): number => {
     let end = start;
-    while (end < runes.length && fits(runes[end]!)) end++;
+    while (end < runes.length && fits(runes[end] ?? '')) end++;
     return end;
   };
   if (isConnector(first)) return { type: 'connector', end: run(from, isConnector) };
@@ -58,7 +57,7 @@ function nextWord(runes: readonly string[], from: number): { type: WordType; end
     if (isUpper(second)) {
       const end = run(from + 1, isUpper);
       // The last capital of `HTTPStatus` begins the next word.
-      return { type: 'upper', end: end < runes.length && isLetter(runes[end]!) ? end - 1 : end };
+      return { type: 'upper', end: isLetter(runes[end] ?? '') ? end - 1 : end };
     }
     return { type: 'upper', end: isLetter(second) ? run(from + 1, isSmall) : from + 1 };
   }

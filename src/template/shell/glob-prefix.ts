@@ -1,10 +1,12 @@
+import { must } from '../../machinery/index.ts';
+
 type Step = { readonly kind: 'any' } | { readonly kind: 'one'; fits(rune: string): boolean };
 
 /** Reads `*`, `?`, `[a-z]` and `\x`; undefined: the pattern is wrong. */
 function steps(pattern: readonly string[]): Step[] | undefined {
   const result: Step[] = [];
   for (let i = 0; i < pattern.length; i++) {
-    const rune = pattern[i]!;
+    const rune = must(pattern[i], 'pattern[i]');
     if (rune === '*') result.push({ kind: 'any' });
     else if (rune === '?') result.push({ kind: 'one', fits: () => true });
     else if (rune === '[') {

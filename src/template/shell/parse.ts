@@ -49,7 +49,7 @@ class Reader {
   #until(stops: string, escapes: 'none' | 'dollars' | 'all'): string {
     let result = '';
     while (this.#at < this.#text.length && !this.#text.startsWith('${', this.#at)) {
-      const char = this.#text[this.#at]!;
+      const char = this.#text.charAt(this.#at);
       const next = this.#text[this.#at + 1];
       const isEscaped =
         (escapes !== 'none' && char === '$' && next === '$') ||
@@ -105,7 +105,7 @@ class Reader {
       }
       case ',':
       case '^': {
-        const operation = this.#take(/[,^]{1,2}/)!;
+        const operation = this.#take(/[,^]{1,2}/) ?? '';
         this.#close();
         return { variable, operation, args: [] };
       }
@@ -113,7 +113,7 @@ class Reader {
         return this.#replacement(variable);
       case '#':
       case '%': {
-        const operation = this.#take(/##?|%%?/)!;
+        const operation = this.#take(/##?|%%?/) ?? '';
         const args = [this.#parameter('}')];
         this.#close();
         return { variable, operation, args };
@@ -145,7 +145,7 @@ class Reader {
   }
 
   #replacement(variable: string): Substitution {
-    const operation = this.#take(/\/[/#%]?/)!;
+    const operation = this.#take(/\/[/#%]?/) ?? '';
     const args = [this.#parameter('/', 'all')];
     if (this.#take(/\/+/) === undefined) throw new SubstitutionError(badSubstitution);
     if (this.#text[this.#at] !== '}') args.push(this.#parameter('}', 'all'));

@@ -202,7 +202,7 @@ export class Lexer {
       return this.#fieldOrVariable('field');
     }
     if (/[.+\-0-9]/.test(char)) return this.#number();
-    const rune = String.fromCodePoint(text.codePointAt(this.#at)!);
+    const rune = String.fromCodePoint(text.codePointAt(this.#at) ?? 0);
     if (alphanumeric.test(rune)) return this.#identifier();
     this.#at += rune.length;
     if (/[ -~]/.test(rune)) return this.#emit('char');
@@ -254,7 +254,7 @@ export class Lexer {
   }
 
   #badCharacter(): Token {
-    return this.#fail(`bad character ${describeRune(String.fromCodePoint(this.#text.codePointAt(this.#at)!))}`);
+    return this.#fail(`bad character ${describeRune(String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0))}`);
   }
 
   #identifier(): Token {
@@ -310,6 +310,6 @@ export class Lexer {
 
 /** `U+0040 '@'`. */
 function describeRune(rune: string): string {
-  const hex = rune.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
+  const hex = (rune.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   return /[\p{C}\p{Z}]/u.test(rune) && rune !== ' ' ? `U+${hex}` : `U+${hex} '${rune}'`;
 }

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { quoteGo } from './quote.ts';
 
 /** Where a node stands: the text it was read from and the offset in it. */
@@ -19,7 +20,7 @@ export type NumberNode = Place & {
   readonly uint: bigint | undefined;
   readonly float: number | undefined;
 };
-export type VariableNode = Place & { readonly kind: 'variable'; readonly path: readonly string[] };
+export type VariableNode = Place & { readonly kind: 'variable'; readonly path: readonly [string, ...string[]] };
 export type FieldNode = Place & { readonly kind: 'field'; readonly path: readonly string[] };
 export type ChainNode = Place & { readonly kind: 'chain'; readonly node: Operand; readonly path: readonly string[] };
 export type IdentifierNode = Place & { readonly kind: 'identifier'; readonly name: string };
@@ -29,7 +30,7 @@ export type PipeNode = Place & {
   readonly variables: readonly VariableNode[];
   readonly commands: readonly CommandNode[];
 };
-export type CommandNode = Place & { readonly kind: 'command'; readonly args: readonly Operand[] };
+export type CommandNode = Place & { readonly kind: 'command'; readonly args: readonly [Operand, ...Operand[]] };
 
 export type Operand =
   | NumberNode
@@ -116,5 +117,5 @@ export function nodeText(node: Node): string {
 export function nodePlace({ source, at }: Place): string {
   const before = source.text.slice(0, at);
   const lines = before.split('\n');
-  return `${source.name}:${lines.length}:${Buffer.byteLength(lines.at(-1)!)}`;
+  return `${source.name}:${lines.length}:${Buffer.byteLength(must(lines.at(-1), 'the last of lines'))}`;
 }

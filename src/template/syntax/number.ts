@@ -37,7 +37,7 @@ function parseWhole(text: string): bigint | undefined {
   const found = whole.exec(text);
   if (!found) return undefined;
   const [, sign, hex, binary, octal, digits] = found;
-  const magnitude = hex ? `0x${hex}` : binary ? `0b${binary}` : octal ? `0o${octal}` : digits!;
+  const magnitude = hex ? `0x${hex}` : binary ? `0b${binary}` : octal ? `0o${octal}` : (digits ?? '');
   const value = BigInt(magnitude.replaceAll('_', ''));
   const signed = sign === '-' ? -value : value;
   return signed < minInt || signed > maxUint ? undefined : signed;
@@ -62,6 +62,6 @@ function characterConstant(text: string): NumberLiteral | string {
   const value = unquoteGo(text);
   if (value === undefined || value === '') return 'invalid syntax';
   if ([...value].length !== 1) return malformed;
-  const code = value.codePointAt(0)!;
+  const code = value.codePointAt(0) ?? 0;
   return { int: BigInt(code), uint: BigInt(code), float: code };
 }

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { TemplateError } from '../errors.ts';
 import { isKeyword, Lexer, type Token, type TokenType } from './lexer.ts';
 import {
@@ -272,7 +273,7 @@ class Parser {
   #checkCommands(commands: readonly CommandNode[], context: string): void {
     if (commands.length === 0) this.#fail(`missing value for ${context}`);
     for (const [index, command] of commands.entries()) {
-      if (index > 0 && constants.has(command.args[0]!.kind)) {
+      if (index > 0 && constants.has(command.args[0].kind)) {
         this.#fail(`non executable command in pipeline stage ${index + 1}`);
       }
     }
@@ -291,8 +292,9 @@ class Parser {
       else if (token.type !== 'pipe') this.#unexpected(token, 'operand');
       break;
     }
-    if (args.length === 0) this.#fail('empty command');
-    return { kind: 'command', at, source: this.#source, args };
+    const [first, ...rest] = args;
+    if (!first) return this.#fail('empty command');
+    return { kind: 'command', at, source: this.#source, args: [first, ...rest] };
   }
 
   #operand(): Operand | undefined {
@@ -301,9 +303,8 @@ class Parser {
     const at = this.#peek().at;
     const path: string[] = [];
     while (this.#peek().type === 'field') path.push(this.#take().text.slice(1));
-    if (node.kind === 'field' || node.kind === 'variable') {
-      return { kind: node.kind, at, source: node.source, path: node.path.concat(path) };
-    }
+    if (node.kind === 'field') return { kind: 'field', at, source: node.source, path: [...node.path, ...path] };
+    if (node.kind === 'variable') return { kind: 'variable', at, source: node.source, path: [...node.path, ...path] };
     if (constants.has(node.kind)) this.#fail(`unexpected . after term ${quoteGo(nodeText(node))}`);
     return { kind: 'chain', at, source: this.#source, node, path };
   }
@@ -355,7 +356,7 @@ class Parser {
 
   #peek(): Token {
     while (this.#tokens.length <= this.#next) this.#tokens.push(this.#lexer.next());
-    return this.#tokens[this.#next]!;
+    return must(this.#tokens[this.#next], 'tokens[next]');
   }
 
   #take(): Token {

@@ -15,7 +15,7 @@ export function escapeRune(rune: string, quote: string, isAsciiOnly = false): st
   if (rune === quote) return `\\${quote}`;
   const known = short[rune];
   if (known !== undefined) return known;
-  const code = rune.codePointAt(0)!;
+  const code = rune.codePointAt(0) ?? 0;
   if (code >= 0x20 && code < 0x7f) return rune;
   if (code < 0x20 || code === 0x7f) return `\\x${code.toString(16).padStart(2, '0')}`;
   if (!isAsciiOnly && !notPrintable.test(rune)) return rune;
@@ -54,11 +54,11 @@ export function unquoteGo(literal: string): string | undefined {
       if ((simple === "'" || simple === '"') && simple !== quote) return undefined;
       bytes.push(Buffer.from(simpleEscapes[simple] ?? simple));
     } else if (byte !== undefined || octal !== undefined) {
-      const code = byte === undefined ? Number.parseInt(octal!, 8) : Number.parseInt(byte, 16);
+      const code = byte === undefined ? Number.parseInt(octal ?? '', 8) : Number.parseInt(byte, 16);
       if (code > 255) return undefined;
       bytes.push(Buffer.from([code]));
     } else {
-      const code = Number.parseInt((small ?? large)!, 16);
+      const code = Number.parseInt(small ?? large ?? '', 16);
       if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return undefined;
       bytes.push(Buffer.from(String.fromCodePoint(code)));
     }
