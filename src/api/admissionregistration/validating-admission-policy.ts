@@ -196,8 +196,7 @@ export const validatingAdmissionPolicyDefinition: ResourceDefinition = defineBui
     ];
   },
   applyDefaults(policy) {
-    setDefault(policy, 'spec', {});
-    setDefault(policy.spec!, 'failurePolicy', 'Fail');
+    setDefault(setDefault(policy, 'spec', {}), 'failurePolicy', 'Fail');
     defaultMatchResources(policy.spec?.matchConstraints);
     setDefault(policy, 'status', {});
   },

@@ -124,19 +124,18 @@ export const daemonSetDefinition: ResourceDefinition = defineBuiltin<DaemonSet>(
   applyDefaults(set) {
     setDefault(set, 'spec', {});
     const spec = set.spec;
-    setDefault(spec, 'updateStrategy', {});
-    const strategy = spec.updateStrategy!;
+    const strategy = setDefault(spec, 'updateStrategy', {});
     setDefault(strategy, 'type', 'RollingUpdate');
     if (strategy.type === 'RollingUpdate') {
-      setDefault(strategy, 'rollingUpdate', {});
-      setDefault(strategy.rollingUpdate!, 'maxUnavailable', 1);
-      setDefault(strategy.rollingUpdate!, 'maxSurge', 0);
+      const rollingUpdate = setDefault(strategy, 'rollingUpdate', {});
+      setDefault(rollingUpdate, 'maxUnavailable', 1);
+      setDefault(rollingUpdate, 'maxSurge', 0);
     }
     setDefault(spec, 'revisionHistoryLimit', 10);
-    setDefault(spec, 'template', {});
-    defaultPodTemplate(spec.template!);
-    setDefault(set, 'status', {});
-    for (const field of statusFields) setDefault(set.status!, field, 0);
+    const template = setDefault(spec, 'template', {});
+    defaultPodTemplate(template);
+    const status = setDefault(set, 'status', {});
+    for (const field of statusFields) setDefault(status, field, 0);
   },
   prepareForCreate(set) {
     set.status = {};

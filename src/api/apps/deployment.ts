@@ -130,17 +130,16 @@ export const deploymentDefinition: ResourceDefinition = defineBuiltin<Deployment
     setDefault(deployment, 'spec', {});
     const spec = deployment.spec;
     setDefault(spec, 'replicas', 1);
-    setDefault(spec, 'strategy', {});
-    setDefault(spec.strategy!, 'type', 'RollingUpdate');
+    setDefault(setDefault(spec, 'strategy', {}), 'type', 'RollingUpdate');
     if (spec.strategy?.type === 'RollingUpdate') {
-      setDefault(spec.strategy, 'rollingUpdate', {});
-      setDefault(spec.strategy.rollingUpdate!, 'maxUnavailable', '25%');
-      setDefault(spec.strategy.rollingUpdate!, 'maxSurge', '25%');
+      const rollingUpdate = setDefault(spec.strategy, 'rollingUpdate', {});
+      setDefault(rollingUpdate, 'maxUnavailable', '25%');
+      setDefault(rollingUpdate, 'maxSurge', '25%');
     }
     setDefault(spec, 'revisionHistoryLimit', 10);
     setDefault(spec, 'progressDeadlineSeconds', 600);
-    setDefault(spec, 'template', {});
-    defaultPodTemplate(spec.template!);
+    const template = setDefault(spec, 'template', {});
+    defaultPodTemplate(template);
     setDefault(deployment, 'status', {});
   },
   prepareForCreate(deployment) {

@@ -75,8 +75,7 @@ export const replicaSetDefinition: ResourceDefinition = defineBuiltin<ReplicaSet
     setDefault(set, 'spec', {});
     setDefault(set.spec, 'replicas', 1);
     if (set.spec.template) defaultPodTemplate(set.spec.template);
-    setDefault(set, 'status', {});
-    setDefault(set.status!, 'replicas', 0);
+    setDefault(setDefault(set, 'status', {}), 'replicas', 0);
   },
   prepareForCreate(set) {
     set.status = { replicas: 0 };

@@ -59,8 +59,7 @@ function applyDefaults(set: StatefulSet): void {
   setDefault(set, 'spec', {});
   const spec = set.spec;
   setDefault(spec, 'podManagementPolicy', 'OrderedReady');
-  setDefault(spec, 'updateStrategy', {});
-  const strategy = spec.updateStrategy!;
+  const strategy = setDefault(spec, 'updateStrategy', {});
   if (!strategy.type) {
     strategy.type = 'RollingUpdate';
     setDefault(strategy, 'rollingUpdate', {});
@@ -68,25 +67,24 @@ function applyDefaults(set: StatefulSet): void {
   if (strategy.type === 'RollingUpdate' && strategy.rollingUpdate) {
     setDefault(strategy.rollingUpdate, 'partition', 0);
   }
-  setDefault(spec, 'persistentVolumeClaimRetentionPolicy', {});
-  setDefault(spec.persistentVolumeClaimRetentionPolicy!, 'whenDeleted', 'Retain');
-  setDefault(spec.persistentVolumeClaimRetentionPolicy!, 'whenScaled', 'Retain');
+  const retention = setDefault(spec, 'persistentVolumeClaimRetentionPolicy', {});
+  setDefault(retention, 'whenDeleted', 'Retain');
+  setDefault(retention, 'whenScaled', 'Retain');
   setDefault(spec, 'replicas', 1);
   setDefault(spec, 'revisionHistoryLimit', 10);
   setDefault(spec, 'serviceName', '');
-  setDefault(spec, 'template', {});
-  defaultPodTemplate(spec.template!);
+  const template = setDefault(spec, 'template', {});
+  defaultPodTemplate(template);
   for (const claim of spec.volumeClaimTemplates ?? []) {
     claim.apiVersion = 'v1';
     claim.kind = 'PersistentVolumeClaim';
     setDefault(claim, 'spec', {});
     defaultClaimSpec(claim.spec);
-    setDefault(claim, 'status', {});
-    setDefault(claim.status!, 'phase', 'Pending');
+    setDefault(setDefault(claim, 'status', {}), 'phase', 'Pending');
   }
-  setDefault(set, 'status', {});
-  setDefault(set.status!, 'replicas', 0);
-  setDefault(set.status!, 'availableReplicas', 0);
+  const status = setDefault(set, 'status', {});
+  setDefault(status, 'replicas', 0);
+  setDefault(status, 'availableReplicas', 0);
 }
 
 function validateUpdateStrategy(spec: StatefulSetSpec): FieldError[] {

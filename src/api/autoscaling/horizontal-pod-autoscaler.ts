@@ -11,6 +11,7 @@ import {
   type JsonObject,
   type JsonValue,
   type KubeObject,
+  must,
   own,
   parseJsonStrict,
   type Resource,
@@ -109,13 +110,12 @@ function applyDefaults(autoscaler: HorizontalPodAutoscaler): void {
     }
   }
   if (spec.behavior) {
-    setDefault(spec.behavior, 'scaleUp', {});
-    setDefault(spec.behavior, 'scaleDown', {});
-    defaultRules(spec.behavior.scaleUp!, 'up');
-    defaultRules(spec.behavior.scaleDown!, 'down');
+    const scaleUp = setDefault(spec.behavior, 'scaleUp', {});
+    const scaleDown = setDefault(spec.behavior, 'scaleDown', {});
+    defaultRules(scaleUp, 'up');
+    defaultRules(scaleDown, 'down');
   }
-  setDefault(autoscaler, 'status', {});
-  setDefault(autoscaler.status!, 'desiredReplicas', 0);
+  setDefault(setDefault(autoscaler, 'status', {}), 'desiredReplicas', 0);
 }
 
 function validateMetric(metric: Metric, path: string): FieldError[] {
@@ -414,11 +414,13 @@ const v2Definition: ResourceDefinition = defineBuiltin<HorizontalPodAutoscaler>(
   ],
 });
 
+const v2 = must(v2Definition.versions[0], 'v2');
+
 /** Stored as v2; v1 is a view of it. */
 export const horizontalPodAutoscalerDefinition: ResourceDefinition = {
   ...v2Definition,
   versions: [
-    v2Definition.versions[0]!,
+    v2,
     {
       name: 'v1',
       served: true,
@@ -426,7 +428,7 @@ export const horizontalPodAutoscalerDefinition: ResourceDefinition = {
         return builtinSchema('io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler');
       },
       hasStatus: true,
-      printer: v2Definition.versions[0]!.printer,
+      printer: v2.printer,
     },
   ],
   convert(object, toVersion) {

@@ -127,8 +127,7 @@ export const cronJobDefinition: ResourceDefinition = defineBuiltin<CronJob>({
     setDefault(spec, 'suspend', false);
     setDefault(spec, 'successfulJobsHistoryLimit', 3);
     setDefault(spec, 'failedJobsHistoryLimit', 1);
-    setDefault(spec, 'jobTemplate', {});
-    setDefault(spec.jobTemplate!, 'metadata', {});
+    setDefault(setDefault(spec, 'jobTemplate', {}), 'metadata', {});
     if (spec.jobTemplate?.spec) defaultJobSpec(spec.jobTemplate.spec);
     setDefault(cronJob, 'status', {});
   },

@@ -226,7 +226,7 @@ function prepareConditions(
     const decided = conditionsOf(old, type);
     if (conditionsOf(draft, type).length !== decided.length) continue;
     for (const [index, condition] of conditions.entries()) {
-      if (condition.type === type) conditions[index] = { ...decided.shift()! };
+      if (condition.type === type) conditions[index] = { ...(decided.shift() ?? condition) };
     }
   }
   const now = formatTime(context.nowMs);

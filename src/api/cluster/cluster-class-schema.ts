@@ -264,7 +264,7 @@ export const patch = <External>(
 });
 
 const selector: () => Field<PatchSelector> = once(() => {
-  const { apiVersion, kind } = templateReference('').schema.properties!;
+  const { apiVersion, kind } = templateReference('').schema.properties ?? {};
   return object(
     {
       apiVersion: string()

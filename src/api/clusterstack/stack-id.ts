@@ -44,10 +44,11 @@ function versionFrom(match: RegExpExecArray | null): StackVersion | undefined {
 export function parseStackId(text: string): StackId | undefined {
   const tail = releaseTail.exec(text);
   if (tail === null) return undefined;
-  const front = /^([^-]+)-(.+)$/.exec(text.slice(0, tail.index));
-  const version = versionFrom(dotted.exec(tail[3]!) ?? dashed.exec(tail[3]!));
-  if (front === null || version === undefined) return undefined;
-  return { provider: front[1]!, name: front[2]!, kubernetesVersion: `${tail[1]}.${tail[2]}`, version };
+  const [, major, minor, release = ''] = tail;
+  const [, provider, name] = /^([^-]+)-(.+)$/.exec(text.slice(0, tail.index)) ?? [];
+  const version = versionFrom(dotted.exec(release) ?? dashed.exec(release));
+  if (provider === undefined || name === undefined || version === undefined) return undefined;
+  return { provider, name, kubernetesVersion: `${major}.${minor}`, version };
 }
 
 /** with a dot, as in `spec.versions` */
@@ -111,6 +112,7 @@ export function newestPerChannel(ids: readonly StackId[]): StackId[] {
 
 /** How many minors of Kubernetes lie between two of them; undefined across majors. */
 export function minorDistance(from: StackFamily, to: StackFamily): number | undefined {
-  const [a, b] = [from, to].map(({ kubernetesVersion }) => kubernetesVersion.split('.').map(Number));
-  return a![0] === b![0] ? b![1]! - a![1]! : undefined;
+  const [fromMajor, fromMinor = 0] = from.kubernetesVersion.split('.').map(Number);
+  const [toMajor, toMinor = 0] = to.kubernetesVersion.split('.').map(Number);
+  return fromMajor === toMajor ? toMinor - fromMinor : undefined;
 }

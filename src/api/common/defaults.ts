@@ -4,9 +4,15 @@ import { canonicalQuantity } from '../../machinery/index.ts';
  * Sets a field that is absent. An empty text counts as absent: Go cannot tell the two apart, so kube-apiserver fills
  * both in.
  */
-export function setDefault<T extends object, K extends keyof T>(target: T, key: K, value: NonNullable<T[K]>): void {
-  const current: unknown = target[key];
-  if (current === undefined || current === null || current === '') target[key] = value;
+export function setDefault<T extends object, K extends keyof T>(
+  target: T,
+  key: K,
+  value: NonNullable<T[K]>,
+): NonNullable<T[K]> {
+  const current = target[key];
+  if (current !== undefined && current !== null && current !== '') return current;
+  target[key] = value;
+  return value;
 }
 
 /** Like setDefault for numbers whose zero means "not set". */
@@ -15,6 +21,11 @@ export function setDefaultNumber<K extends string>(target: { [key in K]?: number
 }
 
 export type ResourceList = Record<string, string>;
+
+/** Amounts that only `others` has. */
+export function addMissing(amounts: ResourceList, others: Readonly<ResourceList> | undefined): void {
+  for (const [name, amount] of Object.entries(others ?? {})) amounts[name] ??= amount;
+}
 
 /** Rewrites amounts in their canonical form, as decoding them does upstream; what is no quantity stays for validation. */
 export function canonicalizeResources(resources: ResourceList | undefined): void {

@@ -14,9 +14,9 @@ const suffixPattern = /^(.*?)[-+]k0s\.([0-9][0-9A-Za-z.-]*)$/;
  * without the suffix (release 0) and without the leading v. Undefined for anything else.
  */
 export function parseK0sVersion(text: string): K0sVersion | undefined {
-  const match = suffixPattern.exec(text);
-  const version = parseKubernetesVersion(withLeadingV(match === null ? text : match[1]!));
-  return version === undefined ? undefined : { ...version, release: match === null ? '0' : match[2]! };
+  const [, kubernetes = text, release = '0'] = suffixPattern.exec(text) ?? [];
+  const version = parseKubernetesVersion(withLeadingV(kubernetes));
+  return version === undefined ? undefined : { ...version, release };
 }
 
 /** `v1.32.6+k0s.0`, as k0s itself says it; what is no version stays as it is */

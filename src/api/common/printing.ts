@@ -31,7 +31,7 @@ export function createdAtRow(object: KubeObject): string[] {
 /** `a=b,c=d` in the order of the keys, `<none>` without labels. */
 export function formatLabels(labels: Readonly<Record<string, string>> | undefined): string {
   const keys = Object.keys(labels ?? {}).sort();
-  return keys.length === 0 ? '<none>' : keys.map((key) => `${key}=${labels![key]}`).join(',');
+  return keys.length === 0 ? '<none>' : keys.map((key) => `${key}=${labels?.[key]}`).join(',');
 }
 
 /** At most `max` items, then how many were left out. */

@@ -18,7 +18,7 @@ export function validateVersionChange(version: string, old: KubeadmControlPlane)
   const change = `cannot update Kubernetes version from ${old.spec.version} to ${version}`;
   const cause = skips
     ? 'minor versions cannot be skipped'
-    : `machines already run v${running!.major}.${running!.minor}`;
+    : `machines already run v${running?.major}.${running?.minor}`;
   return [fieldError.forbidden('spec.version', `${change}: ${cause}`)];
 }
 

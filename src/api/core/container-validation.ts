@@ -209,7 +209,7 @@ function validateEnv(variables: readonly EnvVar[], path: string): FieldError[] {
 }
 
 function validateEnvSource(variable: EnvVar, path: string): FieldError[] {
-  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = variable.valueFrom!;
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = variable.valueFrom ?? {};
   const errors: FieldError[] = [];
   let sources = fileKeyRef ? 1 : 0;
   if (fieldRef) {
@@ -296,7 +296,7 @@ export function validateResourceFieldRef(
 
 function validateEnvFrom(container: Container, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  for (const [index, source] of container.envFrom!.entries()) {
+  for (const [index, source] of (container.envFrom ?? []).entries()) {
     const at = `${path}[${index}]`;
     if (source.prefix) errors.push(...invalid(`${at}.prefix`, source.prefix, checkEnvVarName(source.prefix)));
     let sources = 0;
@@ -415,9 +415,9 @@ function validateHandler(handler: Handler, path: string): FieldError[] {
 function validateHandlerType(handler: Handler, type: keyof Handler, path: string): FieldError[] {
   switch (type) {
     case 'exec':
-      return handler.exec!.command?.length ? [] : [fieldError.required(`${path}.command`)];
+      return handler.exec?.command?.length ? [] : [fieldError.required(`${path}.command`)];
     case 'httpGet': {
-      const action = handler.httpGet!;
+      const action: Partial<NonNullable<Handler['httpGet']>> = handler.httpGet ?? {};
       const errors = validateRequiredText(action.path, `${path}.path`);
       errors.push(...validatePortNumberOrName(action.port, `${path}.port`));
       errors.push(...validateEnum(action.scheme ?? '', ['HTTP', 'HTTPS'], `${path}.scheme`));
@@ -427,11 +427,11 @@ function validateHandlerType(handler: Handler, type: keyof Handler, path: string
       return errors;
     }
     case 'tcpSocket':
-      return validatePortNumberOrName(handler.tcpSocket!.port, `${path}.port`);
+      return validatePortNumberOrName(handler.tcpSocket?.port, `${path}.port`);
     case 'grpc':
-      return validatePortNumberOrName(handler.grpc!.port, `${path}.port`);
+      return validatePortNumberOrName(handler.grpc?.port, `${path}.port`);
     case 'sleep':
-      return validateNonNegative(handler.sleep!.seconds, `${path}.seconds`);
+      return validateNonNegative(handler.sleep?.seconds, `${path}.seconds`);
   }
 }
 

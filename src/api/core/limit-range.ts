@@ -6,7 +6,7 @@ import {
   type Resource,
   type ResourceDefinition,
 } from '../../machinery/index.ts';
-import { canonicalizeResources, setDefault } from '../common/defaults.ts';
+import { addMissing, canonicalizeResources, setDefault } from '../common/defaults.ts';
 import { defineBuiltin, resourceOf } from '../common/define.ts';
 import { createdAtColumns, createdAtRow } from '../common/printing.ts';
 import { validateRequiredText, validateResourceName } from '../common/validation.ts';
@@ -28,16 +28,15 @@ const lists = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'
 
 /** Limits default to the maximum, requests to the default limit, else to the minimum. */
 function applyDefaults(object: LimitRange): void {
-  setDefault(object, 'spec', {});
-  setDefault(object.spec!, 'limits', []);
+  setDefault(setDefault(object, 'spec', {}), 'limits', []);
   for (const item of object.spec?.limits ?? []) {
     for (const list of lists) canonicalizeResources(item[list]);
     if (item.type !== 'Container') continue;
     item.default ??= {};
     item.defaultRequest ??= {};
-    for (const name in item.max) item.default[name] ??= item.max[name]!;
-    for (const name in item.default) item.defaultRequest[name] ??= item.default[name]!;
-    for (const name in item.min) item.defaultRequest[name] ??= item.min[name]!;
+    addMissing(item.default, item.max);
+    addMissing(item.defaultRequest, item.default);
+    addMissing(item.defaultRequest, item.min);
     if (Object.keys(item.default).length === 0) delete item.default;
     if (Object.keys(item.defaultRequest).length === 0) delete item.defaultRequest;
   }

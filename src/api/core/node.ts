@@ -10,7 +10,7 @@ import {
   type Resource,
   type ResourceDefinition,
 } from '../../machinery/index.ts';
-import { canonicalizeResources, setDefault } from '../common/defaults.ts';
+import { addMissing, canonicalizeResources, setDefault } from '../common/defaults.ts';
 import { defineBuiltin, resourceOf } from '../common/define.ts';
 import { age, ageColumn, column, nameColumn, wideColumn } from '../common/printing.ts';
 import { invalid, validateNonNegativeQuantity, validateRequiredEnum } from '../common/validation.ts';
@@ -78,23 +78,20 @@ const infoFields = [
 ] as const;
 
 function applyDefaults(node: Node): void {
-  setDefault(node, 'spec', {});
-  const spec = node.spec!;
+  const spec = setDefault(node, 'spec', {});
   // podCIDR is the old spelling of podCIDRs[0]
   if (spec.podCIDRs?.[0] !== undefined) setDefault(spec, 'podCIDR', spec.podCIDRs[0]);
   else if (spec.podCIDR) spec.podCIDRs = [spec.podCIDR];
-  setDefault(node, 'status', {});
-  const status = node.status!;
+  const status = setDefault(node, 'status', {});
   canonicalizeResources(status.capacity);
   canonicalizeResources(status.allocatable);
   if (status.capacity) {
     status.allocatable ??= {};
-    for (const name in status.capacity) status.allocatable[name] ??= status.capacity[name]!;
+    addMissing(status.allocatable, status.capacity);
   }
-  setDefault(status, 'daemonEndpoints', {});
-  setDefault(status.daemonEndpoints!, 'kubeletEndpoint', { Port: 0 });
-  setDefault(status, 'nodeInfo', {});
-  for (const field of infoFields) setDefault(status.nodeInfo!, field, '');
+  setDefault(setDefault(status, 'daemonEndpoints', {}), 'kubeletEndpoint', { Port: 0 });
+  const nodeInfo = setDefault(status, 'nodeInfo', {});
+  for (const field of infoFields) setDefault(nodeInfo, field, '');
 }
 
 function validateTaints(taints: readonly Taint[]): FieldError[] {
@@ -133,7 +130,8 @@ function validate(node: Node): FieldError[] {
   for (const [index, cidr] of cidrs.entries()) {
     errors.push(...invalid(`spec.podCIDRs[${index}]`, cidr, checkCidr(cidr)));
   }
-  if (cidrs.length > 2 || (cidrs.length === 2 && cidrFamily(cidrs[0]!) === cidrFamily(cidrs[1]!))) {
+  const [first, second, ...more] = cidrs;
+  if (more.length > 0 || (first !== undefined && second !== undefined && cidrFamily(first) === cidrFamily(second))) {
     errors.push(fieldError.invalid('spec.podCIDRs', cidrs, 'may specify no more than one CIDR for each IP family'));
   }
   return errors;
@@ -166,7 +164,7 @@ function roles(node: Node): string {
   const labels = node.metadata.labels ?? {};
   for (const key in labels) {
     if (key.startsWith(rolePrefix) && key.length > rolePrefix.length) found.add(key.slice(rolePrefix.length));
-    else if (key === 'kubernetes.io/role' && labels[key]) found.add(labels[key]!);
+    else if (key === 'kubernetes.io/role' && labels[key]) found.add(labels[key]);
   }
   return found.size === 0 ? '<none>' : [...found].sort().join(',');
 }

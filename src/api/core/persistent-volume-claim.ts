@@ -151,8 +151,7 @@ export const persistentVolumeClaimDefinition: ResourceDefinition = defineBuiltin
   applyDefaults(claim) {
     setDefault(claim, 'spec', {});
     defaultClaimSpec(claim.spec);
-    setDefault(claim, 'status', {});
-    setDefault(claim.status!, 'phase', 'Pending');
+    setDefault(setDefault(claim, 'status', {}), 'phase', 'Pending');
     canonicalizeResources(claim.status?.capacity);
   },
   prepareForCreate(claim) {

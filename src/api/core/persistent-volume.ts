@@ -166,8 +166,7 @@ export const persistentVolumeDefinition: ResourceDefinition = defineBuiltin<Pers
     if (volume.spec.hostPath) setDefault(volume.spec.hostPath, 'type', '');
     defaultStorageVolume(volume.spec as Pick<Volume, 'iscsi' | 'rbd' | 'azureDisk' | 'scaleIO'>);
     canonicalizeResources(volume.spec.capacity);
-    setDefault(volume, 'status', {});
-    setDefault(volume.status!, 'phase', 'Pending');
+    setDefault(setDefault(volume, 'status', {}), 'phase', 'Pending');
   },
   prepareForCreate(volume, context) {
     volume.status = { phase: 'Pending', lastPhaseTransitionTime: formatTime(context.nowMs) };

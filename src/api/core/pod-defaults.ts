@@ -1,5 +1,11 @@
 import { canonicalQuantity } from '../../machinery/index.ts';
-import { canonicalizeRequirements, canonicalizeResources, setDefault, setDefaultNumber } from '../common/defaults.ts';
+import {
+  addMissing,
+  canonicalizeRequirements,
+  canonicalizeResources,
+  setDefault,
+  setDefaultNumber,
+} from '../common/defaults.ts';
 import type {
   Container,
   FieldRef,
@@ -139,9 +145,9 @@ export function defaultPod(spec: PodSpec): void {
   for (const containers of [spec.containers, spec.initContainers]) {
     for (const container of containers ?? []) {
       const resources = container.resources;
-      for (const name in resources?.limits) {
+      if (resources?.limits && Object.keys(resources.limits).length > 0) {
         resources.requests ??= {};
-        resources.requests[name] ??= resources.limits[name]!;
+        addMissing(resources.requests, resources.limits);
       }
       if (!spec.hostNetwork) continue;
       for (const port of container.ports ?? []) {

@@ -143,7 +143,7 @@ function validateDnsConfig(spec: PodSpec, path: string): FieldError[] {
 
 function validateSpread(spec: PodSpec, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  for (const [index, constraint] of spec.topologySpreadConstraints!.entries()) {
+  for (const [index, constraint] of (spec.topologySpreadConstraints ?? []).entries()) {
     const at = `${path}[${index}]`;
     if (!(constraint.maxSkew > 0)) {
       errors.push(fieldError.invalid(`${at}.maxSkew`, constraint.maxSkew ?? 0, 'must be greater than zero'));
@@ -297,7 +297,7 @@ function validateDownwardFiles(
 }
 
 function validateProjected(volume: Volume, path: string): FieldError[] {
-  const { defaultMode, sources = [] } = volume.projected!;
+  const { defaultMode, sources = [] } = volume.projected ?? {};
   const errors = validateMode(defaultMode, `${path}.defaultMode`);
   for (const [index, source] of sources.entries()) {
     const at = `${path}.sources[${index}]`;

@@ -101,8 +101,7 @@ export const replicationControllerDefinition: ResourceDefinition = defineBuiltin
     }
     setDefault(spec, 'replicas', 1);
     if (spec.template) defaultPodTemplate(spec.template);
-    setDefault(controller, 'status', {});
-    setDefault(controller.status!, 'replicas', 0);
+    setDefault(setDefault(controller, 'status', {}), 'replicas', 0);
   },
   prepareForCreate(controller) {
     controller.status = { replicas: 0 };

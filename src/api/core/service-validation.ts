@@ -160,7 +160,8 @@ function validateClusterIps(spec: ServiceSpec, ips: readonly string[]): FieldErr
   }
   if (ips.length > 2) errors.push(fieldError.invalid('spec.clusterIPs', ips, 'may only hold up to 2 values'));
   if (errors.length > 0 || isHeadless(spec)) return errors;
-  if (ips.length === 2 && ipFamily(ips[0]!) === ipFamily(ips[1]!)) {
+  const [first, second] = ips;
+  if (first !== undefined && second !== undefined && ipFamily(first) === ipFamily(second)) {
     errors.push(fieldError.invalid('spec.clusterIPs', ips, 'may specify no more than one IP for each IP family'));
   }
   for (const [index, ip] of ips.entries()) {

@@ -27,9 +27,9 @@ function applyDefaults(service: Service): void {
   if (isExternallyAccessible(spec)) setDefault(spec, 'externalTrafficPolicy', 'Cluster');
   if (spec.type !== 'ExternalName') setDefault(spec, 'internalTrafficPolicy', 'Cluster');
   if (spec.type === 'LoadBalancer') setDefault(spec, 'allocateLoadBalancerNodePorts', true);
-  setDefault(service, 'status', {});
-  setDefault(service.status!, 'loadBalancer', {});
-  for (const ingress of service.status!.loadBalancer?.ingress ?? []) {
+  const status = setDefault(service, 'status', {});
+  setDefault(status, 'loadBalancer', {});
+  for (const ingress of status.loadBalancer?.ingress ?? []) {
     if (ingress.ip) setDefault(ingress, 'ipMode', 'VIP');
   }
 }

@@ -176,11 +176,11 @@ function subnetsBecomeIds(
     return false;
   }
   return subnets.every((subnet, i) => {
-    const was = before[i]!;
+    const was = before[i];
     if (deepEqual(subnet, was)) return true;
     return (
       subnet.id !== undefined &&
-      was.filter !== undefined &&
+      was?.filter !== undefined &&
       found.some(({ name, id }) => name === was.filter?.name && id === subnet.id)
     );
   });

@@ -1,3 +1,4 @@
+import { must, type Schema } from '../../machinery/index.ts';
 import { lenient } from '../kind/lenient.ts';
 import {
   anyValue,
@@ -185,7 +186,7 @@ function blockDevices(): UntypedField {
       },
     },
   });
-  return { schema: schema.properties!['additionalBlockDevices']!, isRequired: false };
+  return { schema: propertyOf(schema, 'additionalBlockDevices'), isRequired: false };
 }
 
 export const alphaMachineSpec = (alpha: Alpha): UntypedField =>
@@ -306,6 +307,8 @@ export const alphaClusterSpec = (alpha: Alpha): UntypedField =>
     'What is wanted.',
   );
 
+const propertyOf = (schema: Schema, name: string): Schema => must(schema.properties?.[name], name);
+
 const rules = { type: 'array', items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } as const;
 const securityGroupRules = {
   'controlPlaneSecurityGroup.rules': rules,
@@ -317,9 +320,9 @@ const securityGroupRules = {
 export function alphaClusterStatus(alpha: Alpha): UntypedField {
   const { schema: current } = openStackClusterStatusV1beta1();
   const networkParts = {
-    'network.subnet': current.properties!['network']!.properties!['subnets']!.items!,
-    'network.router': current.properties!['router']!,
-    'network.apiServerLoadBalancer': current.properties!['apiServerLoadBalancer']!,
+    'network.subnet': must(propertyOf(propertyOf(current, 'network'), 'subnets').items, 'the schema of a subnet'),
+    'network.router': propertyOf(current, 'router'),
+    'network.apiServerLoadBalancer': propertyOf(current, 'apiServerLoadBalancer'),
   };
   return lenient(openStackClusterStatusV1beta1(), {
     without: [

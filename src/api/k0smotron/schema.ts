@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { apiEndpoint } from '../cluster/cluster-schema.ts';
 import { conditions, templateMetadata } from '../cluster/common-schema.ts';
 import type { StatusCondition } from '../cluster/types.ts';
@@ -48,7 +49,10 @@ export const plainConditions: () => Field<StatusCondition[]> = once(() =>
 
 const condition = (): Field<StatusCondition> => {
   const { items } = conditions().schema;
-  return new SchemaField<StatusCondition, AllNames<StatusCondition>, false>(items!, false);
+  return new SchemaField<StatusCondition, AllNames<StatusCondition>, false>(
+    must(items, 'the schema of a condition'),
+    false,
+  );
 };
 
 export const embeddedMetadata = (): Field<EmbeddedMetadata> =>

@@ -126,7 +126,7 @@ export const dataStoreStrategy: ResourceStrategy<DataStore> = {
       if (match === null) {
         return [fieldError.invalid(path, endpoint, 'must be host:port, without scheme or path')];
       }
-      return [...validatePort(Number(match[2]), path), ...validateHost(match[1]!.replace(/^\[|\]$/g, ''), path)];
+      return [...validatePort(Number(match[2]), path), ...validateHost((match[1] ?? '').replace(/^\[|\]$/g, ''), path)];
     });
   }),
 };

@@ -53,7 +53,7 @@ export function createConverter(
   options: ConverterOptions,
 ): (object: UnstructuredObject, toVersion: string) => UnstructuredObject {
   const { group, kind, hub } = options;
-  const hubSchema = (): Schema => options.version(hub)!.schema;
+  const hubSchema = (): Schema => versionOf(hub).schema;
 
   const versionOf = (name: string): ConvertibleVersion => {
     const found = options.version(name);

@@ -21,8 +21,8 @@ export function coreType<T>(name: string, description = '', without: readonly st
 
 /** the fields of such a type, to stand among others */
 export function coreFields(name: string): Readonly<Record<string, { schema: Schema; isRequired: false }>> {
-  const { properties } = schemaOf(typeNamed(`${core}.${name}`));
-  return Object.fromEntries(Object.entries(properties!).map(([key, schema]) => [key, { schema, isRequired: false }]));
+  const { properties = {} } = schemaOf(typeNamed(`${core}.${name}`));
+  return Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, { schema, isRequired: false }]));
 }
 
 /** name of the type of Kubernetes that a schema of ours holds as it is */

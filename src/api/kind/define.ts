@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
   type KubeObject,
+  must,
   type Resource,
   type ResourceDefinition,
   type ResourceStrategy,
@@ -107,7 +108,8 @@ function kindFrom<T extends KubeObject>(source: AnyKindSource<T>): Kind<T> {
   const namespaced = source.namespaced ?? true;
   const singular = kind.toLowerCase();
   const old = source.old ?? [];
-  const versions = [versionDefinition(source, hub), ...old.map((version) => versionDefinition(source, version))];
+  const hubVersion = versionDefinition(source, hub);
+  const versions = [hubVersion, ...old.map((version) => versionDefinition(source, version))];
   const byName = new Map(
     versions.map((version, i) => [
       version.name,
@@ -116,13 +118,13 @@ function kindFrom<T extends KubeObject>(source: AnyKindSource<T>): Kind<T> {
         get schema() {
           return version.schema;
         },
-        ...(i === 0 ? {} : { mapping: old[i - 1]!.mapping }),
+        ...(i === 0 ? {} : { mapping: must(old[i - 1], version.name).mapping }),
       },
     ]),
   );
   const converter = createConverter({ group, kind, hub: hub.name, version: (name) => byName.get(name) });
   const crd = once(() => customResourceDefinition(source, versions));
-  const strategy = withSchemaDefaults(source.strategy ?? {}, versions[0]!);
+  const strategy = withSchemaDefaults(source.strategy ?? {}, hubVersion);
   const schemaSaysAll = source.strategy === undefined && old.length === 0 && strategy.warnings === undefined;
   return {
     definition: {
@@ -236,7 +238,9 @@ function customResourceDefinition(
         categories: [...(source.categories ?? ['cluster-api'])],
       },
       scope: (source.namespaced ?? true) ? 'Namespaced' : 'Cluster',
-      versions: versions.map((version) => crdVersion(version, columns.get(version.name)!, source.hub.name)),
+      versions: versions.map((version) =>
+        crdVersion(version, must(columns.get(version.name), 'columns.get(version.name)'), source.hub.name),
+      ),
     },
   };
 }

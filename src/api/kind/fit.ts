@@ -34,9 +34,9 @@ function cut(value: JsonValue, schema: Schema): JsonValue {
 
 function cutItems(items: JsonValue[], schema: Schema): JsonValue[] {
   let copy: JsonValue[] | undefined;
-  for (let i = 0; i < items.length; i++) {
-    const kept = cut(items[i]!, schema);
-    if (kept === items[i]) continue;
+  for (const [i, item] of items.entries()) {
+    const kept = cut(item, schema);
+    if (kept === item) continue;
     copy ??= [...items];
     copy[i] = kept;
   }

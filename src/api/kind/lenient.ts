@@ -33,7 +33,7 @@ function loosen(schema: Schema): Schema {
   }
   if (schema.properties !== undefined) {
     loose.properties = {};
-    for (const name in schema.properties) loose.properties[name] = loosen(schema.properties[name]!);
+    for (const [name, property] of Object.entries(schema.properties)) loose.properties[name] = loosen(property);
   }
   if (schema['x-kubernetes-int-or-string'] === true) {
     loose['x-kubernetes-int-or-string'] = true;
@@ -47,7 +47,7 @@ function loosen(schema: Schema): Schema {
 /** Changes the private copy `schema`. */
 function edit(schema: Schema, path: string, value: Schema | undefined): void {
   const names = path.split('.');
-  const last = names.pop()!;
+  const last = names.pop() ?? '';
   let current = schema;
   for (const name of names) current = stepInto(current).properties?.[name] ?? current;
   const { properties } = stepInto(current);

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../machinery/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue, must } from '../../machinery/index.ts';
 
 /** What a mapping may need to know of the object around the value. */
 export interface MappingContext {
@@ -32,8 +32,8 @@ export function field(old: string, hub: string = old, mapping: Mapping = asIs): 
  * segment of a listed path is taken away from that rule, on the side it belongs to.
  */
 export function fields(...listed: readonly FieldMapping[]): Mapping {
-  const oldNames = new Set(listed.map((entry) => entry.old[0]!));
-  const hubNames = new Set(listed.map((entry) => entry.hub[0]!));
+  const oldNames = new Set(listed.flatMap((entry) => entry.old.slice(0, 1)));
+  const hubNames = new Set(listed.flatMap((entry) => entry.hub.slice(0, 1)));
   return {
     up(value, context) {
       if (!isJsonObject(value)) return undefined;
@@ -99,13 +99,13 @@ export function valueAt(value: JsonObject, path: readonly string[]): JsonValue |
 /** Sets a value deep inside a fresh object; an object already there from an earlier field is copied, never changed. */
 export function place(target: JsonObject, path: readonly string[], value: JsonValue): void {
   let current = target;
-  for (let i = 0; i < path.length - 1; i++) {
-    const existing = current[path[i]!];
+  for (const name of path.slice(0, -1)) {
+    const existing = current[name];
     const next: JsonObject = isJsonObject(existing) ? { ...existing } : {};
-    current[path[i]!] = next;
+    current[name] = next;
     current = next;
   }
-  const last = path[path.length - 1]!;
+  const last = must(path.at(-1), 'the last of a path');
   const existing = current[last];
   current[last] = isJsonObject(existing) && isJsonObject(value) ? { ...existing, ...value } : value;
 }

@@ -44,12 +44,12 @@ function mergeLists(base: JsonValue[], theirs: JsonValue[], mine: JsonValue[]): 
   const originals = theirs.map((item) => {
     const index = base.findIndex((candidate, i) => !taken.has(i) && deepEqual(candidate, item));
     if (index >= 0) taken.add(index);
-    return index;
+    return mine[index];
   });
   return theirs.map((item, position) => {
-    let index = originals[position]!;
-    if (index >= 0) return mine[index]!;
-    index = base.findIndex((candidate, i) => !taken.has(i) && sameIdentity(candidate, item));
+    const original = originals[position];
+    if (original !== undefined) return original;
+    let index = base.findIndex((candidate, i) => !taken.has(i) && sameIdentity(candidate, item));
     if (index < 0 && theirs.length === base.length && !taken.has(position)) index = position;
     if (index < 0) return item;
     taken.add(index);

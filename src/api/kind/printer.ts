@@ -51,7 +51,7 @@ function column(
 /** Prints rows from columns, the way kube-apiserver does for custom resources: without columns there is only the age. */
 export function printerFromColumns(columns: readonly PrinterColumn[]): TablePrinter {
   const shown = columns.length === 0 ? [ageColumn] : columns;
-  const paths = shown.map((column) => compileJsonPath(column.jsonPath));
+  const cells = shown.map(({ type, jsonPath }) => ({ type, path: compileJsonPath(jsonPath) }));
   return {
     columns: [
       nameColumn,
@@ -64,7 +64,7 @@ export function printerFromColumns(columns: readonly PrinterColumn[]): TablePrin
     ],
     row: (object, nowMs) => [
       object.metadata.name ?? '',
-      ...shown.map((column, i) => cell(column.type, paths[i]!.find(object)[0], nowMs)),
+      ...cells.map(({ type, path }) => cell(type, path.find(object)[0], nowMs)),
     ],
   };
 }

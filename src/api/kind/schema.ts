@@ -185,8 +185,7 @@ export function object<P extends Fields>(
 ): Field<ObjectOf<P>> {
   const properties: Record<string, Schema> = {};
   const required: string[] = [];
-  for (const name in fields) {
-    const field = fields[name]!;
+  for (const [name, field] of Object.entries(fields)) {
     properties[name] = field.schema;
     if (field.isRequired) required.push(name);
   }

@@ -164,8 +164,7 @@ export const ingressDefinition: ResourceDefinition = defineBuiltin<Ingress>({
   ],
   applyDefaults(ingress) {
     setDefault(ingress, 'spec', {});
-    setDefault(ingress, 'status', {});
-    setDefault(ingress.status!, 'loadBalancer', {});
+    setDefault(setDefault(ingress, 'status', {}), 'loadBalancer', {});
   },
   prepareForCreate(ingress) {
     ingress.status = { loadBalancer: {} };

@@ -133,8 +133,7 @@ export const networkPolicyDefinition: ResourceDefinition = defineBuiltin<Network
     age(policy, nowMs),
   ],
   applyDefaults(policy) {
-    setDefault(policy, 'spec', {});
-    const spec = policy.spec!;
+    const spec = setDefault(policy, 'spec', {});
     setDefault(spec, 'podSelector', {});
     if ((spec.policyTypes ?? []).length === 0) {
       // every policy isolates for ingress; egress only when it says something about it

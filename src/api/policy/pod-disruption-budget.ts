@@ -79,8 +79,8 @@ export const podDisruptionBudgetDefinition: ResourceDefinition = defineBuiltin<P
   ],
   applyDefaults(budget) {
     setDefault(budget, 'spec', {});
-    setDefault(budget, 'status', {});
-    for (const count of counts) setDefault(budget.status!, count, 0);
+    const status = setDefault(budget, 'status', {});
+    for (const count of counts) setDefault(status, count, 0);
   },
   prepareForCreate(budget) {
     budget.status = { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 };

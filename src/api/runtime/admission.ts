@@ -30,13 +30,12 @@ export const extensionConfigStrategy: ResourceStrategy<ExtensionConfig> = {
 
 function validateClient({ url, service }: ExtensionClientConfig): FieldError[] {
   const path = 'spec.clientConfig';
-  if (url === undefined && service === undefined) {
-    return [fieldError.required(path, 'either url or service must be defined')];
-  }
   if (url !== undefined && service !== undefined) {
     return [fieldError.forbidden(path, 'only one of url or service can be defined')];
   }
-  return url === undefined ? validateService(service!, `${path}.service`) : validateUrl(url, `${path}.url`);
+  if (url !== undefined) return validateUrl(url, `${path}.url`);
+  if (service !== undefined) return validateService(service, `${path}.service`);
+  return [fieldError.required(path, 'either url or service must be defined')];
 }
 
 function validateUrl(text: string, path: string): FieldError[] {

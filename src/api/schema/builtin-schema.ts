@@ -1,4 +1,4 @@
-import type { GroupVersionKind, JsonValue, Schema } from '../../machinery/index.ts';
+import { type GroupVersionKind, type JsonValue, must, type Schema } from '../../machinery/index.ts';
 import { metaTypes } from '../meta/types.ts';
 import type { FieldDeclaration } from './notation.ts';
 import { specialTypes } from './protobuf-messages.ts';
@@ -94,9 +94,9 @@ function visibleFields(type: IndexedType): FieldDeclaration[] {
 
 /** `type,localhostProfile:LocalhostProfile` */
 function unionOf(text: string): JsonValue {
-  const [discriminator, ...members] = text.split(',');
+  const [discriminator = '', ...members] = text.split(',');
   return {
-    discriminator: discriminator!,
+    discriminator,
     'fields-to-discriminateBy': Object.fromEntries(members.map((member) => member.split(':') as [string, string])),
   };
 }
@@ -219,7 +219,7 @@ function refer(value: Schema, added: Schema): Schema {
 
 function referenceTo(value: Schema, added: Schema): Schema {
   if (!isObjectType(value)) return withComponentSchema({ ...value, ...added }, value);
-  const node: Schema = { type: 'object', component: value.component! };
+  const node: Schema = { type: 'object', component: must(value.component, 'value.component') };
   if (value.required !== undefined) node.required = value.required;
   const mapType = value['x-kubernetes-map-type'];
   if (mapType !== undefined) node['x-kubernetes-map-type'] = mapType;

@@ -72,19 +72,18 @@ const typePattern = /^(\*)?(\[\]|map\[string\])?([A-Za-z][\w.]*)$/;
 
 function readField(line: string, owner: string): FieldDeclaration {
   const { code, description } = splitDescription(line);
-  const match = fieldPattern.exec(code);
-  const type = match === null ? undefined : readType(match[3]!);
-  if (match === null || type === undefined) {
+  const [, name, number, typeText = '', flags] = fieldPattern.exec(code) ?? [];
+  const type = readType(typeText);
+  if (name === undefined || type === undefined) {
     throw new Error(`type table: ${owner} has a line that is not a field: ${line}`);
   }
-  const name = match[1]!;
   return {
     name,
-    number: Number(match[2]),
+    number: Number(number),
     typeName: type.typeName,
     shape: name === '...' ? 'inline' : type.shape,
     pointer: type.pointer,
-    flags: match[4] === undefined ? noFlags : readFlags(match[4]),
+    flags: flags === undefined ? noFlags : readFlags(flags),
     description,
   };
 }
@@ -98,10 +97,10 @@ const knownFlags = new Map<string, ReadonlyMap<string, string>>();
 function readType(text: string): FieldType | undefined {
   let type = knownTypes.get(text);
   if (type === undefined) {
-    const match = typePattern.exec(text);
-    if (match === null) return undefined;
-    const shape = match[2] === undefined ? 'one' : match[2] === '[]' ? 'list' : 'map';
-    type = { typeName: match[3]!, shape, pointer: match[1] !== undefined };
+    const [, pointer, container, typeName] = typePattern.exec(text) ?? [];
+    if (typeName === undefined) return undefined;
+    const shape = container === undefined ? 'one' : container === '[]' ? 'list' : 'map';
+    type = { typeName, shape, pointer: pointer !== undefined };
     knownTypes.set(text, type);
   }
   return type;
@@ -118,7 +117,7 @@ function readFlags(text: string): ReadonlyMap<string, string> {
   const known = knownFlags.get(text);
   if (known !== undefined) return known;
   const flags = new Map<string, string>();
-  for (const match of text.matchAll(flagPattern)) flags.set(match[1]!, match[2] ?? '');
+  for (const [, name = '', value = ''] of text.matchAll(flagPattern)) flags.set(name, value);
   knownFlags.set(text, flags);
   return flags;
 }

@@ -1,5 +1,11 @@
-import type { ProtobufField, ProtobufLeaf, ProtobufMessage, ProtobufRegistry } from '../../machinery/index.ts';
-import { formatApiVersion } from '../../machinery/index.ts';
+import {
+  formatApiVersion,
+  must,
+  type ProtobufField,
+  type ProtobufLeaf,
+  type ProtobufMessage,
+  type ProtobufRegistry,
+} from '../../machinery/index.ts';
 import { metaTypes } from '../meta/types.ts';
 import type { FieldDeclaration } from './notation.ts';
 import { createSpecialTypes, type SpecialType } from './special-types.ts';
@@ -12,7 +18,7 @@ export const specialTypes: ReadonlyMap<string, SpecialType> = createSpecialTypes
 function messageOf(component: string): ProtobufMessage {
   let message = messages.get(component);
   if (message === undefined) {
-    message = createMessage(indexedTypes().get(component)!);
+    message = createMessage(must(indexedTypes().get(component), 'indexedTypes().get(component)'));
     messages.set(component, message);
   }
   return message;

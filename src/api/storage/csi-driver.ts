@@ -76,8 +76,7 @@ export const csiDriverDefinition: ResourceDefinition = defineBuiltin<CsiDriver>(
     ];
   },
   applyDefaults(driver) {
-    setDefault(driver, 'spec', {});
-    const spec = driver.spec!;
+    const spec = setDefault(driver, 'spec', {});
     setDefault(spec, 'attachRequired', true);
     setDefault(spec, 'podInfoOnMount', false);
     setDefault(spec, 'storageCapacity', false);

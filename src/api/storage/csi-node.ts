@@ -48,8 +48,7 @@ export const csiNodeDefinition: ResourceDefinition = defineBuiltin<CsiNode>({
   columns: [nameColumn, column('Drivers', 'integer'), ageColumn],
   row: (node, nowMs) => [node.metadata.name ?? '', (node.spec?.drivers ?? []).length, age(node, nowMs)],
   applyDefaults(node) {
-    setDefault(node, 'spec', {});
-    setDefault(node.spec!, 'drivers', []);
+    setDefault(setDefault(node, 'spec', {}), 'drivers', []);
   },
   validateCreate: validate,
   validateUpdate(node, old) {

@@ -70,8 +70,7 @@ export const volumeAttachmentDefinition: ResourceDefinition = defineBuiltin<Volu
   ],
   applyDefaults(attachment) {
     setDefault(attachment, 'spec', { attacher: '', nodeName: '', source: {} });
-    setDefault(attachment, 'status', {});
-    setDefault(attachment.status!, 'attached', false);
+    setDefault(setDefault(attachment, 'status', {}), 'attached', false);
   },
   prepareForCreate(attachment) {
     attachment.status = { attached: false };

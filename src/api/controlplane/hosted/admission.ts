@@ -114,8 +114,8 @@ function isSchedule(schedule: string): boolean {
   const parts = schedule.trim().split(/\s+/);
   return (
     parts.length === fieldLimits.length &&
-    parts.every((part, i) => {
-      const [least, most] = fieldLimits[i]!;
+    fieldLimits.every(([least, most], i) => {
+      const part = parts[i] ?? '';
       return part === '*' || (/^[0-9]+$/.test(part) && Number(part) >= least && Number(part) <= most);
     })
   );
@@ -128,12 +128,11 @@ function validateDurations(certificates: HostedControlPlaneFields['certificates'
     caCertificateDuration: authority = defaultAuthorityDuration,
   } = certificates;
   const given = { rootCaCertificateDuration: root, caCertificateDuration: authority };
+  const lengthOf = (text: string): number => parseDuration(text) ?? 0;
   const errors = Object.entries(given).flatMap(([name, text]) =>
-    (parseDuration(text) ?? 0) > 0
-      ? []
-      : [fieldError.invalid(`${path}.${name}`, text, 'must be a duration, e.g. 48h or 8760h')],
+    lengthOf(text) > 0 ? [] : [fieldError.invalid(`${path}.${name}`, text, 'must be a duration, e.g. 48h or 8760h')],
   );
-  if (errors.length > 0 || parseDuration(root)! >= parseDuration(authority)!) return errors;
+  if (errors.length > 0 || lengthOf(root) >= lengthOf(authority)) return errors;
   return [
     fieldError.invalid(
       `${path}.rootCaCertificateDuration`,
