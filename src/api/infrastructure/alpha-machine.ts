@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, must } from '../../machinery/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../machinery/index.ts';
 import { chain, each, type FieldMapping, field, fields, type Mapping, type MappingContext } from '../kind/mapping.ts';
 import type { Alpha } from './alpha-schema.ts';
 import {
@@ -108,7 +108,7 @@ function portSecurityGroups(alpha: Alpha): Mapping {
       const { securityGroups, ...rest } = value;
       const byId = (entry: JsonValue): boolean => alpha < 7 && isJsonObject(entry) && entry['id'] !== undefined;
       const groups = items(securityGroups);
-      const ids = groups.filter(byId).map((entry) => must(idOnly.down(entry, context), 'an id'));
+      const ids = groups.filter(byId).map((entry) => idOnly.down(entry, context) ?? null);
       const filters = groups.filter((entry) => !byId(entry)).map((entry) => group.down(entry, context) ?? {});
       return {
         ...rest,

@@ -56,8 +56,8 @@ export class ApplyConflictError extends Error {
 }
 
 function conflictMessage(conflicts: readonly ApplyConflict[]): string {
-  if (conflicts.length === 1) {
-    const only = conflicts[0]!;
+  const [only] = conflicts;
+  if (only && conflicts.length === 1) {
     return `Apply failed with 1 conflict: conflict with ${describeManager(only)}: ${only.field}`;
   }
   const lines: string[] = [];

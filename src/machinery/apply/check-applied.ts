@@ -1,7 +1,7 @@
 import { jsonText } from '../json/stringify.ts';
 import type { JsonValue } from '../json/value.ts';
 import { formatPathElement } from './path-element.ts';
-import { type FieldType, formOf, type ListType, type MapType, type Scalar } from './type-model.ts';
+import { type FieldType, formOf, ListType, MapType, type Scalar } from './type-model.ts';
 
 /**
  * What keeps a configuration from being applied: undeclared fields, wrong types, list items that cannot be told
@@ -16,9 +16,9 @@ export function problemsOfApplied(type: FieldType, value: JsonValue): string[] {
 function check(type: FieldType, value: JsonValue, path: string, problems: string[]): void {
   if (value === null) return;
   const form = formOf(type, value);
-  if (form === 'scalar') checkScalar(type.scalar!, value, path, problems);
-  else if (form === 'list') checkList(type.list!, value, path, problems);
-  else checkMap(type.map!, value, path, problems);
+  if (form instanceof MapType) checkMap(form, value, path, problems);
+  else if (form instanceof ListType) checkList(form, value, path, problems);
+  else checkScalar(form, value, path, problems);
 }
 
 function checkMap(type: MapType, value: JsonValue, path: string, problems: string[]): void {
@@ -45,8 +45,7 @@ function checkList(type: ListType, value: JsonValue, path: string, problems: str
     return;
   }
   const seen = new Set<string>();
-  for (let i = 0; i < value.length; i++) {
-    const item = value[i]!;
+  for (const [i, item] of value.entries()) {
     if (type.atomic) {
       check(type.element, item, `${path}[${i}]`, problems);
       continue;

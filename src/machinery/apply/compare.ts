@@ -1,8 +1,9 @@
+import { must } from '../errors/must.ts';
 import { deepEqual, type JsonObject, type JsonValue } from '../json/value.ts';
 import { type FieldSet, insertNode, leaf, type MutableFieldSet, recursiveDifference } from './field-set.ts';
 import { addedNode } from './field-walk.ts';
 import { fieldElement, type PathElement } from './path-element.ts';
-import { type FieldType, type Form, formOf, type ListType, type MapType } from './type-model.ts';
+import { type FieldType, type Form, formOf, ListType, MapType } from './type-model.ts';
 import { unownedMetadata } from './unowned-fields.ts';
 
 /** How one object differs from another, in field paths. */
@@ -19,7 +20,7 @@ export interface Comparison {
  */
 export function compareObjects(type: FieldType, before: JsonObject, after: JsonObject): Comparison {
   const walk = new CompareWalk();
-  walk.compareRoots(type.map!, before, after);
+  walk.compareRoots(must(type.map, 'the type of an object'), before, after);
   return { changed: walk.changed, removed: walk.removed };
 }
 
@@ -54,23 +55,23 @@ class CompareWalk {
 
   compare(type: FieldType, before: JsonValue | undefined, after: JsonValue | undefined): void {
     if (before === after) return;
-    if (before === undefined) {
-      this.#insert(this.changed, addedNode(type, after!));
+    if (after === undefined) {
+      if (before !== undefined) this.#insert(this.removed, addedNode(type, before));
       return;
     }
-    if (after === undefined) {
-      this.#insert(this.removed, addedNode(type, before));
+    if (before === undefined) {
+      this.#insert(this.changed, addedNode(type, after));
       return;
     }
     const oldForm = formOf(type, before);
     const newForm = formOf(type, after);
-    if (oldForm !== newForm) this.#compareAs(oldForm, type, before, after);
-    this.#compareAs(newForm, type, before, after);
+    if (oldForm !== newForm) this.#compareAs(oldForm, before, after);
+    this.#compareAs(newForm, before, after);
   }
 
-  #compareAs(form: Form, type: FieldType, before: JsonValue, after: JsonValue): void {
-    if (form === 'map') this.#compareMaps(type.map!, before, after);
-    else if (form === 'list') this.#compareLists(type.list!, before, after);
+  #compareAs(form: Form, before: JsonValue, after: JsonValue): void {
+    if (form instanceof MapType) this.#compareMaps(form, before, after);
+    else if (form instanceof ListType) this.#compareLists(form, before, after);
     else this.#compareWhole(before, after);
   }
 

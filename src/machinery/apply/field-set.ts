@@ -1,3 +1,4 @@
+import { must } from '../errors/must.ts';
 import { isJsonObject, type JsonValue } from '../json/value.ts';
 import { canonicalPathElement, comparePathElements, formatPathElement, type PathElement } from './path-element.ts';
 
@@ -52,7 +53,7 @@ export function insertNode(root: MutableFieldSet, path: readonly PathElement[], 
   let parent = root;
   const last = path.length - 1;
   for (let i = 0; i < last; i++) {
-    const element = path[i]!;
+    const element = path[i] ?? '';
     const next = parent[element];
     let child: MutableFieldSet;
     if (next === undefined) child = {};
@@ -63,7 +64,7 @@ export function insertNode(root: MutableFieldSet, path: readonly PathElement[], 
     filled.add(child);
     parent = child;
   }
-  const element = path[last]!;
+  const element = must(path[last], 'the last of a path');
   const present = parent[element];
   parent[element] = present === undefined ? node : unionNodes(present, node);
 }
@@ -74,7 +75,9 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   let result: MutableFieldSet | undefined;
   for (const element in b) {
     const left = a[element];
-    const merged = left === undefined ? b[element]! : element === '.' ? left : unionNodes(left, b[element]!);
+    const right = b[element];
+    if (right === undefined) continue;
+    const merged = left === undefined ? right : element === '.' ? left : unionNodes(left, right);
     if (merged === left) continue;
     result ??= { ...a };
     result[element] = merged;
@@ -98,8 +101,9 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   let result: MutableFieldSet | undefined;
   for (const element in b) {
     const left = a[element];
-    if (left === undefined) continue;
-    const rest = element === '.' ? undefined : differenceNodes(left, b[element]!);
+    const right = b[element];
+    if (left === undefined || right === undefined) continue;
+    const rest = element === '.' ? undefined : differenceNodes(left, right);
     if (rest === left) continue;
     result ??= { ...a };
     if (rest === undefined) delete result[element];
@@ -132,8 +136,8 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   let result: MutableFieldSet | undefined;
   for (const element in b) {
     const left = a[element];
-    if (left === undefined || element === '.') continue;
-    const right = b[element]!;
+    const right = b[element];
+    if (left === undefined || right === undefined || element === '.') continue;
     let rest: FieldSet | undefined;
     if (!isMember(right)) rest = isEmptySet(left) ? left : asNode(recursiveDifference(left, right));
     if (rest === left) continue;
@@ -147,11 +151,12 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   const result: MutableFieldSet = {};
   for (const element in a) {
+    const left = a[element];
     const right = b[element];
-    if (right === undefined) continue;
+    if (left === undefined || right === undefined) continue;
     if (element === '.') result['.'] = leaf;
     else {
-      const both = intersectNodes(a[element]!, right);
+      const both = intersectNodes(left, right);
       if (both !== undefined) result[element] = both;
     }
   }
@@ -168,8 +173,8 @@ function intersectNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
 export function leaves(set: FieldSet): FieldSet {
   const result: MutableFieldSet = {};
   for (const element in set) {
-    if (element === '.') continue;
-    const node = set[element]!;
+    const node = set[element];
+    if (element === '.' || node === undefined) continue;
     result[element] = isEmptySet(node) ? leaf : leaves(node);
   }
   return result;
@@ -179,8 +184,9 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true;
   let count = 0;
   for (const element in a) {
+    const left = a[element];
     const right = b[element];
-    if (right === undefined || !equalSets(a[element]!, right)) return false;
+    if (left === undefined || right === undefined || !equalSets(left, right)) return false;
     count++;
   }
   for (const _ in b) count--;
@@ -189,11 +195,11 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
 
 /** All paths, as kube-apiserver lists them: the members of a level before what lies deeper. */
 export function* paths(set: FieldSet, prefix: readonly PathElement[] = []): Generator<PathElement[]> {
-  const elements = Object.keys(set)
-    .filter((element) => element !== '.')
-    .sort(comparePathElements);
-  for (const element of elements) if (isMember(set[element]!)) yield [...prefix, element];
-  for (const element of elements) yield* paths(set[element]!, [...prefix, element]);
+  const members = Object.entries(set)
+    .filter(([element]) => element !== '.')
+    .sort(([a], [b]) => comparePathElements(a, b));
+  for (const [element, node] of members) if (isMember(node)) yield [...prefix, element];
+  for (const [element, node] of members) yield* paths(node, [...prefix, element]);
 }
 
 /** A path as users read it: `.spec.containers[name="a"].image`. */
@@ -229,8 +235,9 @@ function decodeNode(node: JsonValue): FieldSet {
   let empty = true;
   for (const key in node) {
     const element = key === '.' ? key : canonicalPathElement(key);
-    if (element === undefined) continue;
-    result[element] = key === '.' ? leaf : decodeNode(node[key]!);
+    const member = node[key];
+    if (element === undefined || member === undefined) continue;
+    result[element] = key === '.' ? leaf : decodeNode(member);
     empty = false;
   }
   return empty ? leaf : (asNode(result) ?? leaf);
@@ -259,16 +266,24 @@ function orderNode(node: FieldSet, compare: ((a: string, b: string) => number) |
   for (const element in node) {
     if (previous !== undefined && sorted) sorted = compare ? compare(previous, element) < 0 : previous < element;
     previous = element;
-    const child = node[element]!;
-    const orderedChild = child === leaf ? leaf : orderNode(child, compare);
-    if (orderedChild === child) continue;
+    const child = node[element];
+    const orderedChild = child === undefined || child === leaf ? child : orderNode(child, compare);
+    if (orderedChild === undefined || orderedChild === child) continue;
     ordered ??= { ...node };
     ordered[element] = orderedChild;
   }
   if (previous === undefined) return leaf;
   const members = ordered ?? node;
   if (sorted) return members;
+  return inOrder(members, compare);
+}
+
+/** The same members, put in order. */
+export function inOrder(node: FieldSet, compare: ((a: string, b: string) => number) | undefined): FieldSet {
   const result: MutableFieldSet = {};
-  for (const element of Object.keys(members).sort(compare)) result[element] = members[element]!;
+  for (const element of Object.keys(node).sort(compare)) {
+    const child = node[element];
+    if (child !== undefined) result[element] = child;
+  }
   return result;
 }

@@ -1,7 +1,8 @@
+import { must } from '../errors/must.ts';
 import { deepEqual, type JsonObject, type JsonValue } from '../json/value.ts';
-import { comparatorOf, type FieldOrder, type FieldSet, leaf, type MutableFieldSet } from './field-set.ts';
+import { comparatorOf, type FieldOrder, type FieldSet, inOrder, leaf, type MutableFieldSet } from './field-set.ts';
 import { fieldElement, sortedKeys } from './path-element.ts';
-import { type FieldType, formOf, type ListType, type MapType } from './type-model.ts';
+import { type FieldType, formOf, ListType, MapType } from './type-model.ts';
 import { unownedMetadata } from './unowned-fields.ts';
 
 /**
@@ -12,11 +13,11 @@ import { unownedMetadata } from './unowned-fields.ts';
 export function addedNode(type: FieldType, value: JsonValue, order?: FieldOrder): FieldSet {
   if (typeof value !== 'object' || value === null) return leaf;
   const form = formOf(type, value);
-  if (form === 'map' && !Array.isArray(value) && !type.map!.atomic) {
-    return addedMembers(type.map!, value, order, { '.': leaf }) ?? leaf;
+  if (form instanceof MapType && !Array.isArray(value) && !form.atomic) {
+    return addedMembers(form, value, order, { '.': leaf }) ?? leaf;
   }
-  if (form === 'list' && Array.isArray(value) && !type.list!.atomic) {
-    return addedItems(type.list!, value, order, { '.': leaf }) ?? leaf;
+  if (form instanceof ListType && Array.isArray(value) && !form.atomic) {
+    return addedItems(form, value, order, { '.': leaf }) ?? leaf;
   }
   return leaf;
 }
@@ -56,9 +57,7 @@ function addedItems(
     previous = element;
   }
   if (order === undefined || value.length === 1 || (sorted && order === 'plain')) return node;
-  const ordered: MutableFieldSet = {};
-  for (const element of Object.keys(node).sort(comparatorOf(order))) ordered[element] = node[element]!;
-  return ordered;
+  return inOrder(node, comparatorOf(order));
 }
 
 /** The fields somebody owns who creates an object, in wire order: built in one pass, for every create goes through here. */
@@ -71,7 +70,7 @@ export function createdSet(type: MapType, object: JsonObject, order: FieldOrder)
     const memberType = type.member(key);
     const isMetadata = key === 'metadata' && typeof value === 'object' && value !== null && !Array.isArray(value);
     const node = isMetadata
-      ? createdMembers(memberType.map!, value, order, unownedMetadata)
+      ? createdMembers(must(memberType.map, 'the type of metadata'), value, order, unownedMetadata)
       : createdNode(memberType, type.absent?.get(key), value, order);
     if (node !== undefined) set[fieldElement(key)] = node;
   }
@@ -106,13 +105,12 @@ function createdNode(
   if (absent === undefined) return addedNode(type, value, order);
   if (value === absent) return undefined;
   const form = formOf(type, value);
-  if (form === 'map' && !type.map!.atomic && typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    const members =
-      absent === null ? addedMembers(type.map!, value, order, {}) : createdMembers(type.map!, value, order);
+  if (form instanceof MapType && !form.atomic && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    const members = absent === null ? addedMembers(form, value, order, {}) : createdMembers(form, value, order);
     return members ?? (absent === null ? leaf : undefined);
   }
-  if (form === 'list' && !type.list!.atomic && Array.isArray(value)) {
-    return addedItems(type.list!, value, order, {}) ?? leaf;
+  if (form instanceof ListType && !form.atomic && Array.isArray(value)) {
+    return addedItems(form, value, order, {}) ?? leaf;
   }
   return deepEqual(absent, value) ? undefined : leaf;
 }
@@ -128,9 +126,9 @@ export function appliedSet(type: FieldType, value: JsonValue): FieldSet {
 function appliedNode(type: FieldType, value: JsonValue, member: boolean): FieldSet | undefined {
   const form = formOf(type, value);
   let node: FieldSet | undefined;
-  if (form === 'scalar') node = leaf;
-  else if (form === 'map') node = type.map!.atomic ? leaf : appliedMap(type.map!, value, member);
-  else node = type.list!.atomic ? leaf : appliedList(type.list!, value, member);
+  if (typeof form === 'string' || form.atomic) node = leaf;
+  else if (form instanceof MapType) node = appliedMap(form, value, member);
+  else node = appliedList(form, value, member);
   return node ?? (member ? leaf : undefined);
 }
 
@@ -162,7 +160,7 @@ function appliedList(type: ListType, value: JsonValue, self: boolean): FieldSet 
   for (const item of value) {
     const element = type.elementOf(item);
     if (element === undefined) continue;
-    node[element] = node[element] === undefined ? appliedNode(type.element, item, true)! : leaf;
+    node[element] = (node[element] === undefined ? appliedNode(type.element, item, true) : undefined) ?? leaf;
   }
   return node;
 }

@@ -64,7 +64,7 @@ export function syncLastApplied(object: UnstructuredObject, applied: Unstructure
     [lastAppliedAnnotation]: `${goJson(config)}\n`,
   };
   let bytes = 0;
-  for (const key in annotations) bytes += Buffer.byteLength(key) + Buffer.byteLength(annotations[key]!);
+  for (const key in annotations) bytes += Buffer.byteLength(key) + Buffer.byteLength(annotations[key] ?? '');
   // Too large to store: better no record than a refused write.
   if (bytes > maxAnnotationBytes) delete annotations[lastAppliedAnnotation];
   if (annotations[lastAppliedAnnotation] === object.metadata.annotations?.[lastAppliedAnnotation]) return object;

@@ -40,8 +40,7 @@ export function isSameManager(a: ManagerOrigin, b: ManagerOrigin): boolean {
 }
 
 export function indexOfManager(managers: readonly Manager[], origin: ManagerOrigin): number {
-  for (let i = 0; i < managers.length; i++) if (isSameManager(managers[i]!, origin)) return i;
-  return -1;
+  return managers.findIndex((manager) => isSameManager(manager, origin));
 }
 
 /** Puts a manager in the place of its former self, or adds it; one that owns nothing is dropped. */
@@ -123,8 +122,9 @@ function encodeManager(manager: Manager, order: FieldOrder): ManagedFieldsEntry 
   const { entry, name, operation, apiVersion, time, subresource, set } = manager;
   const sameFields = entry?.fieldsV1 !== undefined && equalSets(entry.fieldsV1 as FieldSet, set);
   if (entry && sameFields && entry.time === time && entry.apiVersion === apiVersion) return entry;
-  let fieldsV1 = entry?.fieldsV1;
-  if (!sameFields) {
+  let fieldsV1: JsonObject;
+  if (entry?.fieldsV1 !== undefined && sameFields) fieldsV1 = entry.fieldsV1;
+  else {
     // Sets the server computed in this write are in order already.
     const ordered = isKnownSet(set) ? set : encodeFieldsV1(set, order);
     if (ordered !== set || !isKnownSet(ordered)) rememberSet(ordered);
@@ -132,8 +132,8 @@ function encodeManager(manager: Manager, order: FieldOrder): ManagedFieldsEntry 
   }
   const encoded: ManagedFieldsEntry =
     time === undefined
-      ? { manager: name, operation, apiVersion, fieldsType: 'FieldsV1', fieldsV1: fieldsV1! }
-      : { manager: name, operation, apiVersion, time, fieldsType: 'FieldsV1', fieldsV1: fieldsV1! };
+      ? { manager: name, operation, apiVersion, fieldsType: 'FieldsV1', fieldsV1 }
+      : { manager: name, operation, apiVersion, time, fieldsType: 'FieldsV1', fieldsV1 };
   if (subresource !== '') encoded.subresource = subresource;
   return encoded;
 }
@@ -167,7 +167,7 @@ export function equalIgnoringTimes(a: readonly ManagedFieldsEntry[], b: readonly
   if (a === b) return true;
   if (a.length !== b.length) return false;
   return a.every((entry, index) => {
-    const other = b[index]!;
+    const other = b[index];
     return entry === other || deepEqual({ ...entry, time: undefined }, { ...other, time: undefined });
   });
 }
@@ -239,8 +239,8 @@ const entryFields: readonly (keyof ManagedFieldsEntry)[] = [
 
 function isReset(sent: readonly ManagedFieldsEntry[]): boolean {
   if (sent.length > 1) return false;
-  const only = sent[0]!;
-  return entryFields.every((field) => !only[field]);
+  const [only] = sent;
+  return entryFields.every((field) => !only?.[field]);
 }
 
 function decodeOrNone(entries: readonly ManagedFieldsEntry[]): Manager[] {

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import type { PathElement } from './path-element.ts';
-import { type FieldType, formOf, type ListType, type MapType } from './type-model.ts';
+import { type FieldType, formOf, ListType, MapType } from './type-model.ts';
 
 /**
  * Lays an applied configuration over the live object: leaves of the configuration win, nothing is removed, lists keep
@@ -8,13 +8,13 @@ import { type FieldType, formOf, type ListType, type MapType } from './type-mode
  */
 export function mergeApplied(type: FieldType, live: JsonValue, applied: JsonValue): JsonValue {
   const form = formOf(type, applied);
-  if (form === 'map' && !type.map!.atomic) return mergeMaps(type.map!, live, applied);
-  if (form === 'list' && !type.list!.atomic) return mergeLists(type.list!, live, applied);
+  if (form instanceof MapType && !form.atomic) return mergeMaps(form, live, applied);
+  if (form instanceof ListType && !form.atomic) return mergeLists(form, live, applied);
   return applied;
 }
 
 function mergeMember(type: FieldType, live: JsonValue | undefined, applied: JsonValue | undefined): JsonValue {
-  if (applied === undefined) return live!;
+  if (applied === undefined) return live ?? null;
   return live === undefined ? applied : mergeApplied(type, live, applied);
 }
 
@@ -22,17 +22,17 @@ function mergeMaps(type: MapType, live: JsonValue, applied: JsonValue): JsonValu
   const liveMap = asMap(live);
   const appliedMap = asMap(applied);
   if (isEmpty(liveMap) && isEmpty(appliedMap)) return applied;
-  let merged: JsonObject | undefined = liveMap === undefined ? {} : undefined;
+  let merged: JsonObject = liveMap ?? {};
   for (const key in appliedMap) {
     const wanted = appliedMap[key];
     if (wanted === undefined) continue;
     const before = liveMap?.[key];
     const value = mergeMember(type.member(key), before, wanted);
     if (value === before) continue;
-    merged ??= { ...liveMap };
+    if (merged === liveMap) merged = { ...liveMap };
     merged[key] = value;
   }
-  return merged ?? liveMap!;
+  return merged;
 }
 
 function asMap(value: JsonValue): JsonObject | undefined {
@@ -98,7 +98,8 @@ function mergeLists(type: ListType, live: JsonValue, applied: JsonValue): JsonVa
     }
     if (liveElement !== undefined) {
       if (!right.byElement.has(liveElement)) {
-        merged.push(left.items[l]!);
+        const item = left.items[l];
+        if (item !== undefined) merged.push(item);
         l++;
         continue;
       }

@@ -25,7 +25,7 @@ export function goJson(value: JsonValue | undefined): string {
   if (typeof value === 'string') {
     if (plainText.test(value)) return `"${value}"`;
     const text = JSON.stringify(value);
-    return goEscaped.test(text) ? text.replace(goEscapedAll, (character) => goEscapes[character]!) : text;
+    return goEscaped.test(text) ? text.replace(goEscapedAll, (character) => goEscapes[character] ?? character) : text;
   }
   if (Array.isArray(value)) return `[${value.map(goJson).join(',')}]`;
   if (isJsonObject(value)) {
@@ -56,11 +56,15 @@ export function fieldElement(name: string): PathElement {
 export function sortedKeys(object: JsonObject): string[] {
   const keys = Object.keys(object);
   for (let i = 1; i < keys.length; i++) {
-    const key = keys[i]!;
-    if (key >= keys[i - 1]!) continue;
+    const key = keys[i] ?? '';
+    if (key >= (keys[i - 1] ?? '')) continue;
     if (keys.length > fewKeys) return keys.sort();
     let place = i;
-    for (; place > 0 && key < keys[place - 1]!; place--) keys[place] = keys[place - 1]!;
+    for (; place > 0; place--) {
+      const before = keys[place - 1] ?? '';
+      if (key >= before) break;
+      keys[place] = before;
+    }
     keys[place] = key;
   }
   return keys;
@@ -96,11 +100,13 @@ export function comparePathElements(a: PathElement, b: PathElement): number {
 }
 
 function compareKeys(a: JsonObject, b: JsonObject): number {
-  const left = Object.keys(a);
-  const right = Object.keys(b);
+  const left = Object.entries(a);
+  const right = Object.entries(b);
   for (let i = 0; i < Math.min(left.length, right.length); i++) {
-    if (left[i] !== right[i]) return left[i]! < right[i]! ? -1 : 1;
-    const order = compareValues(a[left[i]!]!, b[right[i]!]!);
+    const [name = '', value = null] = left[i] ?? [];
+    const [otherName = '', otherValue = null] = right[i] ?? [];
+    if (name !== otherName) return name < otherName ? -1 : 1;
+    const order = compareValues(value, otherValue);
     if (order !== 0) return order;
   }
   return left.length - right.length;

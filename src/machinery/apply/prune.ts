@@ -48,16 +48,16 @@ async function addBackOwned(
     owned.set(apiVersion, others ? union(others, set) : set);
   }
   // The version of the last apply goes first: conversions may need fields that only it can put back.
-  const order = [...owned.keys()].sort((a, b) => Number(b === prunedVersion) - Number(a === prunedVersion));
+  const order = [...owned].sort(([a], [b]) => Number(b === prunedVersion) - Number(a === prunedVersion));
   let result = pruned;
-  for (const apiVersion of order) {
+  for (const [apiVersion, set] of order) {
     const type = typeOf(versions, apiVersion);
     if (!type) continue;
     const all = await inVersion(versions, merged, apiVersion);
     const rest = await inVersion(versions, result, apiVersion);
     const gone = difference(
       withNamedFields(appliedSet(type, asJson(all)), type),
-      union(withNamedFields(appliedSet(type, asJson(rest)), type), withNamedFields(owned.get(apiVersion)!, type)),
+      union(withNamedFields(appliedSet(type, asJson(rest)), type), withNamedFields(set, type)),
     );
     result = remove(type, all, gone);
   }

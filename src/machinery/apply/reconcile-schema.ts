@@ -32,8 +32,8 @@ export function reconcileWithSchema(set: FieldSet, type: FieldType): FieldSet {
 function reconcileMembers(node: FieldSet, type: FieldType): FieldSet {
   let result: MutableFieldSet | undefined;
   for (const element in node) {
-    if (element === '.') continue;
-    const child = node[element]!;
+    const child = node[element];
+    if (child === undefined || element === '.') continue;
     let childType: FieldType | undefined;
     // The order in which upstream settles places that may be several things: object, scalar, list.
     if (type.map) {

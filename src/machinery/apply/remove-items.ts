@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { type FieldSet, isEmptySet, isMember, leaf, type MutableFieldSet } from './field-set.ts';
 import { fieldElement } from './path-element.ts';
-import { type FieldType, formOf, type ListType, type MapType } from './type-model.ts';
+import { type FieldType, formOf, ListType, MapType } from './type-model.ts';
 
 /**
  * Takes fields and list items out of a value. A container that loses its last member becomes null, which tells it
@@ -10,9 +10,8 @@ import { type FieldType, formOf, type ListType, type MapType } from './type-mode
 export function removeItems(type: FieldType, value: JsonValue, items: FieldSet): JsonValue {
   if (isEmptySet(items)) return value;
   const form = formOf(type, value);
-  if (form === 'scalar') return value;
-  if (form === 'map') return removeMembers(type.map!, value, items);
-  return removeListItems(type.list!, value, items);
+  if (form instanceof MapType) return removeMembers(form, value, items);
+  return form instanceof ListType ? removeListItems(form, value, items) : value;
 }
 
 function removeMembers(type: MapType, value: JsonValue, items: FieldSet): JsonValue {
@@ -67,8 +66,8 @@ function removeListItems(type: ListType, value: JsonValue, items: FieldSet): Jso
 export function withNamedFields(set: FieldSet, type: FieldType | undefined): FieldSet {
   let result: MutableFieldSet | undefined;
   for (const element in set) {
-    const node = set[element]!;
-    if (element === '.' || isEmptySet(node)) continue;
+    const node = set[element];
+    if (node === undefined || element === '.' || isEmptySet(node)) continue;
     const kind = element.charAt(0);
     let childType: FieldType | undefined;
     let named = false;

@@ -1,3 +1,4 @@
+import { must } from '../errors/must.ts';
 import type { JsonValue } from '../json/value.ts';
 import type { Schema } from '../schema/types.ts';
 import { objectMetaSchema } from './object-meta-schema.ts';
@@ -80,9 +81,9 @@ export class ListType {
     if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined;
     let text = '';
     for (let i = 0; i < keys.length; i++) {
-      const value = item[keys[i]!] ?? this.#keyDefaults[i];
+      const value = item[keys[i] ?? ''] ?? this.#keyDefaults[i];
       if (value === undefined) continue;
-      text += `${text === '' ? 'k:{' : ','}${this.#keyPrefixes[i]!}${goJson(value)}`;
+      text += `${text === '' ? 'k:{' : ','}${this.#keyPrefixes[i]}${goJson(value)}`;
     }
     return text === '' ? undefined : `${text}}`;
   }
@@ -140,7 +141,7 @@ export class MapType {
   field(name: string): FieldType | undefined {
     let type = this.#compiled.get(name);
     if (type === undefined && Object.hasOwn(this.#fields, name)) {
-      type = this.#compile(this.#fields[name]!);
+      type = this.#compile(must(this.#fields[name], name));
       this.#compiled.set(name, type);
     }
     return type;
@@ -295,7 +296,7 @@ function absentFields(
     if (zero !== undefined) absent.set(name, zero);
   }
   for (const name in fields) {
-    const field = fields[name]!;
+    const field = must(fields[name], 'fields[name]');
     const value = field.default;
     if (value === '' || value === 0 || value === false) absent.set(name, value);
     else if (field.type === 'object' && isEmptyObject(value)) absent.set(name, emptyStruct);
@@ -334,13 +335,14 @@ function zeroValue(schema: Schema): JsonValue | undefined {
 }
 
 /** Which of the three a value is read as. Null takes the first form its type knows. */
-export type Form = 'scalar' | 'list' | 'map';
+export type Form = Scalar | ListType | MapType;
 
 export function formOf(type: FieldType, value: JsonValue): Form {
+  const { list, map, scalar } = type;
   if (Array.isArray(value)) {
-    if (type.list) return 'list';
+    if (list) return list;
   } else if (typeof value === 'object') {
-    if (value !== null && type.map) return 'map';
-  } else if (type.scalar !== undefined) return 'scalar';
-  return type.map ? 'map' : type.scalar !== undefined ? 'scalar' : 'list';
+    if (value !== null && map) return map;
+  } else if (scalar !== undefined) return scalar;
+  return map ?? scalar ?? must(list, 'a form of the type');
 }

@@ -1,3 +1,4 @@
+import { must } from '../errors/must.ts';
 import { asJson } from '../meta/crossings.ts';
 import type { ManagedFieldsEntry, UnstructuredObject } from '../meta/types.ts';
 import type { Comparison } from './compare.ts';
@@ -84,7 +85,7 @@ function recordCreation(object: UnstructuredObject, write: Write): Manager[] {
   const { versions, apiVersion, resetFields } = write;
   const type = typeOf(versions, apiVersion);
   if (!type) return [];
-  const created = createdSet(type.map!, asJson(object), fieldOrderOf(versions));
+  const created = createdSet(must(type.map, 'the type of an object'), asJson(object), fieldOrderOf(versions));
   const set = resetFields ? recursiveDifference(created, resetFields) : created;
   if (isEmptySet(set)) return [];
   rememberSet(set, type);
@@ -122,18 +123,18 @@ function originOf(write: Write): ManagerOrigin {
 function recordWriter(managers: Manager[], { changed, removed }: Comparison, write: Write): Manager[] {
   const { name, operation, apiVersion, subresource } = originOf(write);
   const index = indexOfManager(managers, { name, operation, apiVersion, subresource });
-  const previous = index < 0 ? undefined : managers[index]!;
+  const previous = index < 0 ? undefined : managers[index];
   const changesNothing = isEmptySet(changed);
   if (changesNothing && !previous) return managers;
   let set = previous ? union(difference(previous.set, removed), changed) : changed;
   if (changesNothing) {
     // Only removing does not make a write the latest word on what remains.
-    if (set !== previous!.set) putManager(managers, { ...previous!, set });
+    if (previous && set !== previous.set) putManager(managers, { ...previous, set });
     return managers;
   }
   if (set !== previous?.set) {
     set = encodeFieldsV1(set, fieldOrderOf(write.versions));
-    rememberSet(set, typeOf(write.versions, apiVersion)!);
+    rememberSet(set, typeOf(write.versions, apiVersion));
   }
   const time = entryTime(write.nowMs);
   putManager(managers, { name, operation, apiVersion, subresource, set, time, entry: previous?.entry });

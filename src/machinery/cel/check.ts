@@ -1,3 +1,4 @@
+import { must } from '../errors/must.ts';
 import { goRegexp } from '../schema/go-regexp/index.ts';
 import type { Expression } from './ast.ts';
 import { prefixedFunction, qualifiedName, typeIdentifier } from './evaluate.ts';
@@ -147,7 +148,7 @@ class Checker {
   #checkCall(expression: Expression & { kind: 'call' }, scope: Scope): StaticType {
     const prefixed = prefixedFunction(expression, [...scope.keys()]);
     const isMethod = expression.target !== undefined && prefixed === undefined;
-    const target = isMethod ? this.check(expression.target!, scope) : undefined;
+    const target = isMethod && expression.target ? this.check(expression.target, scope) : undefined;
     const types = expression.args.map((argument) => this.#checkArgument(expression, argument, scope));
     this.#checkLiterals(expression, target);
     const all = target ? [target, ...types] : types;
@@ -156,7 +157,7 @@ class Checker {
     let result: StaticType | undefined;
     for (const overload of overloads) {
       const bindings = new Map<string, StaticType>();
-      if (!overload.parameters.every((wanted, i) => matchType(wanted, all[i]!, bindings))) continue;
+      if (!overload.parameters.every((wanted, i) => matchType(wanted, must(all[i], 'all[i]'), bindings))) continue;
       const type = substitute(overload.result, bindings);
       // with arguments of unknown type several may apply
       result = result === undefined ? type : (joinTypes(result, type) ?? dynType);
@@ -219,7 +220,7 @@ class Checker {
       if (!next) {
         throw this.#fail(
           item.value ?? container,
-          `expected type '${formatType(joined!)}' but found '${formatType(type)}'`,
+          `expected type '${formatType(must(joined, 'joined'))}' but found '${formatType(type)}'`,
         );
       }
       joined = next;
@@ -236,17 +237,18 @@ class Checker {
     }
     const element = range.kind === 'list' ? range.element : range.kind === 'map' ? range.key : dynType;
     const inner = new Map(scope);
-    if (variables.length === 1) inner.set(variables[0]!, element);
-    else {
-      inner.set(variables[0]!, range.kind === 'list' ? intType : element);
-      inner.set(variables[1]!, range.kind === 'list' ? element : range.kind === 'map' ? range.value : dynType);
+    const [first = '', second] = variables;
+    const key = second !== undefined && range.kind === 'list' ? intType : element;
+    inner.set(first, key);
+    if (second !== undefined) {
+      inner.set(second, range.kind === 'list' ? element : range.kind === 'map' ? range.value : dynType);
     }
     const types = steps.map((step) => this.check(step, inner));
-    const result = types.at(-1)!;
+    const result = must(types.at(-1), 'a step');
     const conditions = form === 'map' || form.startsWith('transform') ? types.slice(0, -1) : types;
     for (const [i, type] of conditions.entries()) {
       if (!matchType(boolType, type, new Map())) {
-        throw this.#fail(steps[i]!, `expected type 'bool' but found '${formatType(type)}'`);
+        throw this.#fail(must(steps[i], 'a step'), `expected type 'bool' but found '${formatType(type)}'`);
       }
     }
     switch (form) {
@@ -256,7 +258,7 @@ class Checker {
       case 'transformList':
         return { kind: 'list', element: result };
       case 'transformMap':
-        return { kind: 'map', key: inner.get(variables[0]!)!, value: result };
+        return { kind: 'map', key, value: result };
       case 'transformMapEntry':
         return result;
       default:

@@ -36,7 +36,10 @@ export function celEquals(a: CelValue, b: CelValue): boolean {
 function listEquals(a: CelList, b: CelList): boolean {
   if (a.items.length !== b.items.length) return false;
   if (a.identity !== 'atomic') return unorderedEquals(a, b);
-  return a.items.every((item, i) => celEquals(item, b.items[i]!));
+  return a.items.every((item, i) => {
+    const other = b.items[i];
+    return other !== undefined && celEquals(item, other);
+  });
 }
 
 function unorderedEquals(a: CelList, b: CelList): boolean {
@@ -84,8 +87,9 @@ export function sameKeys(a: CelValue, b: CelValue, keys: readonly string[]): boo
 function mapEquals(a: CelMap, b: CelMap): boolean {
   if (a.size !== b.size) return false;
   return a.keys().every((key) => {
+    const own = a.get(key);
     const other = b.get(key);
-    return other !== undefined && celEquals(a.get(key)!, other);
+    return own !== undefined && other !== undefined && celEquals(own, other);
   });
 }
 

@@ -14,7 +14,7 @@ export function isSelectableWord(name: string): boolean {
 export function escapeField(name: string): string | undefined {
   if (reserved.has(name)) return `__${name}__`;
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(name)) return undefined;
-  return name.replace(/__|[-./]/g, (part) => escapes[part]!);
+  return name.replace(/__|[-./]/g, (part) => escapes[part] ?? part);
 }
 
 /** Whether a name can stand in expressions for itself. */

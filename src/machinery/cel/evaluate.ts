@@ -1,3 +1,4 @@
+import { must } from '../errors/must.ts';
 import './libraries/index.ts';
 import type { Expression } from './ast.ts';
 import { type CostMeter, findOverloads, fits, isFunctionName } from './library.ts';
@@ -46,7 +47,7 @@ const typeNames: Record<string, string> = {
 
 /** The type a bare name stands for, undefined when it is none. */
 export function typeIdentifier(name: string): CelType | undefined {
-  return Object.hasOwn(typeNames, name) ? new CelType(typeNames[name]!) : undefined;
+  return Object.hasOwn(typeNames, name) ? new CelType(must(typeNames[name], 'typeNames[name]')) : undefined;
 }
 
 /** Compiles to closures. `scope` names the variables in the order of their slots. */
@@ -196,7 +197,7 @@ export function prefixedFunction(
   scope: readonly string[],
 ): string | undefined {
   const prefix = expression.target && qualifiedName(expression.target);
-  if (prefix === undefined || scope.includes(prefix.split('.')[0]!)) return undefined;
+  if (prefix === undefined || scope.includes(prefix.split('.')[0] ?? '')) return undefined;
   const name = `${prefix}.${expression.name}`;
   return isFunctionName('function', name) ? name : undefined;
 }
@@ -207,7 +208,7 @@ function compileCall(expression: Expression & { kind: 'call' }, scope: readonly 
   const { name } = expression;
   const unary = own(unaryOperators, name);
   if (unary) {
-    const operand = args[0]!;
+    const operand = must(args[0], 'the first of args');
     return (evaluation) => unary(operand(evaluation));
   }
   const binary = own(binaryOperators, name);
@@ -225,7 +226,8 @@ function compileCall(expression: Expression & { kind: 'call' }, scope: readonly 
     evaluation.charge(1);
     const values = args.map((argument) => argument(evaluation));
     for (const overload of overloads) {
-      if (overload.parameters.every((type, i) => fits(type, values[i]!))) return overload.handler(values, evaluation);
+      if (overload.parameters.every((type, i) => fits(type, values[i] ?? null)))
+        return overload.handler(values, evaluation);
     }
     throw new CelError(`no such overload: ${name}`);
   };
@@ -298,7 +300,7 @@ function compileComprehension(expression: Expression & { kind: 'comprehension' }
   const range = compileExpression(expression.range, scope);
   const slot = scope.length;
   const steps = expression.steps.map((step) => compileExpression(step, [...scope, ...variables]));
-  const body = steps.at(-1)!;
+  const body = must(steps.at(-1), 'the last of steps');
   const filter = steps.length === 2 ? steps[0] : undefined;
   const two = variables.length === 2;
 
@@ -310,10 +312,10 @@ function compileComprehension(expression: Expression & { kind: 'comprehension' }
     const keys = list ? collection.items : asRange(collection).keys();
     for (let i = 0; i < keys.length; i++) {
       evaluation.charge(1);
-      const element = keys[i]!;
+      const element = keys[i] ?? null;
       const key = two && list ? BigInt(i) : element;
       slots[slot] = key;
-      if (two) slots[slot + 1] = list ? element : (collection as CelMap).get(element)!;
+      if (two) slots[slot + 1] = list ? element : ((collection as CelMap).get(element) ?? null);
       if (filter && !asBool(filter(evaluation))) continue;
       if (visit(key, element)) return;
     }
@@ -368,7 +370,8 @@ function compileComprehension(expression: Expression & { kind: 'comprehension' }
 
 function addEntries(target: EntryMap, source: CelMap): void {
   for (const key of source.keys()) {
-    if (!target.add(key, source.get(key)!)) throw new CelError(`insert failed: key ${String(key)} already exists`);
+    if (!target.add(key, source.get(key) ?? null))
+      throw new CelError(`insert failed: key ${String(key)} already exists`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { must } from '../errors/must.ts';
 import { CelSyntaxError } from './source-error.ts';
 import { Uint } from './values.ts';
 
@@ -35,7 +36,7 @@ export function tokenize(source: string): Token[] {
 function nextToken(source: string, at: number): Token {
   const rest = source.slice(at);
   const quote = stringStart.exec(rest);
-  if (quote) return readString(source, at, quote[1] ?? '', quote[2]!);
+  if (quote) return readString(source, at, quote[1] ?? '', quote[2] ?? '');
   const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*/.exec(rest);
   if (identifier) return { kind: 'identifier', text: identifier[0], at };
   const digits = number.exec(rest);
@@ -51,7 +52,7 @@ const maxUint = 2n ** 64n;
 function readNumber(source: string, at: number, match: RegExpExecArray): Token {
   const text = match[0];
   if (match[3] !== undefined) return { kind: 'literal', text, at, value: Number(match[3]) };
-  const value = BigInt(match[1] === undefined ? match[4]! : `0x${match[1]}`);
+  const value = BigInt(match[1] === undefined ? (match[4] ?? '') : `0x${match[1]}`);
   const unsigned = (match[2] ?? '') !== '' || (match[5] ?? '') !== '';
   if (unsigned) {
     if (value >= maxUint) throw new CelSyntaxError(source, at, 'invalid uint literal');
@@ -104,7 +105,7 @@ function unescapeString(source: string, at: number, content: string): string {
   return content.replace(
     escapeSequence,
     (_whole, simple?: string, hex?: string, u4?: string, u8?: string, octal?: string) => {
-      if (simple !== undefined) return simpleEscapes[simple]!;
+      if (simple !== undefined) return must(simpleEscapes[simple], 'simpleEscapes[simple]');
       const code = octal === undefined ? Number.parseInt(hex ?? u4 ?? u8 ?? 'x', 16) : Number.parseInt(octal, 8);
       if (Number.isNaN(code) || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
         throw new CelSyntaxError(source, at, 'unable to unescape string');
@@ -121,7 +122,7 @@ function unescapeBytes(source: string, at: number, content: string): Buffer {
     parts.push(Buffer.from(content.slice(last, match.index)));
     last = match.index + match[0].length;
     const [, simple, hex, , , octal] = match;
-    if (simple !== undefined) parts.push(Buffer.from(simpleEscapes[simple]!));
+    if (simple !== undefined) parts.push(Buffer.from(must(simpleEscapes[simple], 'simpleEscapes[simple]')));
     else if (hex !== undefined) parts.push(Buffer.from([Number.parseInt(hex, 16)]));
     else if (octal !== undefined) parts.push(Buffer.from([Number.parseInt(octal, 8)]));
     else throw new CelSyntaxError(source, at, 'unable to unescape string');

@@ -28,12 +28,12 @@ export function defineMethod(signature: string, handler: Handler): void {
 }
 
 function define(style: CallStyle, signature: string, handler: Handler): void {
-  const match = /^([\w.]+)\((.*)\): (.+)$/.exec(signature);
-  if (!match) throw new Error(`not a signature: ${signature}`);
-  const parameters = splitTypes(match[2]!).map(parseType);
-  const key = keyOf(style, match[1]!, parameters.length);
+  const [, name, parameterTypes = '', result] = /^([\w.]+)\((.*)\): (.+)$/.exec(signature) ?? [];
+  if (name === undefined || result === undefined) throw new Error(`not a signature: ${signature}`);
+  const parameters = splitTypes(parameterTypes).map(parseType);
+  const key = keyOf(style, name, parameters.length);
   const overloads = functions.get(key) ?? [];
-  overloads.push({ parameters, result: parseType(match[3]!), handler });
+  overloads.push({ parameters, result: parseType(result), handler });
   functions.set(key, overloads);
 }
 

@@ -6,15 +6,15 @@ type MakeError = (at: number, problem: string) => Error;
 /** Turns calls that are macros into what they stand for; undefined when the call is an ordinary one. */
 export function expandMacro(call: Call, makeError: MakeError): Expression | undefined {
   const { at, name, target, args } = call;
+  const [operand, body] = args;
   if (!target) {
-    if (name !== 'has' || args.length !== 1) return undefined;
-    const operand = args[0]!;
+    if (name !== 'has' || args.length !== 1 || !operand) return undefined;
     if (operand.kind !== 'select' || operand.test) throw makeError(operand.at, 'invalid argument to has() macro');
     return { ...operand, test: true };
   }
-  if ((name === 'optMap' || name === 'optFlatMap') && args.length === 2) {
-    const variable = variableName(args[0]!, makeError);
-    return { kind: 'optional-map', at, target, variable, body: args[1]!, flat: name === 'optFlatMap' };
+  if ((name === 'optMap' || name === 'optFlatMap') && args.length === 2 && operand && body) {
+    const variable = variableName(operand, makeError);
+    return { kind: 'optional-map', at, target, variable, body, flat: name === 'optFlatMap' };
   }
   return expandComprehension(call, target, makeError);
 }
@@ -42,8 +42,8 @@ const comprehensions: Record<string, readonly [ComprehensionForm, number, readon
 };
 
 function expandComprehension(call: Call, range: Expression, makeError: MakeError): Expression | undefined {
-  if (!Object.hasOwn(comprehensions, call.name)) return undefined;
-  for (const [form, count, further] of comprehensions[call.name]!) {
+  const forms = Object.hasOwn(comprehensions, call.name) ? comprehensions[call.name] : undefined;
+  for (const [form, count, further] of forms ?? []) {
     const steps = call.args.slice(count);
     if (!further.includes(steps.length)) continue;
     const variables = call.args.slice(0, count).map((argument) => variableName(argument, makeError));

@@ -1,3 +1,4 @@
+import { must } from '../errors/must.ts';
 import type { Expression, ListItem, MapEntry } from './ast.ts';
 import { type Token, tokenize } from './lexer.ts';
 import { expandMacro } from './macros.ts';
@@ -39,7 +40,7 @@ class Parser {
   }
 
   get #token(): Token {
-    return this.#tokens[this.#position]!;
+    return must(this.#tokens[this.#position], 'tokens[position]');
   }
 
   #is(text: string): boolean {

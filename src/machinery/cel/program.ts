@@ -1,3 +1,4 @@
+import { must } from '../errors/must.ts';
 import { checkExpression, type Scope } from './check.ts';
 import { compileExpression, Evaluation, type Evaluator } from './evaluate.ts';
 import { parseExpression } from './parser.ts';
@@ -59,6 +60,6 @@ function unfitResult(results: readonly StaticType[], type: StaticType): string {
   const wanted = results.map((result) =>
     results.length > 1 && result.kind === 'simple' ? result.name : formatType(result),
   );
-  const words = wanted.length === 1 ? wanted[0]! : `one of [${wanted.join(' ')}]`;
+  const words = wanted.length === 1 ? must(wanted[0], 'the first of wanted') : `one of [${wanted.join(' ')}]`;
   return `must evaluate to ${words} but got ${formatType(type)}`;
 }

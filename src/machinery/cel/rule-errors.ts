@@ -20,8 +20,7 @@ function collect(
 ): void {
   if (!hasRules(schema) || !isExposed(schema)) return;
   if (schema['x-kubernetes-validations']) collectNode(schema, path, { isResource, uncorrelatable }, errors);
-  for (const key in schema.properties) {
-    const member = schema.properties[key]!;
+  for (const [key, member] of Object.entries(schema.properties ?? {})) {
     const embedded = member['x-kubernetes-embedded-resource'] === true;
     collect(member, `${path}.properties[${key}]`, { isResource: embedded, uncorrelatable }, errors);
   }

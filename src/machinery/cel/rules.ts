@@ -103,8 +103,7 @@ class Run {
       const { items } = schema;
       if (!items || !hasRules(items)) return;
       const byKey = correlateList(old, schema);
-      for (let i = 0; i < value.length; i++) {
-        const element = value[i]!;
+      for (const [i, element] of value.entries()) {
         const key = byKey && listMapKey(element, schema);
         this.#path.push(i);
         this.visit(element, key === undefined ? undefined : byKey?.get(key), items, isEmbedded(items));
@@ -116,9 +115,10 @@ class Run {
       for (const key in value) {
         const property = own(schema.properties, key);
         const member = property ?? rest;
-        if (!member || !hasRules(member)) continue;
+        const present = value[key];
+        if (present === undefined || !member || !hasRules(member)) continue;
         this.#path.push(property ? key : { key });
-        this.visit(value[key]!, own(before, key), member, isEmbedded(member));
+        this.visit(present, own(before, key), member, isEmbedded(member));
         this.#path.pop();
       }
     }

@@ -29,11 +29,11 @@ export function fieldsOf(schema: Schema, isResource: boolean): ReadonlyMap<strin
     const properties = isResource
       ? { ...schema.properties, apiVersion: text, kind: text, metadata }
       : schema.properties;
-    for (const name in properties) {
+    for (const [name, property] of Object.entries(properties ?? {})) {
       const escaped = escapeField(name);
-      if (escaped !== undefined && isExposed(properties[name]!)) {
-        table.set(escaped, { name, schema: properties[name]!, isAlias: false });
-        if (isSelectableWord(name)) table.set(name, { name, schema: properties[name]!, isAlias: true });
+      if (escaped !== undefined && isExposed(property)) {
+        table.set(escaped, { name, schema: property, isAlias: false });
+        if (isSelectableWord(name)) table.set(name, { name, schema: property, isAlias: true });
       }
     }
     tables.set(schema, table);

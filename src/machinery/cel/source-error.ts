@@ -1,8 +1,10 @@
+import { must } from '../errors/must.ts';
+
 /** An expression that does not compile; the message points to the place as cel-go does. */
 export class CelSourceError extends Error {
   constructor(source: string, at: number, problem: string) {
     const before = source.slice(0, at).split('\n');
-    const column = before.at(-1)!.length;
+    const column = must(before.at(-1), 'the last of before').length;
     const line = source.split('\n')[before.length - 1] ?? '';
     super(
       `ERROR: <input>:${before.length}:${column + 1}: ${problem}\n | ${line.replaceAll('\t', ' ')}\n | ${'.'.repeat(column)}^`,

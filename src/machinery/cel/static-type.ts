@@ -57,9 +57,8 @@ export function formatType(type: StaticType): string {
 
 /** Reads `list<string>`, `map<K, V>`, `T`, `int`. */
 export function parseType(text: string): StaticType {
-  const match = /^(\w+)(?:<(.*)>)?$/.exec(text.trim());
-  if (!match) throw new Error(`not a type: ${text}`);
-  const [, name, inner] = match;
+  const [, name, inner] = /^(\w+)(?:<(.*)>)?$/.exec(text.trim()) ?? [];
+  if (name === undefined) throw new Error(`not a type: ${text}`);
   switch (name) {
     case 'dyn':
       return dynType;
@@ -73,7 +72,7 @@ export function parseType(text: string): StaticType {
       return { kind: 'map', key: parseType(inner.slice(0, comma)), value: parseType(inner.slice(comma + 1)) };
     }
     default:
-      return name!.length === 1 ? { kind: 'parameter', name: name! } : simpleType(name!);
+      return name.length === 1 ? { kind: 'parameter', name } : simpleType(name);
   }
 }
 

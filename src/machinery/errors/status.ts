@@ -1,4 +1,5 @@
 import { formatGroupResource } from '../meta/group-version-kind.ts';
+import { aggregateText } from '../text/aggregate.ts';
 import { causeReason, type FieldError, fieldErrorBody, formatFieldError } from './field-error.ts';
 
 export interface StatusCause {
@@ -125,7 +126,7 @@ export const statusError = {
     const { errors, texts } = formatted(all);
     const unique = [...new Set(texts)];
     if (all.length > errors.length) unique.push(`and ${all.length - errors.length} more`);
-    const list = unique.length === 1 ? unique[0] : `[${unique.join(', ')}]`;
+    const list = aggregateText(unique);
     return failure(
       422,
       'Invalid',

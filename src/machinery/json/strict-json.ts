@@ -74,7 +74,7 @@ export function parseJsonStrict(text: string, largeIntegers: LargeIntegers = 're
     throw new JsonParseError(error instanceof Error ? error.message : String(error), { cause: error });
   }
   const { fields, large } = scan(text);
-  if (large && largeIntegers === 'refuse') throw tooLarge(text.slice(...large[0]!));
+  if (large?.[0] && largeIntegers === 'refuse') throw tooLarge(text.slice(...large[0]));
   return {
     value: large ? parseWithLarge(text, large) : value,
     duplicateFields: fields === countFields(value) ? [] : findDuplicateFields(text),

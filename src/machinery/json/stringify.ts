@@ -118,7 +118,7 @@ function isPlain(text: string): boolean {
   let found = 0;
   for (let i = 0; i < end; i++) {
     // Of bytes below 0x80, subtracting sets the top bit of those, and only because of those, that are searched for.
-    const word = words[i]!;
+    const word = words[i] ?? 0;
     found |= (word - 0x20202020) | ((word ^ 0x22222222) - 0x01010101) | ((word ^ 0x5c5c5c5c) - 0x01010101);
   }
   return (found & 0x80808080) === 0;

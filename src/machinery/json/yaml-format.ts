@@ -54,7 +54,7 @@ function writeCollection(out: Output, value: JsonObject | JsonValue[], lead: str
     return;
   }
   for (const key of definedKeys(value).sort(compareKeys)) {
-    const member = value[key]!;
+    const member = value[key] ?? null;
     // The colon of a key too long for one line stands below it.
     const isSimple = Buffer.byteLength(key) <= maxSimpleKey && !breaks.test(key);
     if (!isSimple) writeScalar(out, key, `${start}? `, `${indent}  `);
@@ -208,7 +208,7 @@ function doubleQuoted(text: string): string {
 function escapeRune(char: string): string {
   const short = shortEscapes[char];
   if (short !== undefined) return `\\${short}`;
-  const code = char.codePointAt(0)!;
+  const code = char.codePointAt(0) ?? 0;
   const hex = code.toString(16).toUpperCase();
   if (code <= 0xff) return `\\x${hex.padStart(2, '0')}`;
   return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
@@ -223,8 +223,8 @@ function compareKeys(a: string, b: string): number {
   const right = [...b];
   const length = Math.min(left.length, right.length);
   for (let i = 0; i < length; i++) {
-    const l = left[i]!;
-    const r = right[i]!;
+    const l = left[i] ?? '';
+    const r = right[i] ?? '';
     if (l === r) continue;
     const leftIsLetter = letter.test(l);
     const rightIsLetter = letter.test(r);
@@ -233,7 +233,7 @@ function compareKeys(a: string, b: string): number {
       const byNumber = compareNumbersAt(left, right, i);
       if (byNumber !== 0) return byNumber;
     }
-    return l.codePointAt(0)! - r.codePointAt(0)!;
+    return (l.codePointAt(0) ?? 0) - (r.codePointAt(0) ?? 0);
   }
   return left.length - right.length;
 }
@@ -243,7 +243,7 @@ function compareNumbersAt(left: string[], right: string[], at: number): number {
   // Digits before a differing zero make it part of a longer number, where zeros count.
   let carry = 0n;
   if (left[at] === '0' || right[at] === '0') {
-    for (let i = at - 1; i >= 0 && digit.test(left[i]!); i--) {
+    for (let i = at - 1; i >= 0 && digit.test(left[i] ?? ''); i--) {
       if (left[i] !== '0') {
         carry = 1n;
         break;
@@ -259,8 +259,10 @@ function compareNumbersAt(left: string[], right: string[], at: number): number {
 function numberAt(chars: string[], start: number, carry: bigint): [bigint, number] {
   let value = carry;
   let end = start;
-  for (; end < chars.length && digit.test(chars[end]!); end++) {
-    value = BigInt.asIntN(64, value * 10n + BigInt(chars[end]!.codePointAt(0)! - 0x30));
+  for (; end < chars.length; end++) {
+    const char = chars[end] ?? '';
+    if (!digit.test(char)) break;
+    value = BigInt.asIntN(64, value * 10n + BigInt((char.codePointAt(0) ?? 0) - 0x30));
   }
   return [value, end];
 }

@@ -626,12 +626,12 @@ function trimmedStart(text: string): string {
 /** A quoted text over several lines: they become one, blank lines become line ends. */
 function foldedLines(text: string): string {
   if (text.includes('\t') || text.includes('\\\n')) throw notPlain;
-  const lines = text.split('\n');
-  let result = trimmedEnd(lines[0]!);
+  const [first = '', ...lines] = text.split('\n');
+  let result = trimmedEnd(first);
   let blanks = 0;
-  for (let i = 1; i < lines.length; i++) {
+  for (const [i, given] of lines.entries()) {
     const isLast = i === lines.length - 1;
-    const line = trimmedStart(isLast ? lines[i]! : trimmedEnd(lines[i]!));
+    const line = trimmedStart(isLast ? given : trimmedEnd(given));
     if (line === '' && !isLast) {
       blanks++;
       continue;

@@ -34,7 +34,7 @@ function resolveNumber(text: string, largeIntegers: LargeIntegers): number | big
   const whole = integer.exec(digits);
   if (whole) {
     const [, sign, hex, binary, octal, decimal] = whole;
-    const magnitude = hex ? `0x${hex}` : binary ? `0b${binary}` : octal ? `0o${octal}` : decimal!;
+    const magnitude = hex ? `0x${hex}` : binary ? `0b${binary}` : octal ? `0o${octal}` : (decimal ?? '');
     const exact = sign === '-' ? -BigInt(magnitude) : BigInt(magnitude);
     if (exact >= minInt64 && exact <= maxUint64) {
       return integerValue(exact, largeIntegers);

@@ -91,17 +91,19 @@ function slice(value: JsonValue, step: PathStep & { kind: 'slice' }, results: Js
   if (start < 0 || start >= length || end < 0 || end > length || start > end || step.step <= 0) {
     throw new DataMismatch();
   }
-  for (let i = start; i < end; i += step.step) results.push(value[i]!);
+  for (let i = start; i < end; i += step.step) results.push(value[i] ?? null);
 }
 
 function passes(element: JsonValue, filter: PathStep & { kind: 'filter' }): boolean {
   const left = applySteps([element], filter.left);
   if (filter.operator === 'exists') return left.length > 0;
-  if (left.length === 0) return false;
+  const [one] = left;
+  if (one === undefined) return false;
   const right = applySteps([element], filter.right);
-  if (right.length === 0) return false;
+  const [other] = right;
+  if (other === undefined) return false;
   if (left.length > 1 || right.length > 1) throw new DataMismatch();
-  return compare(left[0]!, right[0]!, filter.operator);
+  return compare(one, other, filter.operator);
 }
 
 function compare(left: JsonValue, right: JsonValue, operator: FilterOperator): boolean {

@@ -39,7 +39,7 @@ function parseAction(text: string): PathStep[] {
   const steps: PathStep[] = [];
   let at = 0;
   while (at < text.length) {
-    const char = text[at]!;
+    const char = text.charAt(at);
     if (text.startsWith('[?(', at)) at = parseFilter(text, at, steps);
     else if (text.startsWith('..', at)) at = parseRecursive(text, at, steps);
     else if (char === ' ' || char === '@' || char === '$') at++;
@@ -55,7 +55,7 @@ function parseAction(text: string): PathStep[] {
 }
 
 function describeRune(text: string, at: number): string {
-  const rune = text.codePointAt(at)!;
+  const rune = text.codePointAt(at) ?? 0;
   return `U+${rune.toString(16).toUpperCase().padStart(4, '0')} '${String.fromCodePoint(rune)}'`;
 }
 
@@ -85,7 +85,7 @@ function parseWord(text: string, start: number, steps: PathStep[]): number {
 }
 
 function parseNumber(text: string, start: number, steps: PathStep[]): number {
-  const match = /^[-+]?[\d.]*/.exec(text.slice(start))![0];
+  const [match = ''] = /^[-+]?[\d.]*/.exec(text.slice(start)) ?? [];
   const value = Number(match);
   if (match === '' || !/\d/.test(match) || Number.isNaN(value)) throw new JsonPathError(`cannot parse number ${match}`);
   steps.push({ kind: 'literal', value });
@@ -93,7 +93,7 @@ function parseNumber(text: string, start: number, steps: PathStep[]): number {
 }
 
 function parseQuoted(text: string, start: number, steps: PathStep[]): number {
-  const quote = text[start]!;
+  const quote = text.charAt(start);
   let at = start + 1;
   while (at < text.length && (text[at] !== quote || text[at - 1] === '\\')) at++;
   if (at >= text.length) throw new JsonPathError('unterminated quoted string');
@@ -131,7 +131,7 @@ function parseSlice(text: string): PathStep {
   const start = match[1] === '' || match[1] === undefined ? 0 : Number(match[1]);
   const step = match[3] === undefined || match[3] === ':' ? 1 : Number(match[3].slice(1));
   const single = match[2] === undefined;
-  const end = single ? start + 1 : match[2] === ':' ? undefined : Number(match[2]!.slice(1));
+  const end = single ? start + 1 : match[2] === ':' ? undefined : Number(match[2]?.slice(1));
   for (const number of [start, step, end ?? 0]) {
     if (Number.isNaN(number)) throw new JsonPathError(`array index ${text} is not a number`);
   }
@@ -152,17 +152,16 @@ function parseFilter(text: string, start: number, steps: PathStep[]): number {
   }
   if (text[at + 1] !== ']') throw new JsonPathError('unclosed array expect ]');
   const content = text.slice(from, at);
-  const comparison = /^([^!<>=]+)([!<>=]+)(.+)$/s.exec(content);
-  if (!comparison) {
+  const [, left, operator, right] = /^([^!<>=]+)([!<>=]+)(.+)$/s.exec(content) ?? [];
+  if (left === undefined || operator === undefined || right === undefined) {
     steps.push({ kind: 'filter', left: parseAction(content), operator: 'exists', right: [] });
   } else {
-    const operator = comparison[2]!;
     if (!operators.has(operator)) throw new JsonPathError(`unrecognized filter operator ${operator}`);
     steps.push({
       kind: 'filter',
-      left: parseAction(comparison[1]!),
+      left: parseAction(left),
       operator: operator as FilterOperator,
-      right: parseAction(comparison[3]!),
+      right: parseAction(right),
     });
   }
   return at + 2;

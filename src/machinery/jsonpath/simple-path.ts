@@ -1,3 +1,4 @@
+import { must } from '../errors/must.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 
 /** A path of plain field names, such as the replica paths of the scale subresource. */
@@ -26,7 +27,7 @@ export function compileSimplePath(path: string): SimplePath {
     set(draft, value) {
       let current = draft as JsonObject;
       for (let i = 0; i < fields.length - 1; i++) {
-        const field = fields[i]!;
+        const field = must(fields[i], 'fields[i]');
         const next = Object.hasOwn(current, field) ? current[field] : undefined;
         if (isJsonObject(next)) current = next;
         else if (next === undefined || next === null) {
@@ -35,7 +36,7 @@ export function compileSimplePath(path: string): SimplePath {
           current = made;
         } else return;
       }
-      current[fields.at(-1)!] = value;
+      current[must(fields.at(-1), 'the last of fields')] = value;
     },
   };
 }

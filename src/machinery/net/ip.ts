@@ -12,8 +12,7 @@ export function parseIpv4(text: string, { lenient = false }: IpNotation = {}): U
   const parts = text.split('.');
   if (parts.length !== 4) return undefined;
   const bytes = new Uint8Array(4);
-  for (let i = 0; i < 4; i++) {
-    const part = parts[i]!;
+  for (const [i, part] of parts.entries()) {
     if (!/^[0-9]{1,3}$/.test(part) && !(lenient && /^0*[0-9]{1,3}$/.test(part))) return undefined;
     if (!lenient && part.length > 1 && part.startsWith('0')) return undefined;
     const value = Number(part);
@@ -26,8 +25,9 @@ export function parseIpv4(text: string, { lenient = false }: IpNotation = {}): U
 function parseIpv6(text: string): Uint8Array | undefined {
   const halves = text.split('::');
   if (halves.length > 2) return undefined;
-  const head = parseGroups(halves[0]!, halves.length === 1);
-  const tail = halves.length === 2 ? parseGroups(halves[1]!, true) : [];
+  const [before = '', after] = halves;
+  const head = parseGroups(before, after === undefined);
+  const tail = after === undefined ? [] : parseGroups(after, true);
   if (!head || !tail) return undefined;
   const missing = 16 - head.length - tail.length;
   // `::` stands for at least one group
@@ -43,8 +43,7 @@ function parseGroups(text: string, endsText: boolean): number[] | undefined {
   if (text === '') return [];
   const bytes: number[] = [];
   const groups = text.split(':');
-  for (let i = 0; i < groups.length; i++) {
-    const group = groups[i]!;
+  for (const [i, group] of groups.entries()) {
     if (endsText && i === groups.length - 1 && group.includes('.')) {
       const v4 = parseIpv4(group);
       if (!v4) return undefined;
@@ -88,7 +87,7 @@ export function maskAddress(address: Uint8Array, prefixLength: number): Uint8Arr
 export function formatIp(address: Uint8Array): string {
   if (address.length === 4) return address.join('.');
   const groups: number[] = [];
-  for (let i = 0; i < 16; i += 2) groups.push((address[i]! << 8) | address[i + 1]!);
+  for (let i = 0; i < 16; i += 2) groups.push(((address[i] ?? 0) << 8) | (address[i + 1] ?? 0));
   let best = { start: -1, length: 1 };
   for (let i = 0; i < 8; i++) {
     let length = 0;

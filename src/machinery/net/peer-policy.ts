@@ -73,7 +73,8 @@ export function guardedLookup(policy: PeerPolicy, lookup: Lookup): Lookup {
       }
       const usable = found.filter(({ address }) => policy.allows(address));
       if (usable.length > 0) return done(null, usable);
-      done(found.length > 0 ? new PeerRefusedError(host, found[0]!.address) : null, usable);
+      const [first] = found;
+      done(first ? new PeerRefusedError(host, first.address) : null, usable);
     });
   };
 }

@@ -87,7 +87,7 @@ export class SchemaRenderer {
 
   #renderMap(map: Record<string, Schema>): JsonObject {
     const result: JsonObject = {};
-    for (const key in map) result[key] = this.render(map[key]!);
+    for (const [key, schema] of Object.entries(map)) result[key] = this.render(schema);
     return result;
   }
 }

@@ -174,8 +174,8 @@ function locate(work: Work, path: string, access: 'write' | 'read'): Location | 
   const tokens = path.split('/');
   if (tokens.length < 2 || !isContainer(work.root)) return undefined;
   let container = access === 'write' ? own(work, work.root, (copy) => (work.root = copy)) : work.root;
-  for (let i = 1; i < tokens.length - 1; i++) {
-    const token = decodeToken(tokens[i]!);
+  for (const encoded of tokens.slice(1, -1)) {
+    const token = decodeToken(encoded);
     const key = Array.isArray(container) ? existingIndex(container, token) : token;
     if (key === undefined) return undefined;
     const next = memberOf(container, key);
@@ -183,7 +183,7 @@ function locate(work: Work, path: string, access: 'write' | 'read'): Location | 
     const parent = container;
     container = access === 'write' ? own(work, next, (copy) => setMember(parent, key, copy)) : next;
   }
-  return { container, key: decodeToken(tokens.at(-1)!) };
+  return { container, key: decodeToken(tokens.at(-1) ?? '') };
 }
 
 function isContainer(value: JsonValue | undefined): value is Container {
@@ -299,11 +299,11 @@ function test(work: Work, path: string, expected: JsonValue): void {
 }
 
 /** Looks at the expected value first: it came with the patch, so what is compared is bounded by the size of the patch. */
-function isEqual(work: Work, actual: JsonValue, expected: JsonValue): boolean {
+function isEqual(work: Work, actual: JsonValue | undefined, expected: JsonValue | undefined): boolean {
   if (!isContainer(actual) || !isContainer(expected)) return actual === expected;
   if (Array.isArray(actual) || Array.isArray(expected)) {
     if (!Array.isArray(actual) || !Array.isArray(expected) || actual.length !== expected.length) return false;
-    return expected.every((item, index) => isEqual(work, actual[index]!, item));
+    return expected.every((item, index) => isEqual(work, actual[index], item));
   }
   // Counting the members of an object takes as long as it has members. An undefined one is absent.
   const members = Object.values(actual);
@@ -312,6 +312,6 @@ function isEqual(work: Work, actual: JsonValue, expected: JsonValue): boolean {
   const names = Object.keys(expected);
   return (
     count === names.length &&
-    names.every((name) => Object.hasOwn(actual, name) && isEqual(work, actual[name]!, expected[name]!))
+    names.every((name) => Object.hasOwn(actual, name) && isEqual(work, actual[name], expected[name]))
   );
 }

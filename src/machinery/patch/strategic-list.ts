@@ -9,7 +9,7 @@ export class Positions {
 
   constructor(list: readonly JsonValue[], mergeKey: string) {
     this.#mergeKey = mergeKey;
-    for (let i = 0; i < list.length; i++) this.add(list[i]!, i);
+    for (const [i, item] of list.entries()) this.add(item, i);
   }
 
   add(element: JsonValue, position: number): void {
@@ -60,15 +60,16 @@ export function orderElements(
   let next = 0;
   for (const item of fromPatch) {
     const position = inLive.of(item);
+    const start = next;
     while (position >= 0 && next < serverOnly.length) {
-      const serverPosition = inLive.of(serverOnly[next]!);
+      const serverPosition = inLive.of(serverOnly[next] ?? null);
       if (serverPosition < 0 || serverPosition >= position) break;
-      ordered.push(serverOnly[next++]!);
+      next++;
     }
+    for (const own of serverOnly.slice(start, next)) ordered.push(own);
     ordered.push(item);
   }
-  for (; next < serverOnly.length; next++) ordered.push(serverOnly[next]!);
-  return ordered;
+  return [...ordered, ...serverOnly.slice(next)];
 }
 
 /** `$setElementOrder` must name every element of the patch list, in the same relative order. */
@@ -77,8 +78,8 @@ export function checkElementOrder(patch: readonly JsonValue[], wanted: readonly 
   const kept = patch.filter((item) => !(isJsonObject(item) && item[directiveMarker] !== undefined));
   let matched = 0;
   for (const place of wanted) {
-    if (matched === kept.length) return;
-    const item = kept[matched]!;
+    const item = kept[matched];
+    if (item === undefined) return;
     if (mergeKey !== '') {
       if (keyOf(item, mergeKey) === undefined) throw missingMergeKey(item, mergeKey);
       if (keyOf(place, mergeKey) === undefined) throw missingMergeKey(place, mergeKey);

@@ -128,18 +128,18 @@ function mergeOrderedLists(merged: JsonObject, patch: JsonObject, schema: Schema
   let done: Set<string> | undefined;
   for (const key in patch) {
     if (!key.startsWith(setElementOrderPrefix)) continue;
-    const wanted = listArgument(patch[key]!);
+    const wanted = listArgument(patch[key] ?? null);
     const name = directiveField(key, setElementOrderPrefix, 'invalid patch format of setElementOrder list');
     const before = merged[name] === undefined ? undefined : listArgument(merged[name]);
-    const change = patch[name] === undefined ? undefined : listArgument(patch[name]!);
+    const change = patch[name] === undefined ? undefined : listArgument(patch[name]);
     const field = fieldMerge(schema, name);
     if (!field) {
       const struct = schema?.component?.split('.').at(-1) ?? 'object';
       throw new PatchError(500, `unable to find api field in struct ${struct} for the json field "${name}"`);
     }
     checkElementOrder(change ?? [], wanted, field.mergeKey);
-    if (!before && !change) continue;
-    const list = !change ? before! : !before ? (dataOfPatch(change) as JsonValue[]) : mergeField(before, change, field);
+    const list = before && change ? mergeField(before, change, field) : (before ?? (change && dataOfPatch(change)));
+    if (!Array.isArray(list)) continue;
     merged[name] = orderElements(list, wanted, before ?? [], field.mergeKey);
     done ??= new Set();
     done.add(name);

@@ -106,7 +106,7 @@ function ends(
     for (let state = 0; state < tokens.length; state++) {
       if (!current[state]) continue;
       isAlive = true;
-      if (tokens[state]!.kind === 'many') current[state + 1] = 1;
+      if (tokens[state]?.kind === 'many') current[state + 1] = 1;
     }
     if (current[tokens.length] && !onEnd(at)) return;
     if (!isAlive || at >= length) return;
@@ -115,8 +115,9 @@ function ends(
     next.fill(0);
     const code = codeAt(at);
     for (let state = 0; state < tokens.length; state++) {
-      if (!current[state] || !tokens[state]!.test(code)) continue;
-      next[tokens[state]!.kind === 'many' ? state : state + 1] = 1;
+      const token = tokens[state];
+      if (!current[state] || !token?.test(code)) continue;
+      next[token.kind === 'many' ? state : state + 1] = 1;
     }
     [current, next] = [next, current];
   }
@@ -130,11 +131,11 @@ function tokensOf(pattern: string, beyond: boolean): Token[] {
     tokens.push({ kind: 'one', test: (code) => code === wanted });
   };
   for (let i = 0; i < pattern.length; i++) {
-    const char = pattern[i]!;
+    const char = pattern.charAt(i);
     if (char === '*') {
       if (tokens.at(-1)?.kind !== 'many') tokens.push({ kind: 'many', test: any });
     } else if (char === '?') tokens.push({ kind: 'one', test: any });
-    else if (char === '\\' && i + 1 < pattern.length) literal(pattern[++i]!);
+    else if (char === '\\' && i + 1 < pattern.length) literal(pattern.charAt(++i));
     else if (char === '[') {
       const end = pattern.indexOf(']', pattern[i + 1] === '!' || pattern[i + 1] === '^' ? i + 3 : i + 2);
       if (end < 0) literal(char);

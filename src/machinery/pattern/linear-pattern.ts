@@ -1,3 +1,4 @@
+import { must } from '../errors/must.ts';
 import { isWord } from './characters.ts';
 import { compile, type Instruction } from './compile.ts';
 import { type PatternOptions, parsePattern } from './parse.ts';
@@ -42,7 +43,8 @@ export class LinearPattern {
       const [start = -1, end = -1] = [slots[slot], slots[slot + 1]];
       groups.push(start < 0 || end < 0 ? undefined : text.slice(start, end));
     }
-    return { index: slots[0]!, end: slots[1]!, groups };
+    const [index = 0, end = 0] = slots;
+    return { index, end, groups };
   }
 
   /** All matches, one after the other. */
@@ -83,7 +85,7 @@ export class LinearPattern {
         if (seen[thread.at] === at) continue;
         seen[thread.at] = at;
         steps++;
-        const instruction = program[thread.at]!;
+        const instruction = must(program[thread.at], 'program[thread.at]');
         switch (instruction.op) {
           case 'jump':
             stack.push({ at: instruction.to, slots: thread.slots });
@@ -118,7 +120,7 @@ export class LinearPattern {
       const code = text.charCodeAt(at);
       for (const thread of current) {
         steps++;
-        const instruction = program[thread.at]!;
+        const instruction = must(program[thread.at], 'program[thread.at]');
         if (instruction.op === 'match') {
           found = thread.slots;
           break;

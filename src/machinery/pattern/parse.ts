@@ -37,13 +37,16 @@ export function parsePattern(source: string, options: PatternOptions = {}): { re
       parts.push(sequence());
     }
     depth--;
-    return parts.length === 1 ? parts[0]! : { kind: 'choice', parts };
+    const [only, another] = parts;
+    return only && !another ? only : { kind: 'choice', parts };
   };
 
   const sequence = (): Node => {
     const parts: Node[] = [];
     while (at < source.length && source[at] !== '|' && source[at] !== ')') parts.push(repeated(atom()));
-    return parts.length === 0 ? { kind: 'empty' } : parts.length === 1 ? parts[0]! : { kind: 'sequence', parts };
+    const [first, second] = parts;
+    if (!first) return { kind: 'empty' };
+    return second ? { kind: 'sequence', parts } : first;
   };
 
   const repeated = (first: Node): Node => {
@@ -85,7 +88,7 @@ export function parsePattern(source: string, options: PatternOptions = {}): { re
   };
 
   const atom = (): Node => {
-    const char = source[at++]!;
+    const char = source.charAt(at++);
     switch (char) {
       case '(':
         return group();
@@ -162,7 +165,7 @@ export function parsePattern(source: string, options: PatternOptions = {}): { re
       if (typeof first !== 'string') tests.push(first);
       else if (source[at] === '-' && source[at + 1] !== ']' && source[at + 1] !== undefined) {
         at++;
-        const next = source[at++]!;
+        const next = source.charAt(at++);
         const last = next === '\\' ? bracketEscape() : next;
         if (typeof last !== 'string' || last < first) throw new PatternError('invalid range end');
         const [from, to] = [first.charCodeAt(0), last.charCodeAt(0)];

@@ -44,9 +44,7 @@ function readMessage(
   const layout = layoutOf(message);
   const target = isPlainObject(existing) && message.toJson === undefined ? existing : {};
   readFields(decoding, layout, target, depth);
-  const emitted = layout.emitted;
-  for (let i = 0; i < emitted.length; i++) {
-    const member = emitted[i]!;
+  for (const member of layout.emitted) {
     if (target[member.name] === undefined) target[member.name] = member.zero();
   }
   return message.toJson === undefined ? target : message.toJson(target);

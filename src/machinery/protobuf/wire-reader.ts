@@ -23,7 +23,7 @@ export class WireReader {
     let result = 0;
     for (let shift = 0; shift < 70; shift += 7) {
       if (this.position >= this.end) throw truncated();
-      const byte = bytes[this.position++]!;
+      const byte = bytes[this.position++] ?? 0;
       if (shift < 32) result |= (byte & 0x7f) << shift;
       if (byte < 0x80) return result;
     }
@@ -38,7 +38,7 @@ export class WireReader {
     let high = 0;
     for (let index = 0; index < 10; index++) {
       if (this.position >= this.end) throw truncated();
-      const byte = bytes[this.position++]!;
+      const byte = bytes[this.position++] ?? 0;
       const bits = byte & 0x7f;
       if (index < 4) low |= bits << (7 * index);
       else if (index < 8) middle |= bits << (7 * (index - 4));
@@ -53,7 +53,7 @@ export class WireReader {
     let result = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
       if (this.position >= this.end) throw truncated();
-      const byte = this.#bytes[this.position++]!;
+      const byte = this.#bytes[this.position++] ?? 0;
       result |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return BigInt.asUintN(64, result);
     }

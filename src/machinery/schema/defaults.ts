@@ -11,10 +11,14 @@ export function applySchemaDefaults(draft: JsonValue, schema: Schema): void {
   if (Array.isArray(draft)) {
     const { items } = schema;
     if (!items) return;
-    for (let i = 0; i < draft.length; i++) {
+    for (const [i, item] of draft.entries()) {
       // a null element without a default stays: removing it would shift the others
-      if (draft[i] === null && items.nullable !== true && items.default !== undefined) draft[i] = clone(items.default);
-      applySchemaDefaults(draft[i]!, items);
+      let present = item;
+      if (item === null && items.nullable !== true && items.default !== undefined) {
+        present = clone(items.default);
+        draft[i] = present;
+      }
+      applySchemaDefaults(present, items);
     }
     return;
   }
@@ -47,7 +51,7 @@ function applyPropertyDefaults(draft: JsonObject, properties: Record<string, Sch
   if (!defaulted) {
     defaulted = [];
     for (const key in properties) {
-      const value = properties[key]!.default;
+      const value = properties[key]?.default;
       if (value !== undefined && value !== null) defaulted.push({ key, value });
     }
     defaultedProperties.set(properties, defaulted);

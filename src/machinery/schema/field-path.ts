@@ -1,3 +1,4 @@
+import { must } from '../errors/must.ts';
 import type { Schema } from './types.ts';
 
 export interface ResolvedFieldPath {
@@ -20,7 +21,7 @@ export function resolveFieldPath(
   const tokens = text.match(/'(?:[^'\\]|\\.)*'|[.[\]]|[^.[\]']+/gs) ?? [];
   const resolved: ResolvedFieldPath = { path: '', root: '', schema };
   for (let i = 0; i < tokens.length; i++) {
-    const token = tokens[i]!;
+    const token = must(tokens[i], 'tokens[i]');
     let name: string | undefined;
     if (token === '[') {
       if (!options.allowBrackets) return 'array notation is not allowed';
@@ -46,8 +47,9 @@ export function resolveFieldPath(
 function step(resolved: ResolvedFieldPath, name: string): string | undefined {
   const { properties, additionalProperties } = resolved.schema;
   if (properties) {
-    if (!Object.hasOwn(properties, name)) return 'does not refer to a valid field';
-    resolved.schema = properties[name]!;
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (!property) return 'does not refer to a valid field';
+    resolved.schema = property;
     resolved.path += resolved.path === '' ? name : `.${name}`;
   } else if (typeof additionalProperties === 'object') {
     resolved.schema = additionalProperties;

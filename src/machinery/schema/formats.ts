@@ -89,8 +89,8 @@ export function isDateTime(text: string): boolean {
 function parsesAsDateTime(text: string): boolean {
   const [date, time] = text.toLowerCase().split('t');
   if (date === undefined || time === undefined || !isDate(date)) return false;
-  const match = timePattern.exec(time);
-  return match !== null && match[1]! <= '23' && match[2]! <= '59' && match[3]! <= '59';
+  const [, hours, minutes = '', seconds = ''] = timePattern.exec(time) ?? [];
+  return hours !== undefined && hours <= '23' && minutes <= '59' && seconds <= '59';
 }
 
 // Digits before the first would be tried again and again.
@@ -101,8 +101,8 @@ const unitPrefixes = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'we
 /** Go's durations, and sentences like `3 days 2 hours`. */
 export function isDuration(text: string): boolean {
   if (parseDurationNanos(text) !== undefined) return true;
-  for (const match of text.matchAll(wordyDuration)) {
-    const unit = match[2]!.toLowerCase();
+  for (const [, , word = ''] of text.matchAll(wordyDuration)) {
+    const unit = word.toLowerCase();
     if (exactUnits.has(unit) || unitPrefixes.some((prefix) => unit.startsWith(prefix))) return true;
   }
   return false;
@@ -120,13 +120,13 @@ function isHostname(text: string): boolean {
 /** Absolute URIs and absolute paths, as Go's url.ParseRequestURI takes them. */
 function isRequestUri(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: Go refuses control characters in URLs
-  if (text === '' || /[\u0000-\u001f\u007f]/.test(text) || /%(?![0-9a-fA-F]{2})/.test(text.split('?')[0]!))
+  if (text === '' || /[\u0000-\u001f\u007f]/.test(text) || /%(?![0-9a-fA-F]{2})/.test(text.split('?')[0] ?? ''))
     return false;
   if (text === '*' || text.startsWith('/')) return true;
-  const match = /^[A-Za-z][-+.A-Za-z0-9]*:(.*)$/s.exec(text);
-  if (!match) return false;
-  if (!match[1]!.startsWith('//')) return match[1] !== '' || text.endsWith(':');
-  const authority = match[1]!.slice(2).split(/[/?#]/)[0]!;
+  const [, rest] = /^[A-Za-z][-+.A-Za-z0-9]*:(.*)$/s.exec(text) ?? [];
+  if (rest === undefined) return false;
+  if (!rest.startsWith('//')) return rest !== '' || text.endsWith(':');
+  const [authority = ''] = rest.slice(2).split(/[/?#]/);
   return /^(?:[^@\s]*@)?(?:\[[0-9A-Fa-f:.%]+\]|[^:[\]\s<>"^`{|}\\]*)(?::[0-9]*)?$/.test(authority);
 }
 
@@ -138,8 +138,8 @@ const address = new RegExp(
 /** A bare address, or a display name followed by one in angle brackets. */
 function isEmail(text: string): boolean {
   const trimmed = text.trim();
-  const named = /^[^<>]*<([^<>]*)>$/.exec(trimmed);
-  return address.test(named ? named[1]! : trimmed);
+  const [, named = trimmed] = /^[^<>]*<([^<>]*)>$/.exec(trimmed) ?? [];
+  return address.test(named);
 }
 
 function isMac(text: string): boolean {

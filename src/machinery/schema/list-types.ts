@@ -66,8 +66,7 @@ function walk(
 }
 
 function checkKeys(list: JsonArray, schema: Schema, prefix: string, path: PathSegment[], errors: FieldError[]): void {
-  for (let i = 0; i < list.length; i++) {
-    const element = list[i]!;
+  for (const [i, element] of list.entries()) {
     if (element === null || isJsonObject(element)) continue;
     const field = joinPath(prefix, bracketPath([...path, i]));
     errors.push(fieldError.invalid(field, element, 'must be an object for an array of list-type map'));
@@ -83,7 +82,10 @@ function checkKeys(list: JsonArray, schema: Schema, prefix: string, path: PathSe
 function keyOf(element: JsonValue, names: readonly string[]): Record<string, JsonValue> {
   const key: Record<string, JsonValue> = {};
   if (!isJsonObject(element)) return key;
-  for (const name of names) if (Object.hasOwn(element, name)) key[name] = element[name]!;
+  for (const name of names) {
+    const value = Object.hasOwn(element, name) ? element[name] : undefined;
+    if (value !== undefined) key[name] = value;
+  }
   return key;
 }
 
@@ -116,8 +118,8 @@ function checkUnique(
 ): void {
   if (list.length < 2) return;
   const seen = new Map<string, number>();
-  for (let i = 0; i < list.length; i++) {
-    const key = canonical(list[i]!);
+  for (const [i, value] of list.entries()) {
+    const key = canonical(value);
     const times = seen.get(key) ?? 0;
     seen.set(key, times + 1);
     if (times === 1) errors.push(fieldError.duplicate(joinPath(prefix, bracketPath([...path, i])), shown[i]));
@@ -129,5 +131,5 @@ function canonical(value: JsonValue): string {
   if (typeof value !== 'object' || value === null) return jsonText(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   const keys = Object.keys(value).sort();
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key]!)}`).join(',')}}`;
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key] ?? null)}`).join(',')}}`;
 }

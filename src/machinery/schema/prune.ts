@@ -49,7 +49,7 @@ function prunePreserved(draft: JsonValue, schema: Schema, path: PathSegment[], u
   } else if (Array.isArray(draft) && schema.items) {
     for (let i = 0; i < draft.length; i++) {
       path.push(i);
-      prunePreserved(draft[i]!, schema.items, path, unknown);
+      prunePreserved(draft[i] ?? null, schema.items, path, unknown);
       path.pop();
     }
   }

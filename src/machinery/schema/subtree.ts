@@ -2,7 +2,7 @@ import type { Schema } from './types.ts';
 
 /** Calls back for every schema directly below a node that applies to a part of the value. */
 export function forEachChild(schema: Schema, visit: (child: Schema) => void): void {
-  for (const key in schema.properties) visit(schema.properties[key]!);
+  for (const property of Object.values(schema.properties ?? {})) visit(property);
   if (typeof schema.additionalProperties === 'object') visit(schema.additionalProperties);
   if (schema.items) visit(schema.items);
 }

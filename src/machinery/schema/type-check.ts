@@ -90,9 +90,10 @@ function findMismatch(value: unknown, schema: Schema): TypeMismatch | undefined 
       return undefined;
     case 'integer': {
       if (!Number.isInteger(value)) return mismatchOf(value, 'integer', schema);
-      const limits = schema.format === undefined ? undefined : own(integerLimits, schema.format);
+      const { format = '' } = schema;
+      const limits = own(integerLimits, format);
       if (limits && ((value as number) < limits[0] || (value as number) > limits[1])) {
-        return mismatchOf(value, schema.format!, schema);
+        return mismatchOf(value, format, schema);
       }
       return undefined;
     }

@@ -138,7 +138,7 @@ function addTypeError(run: Run, schema: Schema, found: string): void {
   const { format, typeText } = facts(schema);
   // kube-openapi names the format instead of the type when an enforced format meets something that is not a string
   const named = format && found !== 'null' && found !== 'array' && found !== 'string';
-  const expected = named ? schema.format! : typeText;
+  const expected = named ? schema.format : typeText;
   const shown = named ? goFormatOf(found) : found;
   const path = dottedPath(run.path);
   addError(run, path, 'TypeInvalid', shown, `${path} in body must be of type ${expected}: ${JSON.stringify(shown)}`);
@@ -232,7 +232,8 @@ function validateArray(run: Run, value: JsonArray, schema: Schema, old: JsonValu
   if (items) {
     const byKey = old === undefined ? undefined : correlateList(old, schema);
     for (let i = 0; i < length; i++) {
-      const element = value[i]!;
+      const element = value[i];
+      if (element === undefined) continue;
       const key = byKey && listMapKey(element, schema);
       run.path.push(i);
       validateCorrelated(run, element, items, key === undefined ? undefined : byKey?.get(key));

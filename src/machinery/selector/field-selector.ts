@@ -24,11 +24,10 @@ function splitTerms(text: string): string[] {
 
 function unescapeValue(text: string): string {
   let value = '';
-  const characters = [...text];
-  for (let i = 0; i < characters.length; i++) {
-    const character = characters[i]!;
+  const characters = [...text].values();
+  for (const character of characters) {
     if (character === '\\') {
-      const escaped = characters[++i];
+      const { value: escaped } = characters.next();
       if (escaped !== '\\' && escaped !== ',' && escaped !== '=') {
         throw statusError.badRequest(`invalid field selector: invalid escape sequence: \\${escaped ?? ''}`);
       }

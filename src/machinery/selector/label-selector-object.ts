@@ -46,7 +46,8 @@ export function labelSelectorFromObject(selector: LabelSelectorObject | null | u
 
 function compile({ matchLabels, matchExpressions }: LabelSelectorObject): LabelSelectorMatcher {
   const requirements: LabelRequirement[] = [];
-  for (const key in matchLabels) requirements.push({ key, operator: '=', values: [matchLabels[key]!] });
+  for (const [key, value] of Object.entries(matchLabels ?? {}))
+    requirements.push({ key, operator: '=', values: [value] });
   for (const { key, operator, values } of matchExpressions ?? []) {
     const known = Object.hasOwn(operators, operator) ? operators[operator] : undefined;
     if (known === undefined) throw new Error(`"${operator}" is not a valid label selector operator`);

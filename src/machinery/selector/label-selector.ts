@@ -1,5 +1,7 @@
 import { type FieldError, fieldError, formatFieldError } from '../errors/field-error.ts';
+import { must } from '../errors/must.ts';
 import { statusError } from '../errors/status.ts';
+import { aggregateText } from '../text/aggregate.ts';
 import { checkLabelValue, checkQualifiedName } from '../validation/names.ts';
 
 export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | '>' | '<';
@@ -125,8 +127,7 @@ export function labelSelectorFromRequirements(requirements: readonly LabelRequir
 
 /** The text of a list of problems as Go's error aggregates print it. */
 function aggregate(errors: readonly FieldError[]): string {
-  const texts = [...new Set(errors.map(formatFieldError))];
-  return texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`;
+  return aggregateText([...new Set(errors.map(formatFieldError))]);
 }
 
 /** A refusal while reading; becomes a 400 at the door of the parser. */
@@ -141,23 +142,24 @@ interface Token {
 
 const specials = '=!(),><';
 const blanks = ' \t\r\n';
+const wordEnds = `${specials}${blanks}\0`;
 
 function scan(text: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
   for (;;) {
-    while (at < text.length && blanks.includes(text[at]!)) at++;
+    while (at < text.length && blanks.includes(text.charAt(at))) at++;
     // A NUL byte ends the text, as it does for upstream's scanner.
     if (at >= text.length || text[at] === '\0') break;
-    if (specials.includes(text[at]!)) {
+    if (specials.includes(text.charAt(at))) {
       const pair = text.slice(at, at + 2);
-      const symbol = pair === '==' || pair === '!=' ? pair : text[at]!;
+      const symbol = pair === '==' || pair === '!=' ? pair : text.charAt(at);
       tokens.push({ type: symbol as TokenType, text: symbol });
       at += symbol.length;
       continue;
     }
     const start = at;
-    while (at < text.length && text[at] !== '\0' && !specials.includes(text[at]!) && !blanks.includes(text[at]!)) at++;
+    while (at < text.length && !wordEnds.includes(text.charAt(at))) at++;
     const word = text.slice(start, at);
     tokens.push({ type: word === 'in' || word === 'notin' ? word : 'identifier', text: word });
   }
@@ -175,7 +177,7 @@ class LabelSelectorParser {
   }
 
   #at(position: number): Token {
-    const token = this.#tokens[Math.min(position, this.#tokens.length - 1)]!;
+    const token = must(this.#tokens[Math.min(position, this.#tokens.length - 1)], 'token');
     return token.type === 'in' || token.type === 'notin' ? { type: 'identifier', text: token.text } : token;
   }
 
@@ -232,7 +234,7 @@ class LabelSelectorParser {
   }
 
   #operator(): LabelOperator {
-    const token = this.#tokens[Math.min(this.#position++, this.#tokens.length - 1)]!;
+    const token = must(this.#tokens[Math.min(this.#position++, this.#tokens.length - 1)], 'token');
     switch (token.type) {
       case 'in':
       case 'notin':
@@ -298,7 +300,7 @@ class LabelSelectorParser {
 function checkValues(requirement: LabelRequirement): LabelRequirement {
   const errors: FieldError[] = [];
   if (requirement.operator === '>' || requirement.operator === '<') {
-    const value = requirement.values[0]!;
+    const value = must(requirement.values[0], 'the first of requirement.values');
     if (parseInt64(value) === undefined) {
       errors.push(fieldError.invalid('values[0]', value, "for 'Gt', 'Lt' operators, the value must be an integer"));
     }

@@ -22,7 +22,9 @@ function visit(schema: Schema, path: string, errors: FieldError[]): void {
   if (schema.default !== undefined && schema.default !== null) validateDefault(schema, schema.default, path, errors);
   // defaults below additionalProperties are not applied to what is absent: nothing to check there
   if (schema.items) visit(schema.items, `${path}.items`, errors);
-  for (const key in schema.properties) visit(schema.properties[key]!, `${path}.properties[${key}]`, errors);
+  for (const [key, property] of Object.entries(schema.properties ?? {})) {
+    visit(property, `${path}.properties[${key}]`, errors);
+  }
 }
 
 function validateDefault(schema: Schema, value: JsonValue, path: string, errors: FieldError[]): void {

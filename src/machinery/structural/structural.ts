@@ -25,8 +25,8 @@ function validateInvariants(schema: Schema, level: Level, path: string, errors: 
   const at = (name: string): string => `${path}.${name}`;
   if (schema.type === 'array' && !schema.items) errors.push(fieldError.required(at('items'), 'must be specified'));
   if (schema.items) validateInvariants(schema.items, 'item', at('items'), errors);
-  for (const key in schema.properties) {
-    validateInvariants(schema.properties[key]!, 'field', `${at('properties')}[${key}]`, errors);
+  for (const [key, property] of Object.entries(schema.properties ?? {})) {
+    validateInvariants(property, 'field', `${at('properties')}[${key}]`, errors);
   }
   const { additionalProperties } = schema;
   if (additionalProperties !== undefined) {
@@ -170,8 +170,8 @@ function validateNested(
 ): void {
   validateValues(schema, { skipAnyOf, skipFirstAllOfAnyOf: false }, path, errors);
   if (schema.items) validateNested(schema.items, { skipAnyOf: false }, `${path}.items`, errors);
-  for (const key in schema.properties) {
-    validateNested(schema.properties[key]!, { skipAnyOf: false }, `${path}.properties[${key}]`, errors);
+  for (const [key, property] of Object.entries(schema.properties ?? {})) {
+    validateNested(property, { skipAnyOf: false }, `${path}.properties[${key}]`, errors);
   }
   for (const [key, demand] of forbiddenInJunctors) {
     const value = schema[key];
@@ -220,10 +220,10 @@ function validateNestedCompleteness(
       errors,
     );
   }
-  for (const key in values.properties) {
+  for (const [key, property] of Object.entries(values.properties ?? {})) {
     const declared = own(structure.properties, key);
     validateNestedCompleteness(
-      values.properties[key]!,
+      property,
       declared,
       { structurePath: `${structurePath}.properties[${key}]`, valuesPath: `${valuesPath}.properties[${key}]` },
       errors,

@@ -1,5 +1,6 @@
 import { compileRules } from '../cel/index.ts';
 import { type FieldError, fieldError } from '../errors/index.ts';
+import { must } from '../errors/must.ts';
 import type { JsonValue } from '../json/index.ts';
 import { own, resolveFieldPath, type Schema, type ValidationRule } from '../schema/index.ts';
 import { validateSchemaDefaults } from './schema-defaults.ts';
@@ -101,7 +102,7 @@ function validateOpenApi(schema: Schema, path: string, place: Place, errors: Fie
       insideMeta: place.insideMeta || isMeta,
       defaultsForbidden: isMeta && place.isRoot ? `in top-level ${key}` : place.defaultsForbidden,
     };
-    validateOpenApi(properties[key]!, `${at('properties')}[${key}]`, below, errors);
+    validateOpenApi(must(properties[key], 'properties[key]'), `${at('properties')}[${key}]`, below, errors);
   }
   if (schema.not) validateOpenApi(schema.not, at('not'), inside, errors);
   for (const name of ['allOf', 'oneOf', 'anyOf'] as const) {

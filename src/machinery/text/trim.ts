@@ -4,7 +4,7 @@
  */
 export function trimTrailing(text: string, characters: string): string {
   let end = text.length;
-  while (end > 0 && characters.includes(text[end - 1]!)) end--;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end--;
   return end === text.length ? text : text.slice(0, end);
 }
 

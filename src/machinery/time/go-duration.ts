@@ -1,3 +1,5 @@
+import { must } from '../errors/must.ts';
+
 const second = 1_000_000_000n;
 const units: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -21,15 +23,16 @@ export function parseDurationNanos(text: string): bigint | undefined {
   if (text.length > maxLength) return undefined;
   const match = whole.exec(text);
   if (!match) return undefined;
+  const [, sign, parts = ''] = match;
   let nanos = 0n;
-  for (const [, digits, fraction = '', unit] of match[2]!.matchAll(part)) {
-    const scale = units[unit!]!;
+  for (const [, digits, fraction = '', unit = ''] of parts.matchAll(part)) {
+    const scale = must(units[unit], unit);
     nanos += BigInt(digits || '0') * scale;
     const kept = fraction.slice(0, 18);
     if (kept !== '') nanos += (BigInt(kept) * scale) / 10n ** BigInt(kept.length);
   }
   if (nanos >= maxNanos) return undefined;
-  return match[1] === '-' ? -nanos : nanos;
+  return sign === '-' ? -nanos : nanos;
 }
 
 /** Milliseconds of a Go duration; undefined when it is none. */

@@ -1,3 +1,5 @@
+import { must } from '../errors/must.ts';
+
 /** A timer of a clock that is moved by hand. */
 export interface Timer {
   due: number;
@@ -52,29 +54,32 @@ export class TimerHeap {
 
   #rise(start: number): void {
     const items = this.#items;
-    const timer = items[start]!;
+    const timer = must(items[start], 'a timer');
     let index = start;
     while (index > 0) {
-      const parent = (index - 1) >> 1;
-      if (compare(items[parent]!, timer) <= 0) break;
-      items[index] = items[parent]!;
-      index = parent;
+      const parentIndex = (index - 1) >> 1;
+      const parent = items[parentIndex];
+      if (!parent || compare(parent, timer) <= 0) break;
+      items[index] = parent;
+      index = parentIndex;
     }
     items[index] = timer;
   }
 
   #removeTop(): void {
     const items = this.#items;
-    const last = items.pop()!;
-    if (items.length === 0) return;
+    const last = items.pop();
+    if (!last || items.length === 0) return;
     let index = 0;
     for (;;) {
-      let child = 2 * index + 1;
-      if (child >= items.length) break;
-      if (child + 1 < items.length && compare(items[child + 1]!, items[child]!) < 0) child++;
-      if (compare(items[child]!, last) >= 0) break;
-      items[index] = items[child]!;
-      index = child;
+      const left = items[2 * index + 1];
+      const right = items[2 * index + 2];
+      if (!left) break;
+      const isRight = right !== undefined && compare(right, left) < 0;
+      const child = isRight ? right : left;
+      if (compare(child, last) >= 0) break;
+      items[index] = child;
+      index = 2 * index + (isRight ? 2 : 1);
     }
     items[index] = last;
   }

@@ -1,3 +1,4 @@
+import { must } from '../errors/must.ts';
 import { parseDuration } from '../time/go-duration.ts';
 
 interface Bounds {
@@ -52,24 +53,26 @@ function parseNumber(text: string, bounds: Bounds): number | string {
 
 function parseRange(text: string, bounds: Bounds, into: Set<number>): string | undefined {
   const slashes = text.split('/');
-  const hyphens = slashes[0]!.split('-');
-  const single = hyphens.length === 1;
+  const [range = '', stepText] = slashes;
+  const hyphens = range.split('-');
+  const [from = '', to] = hyphens;
+  const single = to === undefined;
   let start: number | string;
   let end: number | string;
-  if (hyphens[0] === '*' || hyphens[0] === '?') {
+  if (from === '*' || from === '?') {
     start = bounds.min;
     end = bounds.max;
   } else {
-    start = parseNumber(hyphens[0]!, bounds);
+    start = parseNumber(from, bounds);
     if (typeof start === 'string') return start;
     if (hyphens.length > 2) return `too many hyphens: ${text}`;
-    end = single ? start : parseNumber(hyphens[1]!, bounds);
+    end = single ? start : parseNumber(to, bounds);
     if (typeof end === 'string') return end;
   }
   let step = 1;
   if (slashes.length > 2) return `too many slashes: ${text}`;
-  if (slashes.length === 2) {
-    const parsed = parseNumber(slashes[1]!, bounds);
+  if (stepText !== undefined) {
+    const parsed = parseNumber(stepText, bounds);
     if (typeof parsed === 'string') return parsed;
     step = parsed;
     // "N/step" means "N-max/step"
@@ -99,23 +102,24 @@ export function parseCronFields(spec: string): CronSchedule | string {
   const parts = spec.split(/\s+/).filter((part) => part !== '');
   if (parts.length !== 5) return `expected exactly 5 fields, found ${parts.length}: [${parts.join(' ')}]`;
   const sets: Set<number>[] = [];
-  for (const [index, part] of parts.entries()) {
+  for (const [index, bounds] of fields.entries()) {
     const values = new Set<number>();
-    for (const range of part.split(',').filter((text) => text !== '')) {
-      const problem = parseRange(range, fields[index]!, values);
+    for (const range of (parts[index] ?? '').split(',').filter((text) => text !== '')) {
+      const problem = parseRange(range, bounds, values);
       if (problem !== undefined) return problem;
     }
     sets.push(values);
   }
-  const isAny = (part: string): boolean => part.startsWith('*') || part.startsWith('?');
+  const field = (index: number): Set<number> => must(sets[index], 'a field');
+  const isAny = (part = ''): boolean => part.startsWith('*') || part.startsWith('?');
   return {
-    minutes: sets[0]!,
-    hours: sets[1]!,
-    daysOfMonth: sets[2]!,
-    months: sets[3]!,
-    daysOfWeek: sets[4]!,
-    anyDayOfMonth: isAny(parts[2]!),
-    anyDayOfWeek: isAny(parts[4]!),
+    minutes: field(0),
+    hours: field(1),
+    daysOfMonth: field(2),
+    months: field(3),
+    daysOfWeek: field(4),
+    anyDayOfMonth: isAny(parts[2]),
+    anyDayOfWeek: isAny(parts[4]),
   };
 }
 

@@ -1,3 +1,5 @@
+import { must } from '../errors/must.ts';
+
 // Kubernetes quantities: exact numbers with a decimal or binary suffix ("500m", "1Gi", "12e6").
 
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
@@ -44,7 +46,7 @@ export function parseQuantity(value: unknown): Quantity | undefined {
   if (match[4] !== undefined) exponent = 3 * (decimalSuffixes.indexOf(match[4]) - 3);
   else if (match[5] !== undefined) {
     format = 'BinarySI';
-    multiplier = binaryMultipliers[binarySuffixes.indexOf(match[5])]!;
+    multiplier = must(binaryMultipliers[binarySuffixes.indexOf(match[5])], match[5]);
   } else if (match[6] !== undefined) {
     format = 'DecimalExponent';
     exponent = Number(match[6]);

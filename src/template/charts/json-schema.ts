@@ -249,7 +249,7 @@ class Validation {
     const choices = schema['enum'];
     if (Array.isArray(choices) && !choices.some((choice) => equals(value, choice))) {
       if (!choices.every(isPrimitive)) return "'enum' failed";
-      if (choices.length === 1) return `value must be ${display(must(choices[0], 'the first of choices'))}`;
+      if (choices.length === 1) return `value must be ${display(choices[0] ?? null)}`;
       return `value must be one of ${choices.map(display).join(', ')}`;
     }
     const format = schema['format'];

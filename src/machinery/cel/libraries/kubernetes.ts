@@ -1,3 +1,4 @@
+import { must } from '../../errors/must.ts';
 import { formatCheck } from '../../schema/formats.ts';
 import {
   checkDns1035Label,
@@ -91,13 +92,14 @@ function parseSemver(text: string, { normalize }: { normalize: boolean }): Semve
   }
   const match = semver.exec(candidate);
   if (!match) return undefined;
-  const numbers = [BigInt(match[1]!), BigInt(match[2]!), BigInt(match[3]!)] as const;
-  return new SemverValue(numbers, match[4]?.split('.') ?? [], match[5] ?? '');
+  const [, major = '', minor = '', patch = '', prerelease, build = ''] = match;
+  const numbers = [BigInt(major), BigInt(minor), BigInt(patch)] as const;
+  return new SemverValue(numbers, prerelease?.split('.') ?? [], build);
 }
 
 function compareSemver(a: SemverValue, b: SemverValue): bigint {
-  for (let i = 0; i < 3; i++) {
-    const order = compareBigints(a.numbers[i]!, b.numbers[i]!);
+  for (const [i, number] of a.numbers.entries()) {
+    const order = compareBigints(number, b.numbers[i] ?? 0n);
     if (order !== 0n) return order;
   }
   if (a.prerelease.length === 0 || b.prerelease.length === 0) {
@@ -139,7 +141,7 @@ defineFunction(
   ([text, normalize]) => parseSemver(text as string, { normalize: normalize as boolean }) !== undefined,
 );
 for (const [i, name] of ['major', 'minor', 'patch'].entries()) {
-  defineMethod(`${name}(Semver): int`, ([version]) => (version as SemverValue).numbers[i]!);
+  defineMethod(`${name}(Semver): int`, ([version]) => must((version as SemverValue).numbers[i], 'numbers'));
 }
 defineMethod('isLessThan(Semver, Semver): bool', ([a, b]) => compareSemver(a as SemverValue, b as SemverValue) < 0n);
 defineMethod('isGreaterThan(Semver, Semver): bool', ([a, b]) => compareSemver(a as SemverValue, b as SemverValue) > 0n);
@@ -165,7 +167,7 @@ class FormatValue extends Opaque {
 const formatted =
   (format: string, problem: string): ((text: string) => string[]) =>
   (text) =>
-    formatCheck(format)!(text) ? [] : [problem];
+    must(formatCheck(format), 'formatCheck(format)')(text) ? [] : [problem];
 
 const formats: Record<string, (text: string) => string[]> = {
   dns1123Label: checkDns1123Label,

@@ -16,7 +16,7 @@ function extreme(list: readonly CelValue[], wanted: number, name: string): CelVa
 for (const type of ordered) {
   defineMethod(`isSorted(list<${type}>): bool`, ([list], meter) => {
     meter.charge(items(list).length);
-    return items(list).every((item, i, all) => i === 0 || celCompare(all[i - 1]!, item) <= 0);
+    return items(list).every((item, i, all) => i === 0 || celCompare(all[i - 1] ?? null, item) <= 0);
   });
   defineMethod(`min(list<${type}>): ${type}`, ([list], meter) => {
     meter.charge(items(list).length);
@@ -37,17 +37,17 @@ for (const [type, zero] of Object.entries(summable)) {
 }
 defineMethod('indexOf(list<T>, T): int', ([list, wanted], meter) => {
   meter.charge(items(list).length);
-  return BigInt(items(list).findIndex((item) => celEquals(item, wanted!)));
+  return BigInt(items(list).findIndex((item) => wanted !== undefined && celEquals(item, wanted)));
 });
 defineMethod('lastIndexOf(list<T>, T): int', ([list, wanted], meter) => {
   meter.charge(items(list).length);
-  return BigInt(items(list).findLastIndex((item) => celEquals(item, wanted!)));
+  return BigInt(items(list).findLastIndex((item) => wanted !== undefined && celEquals(item, wanted)));
 });
 
 defineFunction('optional.of(T): optional<T>', ([value]) => new Optional(value));
 defineFunction('optional.none(): optional<T>', () => Optional.none);
 defineFunction('optional.ofNonZeroValue(T): optional<T>', ([value]) =>
-  isZero(value!) ? Optional.none : new Optional(value),
+  isZero(value ?? null) ? Optional.none : new Optional(value),
 );
 defineMethod('hasValue(optional<T>): bool', ([optional]) => (optional as Optional).value !== undefined);
 defineMethod('value(optional<T>): T', ([optional]) => {
@@ -56,9 +56,12 @@ defineMethod('value(optional<T>): T', ([optional]) => {
   return value;
 });
 defineMethod('or(optional<T>, optional<T>): optional<T>', ([optional, other]) =>
-  (optional as Optional).value === undefined ? other! : optional!,
+  (optional as Optional).value === undefined ? (other ?? null) : (optional ?? null),
 );
-defineMethod('orValue(optional<T>, T): T', ([optional, otherwise]) => (optional as Optional).value ?? otherwise!);
+defineMethod(
+  'orValue(optional<T>, T): T',
+  ([optional, otherwise]) => (optional as Optional).value ?? otherwise ?? null,
+);
 
 function isZero(value: CelValue): boolean {
   if (value === null || value === false || value === '' || value === 0n || value === 0) return true;

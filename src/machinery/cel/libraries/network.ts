@@ -42,12 +42,13 @@ defineMethod('isLinkLocalMulticast(IP): bool', ([ip]) => {
   const { bytes } = ip as IpAddress;
   return bytes.length === 4
     ? bytes[0] === 224 && bytes[1] === 0 && bytes[2] === 0
-    : bytes[0] === 0xff && (bytes[1]! & 0x0f) === 0x02;
+    : bytes[0] === 0xff && ((bytes[1] ?? 0) & 0x0f) === 0x02;
 });
 defineMethod('isLinkLocalUnicast(IP): bool', ([ip]) => isLinkLocalUnicast((ip as IpAddress).bytes));
 defineMethod('isGlobalUnicast(IP): bool', ([ip]) => {
   const { bytes } = ip as IpAddress;
-  const multicast = bytes.length === 4 ? bytes[0]! >= 224 && bytes[0]! < 240 : bytes[0] === 0xff;
+  const [first = 0] = bytes;
+  const multicast = bytes.length === 4 ? first >= 224 && first < 240 : first === 0xff;
   const broadcast = bytes.length === 4 && bytes.every((byte) => byte === 255);
   const unspecified = bytes.every((byte) => byte === 0);
   return !multicast && !broadcast && !unspecified && !isLoopback(bytes) && !isLinkLocalUnicast(bytes);
@@ -58,7 +59,9 @@ function isLoopback(bytes: Uint8Array): boolean {
 }
 
 function isLinkLocalUnicast(bytes: Uint8Array): boolean {
-  return bytes.length === 4 ? bytes[0] === 169 && bytes[1] === 254 : bytes[0] === 0xfe && (bytes[1]! & 0xc0) === 0x80;
+  return bytes.length === 4
+    ? bytes[0] === 169 && bytes[1] === 254
+    : bytes[0] === 0xfe && ((bytes[1] ?? 0) & 0xc0) === 0x80;
 }
 
 function containsIp(block: CidrBlock, ip: IpAddress): boolean {
@@ -128,10 +131,10 @@ function toUrl(text: string): UrlValue {
   }
   const match = absolute.exec(text);
   if (!match) throw fail();
-  const authority = match[2] ?? '';
+  const [, scheme = '', authority = '', path = '', query = ''] = match;
   const host = authority.slice(authority.lastIndexOf('@') + 1);
-  if (!hostPattern.test(host) || /%(?![0-9a-fA-F]{2})/.test(match[3]!)) throw fail();
-  return new UrlValue(text, { scheme: match[1]!.toLowerCase(), host, path: match[3]!, query: match[4] ?? '' });
+  if (!hostPattern.test(host) || /%(?![0-9a-fA-F]{2})/.test(path)) throw fail();
+  return new UrlValue(text, { scheme: scheme.toLowerCase(), host, path, query });
 }
 
 function splitOnce(text: string, separator: string): [string, string | undefined] {

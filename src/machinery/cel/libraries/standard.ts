@@ -55,8 +55,8 @@ both('size(bytes): int', ([bytes]) => BigInt((bytes as Uint8Array).length));
 both('size(list<T>): int', ([list]) => BigInt((list as CelList).items.length));
 both('size(map<K, V>): int', ([map]) => BigInt((map as CelMap).size));
 
-defineFunction('type(T): type', ([value]) => new CelType(typeName(value!)));
-defineFunction('dyn(T): dyn', ([value]) => value!);
+defineFunction('type(T): type', ([value]) => new CelType(typeName(value ?? null)));
+defineFunction('dyn(T): dyn', ([value]) => value ?? null);
 
 both('matches(string, string): bool', ([text, pattern], meter) => {
   meter.charge((text as string).length / 4);
@@ -66,7 +66,7 @@ defineMethod('contains(string, string): bool', ([text, part]) => (text as string
 defineMethod('startsWith(string, string): bool', ([text, part]) => (text as string).startsWith(part as string));
 defineMethod('endsWith(string, string): bool', ([text, part]) => (text as string).endsWith(part as string));
 
-const identity: Handler = ([value]) => value!;
+const identity: Handler = ([value]) => value ?? null;
 for (const name of ['int', 'uint', 'double', 'bool', 'string', 'bytes', 'timestamp', 'duration']) {
   defineFunction(`${name}(${name}): ${name}`, identity);
 }

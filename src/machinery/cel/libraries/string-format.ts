@@ -53,7 +53,7 @@ function formatScientific(value: number): string {
   const digits = exponent
     .slice(1)
     .padStart(2, '0')
-    .replace(/\d/g, (digit) => superscripts[Number(digit)]!);
+    .replace(/\d/g, (digit) => superscripts.charAt(Number(digit)));
   return `${mantissa}×10${exponent.startsWith('-') ? '⁻' : ''}${digits}`;
 }
 
@@ -105,7 +105,7 @@ function describeMember(value: CelValue): string {
   if (value instanceof CelType) return value.name;
   if (value instanceof CelList) return `[${value.items.map(describeMember).join(', ')}]`;
   if (isMap(value)) {
-    const entries = value.keys().map((key) => [describeMember(key), describeMember(value.get(key)!)] as const);
+    const entries = value.keys().map((key) => [describeMember(key), describeMember(value.get(key) ?? null)] as const);
     entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
     return `{${entries.map(([key, member]) => `${key}:${member}`).join(', ')}}`;
   }

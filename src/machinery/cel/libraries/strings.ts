@@ -19,7 +19,7 @@ defineMethod('indexOf(string, string): int', ([text, part]) =>
 defineMethod('indexOf(string, string, int): int', ([text, part, from]) => {
   const start = Number(from);
   const whole = text as string;
-  if (part === '') return from!;
+  if (part === '') return from ?? null;
   if (start < 0 || start > runeLength(whole)) throw outOfRange(from as bigint);
   return BigInt(runeOffset(whole, whole.indexOf(part as string, unitOffset(whole, start))));
 });
@@ -29,7 +29,7 @@ defineMethod('lastIndexOf(string, string): int', ([text, part]) =>
 defineMethod('lastIndexOf(string, string, int): int', ([text, part, from]) => {
   const start = Number(from);
   const whole = text as string;
-  if (part === '') return from!;
+  if (part === '') return from ?? null;
   if (start < 0 || start > runeLength(whole)) throw outOfRange(from as bigint);
   return BigInt(runeOffset(whole, whole.lastIndexOf(part as string, unitOffset(whole, start))));
 });
@@ -117,7 +117,7 @@ const quotes: Record<string, string> = {
 };
 defineFunction('strings.quote(string): string', ([text]) => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to be escaped
-  return `"${(text as string).replace(/[\x07\b\f\n\r\t\v\\"]/g, (char) => quotes[char]!)}"`;
+  return `"${(text as string).replace(/[\x07\b\f\n\r\t\v\\"]/g, (char) => quotes[char] ?? char)}"`;
 });
 
 defineMethod('format(string, list<dyn>): string', ([text, args], meter) => {

@@ -23,8 +23,8 @@ export function classContains(set: CharClass, rune: number): boolean {
 function inRanges(set: CharClass, rune: number): boolean {
   const { ranges } = set;
   for (let i = 0; i < ranges.length; i += 2) {
-    if (rune < ranges[i]!) break;
-    if (rune <= ranges[i + 1]!) return true;
+    if (rune < (ranges[i] ?? 0)) break;
+    if (rune <= (ranges[i + 1] ?? 0)) return true;
   }
   for (const property of set.properties) {
     if (property.test.test(String.fromCodePoint(rune)) === property.wanted) return true;
@@ -34,25 +34,28 @@ function inRanges(set: CharClass, rune: number): boolean {
 
 /** Sorts and joins ranges so that membership can stop early. */
 export function normalizeRanges(ranges: readonly number[]): number[] {
-  const pairs: [number, number][] = [];
-  for (let i = 0; i < ranges.length; i += 2) pairs.push([ranges[i]!, ranges[i + 1]!]);
-  pairs.sort((a, b) => a[0] - b[0]);
+  const pairs = pairsOf(ranges).sort((a, b) => a[0] - b[0]);
   const result: number[] = [];
   for (const [low, high] of pairs) {
-    const last = result.length - 1;
-    if (last > 0 && low <= result[last]! + 1) result[last] = Math.max(result[last]!, high);
+    const last = result.at(-1);
+    if (last !== undefined && low <= last + 1) result[result.length - 1] = Math.max(last, high);
     else result.push(low, high);
   }
   return result;
 }
 
+function pairsOf(ranges: readonly number[]): [number, number][] {
+  const pairs: [number, number][] = [];
+  for (let i = 0; i < ranges.length; i += 2) pairs.push([ranges[i] ?? 0, ranges[i + 1] ?? 0]);
+  return pairs;
+}
+
 export function complement(ranges: readonly number[]): number[] {
   const result: number[] = [];
   let next = 0;
-  const sorted = normalizeRanges(ranges);
-  for (let i = 0; i < sorted.length; i += 2) {
-    if (sorted[i]! > next) result.push(next, sorted[i]! - 1);
-    next = sorted[i + 1]! + 1;
+  for (const [low, high] of pairsOf(normalizeRanges(ranges))) {
+    if (low > next) result.push(next, low - 1);
+    next = high + 1;
   }
   if (next <= maxRune) result.push(next, maxRune);
   return result;
@@ -61,17 +64,15 @@ export function complement(ranges: readonly number[]): number[] {
 /** Adds the other case of every letter, for `(?i)`. Beyond wide ranges only ASCII letters are folded. */
 export function foldRanges(ranges: readonly number[]): number[] {
   const result = [...ranges];
-  for (let i = 0; i < ranges.length; i += 2) {
-    const low = ranges[i]!;
-    const high = Math.min(ranges[i + 1]!, low + 2_000);
-    for (let rune = low; rune <= high; rune++) {
+  for (const [low, high] of pairsOf(ranges)) {
+    for (let rune = low; rune <= Math.min(high, low + 2_000); rune++) {
       const char = String.fromCodePoint(rune);
       for (const other of [char.toLowerCase(), char.toUpperCase()]) {
-        const folded = other.codePointAt(0)!;
+        const folded = other.codePointAt(0) ?? 0;
         if (folded !== rune && other.length === (folded > 0xffff ? 2 : 1)) result.push(folded, folded);
       }
     }
-    if (low <= 0x7a && ranges[i + 1]! >= 0x7a) result.push(0x41, 0x5a, 0x61, 0x7a);
+    if (low <= 0x7a && high >= 0x7a) result.push(0x41, 0x5a, 0x61, 0x7a);
   }
   return normalizeRanges(result);
 }

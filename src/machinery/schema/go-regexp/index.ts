@@ -44,8 +44,7 @@ export class GoRegexp {
     for (let count = 0; count < limit && at <= text.length; ) {
       const match = this.find(text, at, budget);
       if (!match) return;
-      const start = match[0]!;
-      const end = match[1]!;
+      const [start = 0, end = 0] = match;
       // Go drops an empty match right after the previous one
       if (end > start || start !== previousEnd) {
         yield match;

@@ -1,3 +1,4 @@
+import { must } from '../../errors/must.ts';
 import { classContains, isWordRune } from './char-class.ts';
 import type { Assertion } from './parse.ts';
 import type { Program } from './program.ts';
@@ -47,7 +48,7 @@ export function findMatch(program: Program, text: string, from: number, budget?:
       if (visited[thread.pc] === generation) continue;
       visited[thread.pc] = generation;
       spend(budget, 1);
-      const instruction = instructions[thread.pc]!;
+      const instruction = must(instructions[thread.pc], 'instructions[thread.pc]');
       switch (instruction.op) {
         case 'split':
           stack.push({ pc: instruction.other, slots: thread.slots }, { pc: instruction.next, slots: thread.slots });
@@ -74,9 +75,9 @@ export function findMatch(program: Program, text: string, from: number, budget?:
     for (const thread of current) follow(threads, thread.pc, thread.slots, at);
     if (!best) follow(threads, program.start, [at], at);
     current = [];
-    const rune = at < text.length ? text.codePointAt(at)! : -1;
+    const rune = at < text.length ? (text.codePointAt(at) ?? 0) : -1;
     for (const thread of threads) {
-      const instruction = instructions[thread.pc]!;
+      const instruction = must(instructions[thread.pc], 'instructions[thread.pc]');
       if (instruction.op === 'match') {
         best = thread.slots.slice();
         best[1] = at;

@@ -1,3 +1,4 @@
+import { must } from '../../errors/must.ts';
 import {
   anyChar,
   anyCharButNewline,
@@ -88,18 +89,21 @@ class Parser {
       this.#at++;
       branches.push(this.#concatenation());
     }
-    return branches.length === 1 ? branches[0]! : { kind: 'alternate', nodes: branches };
+    const [first, second] = branches;
+    return first && !second ? first : { kind: 'alternate', nodes: branches };
   }
 
   #concatenation(): RegexpNode {
     const nodes: RegexpNode[] = [];
     while (this.#at < this.#pattern.length) {
-      const char = this.#pattern[this.#at]!;
+      const char = this.#pattern.charAt(this.#at);
       if (char === '|' || char === ')') break;
       const atom = this.#atom(char);
       if (atom) nodes.push(this.#quantified(atom));
     }
-    return nodes.length === 1 ? nodes[0]! : nodes.length === 0 ? { kind: 'empty' } : { kind: 'concat', nodes };
+    const [first, second] = nodes;
+    if (!first) return { kind: 'empty' };
+    return second ? { kind: 'concat', nodes } : first;
   }
 
   /** undefined for constructs that match nothing themselves, such as `(?i)` */
@@ -135,7 +139,7 @@ class Parser {
   }
 
   #nextRune(): number {
-    const rune = this.#pattern.codePointAt(this.#at)!;
+    const rune = this.#pattern.codePointAt(this.#at) ?? 0;
     this.#at += rune > 0xffff ? 2 : 1;
     return rune;
   }
@@ -197,7 +201,7 @@ class Parser {
       capture = false;
       const name = /^\?P?<([^>]*)>/.exec(this.#pattern.slice(this.#at));
       if (name) {
-        if (!/^\w+$/.test(name[1]!)) throw new RegexpSyntaxError('invalid named capture', `(${name[0]}`);
+        if (!/^\w+$/.test(name[1] ?? '')) throw new RegexpSyntaxError('invalid named capture', `(${name[0]}`);
         this.#at += name[0].length;
         capture = true;
       } else if (!this.#flagGroup(start)) return undefined;
@@ -288,7 +292,7 @@ class Parser {
     const end = this.#pattern.indexOf('\\E', this.#at);
     const text = this.#pattern.slice(this.#at, end < 0 ? undefined : end);
     this.#at = end < 0 ? this.#pattern.length : end + 2;
-    return { kind: 'concat', nodes: [...text].map((char) => this.#literal(char.codePointAt(0)!)) };
+    return { kind: 'concat', nodes: [...text].map((char) => this.#literal(char.codePointAt(0) ?? 0)) };
   }
 
   #property(): { test: RegExp; wanted: boolean } {
@@ -320,13 +324,13 @@ class Parser {
     const simple = /^[aftnrv]/.exec(rest);
     if (simple) {
       this.#at++;
-      return { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 }[simple[0]]!;
+      return must({ a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 }[simple[0]], simple[0]);
     }
     const numeric = /^(?:x\{([0-9A-Fa-f]{1,8})\}|x([0-9A-Fa-f]{2})|(0[0-7]{0,2}|[1-7][0-7]{1,2}))/.exec(rest);
     if (numeric) {
       this.#at += numeric[0].length;
       const rune =
-        numeric[3] === undefined ? Number.parseInt((numeric[1] ?? numeric[2])!, 16) : Number.parseInt(numeric[3], 8);
+        numeric[3] === undefined ? Number.parseInt(numeric[1] ?? numeric[2] ?? '', 16) : Number.parseInt(numeric[3], 8);
       if (rune <= 0x10ffff) return rune;
     } else if (/^[^A-Za-z0-9]/u.test(rest)) {
       return this.#nextRune();
@@ -390,7 +394,7 @@ class Parser {
   #posixClass(ranges: number[]): boolean {
     const match = /^\[:(\^?)([a-z]+):\]/.exec(this.#pattern.slice(this.#at, this.#at + 16));
     if (!match) return false;
-    const members = posixClasses[match[2]!];
+    const members = posixClasses[match[2] ?? ''];
     if (!members) throw new RegexpSyntaxError('invalid character class range', match[0]);
     ranges.push(...(match[1] === '^' ? complement(members) : members));
     this.#at += match[0].length;

@@ -1,3 +1,4 @@
+import { must } from '../../errors/must.ts';
 import type { CharClass } from './char-class.ts';
 import { type Assertion, type RegexpNode, RegexpSyntaxError } from './parse.ts';
 
@@ -50,7 +51,7 @@ export function compileProgram(root: RegexpNode, pattern: string): Program {
         if (node.assertion !== 'text-start' && node.assertion !== 'text-end') needsContext = true;
         return emit({ op: 'assert', assertion: node.assertion, next });
       case 'capture': {
-        const slot = captureIndex.get(node)! * 2;
+        const slot = must(captureIndex.get(node), 'captureIndex.get(node)') * 2;
         return emit({ op: 'save', slot, next: build(node.node, emit({ op: 'save', slot: slot + 1, next })) });
       }
       case 'concat':

@@ -1,3 +1,4 @@
+import { must } from '../../errors/must.ts';
 import { classContains } from './char-class.ts';
 import { type StepBudget, spend } from './match.ts';
 import type { Program } from './program.ts';
@@ -47,7 +48,7 @@ export class StateCache {
         spend(budget, 1);
         state = state.next[code] ?? this.#advance(state, code, true, budget);
       } else {
-        code = text.codePointAt(i)!;
+        code = text.codePointAt(i) ?? 0;
         if (code > 0xffff) i++;
         state = this.#advance(state, code, false, budget);
       }
@@ -60,7 +61,7 @@ export class StateCache {
     const targets: number[] = [];
     spend(budget, state.positions.length + 1);
     for (const position of state.positions) {
-      const instruction = instructions[position]!;
+      const instruction = must(instructions[position], 'instructions[position]');
       if (instruction.op === 'char' && classContains(instruction.set, rune)) targets.push(instruction.next);
     }
     // the search is not anchored: a match may begin at every character
@@ -110,7 +111,7 @@ export class StateCache {
       if (this.#visited[pc] === generation) continue;
       this.#visited[pc] = generation;
       spend(budget, 1);
-      const instruction = instructions[pc]!;
+      const instruction = must(instructions[pc], 'instructions[pc]');
       switch (instruction.op) {
         case 'match':
           matched = true;
