@@ -1,4 +1,4 @@
-import type { JsonObject } from '../machinery/index.ts';
+import { type JsonObject, must } from '../machinery/index.ts';
 
 /** A resource of another server, as its discovery has it. */
 export interface AggregatedResource {
@@ -37,7 +37,7 @@ export function legacyGroups(apis: readonly AggregatedApi[]): JsonObject[] {
     const versions = apis
       .filter(({ group }) => group === name)
       .map(({ version }) => ({ groupVersion: `${name}/${version}`, version }));
-    return { name, versions, preferredVersion: versions[0]! };
+    return { name, versions, preferredVersion: must(versions[0], 'the first of versions') };
   });
 }
 

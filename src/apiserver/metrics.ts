@@ -1,5 +1,6 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge, Registry as MetricRegistry } from 'prom-client';
+import { must } from '../machinery/index.ts';
 import type { Store } from '../store/index.ts';
 import type { Registry } from './registry/index.ts';
 import { keyPrefix } from './storage/keys.ts';
@@ -102,7 +103,7 @@ export class ApiServerMetrics {
     series.count++;
     series.seconds += seconds;
     const bucket = bucketBounds.findIndex((bound) => seconds <= bound);
-    if (bucket >= 0) series.buckets[bucket]!++;
+    if (bucket >= 0) series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1;
   }
 
   watchStarted(): void {
@@ -141,7 +142,7 @@ export class ApiServerMetrics {
       for (const [code, value] of codes) total.push(`apiserver_request_total{${text},code="${code}"} ${value}`);
       let sum = 0;
       bucketBounds.forEach((bound, index) => {
-        sum += buckets[index]!;
+        sum += must(buckets[index], 'buckets[index]');
         duration.push(`apiserver_request_duration_seconds_bucket{${text},le="${bound}"} ${sum}`);
       });
       duration.push(

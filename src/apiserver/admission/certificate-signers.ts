@@ -4,6 +4,7 @@ import {
   fieldError,
   isJsonObject,
   type JsonValue,
+  must,
   statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
@@ -25,7 +26,7 @@ export function certificateSigners(authorizer: Authorizer): AdmissionStep {
       const { operation, subresource, object, oldObject } = request;
       if (operation === 'CREATE') return checkRequest(request);
       if (subresource === 'approval') return checkSigner(request, authorizer, 'approve');
-      if (subresource === 'status' && statusChanges(object!, oldObject!))
+      if (subresource === 'status' && statusChanges(must(object, 'object'), must(oldObject, 'oldObject')))
         return checkSigner(request, authorizer, 'sign');
     },
   };
@@ -33,7 +34,7 @@ export function certificateSigners(authorizer: Authorizer): AdmissionStep {
 
 function checkSigner(request: AdmissionRequest, authorizer: Authorizer, verb: 'approve' | 'sign'): void {
   // The old object says the signer: a write through these doors cannot change it.
-  const signer = signerOf(request.oldObject!);
+  const signer = signerOf(must(request.oldObject, 'request.oldObject'));
   const [domain] = signer.split('/');
   const { user } = request.caller;
   if (mayUse(authorizer, user, verb, signer) || mayUse(authorizer, user, verb, `${domain}/*`)) return;
@@ -47,10 +48,11 @@ function mayUse(authorizer: Authorizer, user: UserInfo, verb: string, name: stri
 
 /** The sender must hold the key it asks a certificate for. That it was read proves it. */
 async function checkRequest(request: AdmissionRequest): Promise<void> {
-  const { object, target } = request;
-  const encoded = isJsonObject(object!.spec) ? String(object!.spec['request'] ?? '') : '';
+  const { target } = request;
+  const object = must(request.object, 'object');
+  const encoded = isJsonObject(object.spec) ? String(object.spec['request'] ?? '') : '';
   const { organizations } = await readSubject(encoded, target);
-  if (signerOf(object!) !== signerNames.apiServerClient || !organizations.includes(systemGroups.masters)) return;
+  if (signerOf(object) !== signerNames.apiServerClient || !organizations.includes(systemGroups.masters)) return;
   throw refused(
     request,
     `use of ${signerNames.apiServerClient} signer with ${systemGroups.masters} group is not allowed`,

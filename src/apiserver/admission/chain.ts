@@ -56,9 +56,9 @@ function run(
   from: number,
 ): void | Promise<void> {
   for (let i = from; i < steps.length; i++) {
-    const step = steps[i]!;
-    if (step.appliesTo && !step.appliesTo(request)) continue;
-    const pending = step[phase]!(request);
+    const step = steps[i];
+    if (!step || (step.appliesTo && !step.appliesTo(request))) continue;
+    const pending = step[phase]?.(request);
     if (pending) return pending.then(() => run(phase, steps, request, i + 1));
   }
 }

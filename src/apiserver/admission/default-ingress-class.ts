@@ -1,4 +1,4 @@
-import { isJsonObject, type UnstructuredObject } from '../../machinery/index.ts';
+import { isJsonObject, must, type UnstructuredObject } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import { keyPrefix } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -31,7 +31,12 @@ function newestDefault(store: Store<StoredObject>): UnstructuredObject | undefin
     const { metadata } = value.object;
     if (metadata.annotations?.[isDefaultAnnotation] !== 'true') continue;
     const [time = '', bestTime = ''] = [metadata.creationTimestamp, best?.metadata.creationTimestamp];
-    if (!best || time > bestTime || (time === bestTime && metadata.name! < best.metadata.name!)) best = value.object;
+    if (
+      !best ||
+      time > bestTime ||
+      (time === bestTime && must(metadata.name, 'metadata.name') < must(best.metadata.name, 'metadata.name'))
+    )
+      best = value.object;
   }
   return best;
 }

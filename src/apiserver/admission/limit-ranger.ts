@@ -1,4 +1,12 @@
-import { asTyped, formatQuantity, type Quantity, statusError, type UnstructuredObject } from '../../machinery/index.ts';
+import {
+  aggregateText,
+  asTyped,
+  formatQuantity,
+  must,
+  type Quantity,
+  statusError,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import {
   podResources,
@@ -43,12 +51,14 @@ export function limitRanger(store: Store<StoredObject>): AdmissionStep {
     },
     mutate(request) {
       if (request.target.resource.definition.plural !== 'pods') return;
-      for (const items of itemsFor(request)) fillIn(request.object!, items);
+      for (const items of itemsFor(request)) fillIn(must(request.object, 'request.object'), items);
     },
     validate(request) {
       const isPod = request.target.resource.definition.plural === 'pods';
       for (const items of itemsFor(request)) {
-        const problems = isPod ? podProblems(request.object!, items) : claimProblems(request.object!, items);
+        const problems = isPod
+          ? podProblems(must(request.object, 'request.object'), items)
+          : claimProblems(must(request.object, 'request.object'), items);
         if (problems.length > 0) throw refusal(request, problems);
       }
     },
@@ -87,8 +97,10 @@ function fillContainer(
   const done: string[] = [];
   const missingLimits = Object.keys(limits).filter((name) => resources.limits?.[name] === undefined);
   const missingRequests = Object.keys(requests).filter((name) => resources.requests?.[name] === undefined);
-  for (const name of missingLimits) resources.limits = { ...resources.limits, [name]: limits[name]! };
-  for (const name of missingRequests) resources.requests = { ...resources.requests, [name]: requests[name]! };
+  for (const name of missingLimits)
+    resources.limits = { ...resources.limits, [name]: must(limits[name], 'limits[name]') };
+  for (const name of missingRequests)
+    resources.requests = { ...resources.requests, [name]: must(requests[name], 'requests[name]') };
   const words = (names: string[], what: string): string =>
     `${names.sort().join(', ')} ${what} for ${sort} ${container.name}`;
   if (missingRequests.length > 0) done.push(words(missingRequests, 'request'));
@@ -180,7 +192,7 @@ function ratioAbove(type: string, name: string, enforced: Quantity, { requests, 
 
 function refusal({ target }: AdmissionRequest, problems: readonly string[]): Error {
   const different = [...new Set(problems)];
-  const text = different.length === 1 ? different[0]! : `[${different.join(', ')}]`;
+  const text = aggregateText(different);
   const { plural } = target.resource.definition;
   return statusError.forbidden({ group: '', resource: plural, name: target.name }, text);
 }

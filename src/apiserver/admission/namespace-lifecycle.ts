@@ -1,4 +1,4 @@
-import { statusError, type UnstructuredObject } from '../../machinery/index.ts';
+import { must, statusError, type UnstructuredObject } from '../../machinery/index.ts';
 import type { Store } from '../../store/index.ts';
 import { objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -36,7 +36,7 @@ function checkDelete(request: AdmissionRequest): void {
 }
 
 function checkCreate(request: AdmissionRequest, store: Store<StoredObject>): void {
-  const name = request.target.namespace!;
+  const name = must(request.target.namespace, 'request.target.namespace');
   const record = store.head(objectKey(space, undefined, name));
   if (!record) throw statusError.notFound({ group: '', resource: 'namespaces', name });
   const namespace: UnstructuredObject = record.value.object;

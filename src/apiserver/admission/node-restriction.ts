@@ -1,4 +1,4 @@
-import { deepEqual, type ObjectMeta, statusError, type UnstructuredObject } from '../../machinery/index.ts';
+import { deepEqual, must, type ObjectMeta, statusError, type UnstructuredObject } from '../../machinery/index.ts';
 import { parseCsr, signerNames } from '../../pki/index.ts';
 import type { Store } from '../../store/index.ts';
 import { type Authorizer, nodeOf } from '../auth/index.ts';
@@ -47,12 +47,12 @@ export function nodeRestriction(options: NodeRestrictionOptions): AdmissionStep 
     operations: ['CREATE', 'UPDATE', 'DELETE'],
     appliesTo: ({ caller }) => nodeOf(caller.user) !== undefined,
     mutate(request) {
-      const node = nodeOf(request.caller.user)!;
-      if (node === '') {
+      const node = nodeOf(request.caller.user);
+      if (!node) {
         throw refusal(request, `could not determine node from user ${JSON.stringify(request.caller.user.name)}`);
       }
       const { group, plural } = request.target.resource.definition;
-      const objection = rules[`${group}/${plural}`]!(node, request, options);
+      const objection = rules[`${group}/${plural}`]?.(node, request, options);
       if (objection instanceof Promise) return objection.then((text) => refuseFor(request, text));
       refuseFor(request, objection);
     },
@@ -75,7 +75,7 @@ function podObjection(node: string, request: AdmissionRequest, options: NodeRest
   const { subresource, operation, oldObject, object } = request;
   switch (subresource) {
     case undefined:
-      if (operation === 'CREATE') return mirrorObjection(node, object!, options);
+      if (operation === 'CREATE') return mirrorObjection(node, must(object, 'object'), options);
       if (operation === 'UPDATE') {
         return `unexpected operation ${quote(operation)}, node ${quote(node)} can only create and delete mirror pods`;
       }
@@ -83,7 +83,7 @@ function podObjection(node: string, request: AdmissionRequest, options: NodeRest
         ? undefined
         : `node ${quote(node)} can only delete pods with spec.nodeName set to itself`;
     case 'status':
-      return podStatusObjection(node, object!, oldObject!);
+      return podStatusObjection(node, must(object, 'object'), must(oldObject, 'oldObject'));
     case 'eviction': {
       const pod = read(options, 'pods', request.target.namespace, request.target.name);
       return specOf(pod).nodeName === node
@@ -147,18 +147,23 @@ function nodeObjection(node: string, { target, operation, object, oldObject }: A
   const who = `node ${quote(node)}`;
   if (target.name !== node) return `${who} is not allowed to modify node ${quote(target.name)}`;
   if (operation === 'DELETE') return undefined;
-  const spec = (object!.spec ?? {}) as NodeSpec;
-  const labels = forbiddenLabels(object!.metadata.labels, oldObject?.metadata.labels);
+  const spec = (must(object, 'object').spec ?? {}) as NodeSpec;
+  const labels = forbiddenLabels(must(object, 'object').metadata.labels, oldObject?.metadata.labels);
   if (operation === 'CREATE') {
     if (spec.configSource) return `${who} is not allowed to create pods with a non-nil configSource`;
     return labels.length > 0 ? `${who} is not allowed to set the following labels: ${labels.join(', ')}` : undefined;
   }
-  const before = (oldObject!.spec ?? {}) as NodeSpec;
+  const before = (must(oldObject, 'oldObject').spec ?? {}) as NodeSpec;
   if (spec.configSource && !deepEqual(spec.configSource, before.configSource)) {
     return `${who} is not allowed to update configSource to a new non-nil configSource`;
   }
   if (!deepEqual(spec.taints ?? [], before.taints ?? [])) return `${who} is not allowed to modify taints`;
-  if (!deepEqual(object!.metadata.ownerReferences ?? [], oldObject!.metadata.ownerReferences ?? [])) {
+  if (
+    !deepEqual(
+      must(object, 'object').metadata.ownerReferences ?? [],
+      must(oldObject, 'oldObject').metadata.ownerReferences ?? [],
+    )
+  ) {
     return `${who} is not allowed to modify ownerReferences`;
   }
   return labels.length > 0 ? `is not allowed to modify labels: ${labels.join(', ')}` : undefined;
@@ -168,7 +173,7 @@ function nodeObjection(node: string, { target, operation, object, oldObject }: A
 function claimObjection(node: string, { subresource, operation, object, oldObject }: AdmissionRequest): Objection {
   if (subresource !== 'status') return 'may only update PVC status';
   if (operation !== 'UPDATE') return `unexpected operation ${quote(operation)}`;
-  return deepEqual(withoutGrowth(object!), withoutGrowth(oldObject!))
+  return deepEqual(withoutGrowth(must(object, 'object')), withoutGrowth(must(oldObject, 'oldObject')))
     ? undefined
     : `node ${quote(node)} is not allowed to update fields other than status.quantity and status.conditions`;
 }
@@ -194,7 +199,7 @@ function tokenRequestObjection(node: string, request: AdmissionRequest, options:
 
 async function certificateObjection(node: string, { operation, object }: AdmissionRequest): Promise<Objection> {
   if (operation !== 'CREATE') return undefined;
-  const { signerName, request = '' } = (object!.spec ?? {}) as { signerName?: string; request?: string };
+  const { signerName, request = '' } = (must(object, 'object').spec ?? {}) as { signerName?: string; request?: string };
   if (signerName !== signerNames.kubeletServing && signerName !== signerNames.apiServerClientKubelet) return undefined;
   const wanted = `system:node:${node}`;
   try {

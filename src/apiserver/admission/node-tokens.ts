@@ -1,4 +1,4 @@
-import { asTyped, isNotFound, type UnstructuredObject } from '../../machinery/index.ts';
+import { asTyped, isNotFound, must, type UnstructuredObject } from '../../machinery/index.ts';
 import type { Authorizer } from '../auth/index.ts';
 import type { PodSpec, VolumeSpec } from '../pods/pod-spec.ts';
 import type { AdmissionRequest } from './types.ts';
@@ -20,7 +20,7 @@ export function tokenObjection(
   authorizer: Authorizer,
   find: Find,
 ): string | undefined {
-  const { spec } = asTyped<TokenRequest>(request.object!);
+  const { spec } = asTyped<TokenRequest>(must(request.object, 'request.object'));
   const { apiVersion, kind, name, uid } = spec?.boundObjectRef ?? {};
   if (apiVersion !== 'v1' || kind !== 'Pod' || !name) return 'node requested token not bound to a pod';
   if (!uid) return 'node requested token with a pod binding without a uid';

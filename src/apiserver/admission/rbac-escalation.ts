@@ -1,4 +1,4 @@
-import { type ApiStatusError, asTyped, type UnstructuredObject } from '../../machinery/index.ts';
+import { type ApiStatusError, asTyped, must, type UnstructuredObject } from '../../machinery/index.ts';
 import {
   type Authorizer,
   type ClusterRole,
@@ -24,7 +24,7 @@ export function rbacEscalation(index: RbacIndex, authorizer: Authorizer): Admiss
         resource: target.resource.definition.plural as EscalationContext['resource'],
         namespace: target.namespace ?? '',
       };
-      const refused = check(context, object!, oldObject);
+      const refused = check(context, must(object, 'object'), oldObject);
       if (refused) throw refused;
     },
   };

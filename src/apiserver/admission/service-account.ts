@@ -1,6 +1,7 @@
 import {
   type Clock,
   type KubeObject,
+  must,
   type Random,
   statusError,
   type UnstructuredObject,
@@ -53,8 +54,8 @@ export function serviceAccountAdmission(options: ServiceAccountAdmissionOptions)
     ...coreWrites('pods', ['CREATE']),
     mutate(request) {
       const { object } = request;
-      if (isMirror(object!)) return;
-      const spec = specOf(object!);
+      if (isMirror(must(object, 'object'))) return;
+      const spec = specOf(must(object, 'object'));
       spec.serviceAccountName ||= defaultAccount;
       spec.serviceAccount = spec.serviceAccountName;
       const account = findAccount(options.store, request, spec.serviceAccountName);
@@ -64,8 +65,8 @@ export function serviceAccountAdmission(options: ServiceAccountAdmissionOptions)
     },
     validate(request) {
       const { object, target } = request;
-      const spec = specOf(object!);
-      if (isMirror(object!)) return checkMirror(request, spec);
+      const spec = specOf(must(object, 'object'));
+      if (isMirror(must(object, 'object'))) return checkMirror(request, spec);
       const name = spec.serviceAccountName ?? '';
       if (name === '') {
         throw refusal(request, `no service account specified for pod ${target.namespace}/${target.name}`);
@@ -175,9 +176,10 @@ function unmountable(account: ServiceAccountObject, spec: PodSpec): string | und
     unmountableIn('container', spec.containers, account);
   if (offence !== undefined) return offence;
   const pullable = namesOf(account.imagePullSecrets);
-  const index = (spec.imagePullSecrets ?? []).findIndex(({ name }) => !pullable.has(name ?? ''));
+  const secrets = spec.imagePullSecrets ?? [];
+  const index = secrets.findIndex(({ name }) => !pullable.has(name ?? ''));
   if (index < 0) return undefined;
-  const { name } = spec.imagePullSecrets![index]!;
+  const name = secrets[index]?.name;
   return `imagePullSecrets[${index}].name="${name}" is not allowed because service account ${account.metadata.name} does not reference that imagePullSecret`;
 }
 

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { AdmissionStep } from './types.ts';
 
 /** Claims wait for the pods that use them, volumes for the claims they are bound to. */
@@ -15,8 +16,8 @@ export const storageInUseProtection: AdmissionStep = {
   concerns: ({ group, plural }) => group === '' && Object.hasOwn(finalizers, plural),
   operations: ['CREATE'],
   mutate({ object, target }) {
-    const finalizer = finalizers[target.resource.definition.plural]!;
-    const { metadata } = object!;
+    const finalizer = must(finalizers[target.resource.definition.plural], 'finalizer');
+    const { metadata } = must(object, 'object');
     const present = metadata.finalizers ?? [];
     if (!present.includes(finalizer)) metadata.finalizers = [...present, finalizer];
   },

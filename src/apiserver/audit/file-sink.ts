@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { jsonText } from '../../machinery/index.ts';
+import { jsonText, must } from '../../machinery/index.ts';
 import type { AuditEvent, AuditSink } from './event.ts';
 
 export interface FileAuditSinkOptions {
@@ -59,7 +59,7 @@ export function fileAuditSink(options: FileAuditSinkOptions): AuditSink {
       chunk = [];
       size += bytes;
       bytes = 0;
-      await file!.appendFile(text);
+      await must(file, 'file').appendFile(text);
     };
     for (const line of lines) {
       const length = Buffer.byteLength(line);

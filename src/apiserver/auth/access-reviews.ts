@@ -1,4 +1,5 @@
 import {
+  aggregateText,
   type FieldError,
   type FieldRequirement,
   fieldError,
@@ -6,6 +7,7 @@ import {
   type LabelRequirement,
   type LabelSelectorExpression,
   labelSelectorFromObject,
+  must,
   parseFieldSelector,
   parseLabelSelector,
   statusError,
@@ -220,7 +222,7 @@ function decide(spec: AccessReviewSpec, user: UserInfo, authorizer: Authorizer):
     allowed: decision === 'allow',
     ...(decision === 'deny' && { denied: true }),
     ...(reason !== '' && { reason }),
-    ...(errors.length > 0 && { evaluationError: errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]` }),
+    ...(errors.length > 0 && { evaluationError: aggregateText(errors) }),
   };
 }
 
@@ -232,7 +234,7 @@ function answer(
 ): AccessReview {
   const errors = validateAccessReview(kind, review);
   if (errors.length > 0) throw statusError.invalid(group, kind, '', errors);
-  const spec = review.spec!;
+  const spec = must(review.spec, 'review.spec');
   const subject = user ?? {
     name: spec.user ?? '',
     groups: spec.groups ?? [],

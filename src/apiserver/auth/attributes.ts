@@ -59,7 +59,8 @@ export const allowed: AuthorizationDecision = Object.freeze({ decision: 'allow',
 
 /** HTML-relevant characters are escaped in refusals, because names in them come from the client. */
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
-const quote = (text: string): string => JSON.stringify(text).replace(/[&<>]/g, (character) => escapes[character]!);
+const quote = (text: string): string =>
+  JSON.stringify(text).replace(/[&<>]/g, (character) => escapes[character] ?? character);
 
 function describe(attributes: AuthorizationAttributes): string {
   const user = quote(attributes.user.name);

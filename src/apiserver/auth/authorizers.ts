@@ -1,3 +1,4 @@
+import { aggregateText } from '../../machinery/index.ts';
 import { type AuthorizationDecision, type Authorizer, allowed, noOpinion, type RulesReview } from './attributes.ts';
 import { systemGroups } from './user.ts';
 
@@ -40,7 +41,7 @@ export function unionAuthorizer(...authorizers: readonly Authorizer[]): Authoriz
         resourceRules: reviews.flatMap(({ resourceRules }) => resourceRules),
         nonResourceRules: reviews.flatMap(({ nonResourceRules }) => nonResourceRules),
         incomplete: reviews.some(({ incomplete }) => incomplete),
-        ...(errors.length > 0 && { evaluationError: errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]` }),
+        ...(errors.length > 0 && { evaluationError: aggregateText(errors) }),
       };
     },
   };

@@ -35,12 +35,12 @@ function decodeKey(key: string): string {
 function readSpec(rawHeaders: readonly string[]): Spec | undefined {
   let desired: Spec | undefined;
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const rawName = rawHeaders[i]!;
+    const rawName = rawHeaders[i] ?? '';
     // Cheap way out for the headers of every ordinary request.
     if (rawName.length < 15 || (rawName.charCodeAt(0) | 0x20) !== 0x69) continue;
     const name = rawName.toLowerCase();
     if (!name.startsWith(headerPrefix)) continue;
-    const value = decodeValue(rawHeaders[i + 1]!);
+    const value = decodeValue(rawHeaders[i + 1] ?? '');
     desired ??= { user: '', uid: '', groups: [], extra: new Map() };
     if (name === 'impersonate-user') desired.user ||= value;
     else if (name === 'impersonate-uid') desired.uid ||= value;

@@ -1,6 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import type { JsonObject } from '../../machinery/index.ts';
-import { isJsonObject } from '../../machinery/index.ts';
+import { isJsonObject, type JsonObject } from '../../machinery/index.ts';
 
 export type JwtAlgorithm = 'RS256' | 'ES256' | 'ES384' | 'ES512';
 
@@ -82,13 +81,13 @@ function decodeObject(text: string): JsonObject | undefined {
 
 /** Takes a compact JWT apart, undefined when it is none. */
 export function decodeJwt(token: string): UnverifiedJwt | undefined {
-  const parts = token.split('.');
-  if (parts.length !== 3) return undefined;
-  const header = decodeObject(parts[0]!);
-  const claims = decodeObject(parts[1]!);
-  const signature = decodeBase64Url(parts[2]!);
+  const [headerText = '', claimsText = '', signatureText, ...more] = token.split('.');
+  if (signatureText === undefined || more.length > 0) return undefined;
+  const header = decodeObject(headerText);
+  const claims = decodeObject(claimsText);
+  const signature = decodeBase64Url(signatureText);
   if (header === undefined || claims === undefined || signature === undefined) return undefined;
-  return { header, claims, signed: `${parts[0]}.${parts[1]}`, signature };
+  return { header, claims, signed: `${headerText}.${claimsText}`, signature };
 }
 
 /** Whether one of the keys made the signature. A token naming a known key is checked with that key only. */

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../machinery/index.ts';
+import { type KubeObject, must } from '../../machinery/index.ts';
 import { claimNames, configMapNames, mirrorAnnotation, type PodSpec, secretNames } from '../pods/pod-spec.ts';
 import type { NodeRelatedKind, NodeRelations } from './node-authorizer.ts';
 
@@ -98,8 +98,8 @@ export class NodeRelationIndex implements NodeRelations {
     if (pod === undefined) return;
     this.#pods.delete(`${namespace}/${name}`);
     for (const reference of pod.references) {
-      const users = this.#users.get(reference)!;
-      const left = users.get(pod.node)! - 1;
+      const users = must(this.#users.get(reference), 'users.get(reference)');
+      const left = must(users.get(pod.node), 'users.get(pod.node)') - 1;
       if (left > 0) users.set(pod.node, left);
       else users.delete(pod.node);
       if (users.size === 0) this.#users.delete(reference);

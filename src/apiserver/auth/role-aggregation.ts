@@ -1,4 +1,4 @@
-import { asJson, asTyped, clone, deepEqual, ignoreNotFound } from '../../machinery/index.ts';
+import { asJson, asTyped, clone, deepEqual, ignoreNotFound, must } from '../../machinery/index.ts';
 import type { ResourceApi } from '../service/resource-api.ts';
 import type { Caller } from '../service/types.ts';
 import { updateObject } from '../service/update.ts';
@@ -29,7 +29,7 @@ export function startRoleAggregation(api: ResourceApi, onError: (error: unknown)
       if (deepEqual(rules, role.rules ?? [])) continue;
       await updateObject({
         context,
-        target: { ...roles, namespace: undefined, name: role.metadata.name! },
+        target: { ...roles, namespace: undefined, name: must(role.metadata.name, 'metadata.name') },
         subresource: undefined,
         caller,
         settings: { dryRun: false, fieldManager: 'clusterrole-aggregation-controller', fieldValidation: 'Ignore' },

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { CapstanError } from '../../machinery/index.ts';
+import { CapstanError, must } from '../../machinery/index.ts';
 import { privateFileMode, readIfPresent, writeFileAtomic } from '../../pki/index.ts';
 
 export interface SecretSealerOptions {
@@ -49,7 +49,7 @@ function parseKeys(keyFile: string, content: string): SealingKey[] {
         hint: 'each line must hold an id and 32 bytes in base64; restore the file from a backup',
       });
     }
-    keys.push({ id: match[1]!, bytes: Buffer.from(match[2]!, 'base64') });
+    keys.push({ id: match[1] ?? '', bytes: Buffer.from(match[2] ?? '', 'base64') });
   });
   if (keys.length === 0) {
     throw new CapstanError('CAP_SEALING_KEY_INVALID', `${keyFile} holds no key`, {
@@ -66,7 +66,7 @@ export function isSealed(bytes: Uint8Array): boolean {
 
 function createSealer(keyFile: string, keys: readonly SealingKey[]): SecretSealer {
   const byId = new Map(keys.map((key) => [key.id, key]));
-  const current = keys[0]!;
+  const current = must(keys[0], 'the first of keys');
   const header = Buffer.concat([magic, Buffer.from([current.id.length]), Buffer.from(current.id, 'latin1')]);
 
   return {

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type Clock, isJsonObject, type JsonObject, type JsonValue, type KubeObject } from '../../machinery/index.ts';
+import {
+  type Clock,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type KubeObject,
+  must,
+} from '../../machinery/index.ts';
 import type { TokenAuthenticator, TokenOutcome } from './authenticator.ts';
 import type { SecretObject } from './bootstrap-tokens.ts';
 import { decodeJwt, type JwtVerificationKey, verifyJwt } from './jwt.ts';
@@ -100,7 +107,7 @@ function userOf(claims: JsonObject): UserInfo | undefined {
 function boundObjectError(claims: JsonObject, lookup: BoundObjectLookup, now: number): string | undefined {
   const bound = claims['kubernetes.io'] as JsonObject;
   const namespace = text(bound['namespace']);
-  const wanted = reference(bound['serviceaccount'])!;
+  const wanted = must(reference(bound['serviceaccount']), 'wanted');
   const account = lookup.serviceAccount(namespace, wanted.name);
   if (account === undefined) return `serviceaccounts "${wanted.name}" not found`;
   if (account.metadata.uid !== wanted.uid) {

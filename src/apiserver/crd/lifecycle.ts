@@ -4,6 +4,7 @@ import {
   clone,
   deepEqual,
   ignoreNotFound,
+  must,
   type ResourceDefinition,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
@@ -77,7 +78,7 @@ export class CrdLifecycle {
       if (event.type === 'delete') {
         const { metadata, spec } = asCrd(event.previous.value.object);
         const native = this.#options.native.get(metadata.name ?? '');
-        if (native) this.#track(publishNativeKinds(this.#options.api, [native]), metadata.name!);
+        if (native) this.#track(publishNativeKinds(this.#options.api, [native]), must(metadata.name, 'metadata.name'));
         else this.#options.api.context.registry.remove(spec.group, spec.names.plural);
         continue;
       }
@@ -146,7 +147,7 @@ export class CrdLifecycle {
     const { context } = this.#options.api;
     await updateObject({
       context,
-      target: { ...this.#crds, namespace: undefined, name: crd.metadata.name! },
+      target: { ...this.#crds, namespace: undefined, name: must(crd.metadata.name, 'metadata.name') },
       subresource,
       caller: this.#caller,
       settings: { dryRun: false, fieldManager: manager, fieldValidation: 'Ignore' },
@@ -160,7 +161,7 @@ export class CrdLifecycle {
 
   /** A definition goes after the last of its objects; theirs go as any delete goes, finalizers respected. */
   async #cleanUp(crd: CustomResourceDefinition): Promise<void> {
-    const name = crd.metadata.name!;
+    const name = must(crd.metadata.name, 'metadata.name');
     if (!crd.metadata.finalizers?.includes(cleanupFinalizer) || this.#cleaning.has(name)) return;
     const { context } = this.#options.api;
     if (!isCrdConditionTrue(crd, 'Terminating')) {

@@ -1,4 +1,4 @@
-import { type Condition, deepEqual, withCondition } from '../../machinery/index.ts';
+import { aggregateText, type Condition, deepEqual, withCondition } from '../../machinery/index.ts';
 import { approvalOf, isProtectedGroup } from './approval.ts';
 import type { CrdNames, CustomResourceDefinition } from './types.ts';
 
@@ -40,7 +40,7 @@ export function evaluateCrdNames(
     );
     if (clashes.length > 0) {
       const messages = clashes.map(inUse);
-      const message = messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`;
+      const message = aggregateText(messages);
       conflict = { reason: 'ShortNamesConflict', message };
     } else setOrDelete(accepted, 'shortNames', wanted.shortNames);
   }

@@ -2,6 +2,7 @@ import {
   asTyped,
   clone,
   deepEqual,
+  must,
   type ResourceDefinition,
   statusError,
   type UnstructuredObject,
@@ -91,7 +92,7 @@ export function nativeDefinitionsStay(native: NativeKinds, store: Store<StoredOb
     operations: ['DELETE'],
     appliesTo: ({ target }) => native.has(target.name),
     validate({ target }) {
-      const count = store.count(keyPrefix(native.get(target.name)!));
+      const count = store.count(keyPrefix(must(native.get(target.name), 'native.get(target.name)')));
       if (count === 0) return;
       const { group, plural } = target.resource.definition;
       const subject = { group, resource: plural, name: target.name };
@@ -103,7 +104,9 @@ export function nativeDefinitionsStay(native: NativeKinds, store: Store<StoredOb
 
 /** True when the stored definition is already ours as it is now: writing it again would cost a validation at every start. */
 function isPublished(api: ResourceApi, crds: ServedResource, crd: NonNullable<ResourceDefinition['crd']>): boolean {
-  const live = api.context.store.head(objectKey(crds.resource.keySpace, undefined, crd.metadata.name!))?.value.object;
+  const live = api.context.store.head(
+    objectKey(crds.resource.keySpace, undefined, must(crd.metadata.name, 'metadata.name')),
+  )?.value.object;
   if (live?.metadata.annotations?.[builtInAnnotation] === undefined) return false;
   const wanted = asTyped<CustomResourceDefinition>(clone(crd));
   defaultCrd(wanted);
@@ -127,7 +130,7 @@ export async function publishNativeKinds(api: ResourceApi, definitions: Iterable
   const publish = async ({ crd }: ResourceDefinition): Promise<void> => {
     if (!crd) return;
     const { apiVersion, kind } = crd;
-    const name = crd.metadata.name!;
+    const name = must(crd.metadata.name, 'metadata.name');
     if (isPublished(api, crds, crd)) return;
     await api.apply({
       target: { ...crds, namespace: undefined, name },

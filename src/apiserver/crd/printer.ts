@@ -61,7 +61,7 @@ function compileColumn(column: CrdColumn): Cell {
   // Only the first result counts: paths of columns are meant to point to one value.
   return (object, nowMs) => {
     const results = path.find(object);
-    return results.length === 0 ? null : formatCell(column.type, results[0]!, nowMs);
+    return results.length === 0 ? null : formatCell(column.type, results[0] ?? null, nowMs);
   };
 }
 
@@ -93,7 +93,7 @@ function sortKeys(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sortKeys);
   const sorted: Record<string, JsonValue> = {};
-  for (const key of Object.keys(value).sort()) sorted[key] = sortKeys(value[key]!);
+  for (const key of Object.keys(value).sort()) sorted[key] = sortKeys(value[key] ?? null);
   return sorted;
 }
 

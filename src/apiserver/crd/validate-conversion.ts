@@ -36,11 +36,11 @@ type ClientConfig = NonNullable<NonNullable<CrdConversion['webhook']>['clientCon
 
 function validateClientConfig(config: ClientConfig | undefined, path: string): FieldError[] {
   if (!config) return [fieldError.required(path, 'required when strategy is set to Webhook')];
-  const hasUrl = config.url !== undefined && config.url !== null;
-  if (hasUrl === Boolean(config.service)) {
-    return [fieldError.required(path, 'exactly one of url or service is required')];
-  }
-  return hasUrl ? validateUrl(config.url!, `${path}.url`) : validateService(config.service!, `${path}.service`);
+  const { url, service } = config;
+  const hasUrl = url !== undefined && url !== null;
+  if (hasUrl && !service) return validateUrl(url, `${path}.url`);
+  if (service && !hasUrl) return validateService(service, `${path}.service`);
+  return [fieldError.required(path, 'exactly one of url or service is required')];
 }
 
 function validateUrl(text: string, field: string): FieldError[] {

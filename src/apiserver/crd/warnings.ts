@@ -20,7 +20,7 @@ function unknownFormats(crd: CustomResourceDefinition): string[] {
 
 function collect(schema: Schema, formats: Set<string>): void {
   if (schema.type === 'string' && schema.format && !formatCheck(schema.format)) formats.add(schema.format);
-  for (const key in schema.properties) collect(schema.properties[key]!, formats);
+  for (const property of Object.values(schema.properties ?? {})) collect(property, formats);
   if (typeof schema.additionalProperties === 'object') collect(schema.additionalProperties, formats);
   if (schema.items && !Array.isArray(schema.items)) collect(schema.items, formats);
   for (const branch of [...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) {

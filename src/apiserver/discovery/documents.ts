@@ -3,6 +3,7 @@ import {
   compareVersionPriority,
   formatApiVersion,
   type JsonObject,
+  must,
   type ResourceDefinition,
   type VersionDefinition,
 } from '../../machinery/index.ts';
@@ -135,7 +136,7 @@ export class Discovery {
       groupVersion: formatApiVersion(group, version),
       version,
     }));
-    return { name: group, versions, preferredVersion: versions[0]! };
+    return { name: group, versions, preferredVersion: must(versions[0], 'the first of versions') };
   }
 
   #aggregatedGroup(group: string): JsonObject {

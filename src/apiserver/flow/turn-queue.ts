@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { FlowUser } from './fair-pool.ts';
 
 /** how long requests of one turn of the event loop are begun one after the other before the rest has to wait */
@@ -60,7 +61,7 @@ export class TurnQueue {
     for (const [key, line] of this.#lines) {
       // To the end of the order, or out of it.
       this.#lines.delete(key);
-      line.shift()!();
+      must(line.shift(), 'line.shift()')();
       if (line.length > 0) this.#lines.set(key, line);
       return;
     }

@@ -41,7 +41,10 @@ function receiveBody(exchange: Exchange, maxBytes: number, declared: number): Pr
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const finish = (): void => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+    const finish = (): void => {
+      const [first] = chunks;
+      resolve(first && chunks.length === 1 ? first : Buffer.concat(chunks, size));
+    };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
       if (size > maxBytes) {

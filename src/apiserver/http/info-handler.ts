@@ -182,16 +182,16 @@ function etagOf(document: JsonObject): string {
 function sendGroupDiscovery(exchange: Exchange, options: InfoHandlerOptions, path: string): boolean {
   const match = /^\/(?:api\/([^/]+)|apis\/([^/]+)(?:\/([^/]+))?)$/.exec(path);
   if (!match) return false;
-  const [, coreVersion, group, version] = match;
+  const [, coreVersion, group = '', version] = match;
   const document =
     coreVersion !== undefined
       ? options.discovery.resourceList('', coreVersion)
       : version !== undefined
-        ? options.discovery.resourceList(group!, version)
-        : options.discovery.group(group!);
+        ? options.discovery.resourceList(group, version)
+        : options.discovery.group(group);
   if (!document) {
     // A version that a served group does not have is missing from an API, an unknown group is no API.
-    if (options.discovery.group(group ?? '') || coreVersion !== undefined) throw statusError.pathNotFound();
+    if (options.discovery.group(group) || coreVersion !== undefined) throw statusError.pathNotFound();
     return false;
   }
   exchange.sendJson(200, document);

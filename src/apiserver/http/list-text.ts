@@ -19,7 +19,7 @@ export function listText(
 ): string {
   if (encoding === 'yaml') {
     const sections = [...Object.keys(head), name].sort().map((key) => {
-      if (key !== name) return formatYaml({ [key]: head[key]! });
+      if (key !== name) return formatYaml({ [key]: head[key] ?? null });
       return items.length === 0 ? `${name}: []\n` : `${name}:\n${items.join('')}`;
     });
     return sections.join('');

@@ -51,7 +51,7 @@ function checkFieldManager(fieldManager: string, errors: FieldError[]): void {
     errors.push(fieldError.tooLong('fieldManager', fieldManager, maxFieldManagerLength));
   const position = [...fieldManager].findIndex((character) => !printable.test(character));
   if (position < 0) return;
-  const code = fieldManager.codePointAt(position)!.toString(16).toUpperCase().padStart(4, '0');
+  const code = (fieldManager.codePointAt(position) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   errors.push(
     fieldError.invalid('fieldManager', fieldManager, `invalid character U+${code} (at position ${position})`),
   );
@@ -67,7 +67,7 @@ export function managerFromUserAgent(agent = ''): string {
 }
 
 function firstWord(agent: string): string {
-  const name = agent.split('/')[0]!.slice(0, maxFieldManagerLength);
+  const name = (agent.split('/')[0] ?? '').slice(0, maxFieldManagerLength);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: managers must be printable
   return name.replace(/[\u0000-\u001f\u007f]/g, '') || 'unknown';
 }

@@ -25,18 +25,18 @@ export function parseRequestPath(path: string): RequestPath {
     group = '';
     index = 1;
   } else if (segments[0] === 'apis' && segments.length > 3) {
-    group = segments[1]!;
+    group = segments[1] ?? '';
     index = 2;
   } else return { type: 'other', path };
 
-  const version = segments[index++]!;
+  const version = segments[index++] ?? '';
   const legacyWatch = segments[index] === 'watch';
   if (legacyWatch) index++;
   let namespace: string | undefined;
   // /namespaces/x alone is the Namespace object itself; /namespaces/x/y is something inside it, except its own
   // subresources.
   if (segments[index] === 'namespaces' && segments.length > index + 2 && !isNamespaceSubresource(segments, index)) {
-    namespace = segments[index + 1]!;
+    namespace = segments[index + 1];
     index += 2;
   }
   const plural = segments[index];

@@ -1,6 +1,7 @@
 import {
   asJson,
   type JsonObject,
+  must,
   type Schema,
   statusError,
   type UnstructuredObject,
@@ -254,7 +255,7 @@ export class ResourceHandler {
   ): Promise<void> {
     const object = named(target, path);
     const { definition } = target.resource;
-    const name = path.subresource!;
+    const name = must(path.subresource, 'path.subresource');
     if (name === 'status' && target.version.hasStatus) {
       if (verb === 'get') return this.#get(exchange, object, caller);
       if (verb === 'update') return this.#update(exchange, object, name, caller);

@@ -1,4 +1,11 @@
-import { type JsonObject, jsonText, type Status, statusError, type UnstructuredObject } from '../../machinery/index.ts';
+import {
+  type JsonObject,
+  jsonText,
+  must,
+  type Status,
+  statusError,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
 import type { StoreRecord } from '../../store/index.ts';
 import type { MaybePromise } from '../registry/index.ts';
 import type { Target } from '../service/types.ts';
@@ -39,7 +46,7 @@ let lastJoined: { parts: readonly Buffer[]; bytes: Buffer } = { parts: [], bytes
 
 /** One buffer of many; watchers of the same changes come one after the other, so the last result serves most of them. */
 function joined(parts: readonly Buffer[]): Buffer {
-  if (parts.length === 1) return parts[0]!;
+  if (parts.length === 1) return must(parts[0], 'the first of parts');
   if (parts.length !== lastJoined.parts.length || parts.some((part, i) => part !== lastJoined.parts[i])) {
     lastJoined = { parts, bytes: Buffer.concat(parts) };
     setImmediate(forgetJoined);
@@ -92,7 +99,7 @@ export class WatchResponse implements WatchSink {
     if (this.#ended) return;
     const parts: Buffer[] = [];
     for (let i = 0; i < deliveries.length; i++) {
-      const rendered = this.#tail ? undefined : this.#render(deliveries[i]!);
+      const rendered = this.#tail ? undefined : this.#render(must(deliveries[i], 'deliveries[i]'));
       if (rendered !== undefined && !(rendered instanceof Promise)) {
         parts.push(rendered);
         continue;

@@ -237,5 +237,5 @@ function schemaFingerprint(schema: Schema): string {
 export function openApiKey(path: string): { group: string; version: string } | undefined {
   const match = /^\/openapi\/v3\/(?:api\/([^/]+)|apis\/([^/]+)\/([^/]+))$/.exec(path);
   if (!match) return undefined;
-  return match[1] !== undefined ? { group: '', version: match[1] } : { group: match[2]!, version: match[3]! };
+  return match[1] !== undefined ? { group: '', version: match[1] } : { group: match[2] ?? '', version: match[3] ?? '' };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, ResourceDefinition, VersionDefinition } from '../../machinery/index.ts';
+import { type JsonObject, must, type ResourceDefinition, type VersionDefinition } from '../../machinery/index.ts';
 
 interface OperationStyle {
   action: string;
@@ -152,7 +152,7 @@ function pathParameters({ namespaced, named }: { namespaced: boolean; named: boo
 }
 
 function queryParameter(name: string): JsonObject {
-  const [type, description] = parameterDescriptions[name]!;
+  const [type, description] = must(parameterDescriptions[name], 'parameterDescriptions[name]');
   return { name, in: 'query', description, schema: { type, uniqueItems: true } };
 }
 

@@ -1,4 +1,5 @@
 import {
+  aggregateText,
   type CelAuthorizer,
   type CelBudget,
   type CelMap,
@@ -6,6 +7,7 @@ import {
   type CelValue,
   errorMessage,
   type JsonValue,
+  must,
   untypedToCel,
 } from '../../machinery/index.ts';
 import type { Policy } from './policy.ts';
@@ -50,7 +52,7 @@ export function evaluatePolicy(policy: Policy, input: PolicyInput): Violation[] 
   const budget: CelBudget = { remaining: policyBudget };
   values['variables'] = new LazyVariables(policy, values, budget);
   return policy.validations.flatMap((validation, index) => {
-    const programs = policy.compiled.validations[index]!;
+    const programs = must(policy.compiled.validations[index], 'policy.compiled.validations[index]');
     try {
       if (programs.condition.run(values, budget) === true) return [];
     } catch (error) {
@@ -76,7 +78,7 @@ function matchConditions(policy: Policy, values: Record<string, CelValue>): 'ask
     }
   }
   if (errors.length === 0) return 'ask';
-  return { error: errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]` };
+  return { error: aggregateText(errors) };
 }
 
 /** A message that cannot be made, or not on one line, is as none. */

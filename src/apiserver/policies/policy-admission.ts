@@ -2,6 +2,7 @@ import {
   type ApiStatusError,
   asJson,
   type JsonValue,
+  must,
   statusError,
   type UnstructuredObject,
   type VersionDefinition,
@@ -60,7 +61,7 @@ async function holdToAll(
   for (const { inForce, version } of matching) {
     refusals.push(...(await holdTo(options, inForce, version, request)));
   }
-  if (refusals.length > 0) throw refused(request, refusals[0]!);
+  if (refusals.length > 0) throw refused(request, must(refusals[0], 'the first of refusals'));
 }
 
 async function holdTo(

@@ -1,4 +1,4 @@
-import { clone, ignoreNotFound, isJsonObject, type UnstructuredObject } from '../../machinery/index.ts';
+import { clone, ignoreNotFound, isJsonObject, must, type UnstructuredObject } from '../../machinery/index.ts';
 import { loopbackUser } from '../auth/index.ts';
 import type { ResourceApi } from '../service/resource-api.ts';
 import type { Caller } from '../service/types.ts';
@@ -23,7 +23,7 @@ export function startPolicyStatus(api: ResourceApi, onError: (error: unknown) =>
     if (isObserved(policy) || stop.signal.aborted) return;
     const write = updateObject({
       context,
-      target: { ...policies, namespace: undefined, name: policy.metadata.name! },
+      target: { ...policies, namespace: undefined, name: must(policy.metadata.name, 'metadata.name') },
       subresource: 'status',
       caller,
       settings,

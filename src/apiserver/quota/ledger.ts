@@ -1,4 +1,4 @@
-import { type Clock, deepEqual, type UnstructuredObject } from '../../machinery/index.ts';
+import { type Clock, deepEqual, must, type UnstructuredObject } from '../../machinery/index.ts';
 import type { Store, StoreEvent } from '../../store/index.ts';
 import { type KeySpace, keyPrefix } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -109,8 +109,9 @@ export class QuotaLedger {
     const requested = this.#growth(demand);
     if (requested.size === 0) return undefined;
     const used = this.#usedAndReserved(demand.key);
+    const nanosOf = (amounts: Amounts, name: string): bigint => must(amounts.get(name), name).nanos;
     const exceeded = [...requested.keys()].filter(
-      (name) => used.get(name)!.nanos + requested.get(name)!.nanos > this.#hard.get(name)!.nanos,
+      (name) => nanosOf(used, name) + nanosOf(requested, name) > nanosOf(this.#hard, name),
     );
     if (exceeded.length === 0) return undefined;
     const words = (amounts: Amounts): string => describeAmounts(amounts, exceeded);
@@ -176,7 +177,8 @@ export class QuotaLedger {
       this.#entries.set(key, amounts);
     } else this.#entries.delete(key);
     // The notation of a sum is that of its parts; an account that was emptied must not keep that of the past.
-    for (const name of before?.keys() ?? []) if (this.#used.get(name)!.nanos === 0n) this.#used.set(name, zero);
+    for (const name of before?.keys() ?? [])
+      if (must(this.#used.get(name), 'used.get(name)').nanos === 0n) this.#used.set(name, zero);
   }
 
   #amountsOf(key: string, evaluator: QuotaEvaluator, stored: StoredObject): Amounts {

@@ -1,4 +1,4 @@
-import { statusError } from '../../machinery/index.ts';
+import { must, statusError } from '../../machinery/index.ts';
 import type { AdmissionRequest, AdmissionStep } from '../admission/types.ts';
 import type { RegisteredResource } from '../registry/index.ts';
 import { objectKey } from '../storage/keys.ts';
@@ -12,7 +12,7 @@ export function resourceQuotas(book: QuotaBook, exists: (key: string) => boolean
   const evaluatorOf = (resource: RegisteredResource): QuotaEvaluator => {
     let evaluator = evaluators.get(resource);
     if (!evaluator) {
-      evaluator = evaluatorFor(resource.keySpace)!;
+      evaluator = must(evaluatorFor(resource.keySpace), 'evaluatorFor(resource.keySpace)');
       evaluators.set(resource, evaluator);
     }
     return evaluator;
@@ -28,7 +28,7 @@ export function resourceQuotas(book: QuotaBook, exists: (key: string) => boolean
       if (ledgers.length === 0) return;
       const evaluator = evaluatorOf(target.resource);
       const { subresource, oldObject } = request;
-      const object = request.object!;
+      const object = must(request.object, 'request.object');
       if (!evaluator.handles({ operation, subresource, object, oldObject })) return;
       const key = objectKey(target.resource.keySpace, target.namespace, target.name);
       const demand: Demand = { key, evaluator, object, oldObject };

@@ -130,7 +130,7 @@ function hasDefault(schema: Schema, seen: Set<Schema>): boolean {
   if (seen.has(schema)) return false;
   seen.add(schema);
   if (schema.default !== undefined) return true;
-  for (const key in schema.properties) if (hasDefault(schema.properties[key]!, seen)) return true;
+  if (Object.values(schema.properties ?? {}).some((property) => hasDefault(property, seen))) return true;
   if (schema.items && hasDefault(schema.items, seen)) return true;
   return typeof schema.additionalProperties === 'object' && hasDefault(schema.additionalProperties, seen);
 }

@@ -1,6 +1,7 @@
 import {
   compareVersionPriority,
   formatApiVersion,
+  must,
   type ResourceDefinition,
   type VersionDefinition,
 } from '../../machinery/index.ts';
@@ -73,7 +74,7 @@ export class Registry {
     }
     const result = new Map<string, string[]>();
     for (const group of [...versions.keys()].sort()) {
-      const names = [...versions.get(group)!].sort(compareVersionPriority);
+      const names = [...must(versions.get(group), 'versions.get(group)')].sort(compareVersionPriority);
       if (names.length > 0) result.set(group, names);
     }
     return result;

@@ -24,7 +24,9 @@ function collectAppliedNulls(value: JsonValue, schema: Schema, path: string, err
     const member = properties && Object.hasOwn(properties, key) ? properties[key] : rest;
     if (!member) continue;
     const at = path === '' ? key : `${path}.${key}`;
-    if (value[key] !== null) collectAppliedNulls(value[key]!, member, at, errors);
+    const present = value[key];
+    if (present === undefined) continue;
+    if (present !== null) collectAppliedNulls(present, member, at, errors);
     else if (isRefused(member)) {
       const detail = `${at} in body must be of type ${member.type}: "null"`;
       errors.push({ type: 'TypeInvalid', field: at, value: 'null', detail });

@@ -2,6 +2,7 @@ import {
   applySchemaDefaults,
   asJson,
   type ManagedFieldsEntry,
+  must,
   statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
@@ -62,7 +63,7 @@ export async function createObject(
         throw statusError.alreadyExists({
           group: definition.group,
           resource: definition.plural,
-          name: draft.metadata.name!,
+          name: must(draft.metadata.name, 'metadata.name'),
         });
       }
     }
@@ -119,7 +120,8 @@ async function createNamed(
   resource.fillStorageDefaults(object, target.version);
   const key = objectKey(resource.keySpace, object.metadata.namespace, target.name);
   if (settings.dryRun) {
-    if (context.store.head(key)) throw new ConflictError(key, context.store.head(key)!.revision);
+    const live = context.store.head(key);
+    if (live) throw new ConflictError(key, live.revision);
     return { object, json: undefined, created: true };
   }
   const record = await context.store.put(key, { kind: 'absent' }, (revision) => {

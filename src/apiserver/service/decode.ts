@@ -8,6 +8,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  must,
   objectMetaSchema,
   own,
   parseApiVersion,
@@ -82,8 +83,9 @@ function undeclared({ apiVersion, resource }: ServedResource, draft: JsonObject,
 function tidyMetadata(metadata: JsonObject): void {
   for (const key in metadata) {
     const value = metadata[key];
+    const schema = objectMetaSchema.properties?.[key];
     if (value === null) delete metadata[key];
-    else if (Array.isArray(value) && value.includes(null)) dropUnset(value, objectMetaSchema.properties![key]!);
+    else if (schema && Array.isArray(value) && value.includes(null)) dropUnset(value, schema);
   }
 }
 
@@ -102,13 +104,16 @@ function isEmptyCollection(value: JsonValue, schema: Schema): boolean {
  */
 export function dropUnset(value: JsonValue, schema: Schema): void {
   if (typeof value !== 'object' || value === null || schema['x-kubernetes-preserve-unknown-fields']) return;
-  const node = schema.allOf?.length === 1 && !schema.properties && !schema.items ? schema.allOf[0]! : schema;
+  const node =
+    schema.allOf?.length === 1 && !schema.properties && !schema.items
+      ? must(schema.allOf[0], 'the first of schema.allOf')
+      : schema;
   if (Array.isArray(value)) {
     const { items } = node;
     if (!items) return;
     for (let i = 0; i < value.length; i++) {
       if (value[i] === null) value[i] = zeroOf(items);
-      else dropUnset(value[i]!, items);
+      else dropUnset(value[i] ?? null, items);
     }
     return;
   }

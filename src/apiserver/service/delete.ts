@@ -160,7 +160,8 @@ function markTerminating(
   nowMs: number,
 ): UnstructuredObject | undefined {
   const { metadata } = live;
-  const terminating = metadata.deletionTimestamp !== undefined;
+  const { deletionTimestamp } = metadata;
+  const terminating = deletionTimestamp !== undefined;
   const sameFinalizers = finalizers.join() === (metadata.finalizers ?? []).join();
   if (terminating && sameFinalizers && graceSeconds >= (metadata.deletionGracePeriodSeconds ?? 0)) return undefined;
   const marked = clone(live);
@@ -168,7 +169,7 @@ function markTerminating(
   else delete marked.metadata.finalizers;
   if (terminating) {
     // A shorter wait counts from the moment of the first delete.
-    const startMs = Date.parse(metadata.deletionTimestamp!) - (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
+    const startMs = Date.parse(deletionTimestamp) - (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
     marked.metadata.deletionTimestamp = formatTime(startMs + graceSeconds * 1000);
   } else {
     marked.metadata.deletionTimestamp = formatTime(nowMs + graceSeconds * 1000);

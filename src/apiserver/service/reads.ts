@@ -1,6 +1,7 @@
 import {
   type FieldRequirement,
   type LabelSelectorMatcher,
+  must,
   parseFieldSelector,
   parseLabelSelector,
   statusError,
@@ -226,7 +227,7 @@ async function collectPage(
       records: page.records,
       resourceVersion: String(page.revision),
       ...(page.remaining > 0 && {
-        continue: goOn(page.revision, page.records.at(-1)!),
+        continue: goOn(page.revision, must(page.records.at(-1), 'the last of page.records')),
         remainingItemCount: page.remaining,
       }),
     };
@@ -241,7 +242,7 @@ async function collectPage(
       return {
         records,
         resourceVersion: String(all.revision),
-        continue: goOn(all.revision, records.at(-1)!),
+        continue: goOn(all.revision, must(records.at(-1), 'the last of records')),
       };
     }
     records.push(record);

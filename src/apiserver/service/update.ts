@@ -5,6 +5,7 @@ import {
   deepEqual,
   equalManagedFieldsIgnoringTimes,
   type ManagedFieldsEntry,
+  must,
   statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
@@ -108,7 +109,7 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   }
   object = isolateSubresource(target, object, live, subresource);
   carryOverMetadata(object, live);
-  object.metadata.resourceVersion = live.metadata.resourceVersion!;
+  object.metadata.resourceVersion = must(live.metadata.resourceVersion, 'metadata.resourceVersion');
   if (isMainWrite(subresource)) {
     if (!isOwnKind) strategy.prepareForUpdate?.(object, live, strategyContext);
   } else if (isStatusWrite(subresource)) strategy.prepareForStatusUpdate?.(object, live, strategyContext);

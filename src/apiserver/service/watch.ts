@@ -178,14 +178,15 @@ class RunningWatch {
   #filtered(events: readonly StoreEvent<StoredObject>[], filter: RecordFilter): WatchDelivery[] {
     const deliveries: WatchDelivery[] = [];
     for (const event of events) {
-      const matched = event.previous !== undefined && filter(event.previous);
+      const { previous } = event;
+      const matched = previous !== undefined && filter(previous);
       if (event.type === 'delete') {
         if (matched) deliveries.push(toDelivery(event));
         continue;
       }
       const matches = filter(event.record);
       if (matches) deliveries.push({ type: matched ? 'MODIFIED' : 'ADDED', record: event.record });
-      else if (matched) deliveries.push({ type: 'DELETED', record: atRevision(event.previous!, event.revision) });
+      else if (matched) deliveries.push({ type: 'DELETED', record: atRevision(previous, event.revision) });
     }
     return deliveries;
   }

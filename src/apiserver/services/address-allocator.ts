@@ -10,6 +10,7 @@ import {
   ipToBigInt,
   isJsonObject,
   type JsonObject,
+  must,
   parseCidr,
   statusError,
   type UnstructuredObject,
@@ -61,7 +62,7 @@ export function serviceAddresses(store: Store<StoredObject>, range: ServiceRange
     name: 'ServiceAddresses',
     ...coreWrites('services', ['CREATE', 'UPDATE']),
     mutate(request) {
-      const service = request.object!;
+      const service = must(request.object, 'request.object');
       const key = objectKey(space, request.target.namespace, request.target.name);
       const taken = takenAddresses(store, request);
       for (const [other, reservation] of reservations) {
@@ -149,7 +150,7 @@ function assignClusterIp(
     spec['clusterIP'] = formatAddress(range.base + free);
   }
   if (isNew && spec['clusterIP'] !== 'None') mine.add(String(spec['clusterIP']));
-  spec['clusterIPs'] = [spec['clusterIP']!];
+  spec['clusterIPs'] = [spec['clusterIP'] ?? null];
   // Headless Services that select nothing may point anywhere, hence at both families.
   const anyFamily = spec['clusterIP'] === 'None' && spec['selector'] === undefined;
   const families = anyFamily ? ['IPv4', 'IPv6'] : ['IPv4'];

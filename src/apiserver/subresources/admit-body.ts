@@ -1,4 +1,4 @@
-import { formatApiVersion, isJsonObject, type UnstructuredObject } from '../../machinery/index.ts';
+import { formatApiVersion, isJsonObject, must, type UnstructuredObject } from '../../machinery/index.ts';
 import type { SubresourceRequest } from './types.ts';
 
 /**
@@ -7,7 +7,10 @@ import type { SubresourceRequest } from './types.ts';
  */
 export async function admitBody(request: SubresourceRequest, subresource: string): Promise<UnstructuredObject> {
   const { context, target, caller, settings } = request;
-  const { group, version, kind } = target.resource.definition.subresources.find(({ name }) => name === subresource)!;
+  const { group, version, kind } = must(
+    target.resource.definition.subresources.find(({ name }) => name === subresource),
+    'value',
+  );
   const body = isJsonObject(request.body?.value) ? request.body.value : {};
   const metadata = isJsonObject(body['metadata']) ? body['metadata'] : {};
   const object = { ...body, apiVersion: formatApiVersion(group, version), kind, metadata } as UnstructuredObject;

@@ -4,6 +4,7 @@ import {
   isJsonObject,
   type JsonObject,
   labelSelectorFromObject,
+  must,
   statusError,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
@@ -98,7 +99,7 @@ async function takeFromBudget(request: SubresourceRequest, pod: UnstructuredObje
   }
   const budget = matching[0];
   if (!budget || isMissedByNobody(pod, budget)) return;
-  const name = budget.metadata.name!;
+  const name = must(budget.metadata.name, 'metadata.name');
   await updateObject({
     context,
     target: { ...budgets, namespace: target.namespace, name },

@@ -1,4 +1,4 @@
-import { isJsonObject, statusError, type UnstructuredObject } from '../../machinery/index.ts';
+import { isJsonObject, must, statusError, type UnstructuredObject } from '../../machinery/index.ts';
 import type { ServiceContext } from '../service/context.ts';
 import { objectKey } from '../storage/keys.ts';
 
@@ -14,7 +14,7 @@ export function chooseContainer(pod: UnstructuredObject, asked: string): string 
   }
   const byAnnotation = pod.metadata.annotations?.['kubectl.kubernetes.io/default-container'];
   if (byAnnotation !== undefined && names.includes(byAnnotation)) return byAnnotation;
-  if (names.length === 1) return names[0]!;
+  if (names.length === 1) return must(names[0], 'the first of names');
   throw statusError.badRequest(
     `a container name must be specified for pod ${pod.metadata.name}, choose one of: [${names.join(' ')}]`,
   );

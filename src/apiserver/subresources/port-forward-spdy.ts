@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { errorMessage } from '../../machinery/index.ts';
+import { errorMessage, must } from '../../machinery/index.ts';
 import { serveSpdy } from '../http/spdy/connection.ts';
 import type { SpdyHeaders } from '../http/spdy/header-block.ts';
 import type { SpdyStream } from '../http/spdy/stream.ts';
@@ -19,7 +19,7 @@ export function servePortForwardStreams(connection: Duplex, connect: (port: numb
       return (kind === 'data' || kind === 'error') && headers.has('requestid') && portOf(headers) !== undefined;
     },
     serve: (stream) => {
-      const id = stream.headers.get('requestid')!;
+      const id = must(stream.headers.get('requestid'), 'id');
       const other = waiting.get(id);
       if (!other) {
         waiting.set(id, stream);
@@ -56,7 +56,7 @@ function forward(data: SpdyStream, errors: SpdyStream, connect: (port: number) =
     else errors.end(errorMessage(problem));
     data.end();
   };
-  connect(portOf(data.headers)!).then(
+  connect(must(portOf(data.headers), 'portOf(data.headers)')).then(
     (pod) => {
       if (data.destroyed) pod.destroy();
       pod.on('error', end);

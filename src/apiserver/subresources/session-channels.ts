@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
+import { must } from '../../machinery/index.ts';
 import { outcomeOf, type RunSession, type SessionSpec } from './pod-exec.ts';
 
 interface SessionProtocol {
@@ -26,7 +27,7 @@ const channel = { stdin: 0, stdout: 1, stderr: 2, outcome: 3, close: 255 } as co
 
 /** Speaks one of the channel protocols: the first byte of every message says whose it is. */
 export function serveSessionChannels(socket: WebSocket, desired: SessionSpec, run: RunSession, protocol: string): void {
-  const { base64, outcome } = protocols.get(protocol)!;
+  const { base64, outcome } = must(protocols.get(protocol), 'protocols.get(protocol)');
   const gone = new AbortController();
   const stdin = desired.stdin ? new PassThrough() : undefined;
   const leave = (): void => {

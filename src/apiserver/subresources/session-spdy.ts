@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { must } from '../../machinery/index.ts';
 import { serveSpdy } from '../http/spdy/connection.ts';
 import type { SpdyStream } from '../http/spdy/stream.ts';
 import { outcomeOf, type RunSession, type SessionSpec } from './pod-exec.ts';
@@ -22,7 +23,7 @@ export function serveSessionStreams(connection: Duplex, desired: SessionSpec, ru
       return expected.has(kind) && !streams.has(kind);
     },
     serve: (stream) => {
-      const kind = stream.headers.get('streamtype')!;
+      const kind = must(stream.headers.get('streamtype'), 'kind');
       streams.set(kind, stream);
       // Nobody sends anything there, or it is nothing to anybody.
       if (kind !== 'stdin') stream.resume();

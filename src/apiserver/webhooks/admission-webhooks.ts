@@ -7,6 +7,7 @@ import {
   errorMessage,
   isJsonObject,
   type JsonObject,
+  must,
   parseJsonStrict,
   type Random,
   type Status,
@@ -87,7 +88,8 @@ async function mutate(
   // Webhooks that ask for it see what later ones made of the object, once.
   const inFirstRound = changes;
   for (const match of matches) {
-    if (match.webhook.reinvoke && changedAfter.get(match)! < inFirstRound) await run(match);
+    if (match.webhook.reinvoke && must(changedAfter.get(match), 'changedAfter.get(match)') < inFirstRound)
+      await run(match);
   }
 }
 

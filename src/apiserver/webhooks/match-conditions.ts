@@ -1,4 +1,5 @@
 import {
+  aggregateText,
   type CelAuthorizer,
   compileMatchCondition,
   errorMessage,
@@ -40,6 +41,6 @@ export function compileMatchConditions(conditions: readonly MatchCondition[]): M
       }
     }
     if (errors.length === 0) return { calls: true };
-    return { error: errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]` };
+    return { error: aggregateText(errors) };
   };
 }

@@ -1,3 +1,4 @@
+import { aggregateText } from '../../../machinery/index.ts';
 import {
   type AuthorizationAttributes,
   type AuthorizationDecision,
@@ -34,7 +35,7 @@ function decide(index: RbacIndex, attributes: AuthorizationAttributes): Authoriz
   if (allowedBy !== undefined) return { decision: 'allow', reason: `RBAC: allowed by ${allowedBy}` };
   if (errors === undefined) return noOpinion;
   const unique = [...new Set(errors)];
-  return { decision: 'noOpinion', reason: `RBAC: ${unique.length === 1 ? unique[0] : `[${unique.join(', ')}]`}` };
+  return { decision: 'noOpinion', reason: `RBAC: ${aggregateText(unique)}` };
 }
 
 /**
@@ -88,7 +89,7 @@ export function rbacAuthorizer(index: RbacIndex): Authorizer {
           review.nonResourceRules.push({ verbs: rule.verbs, nonResourceURLs: rule.nonResourceURLs });
         }
       }
-      if (errors.length > 0) review.evaluationError = errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`;
+      if (errors.length > 0) review.evaluationError = aggregateText(errors);
       return review;
     },
   };

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../machinery/index.ts';
+import { type KubeObject, must } from '../../../machinery/index.ts';
 import { aggregate } from './aggregation.ts';
 import {
   bindingTable,
@@ -140,7 +140,7 @@ function clusterRoleBindings(): ClusterRoleBinding[] {
 
 /** The rules of system:node, which the node authorizer works with as well. */
 export function systemNodeRules(): PolicyRule[] {
-  return clusterRoleTable['system:node']!.map(parseRule);
+  return must(clusterRoleTable['system:node'], 'system:node').map(parseRule);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { trimTrailing } from '../../../machinery/index.ts';
+import { must, trimTrailing } from '../../../machinery/index.ts';
 import type { AuthorizationAttributes } from '../attributes.ts';
 import type { PolicyRule } from './types.ts';
 
@@ -111,7 +111,7 @@ function breakDown(rule: PolicyRule): PolicyRule[] {
 
 /** Whether `owner` grants all that `part` does; `part` comes from `breakDown`. */
 function covers(owner: CompiledRule, part: PolicyRule): boolean {
-  if (!owner.anyVerb && !owner.verbs.has(part.verbs[0]!)) return false;
+  if (!owner.anyVerb && !owner.verbs.has(must(part.verbs[0], 'the first of part.verbs'))) return false;
   const path = part.nonResourceURLs?.[0];
   if (path !== undefined) {
     return owner.paths.has(path) || owner.pathPrefixes.some((prefix) => path.startsWith(prefix));

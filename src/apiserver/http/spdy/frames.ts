@@ -32,7 +32,7 @@ export async function* readFrames(
     while (pending.length >= headBytes) {
       const first = pending.readUInt32BE(0);
       const length = pending.readUIntBE(5, 3);
-      const flags = pending[4]!;
+      const flags = pending[4] ?? 0;
       if (first < 0x8000_0000) {
         const available = pending.length - headBytes;
         if (available < length) {
