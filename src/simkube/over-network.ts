@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 import { type Client, type HttpClient, httpClient, staticCredentials } from '../client/index.ts';
-import { type Clock, type Random, statusError } from '../machinery/index.ts';
+import { type Clock, must, type Random, statusError } from '../machinery/index.ts';
 import type { ApiCredentials, PortService, ReachableApi } from './types.ts';
 
 export interface OverNetworkOptions {
@@ -77,6 +77,6 @@ function recent<T>(known: Map<string, T>, key: string, limit: number, make: () =
   const found = known.get(key) ?? make();
   known.delete(key);
   known.set(key, found);
-  if (known.size > limit) known.delete(known.keys().next().value!);
+  if (known.size > limit) known.delete(must(known.keys().next().value, 'the oldest'));
   return found;
 }

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { UserInfo } from '../../apiserver/index.ts';
-import type { Clock } from '../../machinery/index.ts';
+import { type Clock, must } from '../../machinery/index.ts';
 import { type CertificateInfo, extendedKeyUsageIds, parseCertificate, splitCertificates } from '../../pki/index.ts';
 
 // What a TLS handshake would check, for connections that never leave the process.
@@ -33,7 +33,7 @@ function read(pem: string): ReadCertificate {
   if (!known) {
     const certificate = new X509Certificate(pem);
     known = { certificate, info: parseCertificate(certificate), issuers: new Set() };
-    if (recent.size >= maxRecent) recent.delete(recent.keys().next().value!);
+    if (recent.size >= maxRecent) recent.delete(must(recent.keys().next().value, 'the oldest'));
     recent.set(pem, known);
   }
   return known;

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { LogLine } from './types.ts';
 
 /** Lines kept of one run of a container; a kubelet rotates by size, which nobody would notice here. */
@@ -25,7 +26,7 @@ export class LogBuffer {
     let from = this.#lines.length;
     let kept = 0;
     while (from > 0 && this.#lines.length - from < maxLines / 2) {
-      const { length } = this.#lines[from - 1]!.text;
+      const { length } = must(this.#lines[from - 1], 'lines[from - 1]').text;
       if (kept > 0 && kept + length > maxCharacters / 2) break;
       kept += length;
       from--;

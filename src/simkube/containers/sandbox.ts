@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { type Clock, type Random, sleep } from '../../machinery/index.ts';
+import { type Clock, must, type Random, sleep } from '../../machinery/index.ts';
 import { duplexPair } from '../cluster/duplex-pair.ts';
 import type { SimulatedProcess, SimulatedProgram } from '../process.ts';
 import type { PortService } from '../types.ts';
@@ -175,7 +175,9 @@ export function unreachable(code: string, host: string, port: number): Error & {
 /** The whole command line; an image that is given flags only starts what it is named after. */
 function commandLine({ image, command, args }: ContainerRun): string[] {
   if (command && command.length > 0) return [...command, ...args];
-  return args.length > 0 && !args[0]!.startsWith('-') ? [...args] : [imageProgramName(image), ...args];
+  return args.length > 0 && !must(args[0], 'the first of args').startsWith('-')
+    ? [...args]
+    : [imageProgramName(image), ...args];
 }
 
 /** Content of the files a container had to itself. */

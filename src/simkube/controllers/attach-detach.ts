@@ -70,7 +70,10 @@ export function attachDetachController(): ControllerDefinition {
       for (const nodeName of nodes) {
         if (attachments.some(({ spec }) => spec.nodeName === nodeName)) continue;
         if (attachments.length > 0 && isForOneNode(volume)) {
-          const waiting = users.find(({ spec }) => spec.nodeName === nodeName)!;
+          const waiting = must(
+            users.find(({ spec }) => spec.nodeName === nodeName),
+            'waiting',
+          );
           const message = `Multi-Attach error for volume "${key.name}" Volume is already exclusively attached to one node and can't be attached to another`;
           events.event(waiting, 'Warning', foreignReason('FailedAttachVolume'), message);
           continue;

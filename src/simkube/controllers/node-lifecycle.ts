@@ -1,7 +1,7 @@
 import { Leases, type Node, type NodeCondition, Nodes, type Pod, Pods, type Taint } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { indexPodsByNode, podsByNode } from '../../housekeeping/index.ts';
-import { asJson, type Clock, deepEqual, formatTime, isNotFound, type JsonObject } from '../../machinery/index.ts';
+import { asJson, type Clock, deepEqual, formatTime, isNotFound, type JsonObject, must } from '../../machinery/index.ts';
 import { after, type ControllerDefinition, defineController, done } from '../../runtime/index.ts';
 
 const fieldManager = 'kube-controller-manager';
@@ -58,7 +58,7 @@ function readyCondition(node: Node): NodeCondition | undefined {
 }
 
 async function look(client: Client, node: Node, clock: Clock, seen: Map<string, Seen>): Promise<Seen> {
-  const name = node.metadata.name!;
+  const name = must(node.metadata.name, 'metadata.name');
   const lease = await client.get(Leases, { namespace: 'kube-node-lease', name }).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
@@ -96,7 +96,7 @@ async function markUnknown(client: Client, node: Node, now: number): Promise<voi
   );
   await client.patch(
     Nodes,
-    { name: node.metadata.name! },
+    { name: must(node.metadata.name, 'metadata.name') },
     'merge',
     { status: { conditions: asJson(conditions) } },
     { fieldManager, subresource: 'status' },
@@ -113,7 +113,10 @@ async function markPodsNotReady(client: Client, pods: readonly Pod[], now: numbe
       lastProbeTime: null,
       lastTransitionTime: formatTime(now),
     };
-    const key = { namespace: pod.metadata.namespace!, name: pod.metadata.name! };
+    const key = {
+      namespace: must(pod.metadata.namespace, 'metadata.namespace'),
+      name: must(pod.metadata.name, 'metadata.name'),
+    };
     const patch = { status: { conditions: [condition] } };
     await client
       .patch(Pods, key, 'strategic', patch, { fieldManager, subresource: 'status' })
@@ -140,11 +143,11 @@ async function setTaints(client: Client, node: Node, now: number): Promise<void>
   if (deepEqual(taints, present)) return;
   await client.patch(
     Nodes,
-    { name: node.metadata.name! },
+    { name: must(node.metadata.name, 'metadata.name') },
     'merge',
     {
       spec: { taints: taints.length === 0 ? null : asJson(taints) },
-      metadata: { resourceVersion: node.metadata.resourceVersion! },
+      metadata: { resourceVersion: must(node.metadata.resourceVersion, 'metadata.resourceVersion') },
     },
     { fieldManager },
   );

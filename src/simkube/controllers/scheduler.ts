@@ -1,7 +1,7 @@
 import { type Node, Nodes, type Pod, type PodDisruptionBudget, PodDisruptionBudgets, Pods } from '../../api/index.ts';
 import { type Client, type Lister, objectKey } from '../../client/index.ts';
 import { indexPodsByNode, podsByNode } from '../../housekeeping/index.ts';
-import { formatTime, ignoreNotFound, isConflict, isNotFound, type JsonObject } from '../../machinery/index.ts';
+import { formatTime, ignoreNotFound, isConflict, isNotFound, type JsonObject, must } from '../../machinery/index.ts';
 import {
   type ControllerDefinition,
   defineController,
@@ -71,7 +71,7 @@ export function schedulerController(options: SchedulerOptions = {}): ControllerD
       /** what was said of a Pod for which nothing could be done, by its owner: of a thousand others alike it is said again */
       const vain = new Map<string, string>();
       for (const pod of inOrder) {
-        const own = pod.metadata.uid!;
+        const own = must(pod.metadata.uid, 'metadata.uid');
         if (assumed.has(own) || busy.has(own)) continue;
         busy.add(own);
         const family = familyOf(pod);
@@ -80,7 +80,7 @@ export function schedulerController(options: SchedulerOptions = {}): ControllerD
           const known = isOpen && !options.waitsFor?.(pod) ? vain.get(family) : undefined;
           if (known !== undefined) await fail(context, pod, known);
           else {
-            const around = { pods, budgets: budgets!, assumed, nominations, options };
+            const around = { pods, budgets: must(budgets, 'budgets'), assumed, nominations, options };
             const problem = await schedule(context, pod, around);
             if (problem === undefined) vain.clear();
             else if (family !== undefined) vain.set(family, problem);
@@ -131,7 +131,7 @@ async function schedule(context: ReconcileContext, pod: Pod, around: Surrounding
     await fail(context, pod, problem, outcome.nominated);
     return outcome.nominated === '' ? problem : undefined;
   }
-  const key = pod.metadata.uid!;
+  const key = must(pod.metadata.uid, 'metadata.uid');
   around.nominations.delete(key);
   assumed.set(key, { pod, node: placing.node });
   const isBound = await bind(client, pod, placing.node).catch((error: unknown) => {
@@ -169,7 +169,7 @@ function occupancyOf({ pods, assumed, nominations }: Surroundings): Occupancy {
         .byIndex(podsByNode, unplaced)
         .filter(
           (other) =>
-            (nominations.get(other.metadata.uid!) ?? other.status?.nominatedNodeName) === node &&
+            (nominations.get(must(other.metadata.uid, 'metadata.uid')) ?? other.status?.nominatedNodeName) === node &&
             other.metadata.uid !== pod.metadata.uid &&
             priorityOf(other) >= priorityOf(pod) &&
             isWaiting(other),
@@ -210,7 +210,7 @@ async function preempt(
   occupancy: Occupancy,
   { pods, budgets, nominations }: Surroundings,
 ): Promise<Preempted> {
-  const uid = pod.metadata.uid!;
+  const uid = must(pod.metadata.uid, 'metadata.uid');
   const nominated = nominations.get(uid) ?? pod.status?.nominatedNodeName ?? '';
   nominations.delete(uid);
   if (pod.spec.preemptionPolicy === 'Never') {
@@ -223,7 +223,14 @@ async function preempt(
   }
   const candidates = [...objections]
     .filter(([, { isCrowded }]) => isCrowded)
-    .map(([node]) => victimsOn(node, pod, occupancy.beside(node.metadata.name!, pod).filter(isThere), budgets.list()));
+    .map(([node]) =>
+      victimsOn(
+        node,
+        pod,
+        occupancy.beside(must(node.metadata.name, 'metadata.name'), pod).filter(isThere),
+        budgets.list(),
+      ),
+    );
   const chosen = leastHarm(candidates.filter((victims) => victims !== undefined));
   if (!chosen) return { message: describeVain(objections, objections.size), nominated: '' };
   nominations.set(uid, chosen.node);
@@ -247,11 +254,13 @@ async function evict({ client, events, clock }: ReconcileContext, victim: Pod, p
     observedGeneration: victim.metadata.generation ?? 1,
     lastTransitionTime: formatTime(clock.now()),
   };
-  const patch = { metadata: { uid: victim.metadata.uid! }, status: { conditions: [condition] } };
+  const patch = { metadata: { uid: must(victim.metadata.uid, 'metadata.uid') }, status: { conditions: [condition] } };
   await client.patch(Pods, key, 'strategic', patch, { fieldManager, subresource: 'status' }).catch(ignoreNotFound);
-  await client.delete(Pods, key, { preconditions: { uid: victim.metadata.uid! } }).catch((error: unknown) => {
-    if (!isConflict(error)) ignoreNotFound(error);
-  });
+  await client
+    .delete(Pods, key, { preconditions: { uid: must(victim.metadata.uid, 'metadata.uid') } })
+    .catch((error: unknown) => {
+      if (!isConflict(error)) ignoreNotFound(error);
+    });
   events.event(victim, 'Normal', 'Preempted', `Preempted by pod ${pod.metadata.uid} on node ${node}`);
 }
 
@@ -261,11 +270,17 @@ async function bind(client: Client, pod: Pod, node: string): Promise<boolean> {
   const binding = {
     apiVersion: 'v1',
     kind: 'Binding',
-    metadata: { name: name!, namespace: namespace!, uid: uid! },
+    metadata: { name: must(name, 'name'), namespace: must(namespace, 'namespace'), uid: must(uid, 'uid') },
     target: { apiVersion: 'v1', kind: 'Node', name: node },
   };
   try {
-    await client.createSubresource(Pods, { namespace: namespace!, name: name! }, 'binding', binding, { fieldManager });
+    await client.createSubresource(
+      Pods,
+      { namespace: must(namespace, 'namespace'), name: must(name, 'name') },
+      'binding',
+      binding,
+      { fieldManager },
+    );
     return true;
   } catch (error) {
     // Deleted or placed meanwhile: then there is nothing left to do.

@@ -151,5 +151,5 @@ function isWithin(key: string, { from, to }: KeyRange): boolean {
 /** The prefix is the first name of a key. */
 function splitKey(key: string): { prefix: string; key: string } | undefined {
   const match = /^(\/[^/]+)(\/.+)$/.exec(key);
-  return match ? { prefix: match[1]!, key: match[2]! } : undefined;
+  return match ? { prefix: match[1] ?? '', key: match[2] ?? '' } : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Container, ContainerStatus } from '../../api/index.ts';
-import { type Clock, errorMessage } from '../../machinery/index.ts';
+import { type Clock, errorMessage, must } from '../../machinery/index.ts';
 import {
   type ContainerExit,
   ContainerRefusedError,
@@ -222,7 +222,7 @@ export class ContainerWorker {
   #run(container: RunningContainer): void {
     const { clock, wake } = this.#options;
     const startedAt = clock.now();
-    const id = this.#id!;
+    const id = must(this.#id, 'id');
     this.#state = { kind: 'running', startedAt, container };
     this.#options.started(container, this.#restartCount);
     container.exited

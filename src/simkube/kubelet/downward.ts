@@ -1,5 +1,5 @@
 import type { Container, Pod, ResourceFieldRef } from '../../api/index.ts';
-import { parseQuantity } from '../../machinery/index.ts';
+import { must, parseQuantity } from '../../machinery/index.ts';
 
 /** What a Pod can be told about itself beyond its object. */
 export interface PodContext {
@@ -14,7 +14,7 @@ export interface PodContext {
 export function podField(pod: Pod, path: string, around: PodContext): string | undefined {
   const { metadata, spec } = pod;
   const indexed = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(path);
-  if (indexed) return metadata[indexed[1] as 'labels' | 'annotations']?.[indexed[2]!] ?? '';
+  if (indexed) return metadata[indexed[1] as 'labels' | 'annotations']?.[indexed[2] ?? ''] ?? '';
   switch (path) {
     case 'metadata.name':
       return metadata.name ?? '';
@@ -45,7 +45,7 @@ export function podField(pod: Pod, path: string, around: PodContext): string | u
 function formatMap(map: Readonly<Record<string, string>> | undefined): string {
   return Object.keys(map ?? {})
     .sort()
-    .map((key) => `${key}=${JSON.stringify(map![key])}`)
+    .map((key) => `${key}=${JSON.stringify(must(map, 'map')[key])}`)
     .join('\n');
 }
 

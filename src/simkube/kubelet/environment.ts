@@ -1,4 +1,5 @@
 import type { Container, EnvFromSource, EnvVarSource, KeyRef, Pod, Service } from '../../api/index.ts';
+import { must } from '../../machinery/index.ts';
 import { ContainerRefusedError } from '../containers/types.ts';
 import { containerResource, type PodContext, podField } from './downward.ts';
 import { expandVariables } from './expand.ts';
@@ -53,7 +54,8 @@ async function addAll(
   const kind = configMapRef ? 'configmap' : 'secret';
   const source = await keyedText(pod, kind, reference, lookup);
   // Any key makes a name, also one that no shell could use, as with a kubelet since 1.34.
-  for (const key of source?.keys() ?? []) variables[prefix + key] = source!.text(key)!;
+  for (const key of source?.keys() ?? [])
+    variables[prefix + key] = must(must(source, 'source').text(key), 'source.text(key)');
 }
 
 async function referredValue(

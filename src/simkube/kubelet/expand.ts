@@ -1,3 +1,5 @@
+import { must } from '../../machinery/index.ts';
+
 /** Names that a text refers to and that stand for nothing, in order. */
 export function missingVariables(text: string, variables: Readonly<Record<string, string>>): string[] {
   const names = new Set<string>();
@@ -15,6 +17,6 @@ export function expandVariables(text: string, variables: Readonly<Record<string,
   if (!text.includes('$')) return text;
   return text.replace(/\$\$|\$\(([^()]*)\)/g, (whole, name: string | undefined) => {
     if (name === undefined) return '$';
-    return Object.hasOwn(variables, name) ? variables[name]! : whole;
+    return Object.hasOwn(variables, name) ? must(variables[name], 'variables[name]') : whole;
   });
 }

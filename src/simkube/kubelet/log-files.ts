@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { appendFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatMicroTime, parseRfc3339 } from '../../machinery/index.ts';
+import { formatMicroTime, must, parseRfc3339 } from '../../machinery/index.ts';
 import type { LogLine, RunningContainer } from '../containers/types.ts';
 
 /** What containers said, on disk: it outlives the program that ran them, and goes with the Pod. */
@@ -135,7 +135,7 @@ function latestOf(lines: readonly LogLine[]): string {
   const kept: string[] = [];
   let size = 0;
   for (let index = lines.length - 1; index >= 0 && size < maxBytes / 2; index--) {
-    const line = format(lines[index]!);
+    const line = format(must(lines[index], 'lines[index]'));
     size += line.length;
     kept.push(line);
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Container, Pod, PodStatus } from '../../api/index.ts';
-import { type Clock, errorMessage, parseRfc3339 } from '../../machinery/index.ts';
+import { type Clock, errorMessage, must, parseRfc3339 } from '../../machinery/index.ts';
 import {
   ContainerRefusedError,
   type ContainerRun,
@@ -63,7 +63,7 @@ export class PodWorker {
 
   constructor(pod: Pod, parts: PodWorkerParts) {
     this.#pod = pod;
-    this.uid = pod.metadata.uid!;
+    this.uid = must(pod.metadata.uid, 'metadata.uid');
     this.#parts = parts;
     const { initContainers = [], containers } = pod.spec;
     this.#init = initContainers.map((spec) =>
@@ -291,7 +291,7 @@ export class PodWorker {
       clock,
       tell: (...event) => this.#tell(...event),
       launch: () => this.#launch(spec),
-      sandbox: () => this.#sandbox!,
+      sandbox: () => must(this.#sandbox, 'sandbox'),
       wake: () => this.#parts.wake(this.#pod),
       started: (container, restart) =>
         this.#parts.logs?.keep({ uid: this.uid, container: spec.name, restart }, container),

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { must } from '../../machinery/index.ts';
 import type { ClusterServices } from './cluster-services.ts';
 
 type NamedServices = Pick<ClusterServices, 'get' | 'addresses'>;
@@ -49,7 +50,7 @@ function lookUp(table: NamedServices, full: string): Found | undefined {
   const labels = full.slice(0, -`.svc.${clusterDomain}`.length).split('.');
   if (labels.length < 2 || labels.length > 3) return undefined;
   const [namespace, service, hostname] = [...labels].reverse();
-  const found = table.get(namespace!, service!);
+  const found = table.get(must(namespace, 'namespace'), must(service, 'service'));
   if (!found) return undefined;
   const { type, externalName, clusterIP } = found.spec;
   if (hostname !== undefined) {

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { ProgramFailure } from './failure.ts';
 
 /** The flags of a program, by name; a flag that was given several times has all its values. */
@@ -26,13 +27,13 @@ export function parseFlags(args: readonly string[], table: FlagTable): CommandLi
   const flags = new Map<string, string[]>();
   const words: string[] = [];
   for (let index = 0; index < args.length; index++) {
-    const word = args[index]!;
+    const word = must(args[index], 'args[index]');
     const match = /^--?([A-Za-z][\w.-]*)(?:=(.*))?$/s.exec(word);
     if (!match) {
       if (word !== '--') words.push(word);
       continue;
     }
-    const name = table.short?.[match[1]!] ?? match[1]!;
+    const name = table.short?.[match[1] ?? ''] ?? match[1] ?? '';
     const isSwitch = table.switches.has(name);
     const isFamily = table.families?.some((beginning) => name.startsWith(beginning)) ?? false;
     if (!isSwitch && !isFamily && !table.valued.has(name)) throw table.unknown(name, word);

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { connect as connectTls } from 'node:tls';
-import { errorMessage } from '../../machinery/index.ts';
+import { errorMessage, must } from '../../machinery/index.ts';
 import { duplexPair } from '../cluster/duplex-pair.ts';
 import { dialWords } from '../dial-words.ts';
 import type { SimulatedProcess, SimulatedProgram } from '../process.ts';
@@ -71,16 +71,16 @@ function parse(args: readonly string[], valued: string, letters: { quiet: string
   const flags = new Set<string>();
   const rest: string[] = [];
   for (let i = 0; i < args.length; i++) {
-    const arg = args[i]!;
+    const arg = must(args[i], 'args[i]');
     if (arg.startsWith('--')) {
       const [name = '', value] = arg.slice(2).split('=', 2);
       flags.add(name);
       if (value !== undefined) values.set(name, value);
     } else if (arg.startsWith('-') && arg.length > 1) {
       for (let at = 1; at < arg.length; at++) {
-        flags.add(arg[at]!);
-        if (!valued.includes(arg[at]!)) continue;
-        values.set(arg[at]!, arg.slice(at + 1) || (args[++i] ?? ''));
+        flags.add(arg.charAt(at));
+        if (!valued.includes(arg.charAt(at))) continue;
+        values.set(arg.charAt(at), arg.slice(at + 1) || (args[++i] ?? ''));
         break;
       }
     } else rest.push(arg);

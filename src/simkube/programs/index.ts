@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { imageProgramName } from '../containers/images.ts';
 import type { SimulatedProgram } from '../process.ts';
 import { tools } from '../shell/tools/index.ts';
@@ -22,6 +23,6 @@ export function simulatedProgram(
   const found = findProgram(name)?.(kubernetes);
   if (found || !isNamed || !tools.has(name)) return found;
   // What every image has is a command of the shell here; it ends as it would without one around it.
-  const shell = findProgram('sh')!(kubernetes);
+  const shell = must(findProgram('sh'), 'sh')(kubernetes);
   return (process) => shell({ ...process, argv: ['sh', '-c', '"$@"', 'sh', ...process.argv] });
 }

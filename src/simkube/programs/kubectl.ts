@@ -7,6 +7,7 @@ import {
   isJsonObject,
   isNotFound,
   type KubeObject,
+  must,
   parseApiVersion,
   type Resource,
   type ResourceDefinition,
@@ -81,14 +82,14 @@ function parse(args: readonly string[]): { words: string[]; values: ReadonlyMap<
   const words: string[] = [];
   const values = new Map<string, string[]>();
   for (let i = 0; i < args.length; i++) {
-    const arg = args[i]!;
+    const arg = must(args[i], 'args[i]');
     if (!arg.startsWith('-') || arg === '-') {
       words.push(arg);
       continue;
     }
     const [given = '', ...rest] = arg.replace(/^--?/, '').split('=');
-    const isJoined = !arg.startsWith('--') && given.length > 1 && shortNames[given[0]!] !== undefined;
-    const name = isJoined ? shortNames[given[0]!]! : (shortNames[given] ?? given);
+    const isJoined = !arg.startsWith('--') && given.length > 1 && shortNames[given.charAt(0)] !== undefined;
+    const name = isJoined ? must(shortNames[given.charAt(0)], 'shortNames[given[0]]') : (shortNames[given] ?? given);
     const value = isJoined
       ? [given.slice(1), ...rest].join('=')
       : rest.length > 0

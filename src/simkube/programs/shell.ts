@@ -1,4 +1,4 @@
-import { sleep } from '../../machinery/index.ts';
+import { must, sleep } from '../../machinery/index.ts';
 import type { ProcessFiles, SimulatedProcess, SimulatedProgram } from '../process.ts';
 import { normalPath, type ShellDisk, type ShellHost } from '../shell/host.ts';
 import { runLine, runScript } from '../shell/run.ts';
@@ -57,7 +57,7 @@ function scriptOf({ argv, files }: SimulatedProcess): Script {
   const [shell = 'sh', ...rest] = argv;
   let stopsAtErrors = false;
   for (let index = 0; index < rest.length; index++) {
-    const word = rest[index]!;
+    const word = must(rest[index], 'rest[index]');
     if (/^[-+][a-z]+$/.test(word)) {
       stopsAtErrors ||= word.startsWith('-') && word.includes('e');
       if (!word.includes('c')) continue;

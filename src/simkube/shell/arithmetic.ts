@@ -1,3 +1,5 @@
+import { must } from '../../machinery/index.ts';
+
 const lexeme =
   /\s*(?:(0[xX][0-9a-fA-F]+|\d+)|([A-Za-z_]\w*)|(<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|[-+*/%]=|[-+*/%()<>!=?:~&|^]))/y;
 
@@ -52,7 +54,7 @@ export function evaluate(text: string, variables: Map<string, string>): number {
     if (word === '!') return inner(primary) === 0 ? 1 : 0;
     if (word === '~') return ~inner(primary);
     if (word === '++' || word === '--') {
-      const name = words[at++]!;
+      const name = must(words[at++], 'words[at++]');
       const value = numberIn(name) + (word === '++' ? 1 : -1);
       variables.set(name, String(value));
       return value;
@@ -93,7 +95,7 @@ export function evaluate(text: string, variables: Map<string, string>): number {
     }
     at += 2;
     const right = inner(assignment);
-    const value = operator === '=' ? right : apply(operator[0]!, numberIn(name), right);
+    const value = operator === '=' ? right : apply(operator.charAt(0), numberIn(name), right);
     variables.set(name, String(value));
     return value;
   }

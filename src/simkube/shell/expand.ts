@@ -1,4 +1,4 @@
-import { Glob, trimTrailing } from '../../machinery/index.ts';
+import { Glob, must, trimTrailing } from '../../machinery/index.ts';
 import { evaluate } from './arithmetic.ts';
 import { normalPath } from './host.ts';
 import { Gathered, ShellLimitError, shellLimits } from './limits.ts';
@@ -305,7 +305,7 @@ function firstBraces(
   from: number,
 ): { readonly index: number; readonly start: number; readonly end: number; readonly text: string } | undefined {
   for (let index = fromPiece; index < word.length; index++) {
-    const piece = word[index]!;
+    const piece = must(word[index], 'word[index]');
     if (piece.kind !== 'text' || piece.isQuoted) continue;
     const { text } = piece;
     let start = -1;

@@ -165,7 +165,7 @@ class Parser extends WordReader {
     if (found) {
       this.at = definition.lastIndex;
       this.skipBlankLines();
-      return { kind: 'function', name: found[1]!, body: this.#command() };
+      return { kind: 'function', name: found[1] ?? '', body: this.#command() };
     }
     return this.#simple();
   }
@@ -177,7 +177,7 @@ class Parser extends WordReader {
     const line = this.line;
     for (;;) {
       this.skipBlank();
-      if (this.isAtEnd || /[\n;|)]/.test(this.text[this.at]!)) break;
+      if (this.isAtEnd || /[\n;|)]/.test(this.text.charAt(this.at))) break;
       if (this.startsWith('&') && !this.startsWith('&>')) break;
       const redirect = this.#redirect();
       if (redirect) {
@@ -188,7 +188,7 @@ class Parser extends WordReader {
       const ahead = words.length === 0 ? assignment.exec(this.text.slice(this.at, this.at + 128)) : null;
       if (ahead) {
         this.at += ahead[0].length;
-        assignments.push({ name: ahead[1]!, value: this.word(), isAppended: ahead[2] === '+' });
+        assignments.push({ name: ahead[1] ?? '', value: this.word(), isAppended: ahead[2] === '+' });
       } else {
         words.push(this.word());
       }
@@ -332,7 +332,7 @@ class Parser extends WordReader {
       words = [];
       for (;;) {
         this.skipBlank();
-        if (this.isAtEnd || /[\n;]/.test(this.text[this.at]!)) break;
+        if (this.isAtEnd || /[\n;]/.test(this.text.charAt(this.at))) break;
         words.push(this.#someWord());
       }
     }

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { type Piece, type Script, ShellSyntaxError, type Word } from './syntax.ts';
 
 const wordEnd: ReadonlySet<string> = new Set([' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')']);
@@ -116,7 +117,8 @@ export abstract class WordReader {
   /** The unquoted word that begins here, without taking it. */
   peekWord(): string {
     let end = this.at;
-    while (end < this.text.length && !wordEnd.has(this.text[end]!) && !/['"$`\\]/.test(this.text[end]!)) end++;
+    while (end < this.text.length && !wordEnd.has(this.text.charAt(end)) && !/['"$`\\]/.test(this.text.charAt(end)))
+      end++;
     return this.text.slice(this.at, end);
   }
 
@@ -227,7 +229,7 @@ export abstract class WordReader {
       return undefined;
     }
     this.at = name.lastIndex;
-    return { kind: 'variable', name: match[1]!, isQuoted };
+    return { kind: 'variable', name: match[1] ?? '', isQuoted };
   }
 
   #backquoted(isQuoted: boolean): Piece {
@@ -245,7 +247,7 @@ export abstract class WordReader {
     const match = start.exec(this.text);
     if (!match) this.fail('bad substitution');
     this.at = start.lastIndex;
-    const name = match[2]!;
+    const name = match[2] ?? '';
     if (match[1] === '#') {
       this.#closeBrace();
       return { kind: 'variable', name, isQuoted, operator: 'length' };
@@ -307,7 +309,7 @@ export function unescapeC(text: string): string {
       v: '\v',
       e: '\x1b',
     };
-    if (code in simple) return simple[code]!;
+    if (code in simple) return must(simple[code], 'simple[code]');
     if (code.startsWith('x')) return String.fromCharCode(Number.parseInt(code.slice(1), 16));
     if (code.startsWith('0')) return String.fromCharCode(Number.parseInt(code, 8) || 0);
     return code;

@@ -1,6 +1,6 @@
 import type { Node, Pod } from '../../../api/index.ts';
 import { podRequests } from '../../../apiserver/index.ts';
-import { parseQuantity } from '../../../machinery/index.ts';
+import { must, parseQuantity } from '../../../machinery/index.ts';
 
 /** Why there is no room, in the words of kube-scheduler; none: there is. */
 export type Shortages = readonly string[];
@@ -74,7 +74,8 @@ export function rejectionOn(node: Node, pod: Pod, others: readonly Pod[]): PodRe
   if (shortage === undefined) return undefined;
   if (shortage === portsTaken) return { reason: 'NodePorts', message: `Predicate NodePorts failed: ${portsTaken}` };
   const living = others.filter((other) => !isOver(other));
-  if (shortage === tooManyPods) return outOf('pods', 1n, BigInt(living.length), BigInt(podLimit(node)!));
+  if (shortage === tooManyPods)
+    return outOf('pods', 1n, BigInt(living.length), BigInt(must(podLimit(node), 'podLimit(node)')));
   const name = shortage.slice(shortage.lastIndexOf(' ') + 1);
   const unit = name === 'cpu' ? one / 1000n : one;
   const used = living.reduce((sum, other) => sum + (requestsOf(other).get(name) ?? 0n), 0n);

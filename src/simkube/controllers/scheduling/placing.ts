@@ -1,5 +1,6 @@
 import type { Node, Pod } from '../../../api/index.ts';
 import { matchesSelection, tolerates, untoleratedTaint } from '../../../housekeeping/index.ts';
+import { must } from '../../../machinery/index.ts';
 import { isDemanding, podLimit, shortagesOn } from './node-room.ts';
 
 /** What the scheduler knows of the Pods on nodes, with those it has just given to them. */
@@ -27,7 +28,7 @@ function objectionOf(node: Node, pod: Pod, occupancy: Occupancy): Objection | un
   const taint = untoleratedTaint(node, pod.spec.tolerations, ['NoSchedule', 'NoExecute']);
   if (taint) return firm(`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`);
   if (!matchesSelection(node, pod.spec)) return firm("node(s) didn't match Pod's node affinity/selector");
-  const name = node.metadata.name!;
+  const name = must(node.metadata.name, 'metadata.name');
   // Most Pods ask for nothing: then counting is enough, as long as there are few.
   const limit = podLimit(node);
   if (!isDemanding(pod) && (limit === undefined || occupancy.count(name) < limit)) return undefined;
@@ -46,7 +47,7 @@ export function placePod(pod: Pod, nodes: readonly Node[], occupancy: Occupancy)
   for (const node of nodes) {
     const objection = objectionOf(node, pod, occupancy);
     if (objection) objections.set(node, objection);
-    else fitting.push(node.metadata.name!);
+    else fitting.push(must(node.metadata.name, 'metadata.name'));
   }
   const nominated = pod.status?.nominatedNodeName;
   if (nominated && fitting.includes(nominated)) return { node: nominated };

@@ -1,5 +1,5 @@
 import type { Node, Pod, PodDisruptionBudget } from '../../../api/index.ts';
-import { labelSelectorFromObject, parseRfc3339 } from '../../../machinery/index.ts';
+import { labelSelectorFromObject, must, parseRfc3339 } from '../../../machinery/index.ts';
 import { shortagesOn } from './node-room.ts';
 
 export function priorityOf({ spec }: Pod): number {
@@ -37,7 +37,7 @@ export function victimsOn(
   }
   if (victims.length === 0) return undefined;
   const protectedCount = victims.filter((victim) => guarded.has(victim)).length;
-  return { node: node.metadata.name!, pods: victims, protectedCount };
+  return { node: must(node.metadata.name, 'metadata.name'), pods: victims, protectedCount };
 }
 
 /** Says of one Pod after the other whether taking it away would break a budget, given those asked about before. */
@@ -49,8 +49,8 @@ function protection(budgets: readonly PodDisruptionBudget[]): (pod: Pod) => bool
       if (budget.metadata.namespace !== metadata.namespace) continue;
       const { selector } = budget.spec ?? {};
       if (!selector || !labelSelectorFromObject(selector).matches(metadata.labels ?? {})) continue;
-      if (metadata.name! in (budget.status?.disruptedPods ?? {})) continue;
-      const allowed = left.get(budget)! - 1;
+      if (must(metadata.name, 'metadata.name') in (budget.status?.disruptedPods ?? {})) continue;
+      const allowed = must(left.get(budget), 'left.get(budget)') - 1;
       left.set(budget, allowed);
       if (allowed < 0) isBroken = true;
     }
@@ -83,6 +83,6 @@ export function leastHarm(candidates: readonly Victims[]): Victims | undefined {
 }
 
 function isLess(a: readonly number[], b: readonly number[]): boolean {
-  for (const [index, value] of a.entries()) if (value !== b[index]) return value < b[index]!;
+  for (const [index, value] of a.entries()) if (value !== b[index]) return value < must(b[index], 'b[index]');
   return false;
 }

@@ -1,5 +1,12 @@
 import { parse } from 'yaml';
-import { errorMessage, formatYaml, isJsonObject, type JsonObject, type JsonValue } from '../../../machinery/index.ts';
+import {
+  errorMessage,
+  formatYaml,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  must,
+} from '../../../machinery/index.ts';
 import { type CloudConfig, cloudFromText, type OpenStack } from '../../../openstack/index.ts';
 import type { SimulatedProcess } from '../../process.ts';
 import type { SimulatedKubernetes } from '../kubernetes.ts';
@@ -62,7 +69,9 @@ async function fromCloudsFile(process: SimulatedProcess, conf: CloudConf): Promi
   const clouds = cloudsIn(text, file);
   const names = Object.keys(clouds);
   const name =
-    confText(conf, 'global', 'cloud') ?? process.env['OS_CLOUD'] ?? (names.length === 1 ? names[0]! : cloudName);
+    confText(conf, 'global', 'cloud') ??
+    process.env['OS_CLOUD'] ??
+    (names.length === 1 ? must(names[0], 'the first of names') : cloudName);
   const own = clouds[name];
   const named = isJsonObject(own) && typeof own['cacert'] === 'string' ? own['cacert'] : undefined;
   const ca = authority(process, confText(conf, 'global', 'ca-file') ?? named);

@@ -48,7 +48,7 @@ function value(written: string, line: number): string {
   if (!written.startsWith('"')) return written.replace(/[#;].*$/, '').trimEnd();
   let text = '';
   for (let at = 1; at < written.length; at++) {
-    const letter = written[at]!;
+    const letter = written.charAt(at);
     if (letter === '"') return text;
     if (letter !== '\\') {
       text += letter;

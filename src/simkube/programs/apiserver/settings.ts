@@ -1,3 +1,4 @@
+import { aggregateText } from '../../../machinery/index.ts';
 import { type CertificateAndKey, decodePem, isMatchingPair, publicKeyOf } from '../../../pki/index.ts';
 import type { ClusterSettings } from '../../cluster/settings.ts';
 import type { SimulatedProcess } from '../../process.ts';
@@ -94,7 +95,7 @@ function checkRequired(flags: Flags): void {
     problems.push('--service-account-signing-key-file and --service-account-issuer are required flags');
   }
   if (problems.length === 0) return;
-  throw new ProgramFailure(`Error: ${problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`}`);
+  throw new ProgramFailure(`Error: ${aggregateText(problems)}`);
 }
 
 function serviceAccountKeys(

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { must } from '../../../machinery/index.ts';
 import type { EtcdCluster, EtcdMember } from '../../etcd/etcd-cluster.ts';
 import { isOlder, minorOf, minorSteps } from '../../etcd/version.ts';
 import type { SimulatedProcess } from '../../process.ts';
@@ -96,7 +97,7 @@ function bootstrapped(kubernetes: SimulatedKubernetes, process: SimulatedProcess
   for (const { name, peerUrl } of settings.initialCluster) {
     etcd.found({ name, peerUrls: [peerUrl], clientUrls: [] });
   }
-  return { etcd, memberId: own(etcd)!.id, isFresh: true };
+  return { etcd, memberId: must(own(etcd), 'own(etcd)').id, isFresh: true };
 }
 
 function joined(process: SimulatedProcess, settings: EtcdSettings): Membership {

@@ -24,6 +24,7 @@ import {
   isNotFound,
   type JsonObject,
   type KubeObject,
+  must,
   type Resource,
   type UnstructuredObject,
 } from '../../../machinery/index.ts';
@@ -188,7 +189,7 @@ async function removeReleased(
       const { metadata } = item;
       if (!isOfRelease(item, release) || keeps.has(id({ ...item, kind: resource.kind }))) continue;
       const where = {
-        name: metadata.name!,
+        name: must(metadata.name, 'metadata.name'),
         ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
       };
       await client.delete(resource, where);

@@ -1,5 +1,5 @@
 import { k0sVersionOf } from '../../../api/index.ts';
-import { errorMessage, parseDuration } from '../../../machinery/index.ts';
+import { errorMessage, must, parseDuration } from '../../../machinery/index.ts';
 import { issueCertificate } from '../../../pki/index.ts';
 import { renderKubeconfig } from '../../kubeconfigs.ts';
 import type { SimulatedProcess, SimulatedProgram } from '../../process.ts';
@@ -97,7 +97,7 @@ async function kubeconfig(
   if (!isAdmin && (verb !== 'create' || name === undefined)) {
     throw new ProgramFailure('Error: failed to create a kubeconfig: username is mandatory');
   }
-  const user = isAdmin ? 'admin' : name!;
+  const user = isAdmin ? 'admin' : must(name, 'name');
   const pair = await issueCertificate({
     authority: pki.authority,
     commonName: isAdmin ? 'kubernetes-admin' : user,

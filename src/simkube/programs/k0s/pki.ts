@@ -1,4 +1,4 @@
-import { addressInCidr, cidrFamily } from '../../../machinery/index.ts';
+import { addressInCidr, cidrFamily, must } from '../../../machinery/index.ts';
 import type { CertificateAndKey } from '../../../pki/index.ts';
 import { createAuthority, createServiceAccountKeyPair, issueCertificate, publicKeyOf } from '../../../pki/index.ts';
 import type { SimulatedProcess } from '../../process.ts';
@@ -124,7 +124,7 @@ function servingHosts({ address, hostname }: SimulatedProcess, { api, network }:
 /** A host with or without a port, without it. */
 export function hostOf(address: string): string {
   const bracketed = /^\[([^\]]+)\]/.exec(address);
-  if (bracketed) return bracketed[1]!;
+  if (bracketed) return bracketed[1] ?? '';
   const parts = address.split(':');
-  return parts.length === 2 ? parts[0]! : address;
+  return parts.length === 2 ? must(parts[0], 'the first of parts') : address;
 }

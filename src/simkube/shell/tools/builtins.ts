@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 import { ArithmeticError, evaluate } from '../arithmetic.ts';
 import { normalPath } from '../host.ts';
 import { childProcess, Leave, pathIn, type ShellState, type Tool } from '../state.ts';
@@ -22,7 +23,7 @@ const optionNames: Readonly<Record<string, keyof ShellState['options']>> = {
 
 const set: Tool = ({ state }, args) => {
   for (let i = 0; i < args.length; i++) {
-    const arg = args[i]!;
+    const arg = must(args[i], 'args[i]');
     if (arg === '--') {
       state.arguments = args.slice(i + 1);
       return 0;
@@ -58,8 +59,8 @@ const echo: Tool = ({ streams }, args) => {
   let isLine = true;
   let isEscaped = false;
   for (; /^-[neE]+$/.test(args[at] ?? ''); at++) {
-    if (args[at]!.includes('n')) isLine = false;
-    if (args[at]!.includes('e')) isEscaped = true;
+    if (must(args[at], 'args[at]').includes('n')) isLine = false;
+    if (must(args[at], 'args[at]').includes('e')) isEscaped = true;
   }
   const text = args.slice(at).join(' ');
   streams.out((isEscaped ? unescapeC(text) : text) + (isLine ? '\n' : ''));
@@ -163,7 +164,7 @@ const shell: Tool = async ({ state, streams, runner }, args) => {
   let at = 0;
   let command: string | undefined;
   for (; args[at]?.startsWith('-') && args[at] !== '-'; at++) {
-    const letters = args[at]!;
+    const letters = must(args[at], 'args[at]');
     if (letters === '--') continue;
     if (letters.includes('e')) child.options.stopsAtErrors = true;
     if (letters.includes('x')) child.options.traces = true;
@@ -215,7 +216,7 @@ const environment: Tool = async ({ state, streams, runner }, args) => {
   const child = childProcess(state, state.name, state.arguments);
   let at = 0;
   for (; at < args.length; at++) {
-    const arg = args[at]!;
+    const arg = must(args[at], 'args[at]');
     const equals = arg.indexOf('=');
     if (equals > 0) {
       child.variables.set(arg.slice(0, equals), arg.slice(equals + 1));

@@ -1,4 +1,4 @@
-import { PatternError } from '../../../machinery/index.ts';
+import { must, PatternError } from '../../../machinery/index.ts';
 import type { Tool } from '../state.ts';
 import { toPattern } from './sed.ts';
 
@@ -30,10 +30,10 @@ function formatDate(ms: number, format: string): string {
     T: iso.slice(11, 19),
     R: iso.slice(11, 16),
     D: `${iso.slice(5, 7)}/${iso.slice(8, 10)}/${iso.slice(2, 4)}`,
-    a: days[time.getUTCDay()]!.slice(0, 3),
-    A: days[time.getUTCDay()]!,
-    b: months[time.getUTCMonth()]!.slice(0, 3),
-    B: months[time.getUTCMonth()]!,
+    a: must(days[time.getUTCDay()], 'days[time.getUTCDay()]').slice(0, 3),
+    A: must(days[time.getUTCDay()], 'days[time.getUTCDay()]'),
+    b: must(months[time.getUTCMonth()], 'months[time.getUTCMonth()]').slice(0, 3),
+    B: must(months[time.getUTCMonth()], 'months[time.getUTCMonth()]'),
     j: String(Math.floor((ms - Date.UTC(time.getUTCFullYear(), 0, 1)) / 86_400_000) + 1).padStart(3, '0'),
     u: String(time.getUTCDay() || 7),
     w: String(time.getUTCDay()),
@@ -51,7 +51,7 @@ const date: Tool = ({ state, streams }, args) => {
   let now = state.host.now();
   let format = '%a %b %e %H:%M:%S UTC %Y';
   for (let i = 0; i < args.length; i++) {
-    const arg = args[i]!;
+    const arg = must(args[i], 'args[i]');
     if (arg.startsWith('+')) format = arg.slice(1);
     else if (arg === '-R') format = '%a, %d %b %Y %H:%M:%S +0000';
     else if (/^(?:-I|--iso-8601=?)s(?:econds)?$/.test(arg)) format = '%Y-%m-%dT%H:%M:%S+00:00';

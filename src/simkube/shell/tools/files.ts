@@ -1,4 +1,4 @@
-import { Glob, trimTrailing } from '../../../machinery/index.ts';
+import { Glob, must, trimTrailing } from '../../../machinery/index.ts';
 import { normalPath } from '../host.ts';
 import { pathIn, type ShellState, type Tool } from '../state.ts';
 
@@ -16,7 +16,7 @@ export function flagsOf(
   const values = new Map<string, string>();
   const rest: string[] = [];
   for (let i = 0; i < args.length; i++) {
-    const arg = args[i]!;
+    const arg = must(args[i], 'args[i]');
     if (arg === '--') {
       rest.push(...args.slice(i + 1));
       break;
@@ -27,7 +27,7 @@ export function flagsOf(
       if (equals >= 0) values.set(arg.slice(2, equals), arg.slice(equals + 1));
     } else if (arg.startsWith('-') && arg.length > 1) {
       for (let at = 1; at < arg.length; at++) {
-        const letter = arg[at]!;
+        const letter = arg.charAt(at);
         flags.add(letter);
         if (!valued.includes(letter)) continue;
         values.set(letter, arg.slice(at + 1) || (args[++i] ?? ''));
@@ -120,7 +120,7 @@ const transfer =
         continue;
       }
       for (const [old, fresh] of copied) disk.write(fresh, disk.read(old) ?? '', disk.mode(old));
-      if (name === 'install' && values.has('m')) disk.changeMode(to, Number.parseInt(values.get('m')!, 8));
+      if (name === 'install' && values.has('m')) disk.changeMode(to, Number.parseInt(must(values.get('m'), 'get'), 8));
       if (name === 'mv') disk.removeTree(from);
     }
     return status;
@@ -158,7 +158,7 @@ const list: Tool = ({ state, streams }, args) => {
       continue;
     }
     const prefix = path === '/' ? '/' : `${path}/`;
-    const names = new Set(state.host.disk.list(prefix).map((file) => file.slice(prefix.length).split('/')[0]!));
+    const names = new Set(state.host.disk.list(prefix).map((file) => file.slice(prefix.length).split('/')[0] ?? ''));
     for (const each of [...names].sort()) streams.out(`${each}\n`);
   }
   return status;
@@ -230,7 +230,7 @@ export const fileTools: Readonly<Record<string, Tool>> = {
     let pattern: Glob | undefined;
     let isDeleting = false;
     for (let i = 0; i < tests.length; i++) {
-      const word = tests[i]!;
+      const word = must(tests[i], 'tests[i]');
       if (word === '-name') pattern = new Glob(tests[++i] ?? '');
       else if (word === '-delete') isDeleting = true;
       else if (word === '-type' || word === '-maxdepth') i++;

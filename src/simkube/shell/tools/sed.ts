@@ -1,4 +1,4 @@
-import { LinearPattern, PatternError, type PatternMatch } from '../../../machinery/index.ts';
+import { LinearPattern, must, PatternError, type PatternMatch } from '../../../machinery/index.ts';
 import { Gathered } from '../limits.ts';
 
 /** A line editing command: which lines, and what. */
@@ -34,7 +34,7 @@ export function toPattern(
   if (isExtended) text = source;
   else {
     for (let i = 0; i < source.length; i++) {
-      const char = source[i]!;
+      const char = source.charAt(i);
       const next = source[i + 1];
       if (char === '\\' && next !== undefined && '(){}|+?'.includes(next)) {
         text += next;
@@ -173,7 +173,7 @@ class ScriptReader {
     }
     if (char !== '/' && char !== '\\') return undefined;
     if (char === '\\') this.#at++;
-    const delimiter = this.#text[this.#at++]!;
+    const delimiter = this.#text.charAt(this.#at++);
     return { kind: 'pattern', pattern: toPattern(this.#until(delimiter), { isExtended: this.#isExtended }) };
   }
 
@@ -209,13 +209,13 @@ class ScriptReader {
     const replacement = this.#until(delimiter);
     const flags = /[gpIi\d]*/y;
     flags.lastIndex = this.#at;
-    const given = flags.exec(this.#text)![0];
+    const [given = ''] = flags.exec(this.#text) ?? [];
     this.#at = flags.lastIndex;
     const isGlobal = given.includes('g');
     const expression = toPattern(pattern, { isExtended: this.#isExtended, ignoreCase: /i/i.test(given) });
     const replace = ({ groups }: PatternMatch): string => {
       return replacement.replace(/\\(\d)|\\n|\\(.)|&/g, (all: string, digit?: string, char?: string) => {
-        if (all === '&') return groups[0]!;
+        if (all === '&') return must(groups[0], 'the first of groups');
         if (digit !== undefined) return groups[Number(digit)] ?? '';
         return char ?? '\n';
       });
@@ -230,13 +230,13 @@ class ScriptReader {
   #until(delimiter: string): string {
     let text = '';
     for (; this.#at < this.#text.length; this.#at++) {
-      const char = this.#text[this.#at]!;
+      const char = this.#text.charAt(this.#at);
       if (char === delimiter) {
         this.#at++;
         return text;
       }
       if (char === '\\' && this.#text[this.#at + 1] !== undefined) {
-        const next = this.#text[++this.#at]!;
+        const next = this.#text.charAt(++this.#at);
         text += next === delimiter && delimiter !== '|' ? next : `\\${next}`;
       } else text += char;
     }

@@ -1,4 +1,4 @@
-import { Glob, LinearPattern, PatternError } from '../../../machinery/index.ts';
+import { Glob, LinearPattern, must, PatternError } from '../../../machinery/index.ts';
 import { pathIn, type ShellState, type Tool } from '../state.ts';
 
 /** The size of a file; undefined when there is none. */
@@ -88,7 +88,7 @@ function evaluate(state: ShellState, words: readonly string[], hasPatterns: bool
     const next = words[at];
     if (next !== undefined && (isBinary(next) || next in numbers) && at + 1 < words.length) {
       at += 2;
-      return binary(left, next, words[at - 1]!);
+      return binary(left, next, must(words[at - 1], 'words[at - 1]'));
     }
     const check = unary[left];
     if (check && next !== undefined && next !== '-a' && next !== '-o' && next !== '&&' && next !== '||') {

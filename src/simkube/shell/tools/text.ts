@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { LinearPattern } from '../../../machinery/index.ts';
+import { type LinearPattern, must } from '../../../machinery/index.ts';
 import { Gathered, shellLimits } from '../limits.ts';
 import { pathIn, type ShellState, type Streams, type Tool } from '../state.ts';
 import { flagsOf } from './files.ts';
@@ -110,7 +110,7 @@ const sedTool: Tool = async (context, args) => {
     args.map((arg) => (/^-i\S+/.test(arg) ? '-i' : arg)),
     'ef',
   );
-  const scripts = values.has('e') ? [values.get('e')!] : [rest[0] ?? ''];
+  const scripts = values.has('e') ? [must(values.get('e'), 'get')] : [rest[0] ?? ''];
   const files = values.has('e') ? rest : rest.slice(1);
   const options = { isExtended: flags.has('E') || flags.has('r'), isQuiet: flags.has('n') };
   const found = inputs(context, "sed: can't read", files);
@@ -309,8 +309,11 @@ export const textTools: Readonly<Record<string, Tool>> = {
   sha256sum: filter('sha256sum', '', (text) => `${createHash('sha256').update(text).digest('hex')}  -\n`),
   seq: async ({ state, streams }, args) => {
     const numbers = args.map(Number);
-    const [first, last] = numbers.length === 1 ? [1, numbers[0]!] : [numbers[0]!, numbers.at(-1)!];
-    const step = numbers.length === 3 ? numbers[1]! : 1;
+    const [first, last] =
+      numbers.length === 1
+        ? [1, must(numbers[0], 'the first of numbers')]
+        : [must(numbers[0], 'the first of numbers'), must(numbers.at(-1), 'the last of numbers')];
+    const step = numbers.length === 3 ? must(numbers[1], 'numbers[1]') : 1;
     for (let i = first; step > 0 ? i <= last : i >= last; i += step || 1) {
       streams.out(`${i}\n`);
       state.use.spend(0.1);

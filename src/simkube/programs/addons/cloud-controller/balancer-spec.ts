@@ -1,4 +1,5 @@
 import type { Node, Service } from '../../../../api/index.ts';
+import { must } from '../../../../machinery/index.ts';
 import { type CloudConf, confFlag, confNumber, confText } from '../cloud-conf.ts';
 
 const prefix = 'loadbalancer.openstack.org/';
@@ -153,7 +154,10 @@ export function balancerSpec(
     })),
     members: nodes
       .filter(takesConnections)
-      .map((node) => ({ name: node.metadata.name!, address: internalAddress(node)! }))
+      .map((node) => ({
+        name: must(node.metadata.name, 'metadata.name'),
+        address: must(internalAddress(node), 'internalAddress(node)'),
+      }))
       .sort((left, right) => (left.name < right.name ? -1 : 1)),
   };
 }

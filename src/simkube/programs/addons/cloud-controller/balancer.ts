@@ -1,3 +1,4 @@
+import { must } from '../../../../machinery/index.ts';
 import {
   collect,
   isNotFound,
@@ -198,7 +199,7 @@ async function changePool(work: Work, index: number, port: BalancerPort, pool: P
     const type = port.protocol === 'UDP' ? 'UDP-CONNECT' : 'TCP';
     const name = `monitor_${index}_${desired.name}`;
     await api.healthMonitors.create({ name, poolId: pool.id, type, ...desired.monitor }, { signal });
-  } else await api.healthMonitors.delete(pool.healthMonitorId!, { signal });
+  } else await api.healthMonitors.delete(must(pool.healthMonitorId, 'pool.healthMonitorId'), { signal });
   return true;
 }
 

@@ -1,6 +1,6 @@
 import { type Node, Nodes } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
-import { asJson, deepEqual } from '../../../../machinery/index.ts';
+import { asJson, deepEqual, must } from '../../../../machinery/index.ts';
 import { isNotFound, type Server } from '../../../../openstack/index.ts';
 import { after, type ControllerDefinition, defineController, done, foreignReason } from '../../../../runtime/index.ts';
 import { uninitializedTaint } from '../../../names.ts';
@@ -89,7 +89,7 @@ async function serverOf({ cloud }: CloudControllerRun, node: Node, signal: Abort
 }
 
 async function initialize(run: CloudControllerRun, client: Client, node: Node, server: Server): Promise<void> {
-  const name = node.metadata.name!;
+  const name = must(node.metadata.name, 'metadata.name');
   const addresses = nodeAddresses(server, name);
   if (!deepEqual(asJson(node.status?.addresses ?? []), asJson(addresses))) {
     const status = { addresses: asJson(addresses) };
@@ -139,5 +139,5 @@ async function mark(client: Client, node: Node, isOff: boolean): Promise<void> {
   const others = (node.spec?.taints ?? []).filter(({ key }) => key !== shutdownTaint.key);
   const taints = isOff ? [...others, shutdownTaint] : others;
   const spec = { taints: taints.length === 0 ? null : asJson(taints) };
-  await client.patch(Nodes, { name: node.metadata.name! }, 'merge', { spec }, { fieldManager });
+  await client.patch(Nodes, { name: must(node.metadata.name, 'metadata.name') }, 'merge', { spec }, { fieldManager });
 }
