@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { must } from '../machinery/index.ts';
 import type { Logger } from '../runtime/index.ts';
 import { adminPrefix, createAdminApi } from './admin/api.ts';
 import { createOperator, type Operator } from './admin/operator.ts';
@@ -80,7 +81,7 @@ export async function createCloud(options: CloudOptions): Promise<SimulatedCloud
   const core = createCore(options);
   // The machines need the cloud's API, which is built with them.
   let own: Transport | undefined;
-  const cloudTransport: CloudTransport = () => (request) => own!(request);
+  const cloudTransport: CloudTransport = () => (request) => must(own, 'own')(request);
   const machines =
     options.machines && (await startMachines(core, { cloudTransport, ...options.machines }, options.directory));
   const services = buildServices(core, rooms, options.without ?? []);

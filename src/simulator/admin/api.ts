@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { FaultRuleError, parseFaultRule } from '../core/faults/parse-rule.ts';
 import { compileRoutes, type Routable } from '../core/http/router.ts';
 import type { WireRequest, WireResponse } from '../core/http/wire.ts';
@@ -39,7 +40,7 @@ const routes: readonly AdminRoute[] = [
     path: '/faults/{id}',
     what: 'remove a rule',
     run({ faults }, { id }) {
-      if (!faults.delete(id!)) throw new OperatorError(404, `there is no rule ${id}`);
+      if (!faults.delete(must(id, 'id'))) throw new OperatorError(404, `there is no rule ${id}`);
     },
   },
   { method: 'GET', path: '/timings', what: 'how long every step takes', run: ({ timings }) => timings.list() },
@@ -61,62 +62,63 @@ const routes: readonly AdminRoute[] = [
     method: 'POST',
     path: '/servers/{id}/stop',
     what: 'the machine stops by itself',
-    run: (operator, { id }) => operator.stopServer(id!),
+    run: (operator, { id }) => operator.stopServer(must(id, 'id')),
   },
   {
     method: 'POST',
     path: '/servers/{id}/start',
     what: 'the machine starts by itself',
-    run: (operator, { id }) => operator.startServer(id!),
+    run: (operator, { id }) => operator.startServer(must(id, 'id')),
   },
   {
     method: 'POST',
     path: '/servers/{id}/break',
     what: 'the server goes into ERROR: {message}',
-    run: (operator, { id }, body) => operator.breakServer(id!, text(body, 'message')),
+    run: (operator, { id }, body) => operator.breakServer(must(id, 'id'), text(body, 'message')),
   },
   {
     method: 'DELETE',
     path: '/servers/{id}',
     what: 'the server is gone at once',
-    run: (operator, { id }) => operator.deleteServer(id!),
+    run: (operator, { id }) => operator.deleteServer(must(id, 'id')),
   },
   {
     method: 'POST',
     path: '/servers/{id}/console',
     what: 'write on its console: {text}',
-    run: (operator, { id }, body) => operator.writeConsole(id!, text(body, 'text')),
+    run: (operator, { id }, body) => operator.writeConsole(must(id, 'id'), text(body, 'text')),
   },
   {
     method: 'PUT',
     path: '/volumes/{id}/status',
     what: 'put a volume into a state: {status}',
-    run: (operator, { id }, body) => operator.setVolumeStatus(id!, text(body, 'status')),
+    run: (operator, { id }, body) => operator.setVolumeStatus(must(id, 'id'), text(body, 'status')),
   },
   {
     method: 'POST',
     path: '/floating-ips/{id}/move',
     what: 'give a floating address (by id or address) to another port: {port}, null for none',
-    run: (operator, { id }, body) => operator.moveFloatingIp(id!, body['port'] === null ? null : text(body, 'port')),
+    run: (operator, { id }, body) =>
+      operator.moveFloatingIp(must(id, 'id'), body['port'] === null ? null : text(body, 'port')),
   },
   {
     method: 'DELETE',
     path: '/ports/{id}',
     what: 'the port is gone, whatever it was used for',
-    run: (operator, { id }) => operator.deletePort(id!),
+    run: (operator, { id }) => operator.deletePort(must(id, 'id')),
   },
   {
     method: 'POST',
     path: '/load-balancers/{id}/break',
     what: 'the load balancer goes into ERROR',
-    run: (operator, { id }) => operator.breakLoadBalancer(id!),
+    run: (operator, { id }) => operator.breakLoadBalancer(must(id, 'id')),
   },
   {
     method: 'PATCH',
     path: '/hosts/{name}',
     what: 'a hypervisor: {enabled, up}',
     run: (operator, { name }, { enabled, up }) =>
-      operator.setHost(name!, {
+      operator.setHost(must(name, 'name'), {
         ...(typeof enabled === 'boolean' && { enabled }),
         ...(typeof up === 'boolean' && { up }),
       }),
@@ -125,7 +127,8 @@ const routes: readonly AdminRoute[] = [
     method: 'PATCH',
     path: '/quotas/{service}/{project}',
     what: 'limits of a project: compute, network, volume or load-balancer',
-    run: (operator, { service, project }, body) => changeQuota(operator, service!, project!, body),
+    run: (operator, { service, project }, body) =>
+      changeQuota(operator, must(service, 'service'), must(project, 'project'), body),
   },
 ];
 
@@ -168,7 +171,7 @@ export function createAdminApi(
 ): (request: WireRequest, path: string) => WireResponse {
   const find = compileRoutes(routes);
   return (request, fullPath) => {
-    const path = fullPath.slice(adminPrefix.length).split('?')[0]!;
+    const path = fullPath.slice(adminPrefix.length).split('?')[0] ?? '';
     if (!isAllowed(request, token)) {
       return reply(401, { error: 'the admin API needs its token in the header X-Admin-Token' });
     }

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { Core } from '../core/core.ts';
 import type { FaultRule } from '../core/faults/rule.ts';
 import type { Dispatcher } from '../core/http/dispatch.ts';
@@ -125,8 +126,11 @@ export function createOperator(core: Core, dispatcher: Dispatcher): Operator {
         floatingips: { id: string }[];
       };
       found(floatingips.length > 0, `floating address ${idOrAddress}`);
-      ask('PUT', `${path}/${floatingips[0]!.id}`, { floatingip: { port_id: null } });
-      if (portId !== null) ask('PUT', `${path}/${floatingips[0]!.id}`, { floatingip: { port_id: portId } });
+      ask('PUT', `${path}/${must(floatingips[0], 'the first of floatingips').id}`, { floatingip: { port_id: null } });
+      if (portId !== null)
+        ask('PUT', `${path}/${must(floatingips[0], 'the first of floatingips').id}`, {
+          floatingip: { port_id: portId },
+        });
     },
     deletePort: (id) => {
       found(services.network.port(id) !== undefined, `port ${id}`);

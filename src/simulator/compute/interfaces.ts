@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { PortView } from '../core/contracts.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { Refusal } from '../core/refusal.ts';
@@ -132,7 +133,10 @@ function attach(compute: Compute, context: RequestContext): Answer {
   compute.record(server, 'attach_interface', context);
   compute.finishAction(server.id, null);
   interfacesChanged(compute, server.id);
-  return { status: 200, body: { interfaceAttachment: render(context, server, network.port(port.id)!) } };
+  return {
+    status: 200,
+    body: { interfaceAttachment: render(context, server, must(network.port(port.id), 'network.port(port.id)')) },
+  };
 }
 
 interface AttachSpec {

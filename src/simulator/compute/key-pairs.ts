@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
+import { must } from '../../machinery/index.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { pageOf } from '../core/paging.ts';
 import type { Answer, Route } from '../core/service.ts';
@@ -102,7 +103,7 @@ function create(compute: Compute, context: RequestContext): Answer {
     context.json,
   );
   const fields = (context.json as { keypair: Readonly<Record<string, string | undefined>> }).keypair;
-  const name = fields['name']!;
+  const name = must(fields['name'], 'name');
   checkKeyName(name, minor);
   const userId = fields['user_id'] !== undefined && context.caller.isAdmin ? fields['user_id'] : context.caller.userId;
   if (compute.keyPairs.has(`${userId}/${name}`)) throw conflict(`Key pair '${name}' already exists.`);
@@ -112,7 +113,7 @@ function create(compute: Compute, context: RequestContext): Answer {
     throw forbidden('Quota exceeded, too many key pairs.');
   }
   const made = fields['public_key'] === undefined ? newKeys() : undefined;
-  const publicKey = made?.publicKey ?? fields['public_key']!;
+  const publicKey = made?.publicKey ?? must(fields['public_key'], 'fields');
   const row = compute.keyPairs.insert({
     id: `${userId}/${name}`,
     userId,
@@ -146,14 +147,19 @@ function fingerprintOf(publicKey: string): string {
   if (type === undefined || type === '' || inner !== type) {
     throw badRequest('Keypair data is invalid: failed to generate fingerprint');
   }
-  return createHash('md5').update(bytes).digest('hex').match(/../g)!.join(':');
+  const digits = createHash('md5').update(bytes).digest('hex');
+  return (digits.match(/../g) ?? []).join(':');
 }
 
 /** A fresh pair. An elliptic curve: quick to make, and `ssh -i` takes it as it takes nova's RSA. */
 function newKeys(): { publicKey: string; privateKey: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const { x, y } = publicKey.export({ format: 'jwk' });
-  const point = Buffer.concat([Buffer.of(4), Buffer.from(x!, 'base64url'), Buffer.from(y!, 'base64url')]);
+  const point = Buffer.concat([
+    Buffer.of(4),
+    Buffer.from(must(x, 'x'), 'base64url'),
+    Buffer.from(must(y, 'y'), 'base64url'),
+  ]);
   const field = (bytes: Buffer): Buffer => {
     const length = Buffer.alloc(4);
     length.writeUInt32BE(bytes.length);

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { outcomeOf } from '../core/faults/outcome.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import type { Excess } from '../core/quotas.ts';
@@ -62,16 +63,16 @@ export function createServers(compute: Compute, context: RequestContext): Answer
   if (isYes(desired['return_reservation_id'])) {
     return { status: 202, body: { reservation_id: resolved.reservationId } };
   }
-  const links = serverLinks(context, first!.id);
+  const links = serverLinks(context, must(first, 'first').id);
   const groups = securityGroups.length > 0 ? securityGroups : ['default'];
   return {
     status: 202,
-    headers: { location: links[0]!.href },
+    headers: { location: must(links[0], 'the first of links').href },
     body: {
       server: {
-        id: first!.id,
+        id: must(first, 'first').id,
         links,
-        'OS-DCF:diskConfig': first!.diskConfig,
+        'OS-DCF:diskConfig': must(first, 'first').diskConfig,
         security_groups: groups.map((name) => ({ name })),
         adminPass,
       },
@@ -193,7 +194,7 @@ function findKeyPair(compute: Compute, { caller }: RequestContext, name: unknown
 
 /** `zone:host` is for administrators; the part after the colon is of no use here. */
 function checkZone(compute: Compute, wanted: string): string {
-  const zone = wanted.split(':')[0]!;
+  const zone = wanted.split(':')[0] ?? '';
   if (zone !== '' && compute.hosts.count('zone', zone) === 0) {
     throw badRequest('The requested availability zone is not available');
   }

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import type { Route } from '../core/service.ts';
 import { badRequest, checkBody, forbidden, notFound, readTexts } from '../core/wrapped-refusals.ts';
@@ -86,7 +87,7 @@ function metadataRoutes(compute: Compute): Route[] {
         const key = context.param('key');
         if (!Object.hasOwn(meta, key)) throw badRequest('Request body and URI mismatch');
         const server = compute.server(context);
-        write(context, server, { ...server.metadata, [key]: meta[key]! });
+        write(context, server, { ...server.metadata, [key]: must(meta[key], 'meta[key]') });
         return { status: 200, body: { meta: { [key]: meta[key] } } };
       },
     },

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { Server, VmState } from './tables.ts';
 
 /** What users see, from what nova keeps: the state of the machine and the task under way. */
@@ -36,7 +37,7 @@ const statuses: Readonly<Record<VmState, Readonly<Record<string, string>>>> = {
 
 export function serverStatus({ vmState, taskState }: Pick<Server, 'vmState' | 'taskState'>): string {
   const byTask = statuses[vmState];
-  return byTask[taskState ?? ''] ?? byTask['']!;
+  return byTask[taskState ?? ''] ?? must(byTask[''], 'byTask');
 }
 
 const known: ReadonlySet<string> = new Set(Object.values(statuses).flatMap((byTask) => Object.values(byTask)));

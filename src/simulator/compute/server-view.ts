@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { PortView } from '../core/contracts.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { wholeSeconds, zulu } from '../core/time-formats.ts';
@@ -179,7 +180,7 @@ export function addressesOf(ports: readonly PortView[]): Record<string, Address[
   const addresses: Record<string, Address[]> = {};
   for (const port of ports) {
     addresses[port.networkName] ??= [];
-    const list = addresses[port.networkName]!;
+    const list = must(addresses[port.networkName], 'addresses[port.networkName]');
     const add = (addr: string, type: 'fixed' | 'floating'): void => {
       const version = addr.includes(':') ? 6 : 4;
       list.push({ version, addr, 'OS-EXT-IPS:type': type, 'OS-EXT-IPS-MAC:mac_addr': port.macAddress });

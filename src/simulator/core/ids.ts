@@ -1,4 +1,4 @@
-import type { Random } from '../../machinery/index.ts';
+import { must, type Random } from '../../machinery/index.ts';
 
 /** Where ids come from: the same seed gives the same ids in the same order. */
 export interface Ids {
@@ -46,7 +46,7 @@ export function createIds(random: Random): Ids {
 }
 
 function hex16(value: number): string {
-  return pairs[value >>> 8]! + pairs[value & 0xff]!;
+  return must(pairs[value >>> 8], 'pairs[value >>> 8]') + must(pairs[value & 0xff], 'pairs[value & 0xff]');
 }
 
 function hex32(value: number): string {

@@ -1,4 +1,4 @@
-import type { CancelTimer, Clock } from '../../machinery/index.ts';
+import { type CancelTimer, type Clock, must } from '../../machinery/index.ts';
 import type { State } from './state/state.ts';
 import type { Row, Table } from './state/table.ts';
 
@@ -142,8 +142,8 @@ export class Jobs {
     heap.push(item);
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      if (isBefore(heap[parent]!, item)) break;
-      heap[at] = heap[parent]!;
+      if (isBefore(must(heap[parent], 'heap[parent]'), item)) break;
+      heap[at] = must(heap[parent], 'heap[parent]');
       at = parent;
     }
     heap[at] = item;
@@ -151,15 +151,19 @@ export class Jobs {
 
   #pop(): void {
     const heap = this.#heap;
-    const last = heap.pop()!;
+    const last = must(heap.pop(), 'heap.pop()');
     if (heap.length === 0) return;
     let at = 0;
     for (;;) {
       let child = 2 * at + 1;
       if (child >= heap.length) break;
-      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++;
-      if (isBefore(last, heap[child]!)) break;
-      heap[at] = heap[child]!;
+      if (
+        child + 1 < heap.length &&
+        isBefore(must(heap[child + 1], 'heap[child + 1]'), must(heap[child], 'heap[child]'))
+      )
+        child++;
+      if (isBefore(last, must(heap[child], 'heap[child]'))) break;
+      heap[at] = must(heap[child], 'heap[child]');
       at = child;
     }
     heap[at] = last;

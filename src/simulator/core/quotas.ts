@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { State } from './state/state.ts';
 import type { Row, Table } from './state/table.ts';
 
@@ -59,7 +60,7 @@ export class Quotas {
   /** The first of the desired amounts that does not fit, or undefined. */
   excess(service: string, projectId: string, desired: Readonly<Record<string, number>>): Excess | undefined {
     for (const resource in desired) {
-      const requested = desired[resource]!;
+      const requested = must(desired[resource], 'desired[resource]');
       const limit = this.limit(service, projectId, resource);
       if (limit < 0 || requested <= 0) continue;
       const used = this.used(service, projectId, resource);

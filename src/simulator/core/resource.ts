@@ -63,25 +63,26 @@ export function resourceRoutes<R extends object>(resource: Resource<R>): Route[]
     return { method, path: at, ...(policy && { policy }), ...resource.versions?.(operation), handle };
   };
   const routes = [route('show', ['GET', one], (context) => shown('show', resource.find(context, 'show'), context))];
-  if (resource.list) routes.push(route('list', ['GET', path], (context) => resource.list!(context)));
-  if (resource.create) {
-    const create = (context: RequestContext): Answer => {
-      const made = resource.create!(context);
+  const { list, create, update, delete: remove } = resource;
+  if (list) routes.push(route('list', ['GET', path], list));
+  if (create) {
+    const handle = (context: RequestContext): Answer => {
+      const made = create(context);
       if (!isSeveral(made)) return shown('create', made, context);
       return answer('create', { [collection]: made.map((row) => resource.view(row, context, 'create')) });
     };
-    routes.push(route('create', ['POST', path], create));
+    routes.push(route('create', ['POST', path], handle));
   }
-  if (resource.update) {
-    const update = (context: RequestContext): Answer => shown('update', resource.update!(context), context);
-    routes.push(route('update', [resource.updateMethod ?? 'PUT', one], update));
+  if (update) {
+    const handle = (context: RequestContext): Answer => shown('update', update(context), context);
+    routes.push(route('update', [resource.updateMethod ?? 'PUT', one], handle));
   }
-  if (resource.delete) {
-    const remove = (context: RequestContext): Answer => {
-      resource.delete!(resource.find(context, 'delete'), context);
+  if (remove) {
+    const handle = (context: RequestContext): Answer => {
+      remove(resource.find(context, 'delete'), context);
       return answer('delete');
     };
-    routes.push(route('delete', ['DELETE', one], remove));
+    routes.push(route('delete', ['DELETE', one], handle));
   }
   return routes;
 }

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { pythonText } from './checks/python.ts';
 import { type BodySchema, firstError, type SchemaError } from './checks/schema.ts';
 import { Refusal } from './refusal.ts';
@@ -56,7 +57,7 @@ const texts: BodySchema = { type: 'object', additionalProperties: { type: 'strin
 /** `{"metadata": {...}}`, or the like: texts by name. */
 export function readTexts(key: string, body: unknown): Readonly<Record<string, string>> {
   checkBody(wrappedIn(key, texts), body);
-  return (body as Record<string, Record<string, string>>)[key]!;
+  return must((body as Record<string, Record<string, string>>)[key], 'value');
 }
 
 const limit: BodySchema = {

@@ -184,7 +184,7 @@ function accessRuleRoutes(identity: Identity): Route[] {
 
 /** Only roles the token has can be handed on; all of them when none is named. */
 function desiredRoles(identity: Identity, { caller }: RequestContext, desired: unknown): string[] {
-  const held = identity.tokens.get(caller.token)!.roleIds;
+  const held = identity.tokens.known(caller.token).roleIds;
   if (!Array.isArray(desired) || desired.length === 0) return [...held];
   return desired.map((each: unknown) => {
     const fields: Fields = isFields(each) ? each : {};

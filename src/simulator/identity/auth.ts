@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { type Fields, isFields, schemaError, wrapped } from './body.ts';
@@ -47,7 +48,7 @@ function prove(identity: Identity, desired: Fields): Proof {
     if (proof && proof.user.id !== next.user.id) throw unauthorized();
     proof = proof ? { ...next, ...proof, methods: [...proof.methods, ...next.methods] } : next;
   }
-  return proof!;
+  return must(proof, 'proof');
 }
 
 function proveBy(identity: Identity, method: string, fields: Fields): Proof | undefined {
@@ -95,7 +96,7 @@ function byApplicationCredential(identity: Identity, fields: Fields): Proof | un
     for (const each of identity.applicationCredentials.by('user', owner.id)) if (each.name === name) found = each;
     if (!found) throw notFound('Application Credential', String(name));
   }
-  const credential = identity.applicationCredentials.get(found.id)!;
+  const credential = identity.applicationCredentials.known(found.id);
   const user = identity.users.get(credential.userId);
   if (!user?.enabled || identity.isExpired(credential)) return undefined;
   if (typeof secret !== 'string' || !identity.matches(secret, credential.secretHash)) return undefined;
@@ -135,7 +136,7 @@ function scoped(identity: Identity, proof: Proof, scope: unknown): NewToken {
         'Error authenticating with application credential: Application credentials cannot request a scope.',
       );
     }
-    const credential = identity.applicationCredentials.get(proof.applicationCredentialId)!;
+    const credential = identity.applicationCredentials.known(proof.applicationCredentialId);
     const held = new Set(identity.rolesOn(user.id, credential.projectId));
     const { projectId, roleIds, expiresAt } = credential;
     const still = roleIds.filter((id) => held.has(id));

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { Identity } from './identity.ts';
 
 /** Roles every cloud has; the last ones are octavia's. */
@@ -24,7 +25,10 @@ export function bootstrap(identity: Identity, adminPassword: string): { adminUse
   identity.domains.insert({ id: 'default', name: 'Default', description: 'The default domain', enabled: true });
   for (const name of roleNames) identity.roles.insert({ id: core.ids.hex(), name, description: '' });
   for (const [prior, implied] of implications) {
-    identity.imply(identity.roles.first('name', prior)!.id, identity.roles.first('name', implied)!.id);
+    identity.imply(
+      must(identity.roles.first('name', prior), 'first').id,
+      must(identity.roles.first('name', implied), 'first').id,
+    );
   }
   const project = identity.projects.insert({
     id: core.ids.hex(),
@@ -45,7 +49,7 @@ export function bootstrap(identity: Identity, adminPassword: string): { adminUse
     enabled: true,
     passwordHash: identity.hash(adminPassword),
   });
-  const admin = identity.roles.first('name', 'admin')!;
+  const admin = must(identity.roles.first('name', 'admin'), 'admin');
   identity.assignments.insert({
     id: `${user.id}/${project.id}/${admin.id}`,
     userId: user.id,

@@ -30,7 +30,7 @@ export function groupRoutes(identity: Identity): Route[] {
       path: '/v3/groups/{group}/users',
       policy: adminOnly('list_users_in_group'),
       handle: (context) => {
-        const members = Array.from(memberships.by('group', find(context).id), ({ userId }) => users.get(userId)!);
+        const members = Array.from(memberships.by('group', find(context).id), ({ userId }) => users.known(userId));
         return listAnswer(
           context,
           'users',
@@ -77,7 +77,7 @@ export function groupRoutes(identity: Identity): Route[] {
       handle: (context) => {
         const id = context.param('user');
         if (!context.caller.isAdmin && context.caller.userId !== id) throw notAllowed('identity:list_groups_for_user');
-        const own = Array.from(memberships.by('user', id), ({ groupId }) => groups.get(groupId)!);
+        const own = Array.from(memberships.by('user', id), ({ groupId }) => groups.known(groupId));
         return listAnswer(
           context,
           'groups',

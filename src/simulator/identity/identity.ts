@@ -59,7 +59,7 @@ export function createIdentity(core: Core): Identity {
   };
 
   const callerOf = (token: Readonly<Token>): Caller => {
-    const user = users.get(token.userId)!;
+    const user = users.known(token.userId);
     const names = new Set(token.roleIds.map((id) => roles.get(id)?.name ?? ''));
     return {
       token: token.id,

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { statusTitle, unauthenticatedAnswer } from '../core/http/fixed-answers.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Room } from '../core/room.ts';
@@ -27,8 +28,8 @@ export const identityRoom: Room = (core) => {
     userName: (id) => identity.users.get(id)?.name,
     bootstrap: (adminPassword) => bootstrap(identity, adminPassword),
     issueAdminToken: () => {
-      const user = identity.users.first('name', nameKey('default', 'admin'))!;
-      const project = identity.projects.first('name', nameKey('default', 'admin'))!;
+      const user = must(identity.users.first('name', nameKey('default', 'admin')), 'user');
+      const project = must(identity.projects.first('name', nameKey('default', 'admin')), 'project');
       const roleIds = identity.rolesOn(user.id, project.id);
       return identity.issue({ userId: user.id, projectId: project.id, roleIds, methods: ['password'] }).id;
     },

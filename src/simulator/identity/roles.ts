@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { Refusal } from '../core/refusal.ts';
 import { need } from '../core/resource.ts';
@@ -301,7 +302,12 @@ function renderAssignment(
     ? { system: { all: true } }
     : each.projectId !== undefined
       ? { project: named(each.projectId, identity.projects.get(each.projectId)) }
-      : { domain: named(each.domainId!, identity.domains.get(each.domainId!)) };
+      : {
+          domain: named(
+            must(each.domainId, 'each.domainId'),
+            identity.domains.get(must(each.domainId, 'each.domainId')),
+          ),
+        };
   const target = each.system
     ? 'system'
     : each.projectId !== undefined

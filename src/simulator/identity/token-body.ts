@@ -11,7 +11,7 @@ export function renderToken(
   context: RequestContext,
   withCatalog: boolean,
 ): Record<string, unknown> {
-  const user = identity.users.get(token.userId)!;
+  const user = identity.users.known(token.userId);
   const body: Record<string, unknown> = {
     methods: token.methods,
     user: { domain: domainOf(identity, user.domainId), id: user.id, name: user.name, password_expires_at: null },

@@ -70,7 +70,7 @@ export function trustRoutes(identity: Identity): Route[] {
       method: 'GET',
       path: '/v3/OS-TRUST/trusts/{id}/roles',
       handle: (context) => {
-        const roles = find(context).roleIds.map((id) => renderRole(context, identity.roles.get(id)!));
+        const roles = find(context).roleIds.map((id) => renderRole(context, identity.roles.known(id)));
         return listAnswer(context, 'roles', roles);
       },
     },

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { parseIso8601 } from '../core/checks/iso8601.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { newestFirst, pageOf, type SortKey, sorted } from '../core/paging.ts';
@@ -147,7 +148,8 @@ function timeFilter(name: 'created_at' | 'updated_at', value: string): Filter {
     eq: (time) => time === limit,
     neq: (time) => time !== limit,
   };
-  return (image) => compare[operator]!(name === 'created_at' ? image.createdAt : image.updatedAt);
+  const holds = must(compare[operator], operator);
+  return (image) => holds(name === 'created_at' ? image.createdAt : image.updatedAt);
 }
 
 /** Attributes and properties alike; without regard to case, as the usual database compares. */

@@ -236,7 +236,7 @@ function patch(images: Images, context: RequestContext): Answer {
   mustOwn(context, image, 'modify_image');
   for (const given of operations as Readonly<Record<string, unknown>>[]) {
     const operation = type === olderPatchType ? olderOperation(given) : operationOf(given);
-    apply(images, context, images.images.get(image.id)!, operation);
+    apply(images, context, images.images.known(image.id), operation);
   }
   return { status: 200, body: renderImage(image) };
 }

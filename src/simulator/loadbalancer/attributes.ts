@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { seconds } from '../core/time-formats.ts';
 import type { Field, Shape, Values } from './body/shape.ts';
 import type { PartRow } from './rows.ts';
@@ -19,12 +20,14 @@ export type Attributes = Readonly<Record<string, Attribute>>;
 
 /** What the body of an update may have; `order` where it is not that of a creation. */
 export function updateShape(attributes: Attributes, order: readonly string[] = Object.keys(attributes)): Shape {
-  const changeable = order.filter((name) => !attributes[name]!.fixed);
-  return Object.fromEntries(changeable.map((name) => [name, { read: attributes[name]!.read }]));
+  const changeable = order.filter((name) => !must(attributes[name], 'attributes[name]').fixed);
+  return Object.fromEntries(
+    changeable.map((name) => [name, { read: must(attributes[name], 'attributes[name]').read }]),
+  );
 }
 
 export function filtersOf(attributes: Attributes): string[] {
-  return Object.keys(attributes).filter((name) => attributes[name]!.filter);
+  return Object.keys(attributes).filter((name) => must(attributes[name], 'attributes[name]').filter);
 }
 
 /** The columns of a new row that the body decides on. */
@@ -38,7 +41,10 @@ export function newColumns<R extends PartRow>(attributes: Attributes, values: Va
 
 /** The columns an update changes: null puts an attribute back to what it is without being asked for. */
 export function changedColumns<R extends PartRow>(attributes: Attributes, values: Values): Partial<Omit<R, 'id'>> {
-  const changes = Object.entries(values).map(([name, value]) => [name, value ?? attributes[name]!.empty ?? null]);
+  const changes = Object.entries(values).map(([name, value]) => [
+    name,
+    value ?? must(attributes[name], 'attributes[name]').empty ?? null,
+  ]);
   return Object.fromEntries(changes) as Partial<Omit<R, 'id'>>;
 }
 

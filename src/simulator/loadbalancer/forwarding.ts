@@ -1,5 +1,6 @@
+import { must } from '../../machinery/index.ts';
 import type { Forwarding, ForwardTarget, Landing, Origin } from '../core/contracts.ts';
-import { contains, parseCidr } from '../network/addressing/cidr.ts';
+import { contains, knownCidr } from '../network/addressing/cidr.ts';
 import { parseIp } from '../network/addressing/ip.ts';
 import type { Octavia } from './octavia.ts';
 import type { ListenerRow, LoadBalancerRow, MemberRow, PartRow } from './rows.ts';
@@ -61,7 +62,7 @@ export class Forwarder {
     if (ready.length > 1) this.#turns.set(pool.id, (turn + 1) % ready.length);
     const targets: ForwardTarget[] = [];
     for (let i = 0; i < ready.length; i++) {
-      const member = ready[(turn + i) % ready.length]!;
+      const member = must(ready[(turn + i) % ready.length], 'ready[(turn + i) % ready.length]');
       const landing = landingOf(this.#octavia, lb, member);
       if (landing)
         targets.push({ landing, tcpPort: member.protocol_port, origin: originFor(this.#octavia, lb, member) });
@@ -95,5 +96,5 @@ export function originFor(
 function letsIn({ allowed_cidrs }: Readonly<ListenerRow>, source: string): boolean {
   if (allowed_cidrs === null || allowed_cidrs.length === 0) return true;
   const ip = parseIp(source);
-  return ip !== undefined && allowed_cidrs.some((cidr) => contains(parseCidr(cidr)!, ip));
+  return ip !== undefined && allowed_cidrs.some((cidr) => contains(knownCidr(cidr), ip));
 }

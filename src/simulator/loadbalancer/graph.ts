@@ -70,7 +70,7 @@ export function insertGraph(octavia: Octavia, lb: Readonly<LoadBalancerRow>, val
     const { default_pool: reference, l7policies: _policies, ...rest } = listener;
     const poolId = idOf(ids, reference);
     if (poolId !== undefined) {
-      checkPoolProtocol(listener['protocol'] as string, octavia.pools.get(poolId)!.protocol);
+      checkPoolProtocol(listener['protocol'] as string, octavia.pools.known(poolId).protocol);
     }
     const made = insertListener(octavia, lb, { ...rest, ...(poolId !== undefined && { default_pool_id: poolId }) });
     touched.push({ table: 'listeners', id: made.id });

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Route } from '../core/service.ts';
 import { type Attribute, type Attributes, changedColumns, newColumns, updateShape, viewColumns } from './attributes.ts';
@@ -84,7 +85,7 @@ function policyRoutes(octavia: Octavia, base: string): Route[] {
     checkNew: (values, listener) => checkTarget(octavia, listener, values),
     lockNew: (listener) => lockListener(octavia, listener.id),
     insert: (listener, values) => insertPolicy(octavia, listener, values),
-    checkUpdate: (row, values) => checkTarget(octavia, listeners.get(row.listener_id)!, { ...row, ...values }),
+    checkUpdate: (row, values) => checkTarget(octavia, listeners.known(row.listener_id), { ...row, ...values }),
     lock: (row) => lockListener(octavia, row.listener_id),
     update(row, values) {
       const { position, ...changes } = changedColumns<L7PolicyRow>(policyAttributes, values);
@@ -125,13 +126,13 @@ function ruleRoutes(octavia: Octavia, base: string): Route[] {
     lockNew: lock,
     insert: (policy, values) => insertRule(octavia, policy, values),
     checkUpdate: (row, values) => checkRule({ ...row, ...values }),
-    lock: (row) => lock(policies.get(row.l7policy_id)!),
+    lock: (row) => lock(policies.known(row.l7policy_id)),
   });
 }
 
 /** Takes the load balancer of a listener for a change below the listener. */
 function lockListener(octavia: Octavia, id: string, below: readonly Touched[] = []): Locked {
-  const { loadbalancer_id } = octavia.listeners.get(id)!;
+  const { loadbalancer_id } = octavia.listeners.known(id);
   return octavia.lock(loadbalancer_id, [{ table: 'listeners', id }, ...below]);
 }
 
@@ -154,7 +155,7 @@ export function insertPolicy(octavia: Octavia, listener: Readonly<ListenerRow>, 
 function placePolicy({ policies }: Octavia, listenerId: string, id: string, position: number): void {
   const others = inOrder(policies.by('listener', listenerId)).filter((policy) => policy.id !== id);
   const at = Math.min(position - 1, others.length);
-  number(policies, [...others.slice(0, at), policies.get(id)!, ...others.slice(at)]);
+  number(policies, [...others.slice(0, at), policies.known(id), ...others.slice(at)]);
 }
 
 /** Another action forgets where the one before led. */
@@ -232,7 +233,7 @@ function checkTarget({ pools }: Octavia, listener: Readonly<ListenerRow>, values
 
 function checkRule(values: Values | L7RuleRow): void {
   const { type, key } = values as Partial<L7RuleRow>;
-  const needsKey = keyedTypes.has(type!);
+  const needsKey = keyedTypes.has(must(type, 'type'));
   if (needsKey === Boolean(key)) return;
   const reason = needsKey ? 'L7 rule type requires a key' : 'L7 rule type does not use a key';
   throw new Refusal(400, `Error parsing L7Rule: Invalid L7 Rule: ${reason}`);

@@ -1,8 +1,9 @@
+import { must } from '../../machinery/index.ts';
 import { pythonRepr } from '../core/checks/python.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Answer, Route } from '../core/service.ts';
-import { parseCidr } from '../network/addressing/cidr.ts';
-import { parseIp } from '../network/addressing/ip.ts';
+import { knownCidr } from '../network/addressing/cidr.ts';
+import { knownIp } from '../network/addressing/ip.ts';
 import { checkRead } from './access.ts';
 import { type Attributes, newColumns, viewColumns } from './attributes.ts';
 import * as fields from './body/fields.ts';
@@ -90,7 +91,7 @@ export function listenerRoutes(octavia: Octavia, base: string): Route[] {
     },
     insert: (lb, values) => insertListener(octavia, lb, values),
     checkUpdate(row, values) {
-      const lb = loadBalancers.get(row.loadbalancer_id)!;
+      const lb = loadBalancers.known(row.loadbalancer_id);
       checkListener(lb, { ...row, ...values }, values, 'update');
       checkDefaultPool(octavia, lb.id, values, row.protocol);
     },
@@ -158,7 +159,7 @@ function checkListener(
   operation: 'update' | 'create',
 ): void {
   const whole = all as Partial<ListenerRow>;
-  const protocol = whole.protocol!;
+  const protocol = must(whole.protocol, 'whole.protocol');
   const insert = given['insert_headers'] as Record<string, string> | null | undefined;
   if (insert && Object.keys(insert).length > 0) checkHeaders(Object.keys(insert), protocol);
   const references = [given['default_tls_container_ref'], given['client_ca_tls_container_ref']].filter(Boolean);
@@ -189,7 +190,7 @@ function checkListener(
     );
   }
   for (const cidr of (given['allowed_cidrs'] as string[] | null | undefined) ?? []) {
-    if (parseCidr(cidr)!.version !== parseIp(lb.vip_address)!.version) {
+    if (knownCidr(cidr).version !== knownIp(lb.vip_address).version) {
       throw invalid(`CIDR ${cidr} IP version incompatible with VIP ${lb.vip_address} IP version.`);
     }
   }

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Answer } from '../core/service.ts';
@@ -188,7 +189,9 @@ function cutPage<R extends ListedRow>(
   });
   const href = (...more: string[]): string => `${context.serviceUrl}${context.path}?${[...kept, ...more].join('&')}`;
   const links: { href: string; rel: string }[] = [];
-  if (marker !== undefined) links.push({ href: href(`marker=${page[0]!.id}`, 'page_reverse=True'), rel: 'previous' });
-  if (page.length >= limit) links.push({ href: href(`marker=${page.at(-1)!.id}`), rel: 'next' });
+  if (marker !== undefined)
+    links.push({ href: href(`marker=${must(page[0], 'the first of page').id}`, 'page_reverse=True'), rel: 'previous' });
+  if (page.length >= limit)
+    links.push({ href: href(`marker=${must(page.at(-1), 'the last of page').id}`), rel: 'next' });
   return { page, links };
 }

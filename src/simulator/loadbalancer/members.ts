@@ -78,7 +78,7 @@ export function memberRoutes(octavia: Octavia, base: string): Route[] {
 /** Takes the load balancer of a pool for a change below the pool. */
 export function lockPool(octavia: Octavia, poolId: string): Locked {
   const pool = findRow(octavia.pools, 'Pool', poolId);
-  const lb = octavia.loadBalancers.get(pool.loadbalancer_id)!;
+  const lb = octavia.loadBalancers.known(pool.loadbalancer_id);
   // A pool can be broken while its load balancer is not.
   if (pool.provisioning_status === 'ERROR' && lb.provisioning_status === 'ACTIVE') throw immutable('Pool', pool.id);
   return octavia.lock(lb.id, [...listenersOf(octavia, pool.id), { table: 'pools', id: pool.id }]);

@@ -90,14 +90,14 @@ export function createOctavia(core: Core): Octavia {
       updated_at: null,
     }),
     lock(id, parents = []) {
-      const lb = tables.loadBalancers.get(id)!;
+      const lb = tables.loadBalancers.known(id);
       if (lb.provisioning_status !== 'ACTIVE') throw immutable('Load Balancer', id);
       tables.loadBalancers.update(id, { provisioning_status: 'PENDING_UPDATE', updated_at: core.now() });
       for (const parent of parents) octavia.mark(parent, 'PENDING_UPDATE');
       return { lb, touched: parents };
     },
     lockItself(id, operation) {
-      const lb = tables.loadBalancers.get(id)!;
+      const lb = tables.loadBalancers.known(id);
       const { provisioning_status: status } = lb;
       const isBroken = status === 'ERROR' && operation !== 'update';
       if (status !== 'ACTIVE' && !isBroken) throw pendingState(status, id);
@@ -160,7 +160,7 @@ function settle(
     operating_status: hasFailed ? 'ERROR' : lb.admin_state_up ? health.balancerStatus(lb) : 'OFFLINE',
     updated_at: core.now(),
   });
-  if (!hasFailed) openPorts(octavia, loadBalancers.get(lb.id)!);
+  if (!hasFailed) openPorts(octavia, loadBalancers.known(lb.id));
 }
 
 /** What the amphora would report. Members without a monitor are never looked at. */
@@ -172,10 +172,10 @@ function operatingStatus(
 ): string {
   if (!row.admin_state_up) return 'OFFLINE';
   // A new monitor looks at everything; a pool that was changed is as healthy as before.
-  if (table === 'monitors') health.scheduleCheck(monitors.get(id)!.pool_id);
-  if (table === 'pools') return health.poolStatus(pools.get(id)!);
+  if (table === 'monitors') health.scheduleCheck(monitors.known(id).pool_id);
+  if (table === 'pools') return health.poolStatus(pools.known(id));
   if (table !== 'members') return 'ONLINE';
-  const member = members.get(id)!;
+  const member = members.known(id);
   return monitors.count('pool', member.pool_id) > 0 ? health.statusOfNew(member, lb) : 'NO_MONITOR';
 }
 

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import type { Route } from '../core/service.ts';
 import type { Row, Table } from '../core/state/table.ts';
@@ -90,7 +91,7 @@ function partResource<R extends PartRow, P extends Owned>(octavia: Octavia, part
       return table.by(inside.index, parent.id);
     }
     const key = listedBy && context.query.get(listedBy[0]);
-    return key === undefined ? undefined : table.by(listedBy![1], key);
+    return key === undefined ? undefined : table.by(must(listedBy, 'listedBy')[1], key);
   };
   return {
     path: part.path,

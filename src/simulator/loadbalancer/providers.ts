@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { checkRead, isOperator } from './access.ts';
@@ -55,7 +56,7 @@ function capabilities(base: string, kind: string): Route {
         throw new Refusal(400, `Provider '${name}' is not enabled.`);
       }
       const wanted = context.query.get('name');
-      const list = known[kind]!.filter((each) => wanted === undefined || each.name === wanted);
+      const list = must(known[kind], 'known[kind]').filter((each) => wanted === undefined || each.name === wanted);
       return { status: 200, body: { [kind]: list.map((each) => pick({ ...each }, context)) } };
     },
   };

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { isOperator, seesEverything } from './access.ts';
@@ -43,7 +44,8 @@ export function declareQuotas(octavia: Octavia): void {
 
 /** Refuses more than the project may have. */
 export function checkQuota({ core }: Octavia, projectId: string, resource: Limited, count = 1): void {
-  if (core.quotas.excess(service, projectId, { [resource]: count })) throw overQuota(things[resource]!);
+  if (core.quotas.excess(service, projectId, { [resource]: count }))
+    throw overQuota(must(things[resource], 'things[resource]'));
 }
 
 export function quotaRoutes({ core }: Octavia, base: string): Route[] {
@@ -93,7 +95,8 @@ export function quotaRoutes({ core }: Octavia, base: string): Route[] {
         const values = readBody(context, { argument: 'quotas', wrapper: 'quota', shape });
         const limits: Record<string, number> = {};
         for (const [name, value] of Object.entries(values)) {
-          limits[aliases[name] ?? name] = (value as number | null) ?? defaults[aliases[name] ?? name]!;
+          limits[aliases[name] ?? name] =
+            (value as number | null) ?? must(defaults[aliases[name] ?? name], 'defaults[aliases[name] ?? name]');
         }
         quotas.set(service, context.param('project'), limits);
         return { ...show(context.param('project')), status: 202 };

@@ -1,7 +1,8 @@
+import { must } from '../../machinery/index.ts';
 import type { NetworkService, PortView } from '../core/contracts.ts';
 import { Refusal } from '../core/refusal.ts';
-import { contains, parseCidr } from '../network/addressing/cidr.ts';
-import { parseIp } from '../network/addressing/ip.ts';
+import { contains, knownCidr } from '../network/addressing/cidr.ts';
+import { knownIp } from '../network/addressing/ip.ts';
 import type { Values } from './body/shape.ts';
 import type { Octavia } from './octavia.ts';
 import { invalid, noSuch } from './refusals.ts';
@@ -85,9 +86,9 @@ function planByNetwork(
     if (!found.subnetIds.includes(subnetId)) throw noSuch('Subnet', subnetId);
     return plan(subnetId);
   }
-  const subnets = found.subnetIds.map((id) => network.subnet(id)!);
+  const subnets = found.subnetIds.map((id) => must(network.subnet(id), 'network.subnet(id)'));
   if (address !== undefined) {
-    const around = subnets.find(({ cidr }) => contains(parseCidr(cidr)!, parseIp(address)!));
+    const around = subnets.find(({ cidr }) => contains(knownCidr(cidr), knownIp(address)));
     if (!around) throw invalid('Supplied network does not contain a subnet for VIP address specified.');
     return plan(around.id);
   }
@@ -132,7 +133,12 @@ export function makeVip({ core }: Octavia, { id, projectId, provider, plan, addi
     vip_network_id: plan.networkId,
     vip_subnet_id: plan.subnetId,
     vip_port_id: port.id,
-    vip_address: plan.address ?? port.fixedIps.find(({ subnetId }) => subnetId === plan.subnetId)!.address,
+    vip_address:
+      plan.address ??
+      must(
+        port.fixedIps.find(({ subnetId }) => subnetId === plan.subnetId),
+        'value',
+      ).address,
     owns_port: plan.port === undefined,
     security_group_id: group.id,
     additional_vips: additional.map(({ subnetId }) => ({
@@ -172,7 +178,7 @@ function makePort(
 export function openPorts({ core, listeners }: Octavia, lb: Readonly<LoadBalancerRow>): void {
   const { network } = core.services;
   network.setPortSecurityGroups(lb.vip_port_id, [lb.security_group_id]);
-  const ethertype = parseIp(lb.vip_address)!.version === 4 ? 'IPv4' : 'IPv6';
+  const ethertype = knownIp(lb.vip_address).version === 4 ? 'IPv4' : 'IPv6';
   const rules = [...listeners.by('loadBalancer', lb.id)].flatMap((listener) => {
     const base = { protocol: transportOf(listener), port: listener.protocol_port, ethertype } as const;
     const cidrs = listener.allowed_cidrs ?? [];

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { Caller } from '../core/caller.ts';
 import { outcomeOf } from '../core/faults/outcome.ts';
 import type { RequestContext } from '../core/http/context.ts';
@@ -60,7 +61,7 @@ export function checkRevision(context: RequestContext, row: StandardRow): void {
   if (header === undefined) return;
   const match = /revision_number=([^"\s,]*)/.exec(header);
   if (!match) return;
-  if (!/^\d+$/.test(match[1]!)) {
+  if (!/^\d+$/.test(match[1] ?? '')) {
     throw badRequest('if-match', 'Revision number etag must be in the format of revision_number=<int>');
   }
   if (Number(match[1]) !== row.revision_number) {
@@ -157,8 +158,8 @@ function create<R extends StandardRow>(
   if (!caller.isAdmin && !caller.canWrite) throw disallowed(`rule:${action}`);
   for (const values of items) enforceAttributes(action, resource.attributes, resource.rules, values, caller);
   resource.checkBulk?.(items, caller);
-  const made = items.map((values) => resource.create!(values, caller, isBulk));
-  return isBulk ? made : made[0]!;
+  const made = items.flatMap((values) => resource.create?.(values, caller, isBulk) ?? []);
+  return isBulk ? made : must(made[0], resource.name);
 }
 
 function checkQuota({ core }: Neutron, { quota }: { quota?: string }, items: readonly Record<string, unknown>[]): void {
@@ -186,10 +187,10 @@ function update<R extends StandardRow>(resource: Resource<R>, context: RequestCo
     caller,
   );
   checkRevision(context, row);
-  return resource.update!(row, values, caller);
+  return must(resource.update?.(row, values, caller), resource.name);
 }
 
 function remove<R extends StandardRow>(resource: Resource<R>, row: Readonly<R>, context: RequestContext): void {
   checkRevision(context, row);
-  resource.delete!(row, context.caller);
+  resource.delete?.(row, context.caller);
 }

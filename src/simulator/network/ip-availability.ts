@@ -1,6 +1,6 @@
 import type { RequestContext } from '../core/http/context.ts';
 import type { Answer, Route } from '../core/service.ts';
-import { parseIp } from './addressing/ip.ts';
+import { knownIp } from './addressing/ip.ts';
 import { fieldsOf, pickFields } from './attributes/list-query.ts';
 import type { Neutron } from './neutron.ts';
 import { networkNotFound } from './refusals.ts';
@@ -71,7 +71,7 @@ function availability(neutron: Neutron, network: Readonly<NetworkRow>): Record<s
 /** Addresses in the pools; those of IPv6 are more than a number holds exactly. */
 function sizeOf({ allocation_pools }: Readonly<SubnetRow>): number {
   let size = 0n;
-  for (const { start, end } of allocation_pools) size += parseIp(end)!.value - parseIp(start)!.value + 1n;
+  for (const { start, end } of allocation_pools) size += knownIp(end).value - knownIp(start).value + 1n;
   return Number(size);
 }
 

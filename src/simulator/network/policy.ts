@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { Caller } from '../core/caller.ts';
 import type { Attributes, Values } from './attributes/attribute.ts';
 import { isDictionary } from './attributes/checks.ts';
@@ -24,7 +25,7 @@ export function enforceAttributes(
   let text = `rule:${action}`;
   let isAllowed = true;
   for (const name in attributes) {
-    const attribute = attributes[name]!;
+    const attribute = must(attributes[name], 'attributes[name]');
     if (!attribute.ruled || values[name] === undefined) continue;
     if (isCreation && isSame(values[name], attribute.default)) continue;
     const own = `rule:${action}:${name}`;

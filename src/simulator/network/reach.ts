@@ -1,6 +1,6 @@
 import type { Landing, Origin, Reachability } from '../core/contracts.ts';
-import { contains, parseCidr } from './addressing/cidr.ts';
-import { parseIp } from './addressing/ip.ts';
+import { contains, knownCidr } from './addressing/cidr.ts';
+import { knownIp, parseIp } from './addressing/ip.ts';
 import type { Neutron } from './neutron.ts';
 import { gatewayPort } from './resources/router-gateway.ts';
 import type { PortRow, RouterRow, SecurityGroupRuleRow, SubnetRow } from './rows.ts';
@@ -25,11 +25,11 @@ export function reachability(neutron: Neutron): Reachability {
   };
   /** Virtual addresses: a port reserves it, machines with the pair take it over in turn. */
   const holdersOf = (reserving: Readonly<PortRow>, address: string): string[] => {
-    const ip = parseIp(address)!;
+    const ip = knownIp(address);
     const holders: string[] = [];
     for (const port of ports.by('network', reserving.network_id)) {
       if (port.allowed_address_pairs.length === 0 || port.device_id === '') continue;
-      if (port.allowed_address_pairs.some(({ ip_address }) => contains(parseCidr(ip_address)!, ip))) {
+      if (port.allowed_address_pairs.some(({ ip_address }) => contains(knownCidr(ip_address), ip))) {
         holders.push(port.id);
       }
     }
@@ -99,7 +99,7 @@ export function reachability(neutron: Neutron): Reachability {
       return { landing: near, origin: directly(port, address) };
     }
     for (const { subnet_id } of port.fixed_ips) {
-      const router = routerOf(subnets.get(subnet_id)!);
+      const router = routerOf(subnets.known(subnet_id));
       if (!router) continue;
       const landing = behindRouter(router, address);
       if (landing) return { landing, origin: directly(port, address) };
@@ -117,7 +117,7 @@ export function reachability(neutron: Neutron): Reachability {
     if (!port || !isUp(port)) return false;
     if (networks.get(port.network_id)?.['router:external']) return true;
     return port.fixed_ips.some(({ subnet_id }) => {
-      const router = routerOf(subnets.get(subnet_id)!);
+      const router = routerOf(subnets.known(subnet_id));
       return router !== undefined && outsideFace(port, router) !== undefined;
     });
   };
@@ -139,7 +139,7 @@ export function reachability(neutron: Neutron): Reachability {
       if (rule.port_range_max !== null && tcpPort > rule.port_range_max) return false;
       if (rule.remote_group_id !== null) return farGroups?.includes(rule.remote_group_id) ?? false;
       if (rule.remote_ip_prefix === null) return true;
-      return ip !== undefined && contains(parseCidr(rule.remote_ip_prefix)!, ip);
+      return ip !== undefined && contains(knownCidr(rule.remote_ip_prefix), ip);
     };
     for (const groupId of port.security_groups) {
       for (const rule of securityGroupRules.by('group', groupId)) if (matches(rule)) return true;

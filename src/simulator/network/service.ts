@@ -7,7 +7,7 @@ import type {
   SecurityRuleView,
   SubnetView,
 } from '../core/contracts.ts';
-import { formatCidr, parseCidr } from './addressing/cidr.ts';
+import { formatCidr, knownCidr, parseCidr } from './addressing/cidr.ts';
 import type { Neutron } from './neutron.ts';
 import { reachability } from './reach.ts';
 import { badBody, overQuota } from './refusals.ts';
@@ -105,7 +105,7 @@ export function networkService(neutron: Neutron): NetworkService {
           protocol,
           port_range_min: port,
           port_range_max: port,
-          remote_ip_prefix: prefix === undefined ? null : formatCidr(parseCidr(prefix)!),
+          remote_ip_prefix: prefix === undefined ? null : formatCidr(knownCidr(prefix)),
         });
       }
     },
@@ -152,7 +152,7 @@ export function networkService(neutron: Neutron): NetworkService {
         const isSame = Object.entries(content).every(([key, value]) => other[key as keyof typeof other] === value);
         if (isSame) return undefined;
       }
-      return viewRule(neutron, insertRule(neutron, securityGroups.get(groupId)!, content));
+      return viewRule(neutron, insertRule(neutron, securityGroups.known(groupId), content));
     },
     deleteSecurityGroupRule: (id) => void securityGroupRules.delete(id),
     deleteSecurityGroup: (id) => deleteGroup(neutron, id),

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { Core } from '../core/core.ts';
 import type { Table } from '../core/state/table.ts';
 import { AddressBook } from './address-book.ts';
@@ -151,6 +152,6 @@ function addressKeys({ fixed_ips }: PortRow): readonly string[] | string {
 }
 
 function subnetsOf({ fixed_ips }: PortRow): readonly string[] | string | undefined {
-  if (fixed_ips.length === 1) return fixed_ips[0]!.subnet_id;
+  if (fixed_ips.length === 1) return must(fixed_ips[0], 'the first of fixed_ips').subnet_id;
   return [...new Set(fixed_ips.map(({ subnet_id }) => subnet_id))];
 }

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { wholeSeconds } from '../core/time-formats.ts';
@@ -86,8 +87,14 @@ export function attachmentRoutes(volumes: Volumes): Route[] {
     return again(held.id, volume.id);
   };
   const again = (id: string, volumeId: string): Held => {
-    const volume = volumes.volumes.get(volumeId)!;
-    return { ...volume.attachments.find((each) => each.id === id)!, volume };
+    const volume = volumes.volumes.known(volumeId);
+    return {
+      ...must(
+        volume.attachments.find((each) => each.id === id),
+        'value',
+      ),
+      volume,
+    };
   };
   return [
     ...['/attachments', '/attachments/detail'].map(

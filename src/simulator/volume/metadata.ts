@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { badRequest, notFound, readTexts } from '../core/wrapped-refusals.ts';
@@ -49,7 +50,7 @@ export function textRoutes(owner: TextsOwner): Route[] {
         const name = context.param('key');
         const texts = owner.read(context);
         if (!Object.hasOwn(texts, name)) throw notFound(owner.unknown(context, name));
-        return { status: 200, body: one(name, texts[name]!) };
+        return { status: 200, body: one(name, must(texts[name], 'texts[name]')) };
       },
     },
     {
@@ -62,8 +63,8 @@ export function textRoutes(owner: TextsOwner): Route[] {
         if (!Object.hasOwn(given, name) || Object.keys(given).length !== 1) {
           throw badRequest('Request body and URI mismatch');
         }
-        owner.write(context, { ...owner.read(context), [name]: given[name]! });
-        return { status: 200, body: one(name, given[name]!) };
+        owner.write(context, { ...owner.read(context), [name]: must(given[name], 'given[name]') });
+        return { status: 200, body: one(name, must(given[name], 'given[name]')) };
       },
     },
     {

@@ -91,7 +91,7 @@ function servicesOf({ core }: Volumes): ServiceView[] {
   } as const;
   const backend = { replication_status: 'disabled', active_backend_id: null, frozen: false };
   return [
-    { binary: 'cinder-scheduler', host: hostName.split('@')[0]!, ...common },
+    { binary: 'cinder-scheduler', host: hostName.split('@')[0] ?? '', ...common },
     { binary: 'cinder-volume', host: hostName, ...common, ...backend },
   ];
 }

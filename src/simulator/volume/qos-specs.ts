@@ -149,7 +149,7 @@ export function qosSpecRoutes(volumes: Volumes): Route[] {
       handle: (context) => {
         const qos_associations = typesOf(find(context).id).map((id) => ({
           association_type: 'volume_type',
-          name: types.get(id)!.name,
+          name: types.known(id).name,
           id,
         }));
         return { status: 200, body: { qos_associations } };
@@ -162,7 +162,7 @@ export function qosSpecRoutes(volumes: Volumes): Route[] {
       handle: (context) => {
         const { id } = find(context);
         const type = typeOf(context);
-        const current = types.get(type)!.qosSpecsId;
+        const current = types.known(type).qosSpecsId;
         if (current !== undefined && current !== id) {
           throw badRequest(`Type ${type} is already associated with another qos specs: ${current}`);
         }

@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { ImageView, NewImage, NewVolume, VolumeView } from '../core/contracts.ts';
 import type { Core } from '../core/core.ts';
 import { outcomeOf } from '../core/faults/outcome.ts';
@@ -223,7 +224,7 @@ export function createVolumes(core: Core): Volumes {
       }
       return snapshot;
     },
-    defaultType: () => types.first('name', defaultTypeName)!,
+    defaultType: () => must(types.first('name', defaultTypeName), 'first'),
     findType: (nameOrId) => types.get(nameOrId) ?? types.first('name', nameOrId),
     zones: () => {
       const zones = core.services.compute.availabilityZones();

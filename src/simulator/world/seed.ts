@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { Core } from '../core/core.ts';
 import type { Dispatcher } from '../core/http/dispatch.ts';
 import type { World, WorldCredentials, WorldProject, WorldUser } from './world.ts';
@@ -55,7 +56,7 @@ export function seedWorld(core: Core, dispatcher: Dispatcher, adminPassword: str
       },
     });
     return {
-      token: answer.headers['x-subject-token']!,
+      token: must(answer.headers['x-subject-token'], 'token'),
       userId: answer.text('token', 'user', 'id'),
       projectId: answer.text('token', 'project', 'id'),
     };
@@ -79,7 +80,8 @@ export function seedWorld(core: Core, dispatcher: Dispatcher, adminPassword: str
     applicationCredentials: [] as Mutable<'applicationCredentials'>,
   };
   const roles = new Map<string, string>();
-  for (const { id, name } of ask(admin, 'GET', '/identity/v3/roles').list('roles')) roles.set(name!, id!);
+  for (const { id, name } of ask(admin, 'GET', '/identity/v3/roles').list('roles'))
+    roles.set(must(name, 'name'), must(id, 'id'));
   for (const project of world.projects ?? []) {
     const desired = { project: { name: project.name } };
     const projectId = ask(admin, 'POST', '/identity/v3/projects', desired).text('project', 'id');
@@ -174,7 +176,7 @@ function seedUser(ask: Ask, session: Session, user: WorldUser, project: string):
     const path = `/identity/v3/users/${session.userId}/application_credentials`;
     const answer = ask(session, 'POST', path, { application_credential: { name } });
     const [id, secret] = ['id', 'secret'].map((key) => answer.text('application_credential', key));
-    return { name, id: id!, secret: secret!, user: user.name, project };
+    return { name, id: must(id, 'id'), secret: must(secret, 'secret'), user: user.name, project };
   });
 }
 

@@ -1,5 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
-import { GoRegexp, validatePattern } from '../../../machinery/index.ts';
+import { GoRegexp, must, validatePattern } from '../../../machinery/index.ts';
 import { parseIso8601 } from './iso8601.ts';
 import { pythonRepr } from './python.ts';
 
@@ -172,7 +172,7 @@ const checks: Readonly<Record<string, Check>> = {
     if (!isObject(value)) return undefined;
     for (const key in properties) {
       if (!(key in value)) continue;
-      const failure = at(key, apply(properties[key]!, value[key]));
+      const failure = at(key, apply(must(properties[key], 'properties[key]'), value[key]));
       if (failure) return failure;
     }
     return undefined;
@@ -183,7 +183,7 @@ const checks: Readonly<Record<string, Check>> = {
       const expression = compiled(pattern);
       for (const key in value) {
         if (!expression.test(key)) continue;
-        const failure = at(key, apply(patternProperties[pattern]!, value[key]));
+        const failure = at(key, apply(must(patternProperties[pattern], 'patternProperties[pattern]'), value[key]));
         if (failure) return failure;
       }
     }

@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../../../machinery/index.ts';
+import { must, type Random, seededRandom } from '../../../machinery/index.ts';
 import { type FaultEffect, type FaultRule, isOutcomeEffect, type OutcomeEffect, type RequestEffect } from './rule.ts';
 
 /** What a request is known by before it is handled. */
@@ -134,8 +134,8 @@ function matcher(pattern: string | undefined): Matcher | undefined {
   if (pattern === undefined || pattern === '*') return undefined;
   const pieces = pattern.split('*');
   if (pieces.length === 1) return (text) => text === pattern;
-  const first = pieces[0]!;
-  const last = pieces.at(-1)!;
+  const first = must(pieces[0], 'the first of pieces');
+  const last = must(pieces.at(-1), 'the last of pieces');
   const middle = pieces.slice(1, -1);
   return (text) => {
     if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;

@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 import type { FaultEffect, FaultRule, FaultSelector } from './rule.ts';
 
 /** Something is wrong with a rule; the message names the field. */
@@ -37,7 +38,10 @@ const isDuration = (value: unknown): value is number => typeof value === 'number
 const isStatus = (value: unknown): value is number => isCount(value) && value >= 200 && value <= 599;
 const isSpan = (value: unknown): value is number | [number, number] =>
   isDuration(value) ||
-  (Array.isArray(value) && value.length === 2 && value.every(isDuration) && value[0]! <= value[1]!);
+  (Array.isArray(value) &&
+    value.length === 2 &&
+    value.every(isDuration) &&
+    must(value[0], 'the first of value') <= must(value[1], 'value[1]'));
 
 const selectorKeys = ['service', 'method', 'path', 'project', 'name', 'operation'] as const;
 

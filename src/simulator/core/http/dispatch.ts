@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 import { allows } from '../caller.ts';
 import type { Core } from '../core.ts';
 import { Refusal } from '../refusal.ts';
@@ -176,7 +177,7 @@ function lowerCased(headers: Readonly<Record<string, string>>): Readonly<Record<
     if (lower === name) continue;
     result ??= { ...headers };
     delete result[name];
-    result[lower] = headers[name]!;
+    result[lower] = must(headers[name], 'headers[name]');
   }
   return result ?? headers;
 }

@@ -1,3 +1,5 @@
+import { must } from '../../../machinery/index.ts';
+
 /** The arguments after the question mark, in order, repeats kept. */
 export class Query {
   readonly entries: readonly (readonly [name: string, value: string])[];
@@ -13,7 +15,8 @@ export class Query {
 
   /** The last value of a name, as the services' frameworks read it. */
   get(name: string): string | undefined {
-    for (let i = this.entries.length - 1; i >= 0; i--) if (this.entries[i]![0] === name) return this.entries[i]![1];
+    for (let i = this.entries.length - 1; i >= 0; i--)
+      if (must(this.entries[i], 'entries[i]')[0] === name) return must(this.entries[i], 'entries[i]')[1];
     return undefined;
   }
 

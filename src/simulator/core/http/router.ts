@@ -1,3 +1,5 @@
+import { must } from '../../../machinery/index.ts';
+
 /** A path pattern is written `/servers/{id}/action`; a literal segment wins over a named one. */
 interface Node<R> {
   readonly literals: Map<string, Node<R>>;
@@ -53,7 +55,8 @@ export function compileRoutes<R extends Routable>(routes: readonly R[]): Router<
     const { route, names } = found;
     if (names.length === 0) return { kind: 'found', route, params: noParams };
     const params: Record<string, string> = {};
-    for (let i = 0; i < names.length; i++) params[names[i]!] = decodeSegment(values[i]!);
+    for (let i = 0; i < names.length; i++)
+      params[must(names[i], 'names[i]')] = decodeSegment(must(values[i], 'values[i]'));
     return { kind: 'found', route, params };
   };
 }
@@ -72,7 +75,7 @@ function segmentsOf(path: string): string[] {
 
 function find<R>(node: Node<R>, segments: readonly string[], at: number, values: string[]): Node<R> | undefined {
   if (at === segments.length) return node.routes.size > 0 ? node : undefined;
-  const segment = segments[at]!;
+  const segment = must(segments[at], 'segments[at]');
   const literal = node.literals.get(segment);
   if (literal) {
     const found = find(literal, segments, at + 1, values);

@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 import { asTableOf, type Row, type Table } from './table.ts';
 
 /** One row that changed: what it is now, or that it is gone. */
@@ -50,7 +51,7 @@ export class ChangeLog {
     } catch (error) {
       this.#afterwards.length = laterStart;
       for (let i = this.#steps.length - 1; i >= start; i--) {
-        const { table, id, before } = this.#steps[i]!;
+        const { table, id, before } = must(this.#steps[i], 'steps[i]');
         table.undo(id, before);
       }
       this.#steps.length = start;

@@ -71,6 +71,13 @@ export class Table<T extends Row> {
     return this.#rows.get(id);
   }
 
+  /** A row that must exist. */
+  known(id: string): Readonly<T> {
+    const row = this.#rows.get(id);
+    if (!row) throw new Error(`${this.name} has no ${id}`);
+    return row;
+  }
+
   has(id: string): boolean {
     return this.#rows.has(id);
   }

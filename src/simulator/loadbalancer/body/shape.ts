@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 import { pythonText } from '../../core/checks/python.ts';
 import type { RequestContext } from '../../core/http/context.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -60,7 +61,7 @@ export function readShape(value: unknown, shape: Shape): Values {
   if (unknown.length > 0) throw new UnknownAttribute(unknown);
   const values: Values = {};
   for (const name in shape) {
-    const field = shape[name]!;
+    const field = must(shape[name], 'shape[name]');
     const present = given[name];
     if (present === undefined || (present === null && field.mandatory)) {
       if (field.mandatory) throw badValue(name, null, 'Mandatory field missing.');

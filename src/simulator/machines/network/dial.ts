@@ -80,11 +80,11 @@ export function createNetwork({ core, listeners, portsOf, outside }: NetworkPart
   const dialBeyond = (host: string, port: number, serverId: string): PortService | undefined => {
     const { reach } = core.services.network;
     const exits = outside ? portsOf(serverId).filter((portId) => reach.leadsOut(portId)) : [];
-    if (exits.length === 0) return undefined;
+    if (!outside || exits.length === 0) return undefined;
     if (!exits.some((portId) => reach.letsOut(portId, port, { address: host }))) {
       throw new UnreachableError('ETIMEDOUT', host, port);
     }
-    return outside!(host, port);
+    return outside(host, port);
   };
 
   const dialAsMachine = (name: string, port: number, from: RunningMachine): PortService => {

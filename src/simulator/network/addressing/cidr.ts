@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 import { bitsOf, formatIp, type Ip, type IpVersion, parseIp } from './ip.ts';
 
 /** A network by its first and last address; `ip` is the address as it was written, host bits included. */
@@ -7,6 +8,11 @@ export interface Cidr {
   readonly ip: bigint;
   readonly first: bigint;
   readonly last: bigint;
+}
+
+/** A range that was checked when it came in. */
+export function knownCidr(text: string): Cidr {
+  return must(parseCidr(text), text);
 }
 
 /** Reads `address/prefix`, `address/netmask` or a lone address (a network of one). Undefined when it is none. */

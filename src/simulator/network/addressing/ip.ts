@@ -2,6 +2,7 @@ import {
   bigIntToBytes,
   bytesToBigInt,
   formatIp as formatAddress,
+  must,
   parseIp as parseAddress,
 } from '../../../machinery/index.ts';
 
@@ -16,6 +17,11 @@ export interface Ip {
 
 /** Addresses a family has room for. */
 export const bitsOf: Readonly<Record<IpVersion, number>> = { 4: 32, 6: 128 };
+
+/** An address that was checked when it came in. */
+export function knownIp(text: string): Ip {
+  return must(parseIp(text), text);
+}
 
 /** Reads an address in its usual notation; undefined when it is none. */
 export function parseIp(text: string): Ip | undefined {

@@ -1,6 +1,6 @@
-import type { Random } from '../../../machinery/index.ts';
+import { must, type Random } from '../../../machinery/index.ts';
 import type { Cidr } from './cidr.ts';
-import { formatIp, type IpVersion, parseIp } from './ip.ts';
+import { formatIp, type IpVersion, knownIp, parseIp } from './ip.ts';
 import { TakenSet } from './taken-set.ts';
 
 /** A range of addresses that are given out, both ends included. */
@@ -28,8 +28,8 @@ export class SubnetAddresses {
   constructor(version: IpVersion, pools: readonly Pool[]) {
     this.#version = version;
     this.#pools = pools.map(({ start, end }) => {
-      const first = parseIp(start)!.value;
-      const size = parseIp(end)!.value - first + 1n;
+      const first = knownIp(start).value;
+      const size = knownIp(end).value - first + 1n;
       return { first, taken: new TakenSet(Math.min(Number(size), poolBound)) };
     });
   }
@@ -47,7 +47,10 @@ export class SubnetAddresses {
       const { free } = taken;
       if (free === 0) continue;
       const rank = preferLowest ? 0 : Math.floor(random.next() * Math.min(free, window));
-      return formatIp({ version: this.#version, value: first + BigInt(taken.nthFree(rank)!) });
+      return formatIp({
+        version: this.#version,
+        value: first + BigInt(must(taken.nthFree(rank), 'taken.nthFree(rank)')),
+      });
     }
     return undefined;
   }

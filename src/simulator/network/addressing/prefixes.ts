@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 import { type Cidr, cidrOf, formatCidr } from './cidr.ts';
 import { bitsOf, type IpVersion } from './ip.ts';
 
@@ -21,10 +22,11 @@ export function removePrefixes(cidrs: readonly Cidr[], gone: readonly Cidr[]): s
   let at = 0;
   for (const { first, last } of merged(cidrs)) {
     let next = first;
-    while (at < holes.length && holes[at]!.last < first) at++;
-    for (let i = at; i < holes.length && holes[i]!.first <= last; i++) {
-      if (holes[i]!.first > next) spans.push({ first: next, last: holes[i]!.first - 1n });
-      next = holes[i]!.last + 1n;
+    while (at < holes.length && must(holes[at], 'holes[at]').last < first) at++;
+    for (let i = at; i < holes.length && must(holes[i], 'holes[i]').first <= last; i++) {
+      if (must(holes[i], 'holes[i]').first > next)
+        spans.push({ first: next, last: must(holes[i], 'holes[i]').first - 1n });
+      next = must(holes[i], 'holes[i]').last + 1n;
     }
     if (next <= last) spans.push({ first: next, last });
   }
@@ -35,8 +37,8 @@ export function removePrefixes(cidrs: readonly Cidr[], gone: readonly Cidr[]): s
 export function overlapAny(some: readonly Cidr[], others: readonly Cidr[]): boolean {
   const [left, right] = [merged(some), merged(others)];
   for (let i = 0, j = 0; i < left.length && j < right.length; ) {
-    if (left[i]!.last < right[j]!.first) i++;
-    else if (right[j]!.last < left[i]!.first) j++;
+    if (must(left[i], 'left[i]').last < must(right[j], 'right[j]').first) i++;
+    else if (must(right[j], 'right[j]').last < must(left[i], 'left[i]').first) j++;
     else return true;
   }
   return false;

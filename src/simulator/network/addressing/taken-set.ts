@@ -1,3 +1,5 @@
+import { must } from '../../../machinery/index.ts';
+
 /** Five bits per level: a leaf is one 32-bit word. */
 const radixBits = 5;
 const radix = 1 << radixBits;
@@ -65,12 +67,12 @@ export class TakenSet {
   /** Says whether the number was taken. */
   delete(number: number): boolean {
     if (!this.has(number)) return false;
-    let node = this.#root!;
+    let node = must(this.#root, 'root');
     for (let level = this.#height; level > 0; level--) {
       node.taken--;
       const { children } = node as Node;
       const at = digit(number, level);
-      const child = children[at]!;
+      const child = must(children[at], 'children[at]');
       // The last one below: the branch goes with it.
       if (child.taken === 1) {
         children[at] = undefined;

@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 import type { Caller } from '../../core/caller.ts';
 import type { RequestContext } from '../../core/http/context.ts';
 import { badBody } from '../refusals.ts';
@@ -40,7 +41,8 @@ export function readUpdateBody(context: RequestContext, shape: BodyShape): Value
   const values = ownedValues(single(body, shape.name), context.caller);
   refuseUnknown(values, shape.attributes);
   for (const name in shape.attributes) {
-    if (name in values && !shape.attributes[name]!.update) throw badBody(`Cannot update read-only attribute ${name}`);
+    if (name in values && !must(shape.attributes[name], 'shape.attributes[name]').update)
+      throw badBody(`Cannot update read-only attribute ${name}`);
   }
   convertValues(values, shape.attributes);
   return values;
@@ -65,7 +67,7 @@ function createValues(given: unknown, shape: BodyShape, caller: Caller): Values 
   values['tenant_id'] ??= caller.projectId;
   refuseUnknown(values, shape.attributes);
   for (const name in shape.attributes) {
-    const attribute = shape.attributes[name]!;
+    const attribute = must(shape.attributes[name], 'shape.attributes[name]');
     if (!attribute.create) {
       if (name in values) throw badBody(`Attribute '${name}' not allowed in POST`);
     } else if (!(name in values)) {
@@ -102,7 +104,7 @@ function refuseUnknown(values: Values, attributes: Attributes): void {
 function convertValues(values: Values, attributes: Attributes): void {
   for (const name in attributes) {
     if (!(name in values)) continue;
-    const { convert, check, default: standIn } = attributes[name]!;
+    const { convert, check, default: standIn } = must(attributes[name], 'attributes[name]');
     // A default is what conversion would make of it.
     if (values[name] === standIn && standIn !== null) continue;
     if (convert) values[name] = convert(values[name]);

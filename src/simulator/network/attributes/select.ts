@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 import type { ListQuery, SortOrder } from './list-query.ts';
 
 /** A value of a row under the name an attribute has on the wire. */
@@ -71,13 +72,13 @@ export function pageOf<R extends { readonly id: string }>(
   if (limit === undefined) return ordered;
   let [from, to] = [0, ordered.length];
   if (marker) {
-    const order = comparison(sorts, { isPaged: true })!;
+    const order = must(comparison(sorts, { isPaged: true }), 'order');
     const place = placed(marker, sorts, read);
     // Where the marker would stand: everything before is smaller.
     let [low, high] = [0, ordered.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const isBefore = order(placed(ordered[middle]!, sorts, read), place);
+      const isBefore = order(placed(must(ordered[middle], 'ordered[middle]'), sorts, read), place);
       if (isReverse ? isBefore < 0 : isBefore <= 0) low = middle + 1;
       else high = middle;
     }
@@ -112,7 +113,7 @@ function comparison(
   return (a, b) => {
     for (let i = 0; i < sorts.length; i++) {
       const order = compare(a.values[i], b.values[i]);
-      if (order !== 0) return sorts[i]!.isDescending ? -order : order;
+      if (order !== 0) return must(sorts[i], 'sorts[i]').isDescending ? -order : order;
     }
     if (!isPaged || a.row.id === b.row.id) return 0;
     return a.row.id < b.row.id ? -1 : 1;

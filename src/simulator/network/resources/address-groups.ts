@@ -1,7 +1,7 @@
 import { pythonRepr } from '../../core/checks/python.ts';
 import type { RequestContext } from '../../core/http/context.ts';
 import type { Answer, Route } from '../../core/service.ts';
-import { formatCidr, parseCidr } from '../addressing/cidr.ts';
+import { formatCidr, knownCidr } from '../addressing/cidr.ts';
 import type { Attributes } from '../attributes/attribute.ts';
 import { readObject } from '../attributes/body.ts';
 import * as checks from '../attributes/checks.ts';
@@ -110,5 +110,5 @@ export function addressGroupActions(neutron: Neutron, resource: Resource<Address
 }
 
 function normalized(addresses: readonly string[]): string[] {
-  return [...new Set(addresses.map((address) => formatCidr(parseCidr(address)!)))];
+  return [...new Set(addresses.map((address) => formatCidr(knownCidr(address))))];
 }

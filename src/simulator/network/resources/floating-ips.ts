@@ -1,5 +1,6 @@
+import { must } from '../../../machinery/index.ts';
 import type { Caller } from '../../core/caller.ts';
-import { parseIp } from '../addressing/ip.ts';
+import { knownIp } from '../addressing/ip.ts';
 import type { Attributes, Values } from '../attributes/attribute.ts';
 import * as checks from '../attributes/checks.ts';
 import * as common from '../attributes/common.ts';
@@ -148,7 +149,7 @@ function create(neutron: Neutron, values: Values, caller: Caller): Readonly<Floa
       ],
     }),
   });
-  const fixed = own.fixed_ips.find(({ ip_address }) => parseIp(ip_address)!.version === 4);
+  const fixed = own.fixed_ips.find(({ ip_address }) => knownIp(ip_address).version === 4);
   if (!fixed) {
     const message = `Unable to find any IP address on external network ${networkId}.`;
     throw refuse(400, 'ExternalIpAddressExhausted', message);
@@ -216,7 +217,7 @@ function innerSide(
     );
   }
   if (wanted !== undefined) {
-    if (parseIp(wanted)!.version !== 4) {
+    if (knownIp(wanted).version !== 4) {
       throw badRequest(
         'floatingip',
         `Cannot process floating IP association with ${wanted}, since that is not an IPv4 address`,
@@ -224,9 +225,9 @@ function innerSide(
     }
     const fixed = port.fixed_ips.find(({ ip_address }) => ip_address === wanted);
     if (!fixed) throw badRequest('floatingip', `Port ${portId} does not have fixed ip ${wanted}`);
-    return { port, address: wanted, subnet: subnets.get(fixed.subnet_id)! };
+    return { port, address: wanted, subnet: subnets.known(fixed.subnet_id) };
   }
-  const candidates = port.fixed_ips.filter(({ ip_address }) => parseIp(ip_address)!.version === 4);
+  const candidates = port.fixed_ips.filter(({ ip_address }) => knownIp(ip_address).version === 4);
   if (candidates.length === 0) {
     throw badRequest('floatingip', `Cannot add floating IP to port ${portId} that has no fixed IPv4 addresses`);
   }
@@ -236,7 +237,11 @@ function innerSide(
       `Port ${portId} has multiple fixed IPv4 addresses.  Must provide a specific IPv4 address when assigning a floating IP`,
     );
   }
-  return { port, address: candidates[0]!.ip_address, subnet: subnets.get(candidates[0]!.subnet_id)! };
+  return {
+    port,
+    address: must(candidates[0], 'the first of candidates').ip_address,
+    subnet: subnets.known(must(candidates[0], 'the first of candidates').subnet_id),
+  };
 }
 
 /** A router on the subnet with a gateway to the external network; best the one that is the subnet's gateway. */

@@ -112,7 +112,7 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
     candidates(filters, caller) {
       if (filters.get('router:external')?.[0] === true) return networks.by('open', 'yes');
       if (caller.isAdmin || caller.projectId === undefined) return undefined;
-      const granted = [...sharings.by('target', caller.projectId)].map(({ object_id }) => networks.get(object_id)!);
+      const granted = [...sharings.by('target', caller.projectId)].map(({ object_id }) => networks.known(object_id));
       return new Set([...networks.by('project', caller.projectId), ...networks.by('open', 'yes'), ...granted]);
     },
     view: (row, caller) => ({

@@ -1,6 +1,7 @@
-import { type Cidr, isUsable, parseCidr } from '../addressing/cidr.ts';
+import { must } from '../../../machinery/index.ts';
+import { type Cidr, isUsable, knownCidr } from '../addressing/cidr.ts';
 import { eui64Address } from '../addressing/eui64.ts';
-import { canonicalIp, parseIp } from '../addressing/ip.ts';
+import { canonicalIp, knownIp } from '../addressing/ip.ts';
 import type { Neutron } from '../neutron.ts';
 import { invalidInput, refuse, subnetNotFound } from '../refusals.ts';
 import type { FixedIp, SubnetRow } from '../rows.ts';
@@ -88,7 +89,9 @@ export function reallocate(
   const added: FixedIpSpec[] = [];
   const takeBack = (index: number): void => void kept.push(...left.splice(index, 1));
   for (const desired of specs.filter(({ ip_address }) => ip_address !== undefined)) {
-    const index = left.findIndex(({ ip_address }) => ip_address === canonicalIp(desired.ip_address!));
+    const index = left.findIndex(
+      ({ ip_address }) => ip_address === canonicalIp(must(desired.ip_address, 'desired.ip_address')),
+    );
     if (index >= 0) takeBack(index);
     else added.push(desired);
   }
@@ -112,7 +115,7 @@ export function reallocate(
 
 /** The address a host on an automatic subnet makes itself. */
 export function automaticAddress(subnet: Readonly<SubnetRow>, mac: string): string {
-  return eui64Address(parseCidr(subnet.cidr)!, mac);
+  return eui64Address(knownCidr(subnet.cidr), mac);
 }
 
 interface Resolved {
@@ -128,9 +131,12 @@ function resolve(
   subnets: readonly Readonly<SubnetRow>[],
 ): Resolved | undefined {
   if (subnets.length === 0) throw invalidInput('IP allocation requires subnets for network');
-  const address = desired.ip_address === undefined ? undefined : canonicalIp(desired.ip_address)!;
+  const address =
+    desired.ip_address === undefined
+      ? undefined
+      : must(canonicalIp(desired.ip_address), 'canonicalIp(desired.ip_address)');
   const mayBeFirst = deviceOwner === '' || isRouterOwner(deviceOwner);
-  const fits = (cidr: Cidr): boolean => isUsable(cidr, parseIp(address!)!, mayBeFirst);
+  const fits = (cidr: Cidr): boolean => isUsable(cidr, knownIp(must(address, 'address')), mayBeFirst);
   let subnet: Readonly<SubnetRow> | undefined;
   if (desired.subnet_id !== undefined) {
     subnet = subnets.find(({ id }) => id === desired.subnet_id);
@@ -140,7 +146,7 @@ function resolve(
         `Failed to create port on network ${networkId}, because fixed_ips included invalid subnet ${desired.subnet_id}`,
       );
     }
-    if (address !== undefined && !fits(parseCidr(subnet.cidr)!)) {
+    if (address !== undefined && !fits(knownCidr(subnet.cidr))) {
       throw refuse(
         400,
         'InvalidIpForSubnet',
@@ -149,7 +155,7 @@ function resolve(
     }
   } else {
     if (address === undefined) throw invalidInput('IP allocation requires subnet_id or ip_address');
-    subnet = subnets.find(({ cidr }) => fits(parseCidr(cidr)!));
+    subnet = subnets.find(({ cidr }) => fits(knownCidr(cidr)));
     if (!subnet) {
       const message = `IP address ${desired.ip_address} is not a valid IP for any of the subnets on the specified network.`;
       throw refuse(400, 'InvalidIpForNetwork', message);

@@ -1,8 +1,9 @@
+import { must } from '../../../machinery/index.ts';
 import type { Caller } from '../../core/caller.ts';
 import type { RequestContext } from '../../core/http/context.ts';
 import { resourceRoutes } from '../../core/resource.ts';
 import type { Route } from '../../core/service.ts';
-import { parseIp } from '../addressing/ip.ts';
+import { knownIp } from '../addressing/ip.ts';
 import type { Attributes, Values } from '../attributes/attribute.ts';
 import { readCreateBody, readUpdateBody } from '../attributes/body.ts';
 import * as checks from '../attributes/checks.ts';
@@ -136,7 +137,7 @@ function contentOf(
   caller: Caller,
 ): { content: Content; routerId: string } {
   const wanted = { ...current, ...values } as Partial<Content>;
-  const portId = wanted.internal_port_id!;
+  const portId = must(wanted.internal_port_id, 'wanted.internal_port_id');
   const port = neutron.ports.get(portId);
   if (!port || !(caller.isAdmin || port.tenant_id === caller.projectId)) throw portNotFound(portId);
   const isMoved = current !== undefined && portId !== current.internal_port_id && !('internal_ip_address' in values);
@@ -150,7 +151,7 @@ function contentOf(
     throw refuse(409, 'PortHasBindingFloatingIP', message);
   }
   const content: Content = {
-    protocol: wanted.protocol!,
+    protocol: must(wanted.protocol, 'wanted.protocol'),
     external_port_range: rangeOf(values, 'external', current),
     internal_port_id: portId,
     internal_ip_address: address,
@@ -158,8 +159,11 @@ function contentOf(
   };
   refuseUneven(content);
   refuseTwice(neutron, floating, content, current?.id);
-  const fixed = port.fixed_ips.find(({ ip_address }) => ip_address === address)!;
-  const routerId = routerBetween(neutron, port, neutron.subnets.get(fixed.subnet_id)!, floating.floating_network_id);
+  const fixed = must(
+    port.fixed_ips.find(({ ip_address }) => ip_address === address),
+    'fixed',
+  );
+  const routerId = routerBetween(neutron, port, neutron.subnets.known(fixed.subnet_id), floating.floating_network_id);
   if (floating.router_id !== null && floating.router_id !== routerId) {
     throw badRequest(
       shape.name,
@@ -206,7 +210,7 @@ function overlaps(some: string, others: string): boolean {
 }
 
 function addressOf(port: Readonly<PortRow>, wanted: string | undefined): string {
-  const addresses = port.fixed_ips.map(({ ip_address }) => ip_address).filter((ip) => parseIp(ip)!.version === 4);
+  const addresses = port.fixed_ips.map(({ ip_address }) => ip_address).filter((ip) => knownIp(ip).version === 4);
   const [first] = addresses;
   if (first === undefined) {
     throw badRequest(shape.name, `Requested internal port ${port.id} must allocate an IPv4 address at least.`);

@@ -43,7 +43,7 @@ export interface PortSpec {
 
 /** Makes a port with addresses, a MAC and security groups. */
 export function insertPort(neutron: Neutron, desired: PortSpec): Readonly<PortRow> {
-  const network = neutron.networks.get(desired.networkId)!;
+  const network = neutron.networks.known(desired.networkId);
   const owner = desired.deviceOwner ?? '';
   const mac = chooseMac(neutron, desired.networkId, desired.macAddress);
   const isSecure = isService(owner) ? false : (desired.portSecurityEnabled ?? network.port_security_enabled);

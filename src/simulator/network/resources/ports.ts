@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 import type { Caller } from '../../core/caller.ts';
 import { zulu } from '../../core/time-formats.ts';
 import { parseCidr } from '../addressing/cidr.ts';
@@ -151,7 +152,7 @@ export function portResource(neutron: Neutron): Resource<PortRow> {
       const policy = readQosPolicy(neutron, values['qos_policy_id'], caller);
       const groups = readGroups(neutron, values, caller);
       const isSecure = values['port_security_enabled'] as boolean | undefined;
-      const network = networks.get(values['network_id'] as string)!;
+      const network = networks.known(values['network_id'] as string);
       const pairs = readPairs(values);
       if (pairs && pairs.length > 0 && !(isSecure ?? network.port_security_enabled)) throw pairsNeedSecurity();
       return insertPort(neutron, {
@@ -209,10 +210,10 @@ function candidates(
   const fixed = filters.get('fixed_ips') as string[] | undefined;
   const subnet = fixed?.find((each) => each.startsWith('subnet_id='))?.slice('subnet_id='.length);
   const address = fixed?.find((each) => each.startsWith('ip_address='))?.slice('ip_address='.length);
-  if (subnet !== undefined && address !== undefined && fixed!.length === 2) {
+  if (subnet !== undefined && address !== undefined && must(fixed, 'fixed').length === 2) {
     return ports.by('address', addressKey(subnet, address.toLowerCase()));
   }
-  if (subnet !== undefined && fixed!.length === 1) return ports.by('subnet', subnet);
+  if (subnet !== undefined && must(fixed, 'fixed').length === 1) return ports.by('subnet', subnet);
   const group = only('security_groups');
   if (group !== undefined) return ports.by('group', group);
   const name = only('name');

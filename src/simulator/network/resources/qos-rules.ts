@@ -151,7 +151,7 @@ function ruleOperations(
       const values = readUpdateBody(context, shape);
       const rule = find(context);
       mustBeAdmin(context, `update_policy_${shape.name}`);
-      const policy = qosPolicies.get(rule.qos_policy_id)!;
+      const policy = qosPolicies.known(rule.qos_policy_id);
       const content = { ...rule.values, ...values };
       const others = [...qosRules.by('policy', policy.id)].filter(({ id }) => id !== rule.id);
       const alike = others.filter((each) => each.type === type);
@@ -164,7 +164,7 @@ function ruleOperations(
     delete(rule, context) {
       mustBeAdmin(context, `delete_policy_${shape.name}`);
       qosRules.delete(rule.id);
-      neutron.change(qosPolicies, qosPolicies.get(rule.qos_policy_id)!, {});
+      neutron.change(qosPolicies, qosPolicies.known(rule.qos_policy_id), {});
     },
   };
 }

@@ -40,7 +40,7 @@ function shareables(neutron: Neutron): Readonly<Record<SharedType, Shareable>> {
       table: asTableOf(networks),
       notFound: networkNotFound,
       users: (id) => owners(ports.by('network', id)),
-      inUse: (id) => sharingInUse(networks.get(id)!).message,
+      inUse: (id) => sharingInUse(networks.known(id)).message,
     },
     security_group: {
       table: asTableOf(securityGroups),

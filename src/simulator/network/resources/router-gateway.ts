@@ -1,5 +1,5 @@
 import type { Caller } from '../../core/caller.ts';
-import { parseIp } from '../addressing/ip.ts';
+import { knownIp } from '../addressing/ip.ts';
 import type { Neutron } from '../neutron.ts';
 import { badRequest, networkNotFound, refuse } from '../refusals.ts';
 import type { PortRow, RouterRow, SubnetRow } from '../rows.ts';
@@ -88,7 +88,7 @@ export function gatewayPort({ ports }: Neutron, router: Readonly<RouterRow>): Re
 export function addGatewayAddresses(neutron: Neutron, subnet: Readonly<SubnetRow>): void {
   for (const port of [...neutron.ports.by('network', subnet.network_id)]) {
     if (port.device_owner !== gatewayOwner) continue;
-    const hasVersion = port.fixed_ips.some(({ ip_address }) => parseIp(ip_address)!.version === subnet.ip_version);
+    const hasVersion = port.fixed_ips.some(({ ip_address }) => knownIp(ip_address).version === subnet.ip_version);
     if (hasVersion || isAutomatic(subnet)) continue;
     const request = { networkId: port.network_id, mac: port.mac_address, deviceOwner: gatewayOwner };
     const added = allocate(neutron, request, [{ subnet_id: subnet.id }]);

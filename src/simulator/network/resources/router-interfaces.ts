@@ -1,6 +1,7 @@
+import { must } from '../../../machinery/index.ts';
 import type { Caller } from '../../core/caller.ts';
-import { contains, overlap, parseCidr } from '../addressing/cidr.ts';
-import { parseIp } from '../addressing/ip.ts';
+import { contains, knownCidr, overlap } from '../addressing/cidr.ts';
+import { knownIp } from '../addressing/ip.ts';
 import { isUuid, uuid } from '../attributes/checks.ts';
 import type { Neutron } from '../neutron.ts';
 import { badRequest, portNotFound, refuse, subnetNotFound } from '../refusals.ts';
@@ -33,7 +34,7 @@ export function readInterfaceSpec(body: Record<string, unknown>, action: 'remove
     throw badRequest('router', 'Either subnet_id or port_id must be specified');
   }
   for (const key of ['port_id', 'subnet_id']) {
-    if (key in body && !isUuid(body[key])) throw badRequest('router', uuid(body[key])!);
+    if (key in body && !isUuid(body[key])) throw badRequest('router', must(uuid(body[key]), 'uuid(body[key])'));
   }
   if (action !== 'remove' && 'subnet_id' in body && 'port_id' in body) {
     throw badRequest('router', 'Cannot specify both subnet-id and port-id');
@@ -49,7 +50,7 @@ export function addInterface(
 ): InterfaceInfo {
   const info =
     desired.port_id === undefined
-      ? addBySubnet(neutron, router, desired.subnet_id!, caller)
+      ? addBySubnet(neutron, router, must(desired.subnet_id, 'desired.subnet_id'), caller)
       : addByPort(neutron, router, desired.port_id, caller);
   neutron.change(neutron.routers, router, {});
   return info;
@@ -58,7 +59,7 @@ export function addInterface(
 export function removeInterface(neutron: Neutron, router: Readonly<RouterRow>, desired: InterfaceSpec): InterfaceInfo {
   const { port, subnets } =
     desired.port_id === undefined
-      ? removeBySubnet(neutron, router, desired.subnet_id!)
+      ? removeBySubnet(neutron, router, must(desired.subnet_id, 'desired.subnet_id'))
       : removeByPort(neutron, router, desired.port_id, desired.subnet_id);
   neutron.change(neutron.routers, router, {});
   return infoOf(router, port, subnets);
@@ -105,7 +106,7 @@ function addByPort(neutron: Neutron, router: Readonly<RouterRow>, portId: string
     throw refuse(409, 'PortInUse', message);
   }
   if (port.fixed_ips.length === 0) throw badRequest('router', 'Router port must have at least one fixed IP');
-  const subnets = port.fixed_ips.map(({ subnet_id }) => neutron.subnets.get(subnet_id)!);
+  const subnets = port.fixed_ips.map(({ subnet_id }) => neutron.subnets.known(subnet_id));
   refuseDoubles(neutron, router, subnets);
   if (subnets.filter(({ ip_version }) => ip_version === 4).length > 1) {
     throw badRequest('router', 'Cannot have multiple IPv4 subnets on router port');
@@ -133,12 +134,12 @@ function visibleSubnet(neutron: Neutron, id: string, caller: Caller): Readonly<S
 function refuseDoubles(neutron: Neutron, router: Readonly<RouterRow>, added: readonly Readonly<SubnetRow>[]): void {
   const gateway = gatewayPort(neutron, router);
   const present = [...interfacePorts(neutron, router.id), ...(gateway ? [gateway] : [])].flatMap(({ fixed_ips }) =>
-    fixed_ips.map(({ subnet_id }) => neutron.subnets.get(subnet_id)!),
+    fixed_ips.map(({ subnet_id }) => neutron.subnets.known(subnet_id)),
   );
   for (const subnet of added) {
     for (const other of present) {
       if (other.id === subnet.id) throw badRequest('router', `Router already has a port on subnet ${subnet.id}`);
-      if (!overlap(parseCidr(other.cidr)!, parseCidr(subnet.cidr)!)) continue;
+      if (!overlap(knownCidr(other.cidr), knownCidr(subnet.cidr))) continue;
       throw badRequest(
         'router',
         `Cidr ${subnet.cidr} of subnet ${subnet.id} overlaps with cidr ${other.cidr} of subnet ${other.id}`,
@@ -185,7 +186,7 @@ function removeByPort(
     const message = `Router ${router.id} does not have an interface with id ${portId}`;
     throw refuse(404, 'RouterInterfaceNotFound', message);
   }
-  const subnets = port.fixed_ips.map(({ subnet_id }) => neutron.subnets.get(subnet_id)!);
+  const subnets = port.fixed_ips.map(({ subnet_id }) => neutron.subnets.known(subnet_id));
   if (subnetId !== undefined && !subnets.some(({ id }) => id === subnetId)) {
     const message = `Subnet on port ${portId} does not match the requested subnet ${subnetId}.`;
     throw refuse(400, 'SubnetMismatchForPort', message);
@@ -197,14 +198,14 @@ function removeByPort(
 
 /** Floating addresses and extra routes may need the interface. */
 function refuseNeeded(neutron: Neutron, router: Readonly<RouterRow>, subnet: Readonly<SubnetRow>): void {
-  const cidr = parseCidr(subnet.cidr)!;
+  const cidr = knownCidr(subnet.cidr);
   for (const { fixed_ip_address } of neutron.floatingIps.by('router', router.id)) {
-    if (fixed_ip_address === null || !contains(cidr, parseIp(fixed_ip_address)!)) continue;
+    if (fixed_ip_address === null || !contains(cidr, knownIp(fixed_ip_address))) continue;
     const message = `Router interface for subnet ${subnet.id} on router ${router.id} cannot be deleted, as it is required by one or more floating IPs.`;
     throw refuse(409, 'RouterInterfaceInUseByFloatingIP', message);
   }
   for (const { nexthop } of router.routes) {
-    if (!contains(cidr, parseIp(nexthop)!)) continue;
+    if (!contains(cidr, knownIp(nexthop))) continue;
     const message = `Router interface for subnet ${subnet.id} on router ${router.id} cannot be deleted, as it is required by one or more routes.`;
     throw refuse(409, 'RouterInterfaceInUseByRoute', message);
   }
@@ -220,7 +221,7 @@ function infoOf(
     tenant_id: port.tenant_id,
     port_id: port.id,
     network_id: port.network_id,
-    subnet_id: subnets.at(-1)!.id,
+    subnet_id: must(subnets.at(-1), 'the last of subnets').id,
     subnet_ids: subnets.map(({ id }) => id),
   };
 }

@@ -1,8 +1,8 @@
 import { pythonRepr, pythonText } from '../../core/checks/python.ts';
 import type { RequestContext } from '../../core/http/context.ts';
 import type { Answer, Route } from '../../core/service.ts';
-import { contains, parseCidr } from '../addressing/cidr.ts';
-import { parseIp } from '../addressing/ip.ts';
+import { contains, knownCidr } from '../addressing/cidr.ts';
+import { knownIp } from '../addressing/ip.ts';
 import type { Attributes } from '../attributes/attribute.ts';
 import { readObject } from '../attributes/body.ts';
 import * as checks from '../attributes/checks.ts';
@@ -128,7 +128,7 @@ export function routerResource(neutron: Neutron): Resource<RouterRow> {
         neutron.change(routers, router, {});
         neutron.change(routers, router, {});
       }
-      return routers.get(router.id)!;
+      return routers.known(router.id);
     },
     update(row, values, caller) {
       const { external_gateway_info: info, ...rest } = values;
@@ -219,11 +219,11 @@ function checkRoutes(neutron: Neutron, router: Readonly<RouterRow>, routes: read
   const fixed = [...interfacePorts(neutron, router.id), ...(gateway ? [gateway] : [])].flatMap(
     ({ fixed_ips }) => fixed_ips,
   );
-  const cidrs = fixed.map(({ subnet_id }) => parseCidr(neutron.subnets.get(subnet_id)!.cidr)!);
+  const cidrs = fixed.map(({ subnet_id }) => knownCidr(neutron.subnets.known(subnet_id).cidr));
   const refusal = (reason: string): Error =>
     refuse(400, 'InvalidRoutes', `Invalid format for routes: ${pythonText(routes)}, ${reason}`);
   for (const { nexthop } of routes) {
-    const ip = parseIp(nexthop)!;
+    const ip = knownIp(nexthop);
     if (!cidrs.some((cidr) => contains(cidr, ip))) throw refusal('the nexthop is not connected with router');
     if (fixed.some(({ ip_address }) => ip_address === nexthop)) throw refusal('the nexthop is used by router');
   }

@@ -1,5 +1,5 @@
 import { pythonRepr, pythonText } from '../../core/checks/python.ts';
-import { formatCidr, parseCidr } from '../addressing/cidr.ts';
+import { formatCidr, knownCidr, parseCidr } from '../addressing/cidr.ts';
 import { formatIp } from '../addressing/ip.ts';
 import type { Attributes, Values } from '../attributes/attribute.ts';
 import * as checks from '../attributes/checks.ts';
@@ -87,7 +87,7 @@ export function securityGroupRuleResource(neutron: Neutron): Resource<SecurityGr
         const message = `Security group rule already exists. Rule id is ${other.id}.`;
         throw refuse(409, 'SecurityGroupRuleExists', message);
       }
-      const group = securityGroups.get(rule.security_group_id)!;
+      const group = securityGroups.known(rule.security_group_id);
       const made = insertRule(neutron, group, { ...rule, description: values['description'] as string });
       neutron.change(securityGroups, group, {});
       return made;
@@ -153,7 +153,7 @@ function canonical(values: Values): RuleContent {
 function check(rule: RuleContent): void {
   checkPorts(rule);
   const { remote_ip_prefix: prefix, ethertype, protocol } = rule;
-  if (prefix !== null && `IPv${parseCidr(prefix)!.version}` !== ethertype) {
+  if (prefix !== null && `IPv${knownCidr(prefix).version}` !== ethertype) {
     const message = `Conflicting value ethertype ${ethertype} for CIDR ${prefix}`;
     throw refuse(400, 'SecurityGroupRuleParameterConflict', message);
   }
@@ -214,7 +214,7 @@ function keyOf(rule: RuleContent): string {
     rule.ethertype,
     rule.port_range_max,
     rule.port_range_min,
-    protocol === null ? null : protocolNumber(canonicalProtocol(protocol, rule.ethertype)!),
+    protocol === null ? null : protocolNumber(canonicalProtocol(protocol, rule.ethertype) ?? protocol),
     rule.remote_group_id,
     rule.remote_address_group_id,
     isEverywhere ? null : prefix,
@@ -223,7 +223,7 @@ function keyOf(rule: RuleContent): string {
 }
 
 function normalized({ remote_ip_prefix: prefix }: Readonly<SecurityGroupRuleRow>): string | null {
-  return prefix === null ? null : formatCidr(parseCidr(prefix)!);
+  return prefix === null ? null : formatCidr(knownCidr(prefix));
 }
 
 function toProtocol(value: unknown): string | null {

@@ -1,5 +1,5 @@
 import type { Caller } from '../../core/caller.ts';
-import { type Cidr, overlap, parseCidr } from '../addressing/cidr.ts';
+import { type Cidr, knownCidr, overlap } from '../addressing/cidr.ts';
 import { bitsOf } from '../addressing/ip.ts';
 import { firstFree } from '../addressing/prefixes.ts';
 import type { Values } from '../attributes/attribute.ts';
@@ -41,7 +41,7 @@ export function cidrFromPool(neutron: Neutron, pool: Readonly<SubnetPoolRow>, va
   if (text === undefined && 'gateway_ip' in values && values['gateway_ip'] !== null) {
     throw badRequest('subnets', 'gateway_ip is not supported when allocating from a subnet pool without a cidr');
   }
-  const wanted = text === undefined ? undefined : parseCidr(text)!;
+  const wanted = text === undefined ? undefined : knownCidr(text);
   const prefix = wanted?.prefix ?? length ?? pool.default_prefixlen;
   const limits = [
     ['Max', 'maximum', pool.max_prefixlen, prefix > pool.max_prefixlen],
@@ -52,8 +52,8 @@ export function cidrFromPool(neutron: Neutron, pool: Readonly<SubnetPoolRow>, va
     const message = `Unable to allocate subnet with prefix length ${prefix}, ${word} allowed prefix is ${limit}.`;
     throw refuse(400, `${type}PrefixSubnetAllocationError`, message);
   }
-  const prefixes = pool.prefixes.map((each) => parseCidr(each)!);
-  const taken = Array.from(neutron.subnets.by('pool', pool.id), ({ cidr }) => parseCidr(cidr)!);
+  const prefixes = pool.prefixes.map((each) => knownCidr(each));
+  const taken = Array.from(neutron.subnets.by('pool', pool.id), ({ cidr }) => knownCidr(cidr));
   refuseOverPoolQuota(neutron, pool, values['tenant_id'] as string, prefix);
   if (wanted === undefined) {
     const free = firstFree(prefixes, taken, prefix);
@@ -78,7 +78,7 @@ function refuseOverPoolQuota(neutron: Neutron, pool: Readonly<SubnetPoolRow>, pr
   const weight = (length: number): number => 2 ** Math.max(0, unit - length);
   let used = 0;
   for (const { tenant_id, cidr } of neutron.subnets.by('pool', pool.id)) {
-    if (tenant_id === project) used += weight(parseCidr(cidr)!.prefix);
+    if (tenant_id === project) used += weight(knownCidr(cidr).prefix);
   }
   if (used + weight(prefix) > pool.default_quota) {
     throw refuse(409, 'SubnetPoolQuotaExceeded', 'Per-tenant subnet pool prefix quota exceeded.');

@@ -1,7 +1,7 @@
 import type { Caller } from '../../core/caller.ts';
 import type { RequestContext } from '../../core/http/context.ts';
 import type { Answer, Route } from '../../core/service.ts';
-import { type Cidr, parseCidr } from '../addressing/cidr.ts';
+import { type Cidr, knownCidr } from '../addressing/cidr.ts';
 import { bitsOf } from '../addressing/ip.ts';
 import { mergePrefixes, overlapAny, removePrefixes } from '../addressing/prefixes.ts';
 import type { Attributes, Values } from '../attributes/attribute.ts';
@@ -165,7 +165,7 @@ interface Prefixes {
 }
 
 function readPrefixes(given: readonly string[]): Prefixes {
-  const cidrs = given.map((text) => parseCidr(text)!);
+  const cidrs = given.map((text) => knownCidr(text));
   const version = cidrs[0]?.version;
   if (version === undefined) throw refuse(400, 'EmptySubnetPoolPrefixList', 'Empty subnet pool prefix list.');
   if (cidrs.some((cidr) => cidr.version !== version)) throw mixedVersions();
@@ -173,7 +173,7 @@ function readPrefixes(given: readonly string[]): Prefixes {
 }
 
 function cidrsOf(prefixes: readonly string[]): Cidr[] {
-  return prefixes.map((prefix) => parseCidr(prefix)!);
+  return prefixes.map((prefix) => knownCidr(prefix));
 }
 
 function mixedVersions(): Error {

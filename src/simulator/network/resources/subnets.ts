@@ -1,6 +1,6 @@
 import { pythonText } from '../../core/checks/python.ts';
-import { type Cidr, contains, formatCidr, overlap, parseCidr } from '../addressing/cidr.ts';
-import { canonicalIp, formatIp, parseIp } from '../addressing/ip.ts';
+import { type Cidr, contains, formatCidr, knownCidr, overlap, parseCidr } from '../addressing/cidr.ts';
+import { canonicalIp, formatIp, knownIp } from '../addressing/ip.ts';
 import { defaultPools, type Pool } from '../addressing/pools.ts';
 import type { Attributes, Values } from '../attributes/attribute.ts';
 import * as checks from '../attributes/checks.ts';
@@ -122,7 +122,7 @@ export function subnetResource(neutron: Neutron): Resource<SubnetRow> {
     }),
     checkOwner: (values, caller) => checkNetworkOwner(neutron, values, caller, 'subnet'),
     create(values, caller) {
-      const network = networks.get(values['network_id'] as string)!;
+      const network = networks.known(values['network_id'] as string);
       const pool = poolOf(neutron, values, caller);
       const cidr = pool ? cidrFromPool(neutron, pool, values) : givenCidr(values);
       if (pool) refuseOtherPool(neutron, network, pool);
@@ -151,7 +151,7 @@ export function subnetResource(neutron: Neutron): Resource<SubnetRow> {
       return subnet;
     },
     update(row, values) {
-      const cidr = parseCidr(row.cidr)!;
+      const cidr = knownCidr(row.cidr);
       checkCommon(values, cidr, row);
       const changes = { ...values } as Partial<SubnetRow>;
       const gateway = 'gateway_ip' in values ? (values['gateway_ip'] as string | null) : row.gateway_ip;
@@ -204,7 +204,7 @@ function givenCidr(values: Values): Cidr {
     throw badRequest('subnets', 'cidr and prefixlen must not be supplied together');
   }
   if (text === undefined) throw badRequest('subnets', 'a subnetpool must be specified in the absence of a cidr');
-  return parseCidr(text)!;
+  return knownCidr(text);
 }
 
 function readSpec(values: Values, cidr: Cidr): Spec {
@@ -214,7 +214,7 @@ function readSpec(values: Values, cidr: Cidr): Spec {
   const given = values['allocation_pools'] as Pool[] | undefined;
   const pools = given
     ? readPools(given, cidr, formatCidr(cidr))
-    : defaultPools(cidr, gateway === null ? undefined : parseIp(gateway)!.value);
+    : defaultPools(cidr, gateway === null ? undefined : knownIp(gateway).value);
   if (given) refuseGatewayInPool(gateway, pools);
   return { cidr, gateway, pools };
 }
@@ -245,7 +245,7 @@ function checkCommon(values: Values, cidr: Cidr, current: Readonly<SubnetRow> | 
   const gateway = values['gateway_ip'] as string | null | undefined;
   if (typeof gateway === 'string') {
     checkVersion('gateway_ip', gateway, version);
-    const ip = parseIp(gateway)!;
+    const ip = knownIp(gateway);
     if (cidr.version === 4 && contains(cidr, ip) && (ip.value === cidr.first || ip.value === cidr.last)) {
       throw invalidInput('Gateway is not valid on subnet');
     }
@@ -325,7 +325,7 @@ function checkModes(values: Values, cidr: Cidr, version: 4 | 6, current: Readonl
 
 function readPools(given: readonly Pool[], cidr: Cidr, cidrText: string): Pool[] {
   const ranges = given.map(({ start, end }) => {
-    const [first, last] = [parseIp(start)!, parseIp(end)!];
+    const [first, last] = [knownIp(start), knownIp(end)];
     if (first.version !== last.version || first.value > last.value) {
       throw refuse(400, 'InvalidAllocationPool', `The allocation pool ${pythonText({ start, end })} is not valid.`);
     }
@@ -355,9 +355,9 @@ function readPools(given: readonly Pool[], cidr: Cidr, cidrText: string): Pool[]
 
 function refuseGatewayInPool(gateway: string | null, pools: readonly Pool[]): void {
   if (gateway === null) return;
-  const { value } = parseIp(gateway)!;
+  const { value } = knownIp(gateway);
   for (const { start, end } of pools) {
-    if (value < parseIp(start)!.value || value > parseIp(end)!.value) continue;
+    if (value < knownIp(start).value || value > knownIp(end).value) continue;
     const message = `Gateway ip ${gateway} conflicts with allocation pool ${start}-${end}.`;
     throw refuse(409, 'GatewayConflictWithAllocationPools', message);
   }
@@ -375,7 +375,7 @@ function refuseUsedGateway({ ports }: Neutron, { id, gateway_ip }: Readonly<Subn
 
 function refuseOverlap({ subnets }: Neutron, network: Readonly<NetworkRow>, cidr: Cidr): void {
   for (const other of subnets.by('network', network.id)) {
-    if (!overlap(parseCidr(other.cidr)!, cidr)) continue;
+    if (!overlap(knownCidr(other.cidr), cidr)) continue;
     throw invalidInput(
       `Requested subnet with cidr: ${formatCidr(cidr)} for network: ${network.id} overlaps with another subnet`,
     );

@@ -1,3 +1,4 @@
+import { must } from '../../../machinery/index.ts';
 import type { Caller } from '../../core/caller.ts';
 import { pythonText } from '../../core/checks/python.ts';
 import type { RequestContext } from '../../core/http/context.ts';
@@ -192,7 +193,7 @@ function readSubPort(neutron: Neutron, desired: Partial<SubPort>, parentId: stri
     throw invalidInput(`Invalid subport details: segmentation_id '${pythonText(segment)}' is not an integer`);
   }
   if (number < 1 || number > 4094) throw invalidInput(`Segmentation ID '${number}' is not in range`);
-  const port = visiblePort(neutron, desired.port_id!, caller);
+  const port = visiblePort(neutron, must(desired.port_id, 'desired.port_id'), caller);
   if (port.id === parentId || neutron.trunks.first('parent', port.id)) throw notEligible(port.id);
   if (neutron.trunks.first('child', port.id)) throw inAnotherTrunk(port.id);
   if (port.device_id !== '') {

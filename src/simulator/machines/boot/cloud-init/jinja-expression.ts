@@ -1,3 +1,5 @@
+import { must } from '../../../../machinery/index.ts';
+
 /** A template that jinja would refuse, with the line it stopped at. */
 export class TemplateError extends Error {
   readonly line: number;
@@ -220,7 +222,7 @@ class Missing {
 
   shown(missing: string[]): string {
     const [root] = this.#name.split('.');
-    missing.push(root!);
+    missing.push(must(root, 'root'));
     return `CI_MISSING_JINJA_VAR/${this.#name.split('.').at(-1)}`;
   }
 }

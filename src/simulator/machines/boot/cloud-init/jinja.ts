@@ -1,3 +1,4 @@
+import { must } from '../../../../machinery/index.ts';
 import { Expression, isTrue, shown, TemplateError } from './jinja-expression.ts';
 
 export { TemplateError };
@@ -46,7 +47,7 @@ function tokens(template: string): Token[] {
     at = end + 2;
     if (inner.endsWith('-')) {
       inner = inner.slice(0, -1);
-      while (at < template.length && /\s/.test(template[at]!)) at++;
+      while (at < template.length && /\s/.test(template.charAt(at))) at++;
     } else if (kind !== '{{' && inner.trim() !== 'raw' && template[at] === '\n') {
       // cloud-init has jinja trim blocks: the line break after a statement goes with it.
       at++;
@@ -90,13 +91,13 @@ class Renderer {
   #block(ends: readonly string[], isShown: boolean): string {
     let out = '';
     for (; this.#at < this.#tokens.length; this.#at++) {
-      const token = this.#tokens[this.#at]!;
+      const token = must(this.#tokens[this.#at], 'tokens[at]');
       if (token.kind === 'text') {
         if (isShown) out += token.text;
       } else if (token.kind === 'print') {
         if (isShown) out += shown(this.#value(token.text, token.line));
       } else {
-        const word = token.text.split(/\s/, 1)[0]!;
+        const word = token.text.split(/\s/, 1)[0] ?? '';
         if (ends.includes(word)) return out;
         out += this.#statement(word, token.text.slice(word.length).trim(), token.line, isShown);
       }
@@ -113,7 +114,7 @@ class Renderer {
       case 'set': {
         const parts = /^(\w+)\s*=\s*([\s\S]+)$/.exec(rest);
         if (!parts) throw new TemplateError(`expected an assignment, got '${rest}'`, line);
-        if (isShown) this.#scope[parts[1]!] = this.#value(parts[2]!, line);
+        if (isShown) this.#scope[parts[1] ?? ''] = this.#value(parts[2] ?? '', line);
         return '';
       }
       default:
@@ -144,7 +145,7 @@ class Renderer {
   #loop(rest: string, line: number, isShown: boolean): string {
     const parts = /^(\w+)\s+in\s+([\s\S]+)$/.exec(rest);
     if (!parts) throw new TemplateError(`expected 'in', got '${rest}'`, line);
-    const list = isShown ? this.#value(parts[2]!, line) : [];
+    const list = isShown ? this.#value(parts[2] ?? '', line) : [];
     const items = Array.isArray(list) ? list : typeof list === 'object' && list !== null ? Object.keys(list) : [];
     const start = this.#at + 1;
     const outer = this.#scope;
@@ -158,7 +159,7 @@ class Renderer {
       return text;
     };
     for (const item of items) {
-      this.#scope = { ...outer, [parts[1]!]: item };
+      this.#scope = { ...outer, [parts[1] ?? '']: item };
       out += turn(isShown);
     }
     this.#scope = outer;

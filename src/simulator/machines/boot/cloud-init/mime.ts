@@ -1,3 +1,5 @@
+import { must } from '../../../../machinery/index.ts';
+
 /** One part of a MIME message. */
 export interface MimePart {
   readonly contentType: string;
@@ -40,7 +42,7 @@ function split(text: string): { headers: Map<string, string>; body: string } {
   let at = 0;
   let last = '';
   for (; at < lines.length && lines[at] !== ''; at++) {
-    const line = lines[at]!;
+    const line = must(lines[at], 'lines[at]');
     if (/^\s/.test(line)) headers.set(last, `${headers.get(last) ?? ''} ${line.trim()}`);
     else if (headerLine.test(line)) {
       const colon = line.indexOf(':');

@@ -92,7 +92,7 @@ async function script(machine: HostedMachine, software: Software, path: string, 
   });
   const streams = { input: { text: '' }, out: writer.write, error: writer.write };
   const interpreter = /^#!\s*(\S+)(?:\s+(-\S+))?/.exec(text);
-  if (interpreter && !/(?:^|\/)(?:ba|da|a|z)?sh$|\/env$/.test(interpreter[1]!)) {
+  if (interpreter && !/(?:^|\/)(?:ba|da|a|z)?sh$|\/env$/.test(interpreter[1] ?? '')) {
     writer.write(`${path}: ${interpreter[1]}: bad interpreter: No such file or directory\n`);
     return 127;
   }

@@ -151,9 +151,9 @@ function fetched(value: unknown, where: string): string | undefined {
   if (!data) throw new IgnitionError(`failed to fetch ${source}: a simulated machine has no way to it`);
   let bytes: Buffer;
   try {
-    bytes = /;base64$/i.test(data[1]!)
-      ? Buffer.from(decodeURIComponent(data[2]!), 'base64')
-      : Buffer.from(decodeURIComponent(data[2]!));
+    bytes = /;base64$/i.test(data[1] ?? '')
+      ? Buffer.from(decodeURIComponent(data[2] ?? ''), 'base64')
+      : Buffer.from(decodeURIComponent(data[2] ?? ''));
     if (compression === 'gzip') bytes = gunzipSync(bytes);
   } catch {
     throw new IgnitionError(`config is not valid: error at ${where}.source: unable to parse data url`);

@@ -159,7 +159,7 @@ async function runUnit({ machine, open }: MachineShell, name: string, unit: Unit
   for (const file of unit.environmentFiles) {
     for (const line of (machine.disk.read(file.replace(/^-/, '')) ?? '').split('\n')) {
       const match = /^([A-Za-z_]\w*)=(.*)$/.exec(line.trim());
-      if (match) environment[match[1]!] = match[2]!.replace(/^(["'])(.*)\1$/, '$2');
+      if (match) environment[match[1] ?? ''] = (match[2] ?? '').replace(/^(["'])(.*)\1$/, '$2');
     }
   }
   const state = open(name, environment);

@@ -1,3 +1,4 @@
+import { must } from '../../../../machinery/index.ts';
 import { splitWords } from '../kubelet/flags.ts';
 
 /** What a worker is installed with. */
@@ -50,7 +51,7 @@ export function parseWorkerArguments(args: readonly string[]): WorkerArguments {
   const flags = new Map<string, string>();
   let token: string | undefined;
   for (let index = 0; index < args.length; index++) {
-    const word = args[index]!;
+    const word = must(args[index], 'args[index]');
     const match = /^--?([A-Za-z][\w-]*)(?:=(.*))?$/s.exec(word);
     if (!match) {
       token = word;

@@ -1,3 +1,4 @@
+import { must } from '../../../../machinery/index.ts';
 import { KubeadmFailure } from './failure.ts';
 
 /** A command line of kubeadm, taken apart. */
@@ -49,13 +50,13 @@ export function parseCommand(args: readonly string[]): KubeadmCommand {
   const words: string[] = [];
   const flags = new Map<string, string>();
   for (let index = 0; index < args.length; index++) {
-    const word = args[index]!;
+    const word = must(args[index], 'args[index]');
     const match = /^--?([A-Za-z][\w-]*)(?:=(.*))?$/s.exec(word);
     if (!match) {
       words.push(word);
       continue;
     }
-    const name = match[1]!;
+    const name = match[1] ?? '';
     if (!known.has(name)) throw new KubeadmFailure(undefined, `unknown flag: --${name}`);
     const isSwitch = switches.has(name) && name !== 'v';
     const next = args[index + 1];

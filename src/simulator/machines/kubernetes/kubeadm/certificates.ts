@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { addressInCidr, type Clock, cidrFamily } from '../../../../machinery/index.ts';
+import { addressInCidr, type Clock, cidrFamily, must } from '../../../../machinery/index.ts';
 import {
   type CertificateAndKey,
   createAuthority,
@@ -120,7 +120,7 @@ async function ensureAuthority(
   const problem = authorityProblem(certificate, privateKey, path);
   if (problem !== undefined) throw new KubeadmFailure(phase, `failure loading ${shown} certificate: ${problem}`);
   say(`[certs] Using existing ${shown} certificate authority`);
-  return { certificate, privateKey: privateKey! };
+  return { certificate, privateKey: must(privateKey, 'privateKey') };
 }
 
 function authorityProblem(certificate: string, privateKey: string | undefined, path: string): string | undefined {

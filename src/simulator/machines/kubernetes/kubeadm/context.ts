@@ -18,7 +18,7 @@ export interface KubeadmContext {
 export function skippedPhases(context: KubeadmContext, configured: readonly string[]): (phase: string) => boolean {
   const fromFlag = (context.flags.get('skip-phases') ?? '').split(',').filter((phase) => phase !== '');
   const skipped = new Set([...configured, ...fromFlag]);
-  return (phase) => skipped.has(phase) || skipped.has(phase.split('/')[0]!);
+  return (phase) => skipped.has(phase) || skipped.has(phase.split('/')[0] ?? '');
 }
 
 /** Checks of the machine, with the names users can ignore them by. */

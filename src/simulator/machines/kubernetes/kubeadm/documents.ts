@@ -122,7 +122,7 @@ export function readDocuments(text: string, kubeadm: KubernetesVersion | undefin
         'invalid configuration for GroupVersionKind /, Kind=: kind and apiVersion is mandatory information that must be specified',
       );
     }
-    const key = apiVersion.startsWith(`${group}/`) ? kind : apiVersion.split('/')[0]!;
+    const key = apiVersion.startsWith(`${group}/`) ? kind : (apiVersion.split('/')[0] ?? '');
     if (found.has(key)) {
       throw new KubeadmFailure(undefined, `invalid configuration: kind "${kind}" is specified twice in YAML file`);
     }

@@ -1,6 +1,6 @@
 import { type Node, Nodes, type Taint } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
-import { asJson, isNotFound, type JsonObject } from '../../../../machinery/index.ts';
+import { asJson, isNotFound, type JsonObject, must } from '../../../../machinery/index.ts';
 import { issueCertificate } from '../../../../pki/index.ts';
 import { renderKubeconfig } from '../../../../simkube/index.ts';
 import { installedVersion } from '../installed.ts';
@@ -86,7 +86,7 @@ export async function kubeadmInit(context: KubeadmContext, documents: Documents)
   );
   await context.kubelet.controlPlane.apiStarted;
   say('[apiclient] All control plane components are healthy');
-  const client = context.kubelet.controlPlane.cluster!.loopback;
+  const client = must(context.kubelet.controlPlane.cluster, 'cluster').loopback;
   await ensureObjects(client, [adminBinding()], fieldManager);
   if (!isSkipped('upload-config')) await uploadConfig(run, client);
   if (!isSkipped('bootstrap-token')) await uploadBootstrap(run, pki, client);

@@ -1,6 +1,6 @@
 import { type CertificateSigningRequest, CertificateSigningRequests } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
-import { errorMessage } from '../../../../machinery/index.ts';
+import { errorMessage, must } from '../../../../machinery/index.ts';
 import { createCsr, signerNames } from '../../../../pki/index.ts';
 import type { RunningMachine } from '../../types.ts';
 import { KubeadmFailure } from './failure.ts';
@@ -49,7 +49,7 @@ async function request(client: Client, csr: string): Promise<string> {
     },
   };
   const made = await client.create(CertificateSigningRequests, desired, { fieldManager: 'kubelet' });
-  return made.metadata.name!;
+  return must(made.metadata.name, 'metadata.name');
 }
 
 /** The certificate, as soon as it is there; undefined when time is over. */

@@ -1,6 +1,6 @@
 import { type CsiNode, CsiNodes, Nodes, type PersistentVolume, VolumeAttachments } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
-import { asJson, deepEqual, isNotFound } from '../../../../machinery/index.ts';
+import { asJson, deepEqual, isNotFound, must } from '../../../../machinery/index.ts';
 import { attachmentName } from '../../../../simkube/index.ts';
 import type { RunningMachine } from '../../types.ts';
 
@@ -45,7 +45,7 @@ export async function writeCsiNode(
   } catch (error) {
     if (!isNotFound(error)) throw error;
     const node = await client.get(Nodes, { name });
-    const owner = { apiVersion: 'v1', kind: 'Node', name, uid: node.metadata.uid! };
+    const owner = { apiVersion: 'v1', kind: 'Node', name, uid: must(node.metadata.uid, 'metadata.uid') };
     const csiNode: CsiNode = {
       apiVersion: 'storage.k8s.io/v1',
       kind: 'CSINode',

@@ -23,7 +23,7 @@ export function parseKubeletArguments(text: string): Map<string, string> {
   const flags = new Map<string, string>();
   for (const word of splitWords(text)) {
     const match = /^--?([^=]+)(?:=(.*))?$/s.exec(word);
-    if (match) flags.set(match[1]!, match[2] ?? 'true');
+    if (match) flags.set(match[1] ?? '', match[2] ?? 'true');
   }
   return flags;
 }
@@ -74,5 +74,7 @@ export function parseTaints(text: string | undefined): Taint[] {
   return (text ?? '')
     .split(',')
     .map((item) => /^([^=:]+)(?:=([^:]*))?:(\w+)$/.exec(item.trim()))
-    .flatMap((match) => (match ? [{ key: match[1]!, ...(match[2] && { value: match[2] }), effect: match[3]! }] : []));
+    .flatMap((match) =>
+      match ? [{ key: match[1] ?? '', ...(match[2] && { value: match[2] }), effect: match[3] ?? '' }] : [],
+    );
 }

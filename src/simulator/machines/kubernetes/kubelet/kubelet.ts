@@ -7,6 +7,7 @@ import {
   formatMicroTime,
   isAlreadyExists,
   isNotFound,
+  must,
   statusError,
   type UnstructuredObject,
 } from '../../../../machinery/index.ts';
@@ -190,7 +191,8 @@ export class Kubelet implements ClusterNode {
     const { machine } = this;
     const route = this.#home?.serviceRoute(host, port, namespace);
     if (route?.kind === 'refused') throw new UnreachableError('ECONNREFUSED', host, port);
-    if (route?.kind === 'api') return machine.network.dial(this.#server!.host, this.#server!.port, machine);
+    if (route?.kind === 'api')
+      return machine.network.dial(must(this.#server, 'server').host, must(this.#server, 'server').port, machine);
     const target = route?.target ?? { address: host, port };
     const own = this.#home?.podService(target.address, target.port);
     return own ?? machine.network.dial(target.address, target.port, machine);
@@ -272,7 +274,7 @@ export class Kubelet implements ClusterNode {
   /** Creates the Node, or takes up the one of an earlier boot. */
   async #register(): Promise<void> {
     const client = this.#connect();
-    const node = newNode(this.machine, this.#facts!);
+    const node = newNode(this.machine, must(this.#facts, 'facts'));
     try {
       await client.create(Nodes, node, writes);
     } catch (error) {
@@ -284,9 +286,9 @@ export class Kubelet implements ClusterNode {
 
   /** The client for this moment: the way through the network is tried anew each time, the handshake is not. */
   #connect(): Client {
-    const kubeconfig = this.#kubeconfig!;
+    const kubeconfig = must(this.#kubeconfig, 'kubeconfig');
     if (this.#connection) {
-      const { host, port } = this.#server!;
+      const { host, port } = must(this.#server, 'server');
       const reached = this.machine.network.dial(host, port, this.machine).api;
       if (reached === this.#connection.api) return this.#connection.client;
     }
@@ -360,14 +362,16 @@ export class Kubelet implements ClusterNode {
     };
     try {
       if (this.#home?.renewLease(lease)) return;
-      const before = this.#lease ?? (await client.get(Leases, { namespace: lease.metadata.namespace!, name }));
+      const before =
+        this.#lease ??
+        (await client.get(Leases, { namespace: must(lease.metadata.namespace, 'metadata.namespace'), name }));
       // Somebody else may write it meanwhile: the next heartbeat reads it anew.
       this.#lease = undefined;
       this.#lease = await client.update(Leases, { ...lease, metadata: before.metadata }, writes);
     } catch (error) {
       if (!isNotFound(error)) throw error;
       const node = await client.get(Nodes, { name });
-      const owner = { apiVersion: 'v1', kind: 'Node', name, uid: node.metadata.uid! };
+      const owner = { apiVersion: 'v1', kind: 'Node', name, uid: must(node.metadata.uid, 'metadata.uid') };
       this.#lease = await client.create(
         Leases,
         { ...lease, metadata: { ...lease.metadata, ownerReferences: [owner] } },
@@ -410,7 +414,7 @@ export class Kubelet implements ClusterNode {
     const client = this.#connect();
     const node: Node = await client.get(Nodes, { name: this.name });
     const text = this.#readinessText();
-    const status = nodeStatus(this.machine, this.#facts!, this.#readiness(), node);
+    const status = nodeStatus(this.machine, must(this.#facts, 'facts'), this.#readiness(), node);
     await client.patch(
       Nodes,
       { name: this.name },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Nodes, type Pod, Pods } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
-import { asJson, formatTime, isAlreadyExists } from '../../../../machinery/index.ts';
+import { asJson, formatTime, isAlreadyExists, must } from '../../../../machinery/index.ts';
 import type { RunningMachine } from '../../types.ts';
 import { type ControlPlaneComponent, controlPlaneComponents } from '../kubeadm/names.ts';
 import { readManifest } from './control-plane.ts';
@@ -84,7 +84,15 @@ async function createMirrorPod(
         'kubernetes.io/config.seen': formatTime(machine.clock.now()),
         'kubernetes.io/config.source': 'file',
       },
-      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: nodeName, uid: node.metadata.uid!, controller: true }],
+      ownerReferences: [
+        {
+          apiVersion: 'v1',
+          kind: 'Node',
+          name: nodeName,
+          uid: must(node.metadata.uid, 'metadata.uid'),
+          controller: true,
+        },
+      ],
     },
     spec: {
       ...manifest.spec,
@@ -96,6 +104,6 @@ async function createMirrorPod(
     return await client.create(Pods, pod, writes);
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    return await client.get(Pods, { namespace: 'kube-system', name: pod.metadata.name! });
+    return await client.get(Pods, { namespace: 'kube-system', name: must(pod.metadata.name, 'metadata.name') });
   }
 }

@@ -1,7 +1,14 @@
 import { type Pod, Pods } from '../../../../api/index.ts';
 import { configMapNames, secretNames } from '../../../../apiserver/index.ts';
 import type { Client } from '../../../../client/index.ts';
-import { type CancelTimer, deepEqual, isConflict, isNotFound, type KubeObject } from '../../../../machinery/index.ts';
+import {
+  type CancelTimer,
+  deepEqual,
+  isConflict,
+  isNotFound,
+  type KubeObject,
+  must,
+} from '../../../../machinery/index.ts';
 import {
   directLookup,
   type PodSandbox,
@@ -103,7 +110,7 @@ export class PodRunner implements PodWorkers {
     if (isMirrorPod(change)) return;
     const key = keyText(change);
     const known = this.#entries.get(key);
-    if (known?.pod.metadata.uid === change.metadata.uid) known!.pod = change;
+    if (known?.pod.metadata.uid === change.metadata.uid) must(known, 'known').pod = change;
     else {
       // The one before it ends by itself; the new one has nothing of it.
       if (known) this.#end(known);
@@ -227,7 +234,9 @@ export class PodRunner implements PodWorkers {
     // Finalizers of others may keep the object; the node is through with it.
     if (metadata.deletionGracePeriodSeconds === 0 && (metadata.finalizers?.length ?? 0) > 0) return;
     const where = { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
-    await this.#options.connect().delete(Pods, where, { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid! } });
+    await this.#options
+      .connect()
+      .delete(Pods, where, { gracePeriodSeconds: 0, preconditions: { uid: must(metadata.uid, 'metadata.uid') } });
     this.#forget(key, entry);
   }
 
