@@ -1,5 +1,5 @@
 import { conditionMeanings, kindConditions, notActedOn, notActedOnWarning } from '../../src/api/index.ts';
-import type { ResourceDefinition, VersionDefinition } from '../../src/machinery/index.ts';
+import { must, type ResourceDefinition, type VersionDefinition } from '../../src/machinery/index.ts';
 import { type FieldRow, fieldsOf } from './fields.ts';
 import { code, page, table } from './markdown.ts';
 
@@ -7,7 +7,10 @@ export const kindPath = ({ group, kind }: ResourceDefinition): string => `${grou
 
 export function kindPage(definition: ResourceDefinition): string {
   const { group, kind, plural, shortNames, categories, namespaced, storageVersion, versions } = definition;
-  const stored = versions.find(({ name }) => name === storageVersion)!;
+  const stored = must(
+    versions.find(({ name }) => name === storageVersion),
+    storageVersion,
+  );
   const resource = `${plural}.${group}`;
   const names = [
     ['resource', code(resource)],
@@ -26,7 +29,7 @@ export function kindPage(definition: ResourceDefinition): string {
     ...warnings,
     table(['', ''], names),
     `## Fields of ${storageVersion}\n\n${fieldTable(fieldsOf(stored.schema))}`,
-    ...versions.slice(1).map((version, index) => oldVersion(version, versions[index]!)),
+    ...versions.slice(1).map((version, index) => oldVersion(version, must(versions[index], 'the version before'))),
     columnsOf(stored),
     conditionsOf(resource),
   );

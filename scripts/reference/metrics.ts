@@ -42,7 +42,7 @@ function read(text: string): Metric[] {
       const [, , name = '', type = ''] = line.split(' ');
       const help = lines.find((other) => other.startsWith(`# HELP ${name} `))?.slice(`# HELP ${name} `.length) ?? '';
       const samples = lines.filter((other) => other.startsWith(name) && other.includes('{'));
-      const labels = samples.flatMap((sample) => [...sample.matchAll(/([a-z_]+)="/g)].map((match) => match[1]!));
+      const labels = samples.flatMap((sample) => [...sample.matchAll(/([a-z_]+)="/g)].map(([, name = '']) => name));
       return { name, type, help, labels: [...new Set(labels)].filter((label) => label !== 'le') };
     });
 }

@@ -20,11 +20,11 @@ export function programSources(except: readonly string[]): Map<string, string> {
 /** Strings of a source, with constants of the same file put in and `*` for everything else that varies. */
 export function stringsOf(source: string): string[] {
   const constants = new Map(
-    [...source.matchAll(/const (\w+) = "([^"\\]*)"/g)].map((match) => [match[1]!, match[2]!] as const),
+    [...source.matchAll(/const (\w+) = "([^"\\]*)"/g)].map(([, name = '', text = '']) => [name, text] as const),
   );
-  const plain = [...source.matchAll(/"([^"\\\n]*)"/g)].map((match) => match[1]!);
-  const templates = [...source.matchAll(/`((?:[^`\\]|\\.)*)`/g)].map((match) =>
-    match[1]!.replaceAll(/\$\{([^{}]*)\}/g, (_, name: string) => constants.get(name) ?? '*'),
+  const plain = [...source.matchAll(/"([^"\\\n]*)"/g)].map(([, text = '']) => text);
+  const templates = [...source.matchAll(/`((?:[^`\\]|\\.)*)`/g)].map(([, text = '']) =>
+    text.replaceAll(/\$\{([^{}]*)\}/g, (_, name: string) => constants.get(name) ?? '*'),
   );
   return [...plain, ...templates];
 }
