@@ -143,6 +143,24 @@ export function buildProgram(
   addRealKubernetesCommands(program, runs);
 
   program
+    .command('env')
+    .description('print the OPENSTACK_* variables of a cloud in clouds.yaml, for templates of clusters')
+    .argument('[clouds-yaml]', 'a clouds.yaml (default: the one the openstack command would find)')
+    .argument('[cloud]', 'a cloud of it')
+    .option('--unset', 'print what takes all OPENSTACK_* and CAPO_* variables away')
+    .addOption(
+      new Option('--shell <name>', 'whose language to print').choices(['sh', 'fish', 'powershell']).default('sh'),
+    )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  eval "$(capstan env clouds.yaml mycloud)"\n  eval "$(capstan env --unset)"\n  capstan env --shell fish mycloud | source\n',
+    )
+    .action(
+      runs(async (options, context, first, second) =>
+        (await import('./commands/env.ts')).printEnvironment(options as never, context, [first, second]),
+      ),
+    );
+  program
     .command('doctor')
     .description('check whether a cloud has what clusters need')
     .option('--cloud <name>', 'the cloud of clouds.yaml to look at (default: $OS_CLOUD, or the only one)')

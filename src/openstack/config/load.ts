@@ -26,6 +26,8 @@ export interface Clouds {
   readonly file: string | undefined;
   /** files passed over and keys given twice */
   readonly warnings: readonly string[];
+  /** the settings of a cloud as they are written, those of secure.yaml included */
+  entry(name: string): JsonObject;
   /** the named cloud, or the default one */
   cloud(name?: string, choice?: CloudChoice): Promise<CloudConfig>;
 }
@@ -59,6 +61,11 @@ export async function loadClouds(places: ConfigPlaces): Promise<Clouds> {
     defaultName,
     file: main.file?.path,
     warnings: [...skipped.map((text) => `skipped: ${text}`), ...main.warnings, ...secure.warnings],
+    entry(name) {
+      const own = Object.hasOwn(clouds, name) ? clouds[name] : undefined;
+      if (own === undefined) throw unknownCloud(name, Object.keys(clouds), source, skipped);
+      return mapping(own, source ?? 'clouds.yaml', name);
+    },
     async cloud(given, choice = {}) {
       const name = given || defaultName;
       if (name === undefined) throw noDefault(names, source, skipped);

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { capstan } from '../../support/command.ts';
+
+/** As guide 003 prints it: a key given twice, settings nobody knows. */
+const cloudsYaml = (ca: string): string => `clouds:
+  other:
+    auth: {auth_url: "https://elsewhere", username: x, password: not-to-be-seen, project_name: y}
+  mycloud_default:
+    auth:
+      auth_url: https://test1.mycloud.com:5000
+      project_name: Default Project
+      username: "it's me"
+      password: "$(reboot)"
+      version: 3
+      domain_name: CCP_Domain_37137
+      user_domain_name: "CCP_Domain_37137"
+      project_name: "Default Project 37137"
+      tenant_name: "Default Project 37137"
+    region_name: Kna1
+    cacert: ${ca}
+`;
+
+describe('capstan env', () => {
+  let directory: string;
+  let file: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'capstan-env-'));
+    file = join(directory, 'clouds.yaml');
+    await writeFile(join(directory, 'cacert.pem'), 'PEM\n');
+    await writeFile(file, cloudsYaml('cacert.pem'));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  it('is read by a shell as the variables of the chosen cloud alone', async () => {
+    const outcome = await capstan(['env', file, 'mycloud_default']);
+    expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
+    expect(outcome.stderr).toContain('project_name is given more than once');
+    const show = 'for v in YAML PROVIDER_CONF CACERT; do eval echo \\$OPENSTACK_CLOUD_${v}_B64 | base64 -d; done';
+    const shell = spawnSync('/bin/sh', ['-c', `${outcome.stdout}\necho $CAPO_CLOUD $OPENSTACK_CLOUD; ${show}`]);
+    const printed = shell.stdout.toString();
+    expect(printed).toContain('mycloud_default mycloud_default\n');
+    expect(printed).toContain('password: $(reboot)');
+    expect(printed).toContain('tenant-name="Default Project 37137"');
+    expect(printed).toContain('PEM\n');
+    expect(printed).not.toContain('not-to-be-seen');
+  });
+
+  it('names the clouds there are, and a file that is not there', async () => {
+    expect((await capstan(['env', file, 'mine'])).stderr).toContain('use one of: other, mycloud_default');
+    const missing = await capstan(['env', join(directory, 'none.yaml'), 'mine']);
+    expect(missing).toMatchObject({ code: 1, stdout: '' });
+    expect(missing.stderr).toContain('none.yaml cannot be read');
+    expect(await capstan(['env'])).toMatchObject({ code: 2 });
+  });
+
+  it('leaves nothing behind', async () => {
+    expect((await readdir(directory)).sort()).toEqual(['cacert.pem', 'clouds.yaml']);
+    expect(await readFile(file, 'utf8')).toBe(cloudsYaml('cacert.pem'));
+  });
+});
