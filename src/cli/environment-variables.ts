@@ -26,6 +26,7 @@ export const environmentVariables: Readonly<Record<string, string>> = {
   OS_CLIENT_SECURE_FILE: 'Path of secure.yaml.',
   OS_CLOUD: 'Cloud of clouds.yaml.',
   OS_CLOUD_NAME: 'Name of the cloud that the other OS_* variables make up; `envvars` without it.',
+  OS_PASSWORD: 'Password of a cloud, for `capstan env` where clouds.yaml has none.',
   OS_REGION_NAME: 'Region of the cloud.',
   SNAP_REAL_HOME: 'Home directory of the user, inside a snap.',
   TERM: '`dumb`: no colours.',

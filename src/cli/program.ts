@@ -157,7 +157,7 @@ export function buildProgram(
     )
     .action(
       runs(async (options, context, first, second) =>
-        (await import('./commands/env.ts')).printEnvironment(options as never, context, [first, second]),
+        (await import('./commands/print-environment.ts')).printEnvironment(options as never, context, [first, second]),
       ),
     );
   program

@@ -39,7 +39,8 @@ describe('capstan env', () => {
     const outcome = await capstan(['env', file, 'mycloud_default']);
     expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
     expect(outcome.stderr).toContain('project_name is given more than once');
-    const show = 'for v in YAML PROVIDER_CONF CACERT; do eval echo \\$OPENSTACK_CLOUD_${v}_B64 | base64 -d; done';
+    const names = ['OPENSTACK_CLOUD_YAML_B64', 'OPENSTACK_CLOUD_PROVIDER_CONF_B64', 'OPENSTACK_CLOUD_CACERT_B64'];
+    const show = names.map((name) => `echo "$${name}" | base64 -d`).join('; ');
     const shell = spawnSync('/bin/sh', ['-c', `${outcome.stdout}\necho $CAPO_CLOUD $OPENSTACK_CLOUD; ${show}`]);
     const printed = shell.stdout.toString();
     expect(printed).toContain('mycloud_default mycloud_default\n');
