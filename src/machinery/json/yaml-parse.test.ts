@@ -44,6 +44,13 @@ describe('parseYaml', () => {
     expect(duplicates.map(({ line }) => line)).toEqual(lines);
   });
 
+  it.each([
+    ['a:\n  b: [\n  1,\n  2\n]\nc: 3\n', { a: { b: [1, 2] }, c: 3 }],
+    ['a:\n  - b: [\n"x",\n"z"]\n    c: {d: 1,\ne: 2\n}\nf: 1\n', { a: [{ b: ['x', 'z'], c: { d: 1, e: 2 } }], f: 1 }],
+  ])('takes lists and maps in brackets that end left of where they began: %j', (text, value) => {
+    expect(parseYaml(text).value).toEqual(value);
+  });
+
   it.each<[string, number]>([
     ['a: 1\nb:\n\tc: 2\n', 3],
     ['a: 1\nb: [1\nc: 2\n', 3],

@@ -11,6 +11,7 @@ import {
   type Node,
   Parser,
   type YAMLMap,
+  type YAMLParseError,
 } from 'yaml';
 import { type LargeIntegers, parseJsonStrict } from './strict-json.ts';
 import type { JsonObject, JsonPrimitive, JsonValue } from './value.ts';
@@ -109,6 +110,20 @@ function parseAll(text: string, options: YamlOptions): ParsedDocument[] {
 export function parseWithLibrary(text: string, plainScalar: PlainScalarReader): ParsedDocument[] {
   const lines = new LineCounter();
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
+  let documents = compose(shallowTokens(text, lines, lineAt, new Lexer()));
+  const error = firstError(documents);
+  if (error) {
+    const lenient = error.code === 'BAD_INDENT' ? compose(shallowTokens(text, undefined, lineAt, flowLexer())) : [];
+    if (lenient.length === 0 || firstError(lenient)) {
+      throw new YamlParseError(lineAt(error.pos[0]), error.message, { cause: error });
+    }
+    documents = lenient;
+  }
+  const openEnd = text.endsWith('\n') ? Number.POSITIVE_INFINITY : text.length;
+  return documents.map((document) => new Reader(lineAt, plainScalar, openEnd).read(document));
+}
+
+function compose(tokens: readonly CST.Token[]): Document.Parsed[] {
   const composer = new Composer({
     schema: 'failsafe',
     resolveKnownTags: false,
@@ -116,27 +131,45 @@ export function parseWithLibrary(text: string, plainScalar: PlainScalarReader): 
     prettyErrors: false,
     logLevel: 'silent',
   });
-  const documents = [...composer.compose(shallowTokens(text, lines, lineAt))] as Document.Parsed[];
-  for (const { errors } of documents) {
-    const [error] = errors;
-    if (error) throw new YamlParseError(lineAt(error.pos[0]), error.message, { cause: error });
-  }
-  const openEnd = text.endsWith('\n') ? Number.POSITIVE_INFINITY : text.length;
-  return documents.map((document) => new Reader(lineAt, plainScalar, openEnd).read(document));
+  return [...composer.compose(tokens)] as Document.Parsed[];
 }
 
+const firstError = (documents: readonly Document.Parsed[]): YAMLParseError | undefined =>
+  documents.find(({ errors }) => errors.length > 0)?.errors[0];
+
 /** The syntax of a text, which is read without recursion; too deep a text is refused as soon as that shows. */
-function shallowTokens(text: string, lines: LineCounter, lineAt: (offset: number) => number): CST.Token[] {
-  const parser = new Parser(lines.addNewLine);
+function shallowTokens(
+  text: string,
+  lines: LineCounter | undefined,
+  lineAt: (offset: number) => number,
+  lexer: Lexer,
+): CST.Token[] {
+  const parser = new Parser(lines?.addNewLine);
   const tokens: CST.Token[] = [];
-  lines.addNewLine(0);
-  for (const lexeme of new Lexer().lex(text)) {
+  lines?.addNewLine(0);
+  for (const lexeme of lexer.lex(text)) {
     for (const token of parser.next(lexeme)) tokens.push(token);
     // What is being built: the document, the collections around the present place, and a scalar.
     if (parser.stack.length > maxYamlDepth + 2) throw new YamlParseError(lineAt(parser.offset), 'exceeded max depth');
   }
   for (const token of parser.end()) tokens.push(token);
   return tokens;
+}
+
+/**
+ * Between brackets indentation has no meaning to Go's reader: a list may go on and end left of where it began. The library is
+ * strict about that, by comparing with the indentation it expects next; there is none between brackets here.
+ */
+function flowLexer(): Lexer {
+  const lexer = new Lexer();
+  let expected: unknown = Reflect.get(lexer, 'indentNext');
+  Object.defineProperty(lexer, 'indentNext', {
+    get: () => (Number(Reflect.get(lexer, 'flowLevel')) > 0 ? 0 : expected),
+    set: (value: unknown) => {
+      expected = value;
+    },
+  });
+  return lexer;
 }
 
 /** Turns the nodes of one document into plain values. */
