@@ -141,6 +141,16 @@ describe('dependencies', () => {
     expect(render(files).objects).toHaveLength(1);
   });
 
+  it('may be given numbers where texts are meant', () => {
+    const files = {
+      'Chart.yaml':
+        'apiVersion: v2\nname: main\nversion: 0.1.0\nappVersion: 1.10\nannotations: {count: 7, on-top: true}\n',
+      'templates/x.yaml':
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  chart: {{ .Chart.AppVersion }} {{ .Chart.Annotations.count }} {{ index .Chart.Annotations "on-top" }}\n',
+    };
+    expect(render(files).objects[0]?.object['data']).toEqual({ chart: '1.1 7 true' });
+  });
+
   it('that are libraries only lend their templates', () => {
     const files = {
       'Chart.yaml': chartYaml('main'),

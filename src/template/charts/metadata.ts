@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machinery/index.ts';
 import { TemplateError } from '../errors.ts';
+import { formatFloat } from '../format/index.ts';
 import { Version } from '../functions/version.ts';
 import type { ChartDependency, ChartMetadata, Maintainer } from './chart.ts';
 
@@ -113,6 +114,9 @@ export class FieldReader {
 
   text(value: JsonValue | undefined, field: string): string {
     if (value === undefined || value === null) return '';
+    // `appVersion: 1.0` is the text "1", as for whoever reads YAML into a field of Go that is a text
+    if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : formatFloat(value, 'g', -1);
+    if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
     return typeof value === 'string' ? value : this.#wrong(value, field, 'string');
   }
 

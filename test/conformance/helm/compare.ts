@@ -74,11 +74,14 @@ async function renderTheirs(helm: string, wanted: Case): Promise<Rendered> {
   return { documents: readOutput(outcome.stdout) };
 }
 
-/** `helm template` puts each document below a line with its source. */
+/**
+ * `helm template` puts each document below a line with its source. The line end before the next such line is none of the document,
+ * to those who read it either; that of the last one is treated alike.
+ */
 function readOutput(stdout: string): Document[] {
   const documents: Document[] = [];
   let source = '';
-  for (const text of stdout.split(/(?:^|\n)---[ \t]*(?:\n|$)/)) {
+  for (const text of stdout.replace(/\n$/, '').split(/(?:^|\n)---[ \t]*(?:\n|$)/)) {
     source = /^# Source: (.*)$/m.exec(text)?.[1] ?? source;
     const { value } = parseYaml(text, { largeIntegers: 'keep' });
     if (value === null) continue;

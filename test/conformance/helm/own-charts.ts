@@ -69,6 +69,17 @@ const schemaChart = (name: string, values: string): OwnChart => ({
 
 export const ownCharts: readonly OwnChart[] = [
   {
+    name: 'numbers where texts are meant, and texts that end with their file',
+    files: {
+      'Chart.yaml':
+        'apiVersion: v2\nname: main\nversion: 1.2.3\nappVersion: 1.10\ndescription: true\nkeywords: [1, 2.5]\nannotations: {n: 20201231, b: false, f: 0.00001}\n',
+      'templates/a.yaml': `${show('a', '.Chart')}  last: |\n    text`,
+      'templates/b.yaml': `${object('ConfigMap', 'b').trimEnd()}\ndata:\n  folded: >\n    x\n    y\n\n---\n${show('c', '1')}  kept: |+\n    text`,
+      'templates/c.yaml':
+        'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: brackets\ndata: {\n"a": "1",\n"b": "2"\n}\n',
+    },
+  },
+  {
     name: 'values of charts within charts, nulls, globals',
     files: {
       'Chart.yaml': chart('main', dependencies('name: sub, version: ">=1.0.0", repository: ""')),
