@@ -242,6 +242,22 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'KubeadmControlPlane',
       'A machine was deleted and its replacement is still to be created.',
     ],
+    'in-place-updates.internal.cluster.x-k8s.io/acknowledged-move': [
+      'MachineSet',
+      'Machines that were moved to it for an in-place update and are counted now.',
+    ],
+    'in-place-updates.internal.cluster.x-k8s.io/move-machines-to-machineset': [
+      'MachineSet',
+      'The set its machines are moved to for an in-place update instead of being deleted.',
+    ],
+    'in-place-updates.internal.cluster.x-k8s.io/pending-acknowledge-move': [
+      'Machine',
+      'It was moved to another set for an in-place update and is not counted there yet.',
+    ],
+    'in-place-updates.internal.cluster.x-k8s.io/receive-machines-from-machinesets': [
+      'MachineSet',
+      'Sets whose machines are moved to it for an in-place update.',
+    ],
     'in-place-updates.internal.cluster.x-k8s.io/update-in-progress': ['Machine', 'An in-place update is under way.'],
     'infrastructure.cluster.x-k8s.io/*-floating-ip-id': [
       'OpenStackCluster',

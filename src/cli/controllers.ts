@@ -147,6 +147,7 @@ export function addControllers(
     setupControlPlaneControllers(manager, {
       ...common,
       ...shared,
+      ...hooks,
       metrics,
       peers,
       backupDirectory,

@@ -1,7 +1,13 @@
 import type { Client, ConnectionConfig } from '../../client/index.ts';
 import type { Clock, PeerPolicy, Random } from '../../machinery/index.ts';
 import type { Manager, RuntimeMetrics } from '../../runtime/index.ts';
-import { type ConnectWorkload, connectOverHttp, type ExternalObjects, type WorkloadClusters } from '../shared/index.ts';
+import {
+  type ConnectWorkload,
+  connectOverHttp,
+  type ExternalObjects,
+  type HookCaller,
+  type WorkloadClusters,
+} from '../shared/index.ts';
 import { pooledEtcd } from './etcd-client/pool.ts';
 import type { OpenEtcd } from './etcd-client/types.ts';
 import { hostedControlPlaneController } from './hosted-control-plane/controller.ts';
@@ -45,6 +51,8 @@ export interface ControlPlaneControllersOptions {
   backupDirectory?: string;
   /** which peers may be asked on the word of a tenant; default: any */
   peers?: PeerPolicy;
+  /** who asks runtime extensions; without, no machine is updated in place */
+  hooks?: HookCaller;
 }
 
 /** Adds the controllers of control planes, on machines and in Pods, to a manager. */
@@ -58,6 +66,7 @@ export function setupControlPlaneControllers(manager: Manager, options: ControlP
       externals,
       etcd: options.etcd ?? pooledEtcd(etcdConnector({ client, workloads, clock }), etcdTargetKey, clock),
       servingCertificate: options.servingCertificate ?? servingCertificateReader({ workloads, clock }),
+      ...(options.hooks && { hooks: options.hooks }),
       ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
       ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
       ...(options.remoteConditionsGracePeriodMs !== undefined && {

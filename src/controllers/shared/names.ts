@@ -27,6 +27,15 @@ export const revisionAnnotation = 'machinedeployment.clusters.x-k8s.io/revision'
 export const desiredReplicasAnnotation = 'machinedeployment.clusters.x-k8s.io/desired-replicas';
 export const maxReplicasAnnotation = 'machinedeployment.clusters.x-k8s.io/max-replicas';
 export const updateInProgressAnnotation = 'in-place-updates.internal.cluster.x-k8s.io/update-in-progress';
+/** on a MachineSet: where its machines go instead of being deleted */
+export const moveMachinesToAnnotation = 'in-place-updates.internal.cluster.x-k8s.io/move-machines-to-machineset';
+/** on a MachineSet: names of those whose machines it takes, with commas between them */
+export const receiveMachinesFromAnnotation =
+  'in-place-updates.internal.cluster.x-k8s.io/receive-machines-from-machinesets';
+/** on a Machine that was moved to another set and is not counted there yet */
+export const pendingAcknowledgeMoveAnnotation = 'in-place-updates.internal.cluster.x-k8s.io/pending-acknowledge-move';
+/** on a MachineSet: names of machines that were moved to it and are counted now, with commas between them */
+export const acknowledgedMoveAnnotation = 'in-place-updates.internal.cluster.x-k8s.io/acknowledged-move';
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Control planes that run as Pods and say themselves where their API is: infrastructure must wait for that. */

@@ -67,7 +67,7 @@ export interface WorldOptions extends Omit<FakeProviderOptions, 'workload'> {
   /** who asks runtime extensions */
   hookCaller?: (manager: Manager, parts: ControllerParts) => HookCaller;
   /** more controllers for the manager under test */
-  extend?: (manager: Manager, shared: ClusterControllers & ControllerParts) => void;
+  extend?: (manager: Manager, shared: ClusterControllers & ControllerParts & { hooks?: HookCaller }) => void;
   /** whether `extend` adds the topology controllers */
   topologies?: boolean;
   /** more controllers of the imaginary provider */
@@ -198,7 +198,14 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
         };
       },
     });
-    options.extend?.(manager, { ...areas, client: controllersClient, clock, random, namespace });
+    options.extend?.(manager, {
+      ...areas,
+      client: controllersClient,
+      clock,
+      random,
+      namespace,
+      ...(hooks && { hooks }),
+    });
     const providers = createManager({ client, clock, random: seededRandom(seed + 7), log: logger, namespace });
     for (const definition of fakeProvider({ ...options, workload })) providers.add(definition);
     for (const definition of options.providers?.({ client, workload, clock }) ?? []) providers.add(definition);

@@ -19,6 +19,7 @@ const catalogue = {
   FailedScaleUp: 'A further control plane machine could not be created.',
   FailedDrainNode: 'A Node is not drained yet.',
   FailedWaitForVolumeDetach: 'Volumes of a Node are still attached.',
+  InPlaceUpdate: 'A machine is updated in place by a runtime extension instead of being replaced, or cannot be.',
   InfrastructureReady: 'The infrastructure of the cluster is provisioned.',
   MachineMarkedUnhealthy: 'The owner of a machine was asked to replace it.',
   NodeVolumesDetached: 'All volumes of a Node are detached.',

@@ -46,6 +46,8 @@ export interface DesiredSetOptions {
   replicas: number;
   /** set for old sets while users delete their machines one by one */
   disableCreate: boolean;
+  /** besides those of every set */
+  annotations?: Readonly<Record<string, string>>;
   /** the living set, for what is fixed at birth */
   existing?: MachineSet;
 }
@@ -80,6 +82,7 @@ export function desiredSet(deployment: MachineDeployment, options: DesiredSetOpt
         [desiredReplicasAnnotation]: String(limits.replicas),
         [maxReplicasAnnotation]: String(limits.replicas + limits.maxSurge),
         [disableMachineCreateAnnotation]: String(options.disableCreate),
+        ...options.annotations,
       },
       ownerReferences: [ownerReference(deployment, MachineDeployments, { controller: true })],
     },

@@ -37,6 +37,7 @@ import { type ClusterControllerDependencies, defaultConcurrency } from '../commo
 import { byCluster, byController, byReference, clusterIndexValue, registerIndexes } from '../common/indexes.ts';
 import { machineConditionsChanged } from '../common/machine-changes.ts';
 import { combined, type Phase, runPhases } from '../common/phases.ts';
+import type { Refusals } from './in-place.ts';
 import { adoptAndLabel, adoptSets, checkTemplates, cleanUp, deleteAll, rollOut } from './phases.ts';
 import { type MachineDeploymentScope, machineDeploymentManager } from './scope.ts';
 import { observeMachineDeployment } from './status.ts';
@@ -48,6 +49,7 @@ const deleting: readonly Phase<MachineDeploymentScope>[] = [adoptAndLabel, delet
 export function machineDeploymentController(dependencies: ClusterControllerDependencies): ControllerDefinition {
   const { cache } = dependencies;
   const applies = createApplyOnce(machineDeploymentManager);
+  const refusals: Refusals = new Map();
   const follower = dependencies.externals.follow((object) =>
     cache.lister(MachineDeployments).byIndex(byReference, objectIndexValue(object)).map(objectKey),
   );
@@ -70,6 +72,8 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
       context,
       follower,
       applies,
+      dependencies,
+      refusals,
       cluster,
       original: deployment,
       deployment: draft,

@@ -1,22 +1,35 @@
-import { Clusters, clusterNameLabel, MachineDeployments, type MachineSet, MachineSets } from '../../../api/index.ts';
+import {
+  Clusters,
+  clusterNameLabel,
+  type Machine,
+  MachineDeployments,
+  type MachineSet,
+  MachineSets,
+} from '../../../api/index.ts';
 import { objectKey, withOptimisticLock } from '../../../client/index.ts';
 import { asJson, ignoreNotFound, labelSelectorFromObject, parseRfc3339 } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import {
+  acknowledgedMoveAnnotation,
   controllerOf,
   ensureTemplate,
   fieldManager,
   isDeleting,
+  isTrue,
   machineDeploymentFinalizer,
   machineTemplateHashLabel,
+  moveMachinesToAnnotation,
   ownerReference,
+  receiveMachinesFromAnnotation,
   revisionAnnotation,
+  updateInProgressAnnotation,
   withOwner,
   withoutFinalizer,
 } from '../../shared/index.ts';
 import { byCluster, clusterIndexValue } from '../common/indexes.ts';
 import { rolloutAfter } from '../common/template.ts';
 import { desiredSet, setIdentity } from './desired-set.ts';
+import { findMovable, machinesOf, receivedBy } from './in-place.ts';
 import { findRevisions, nextRevision, type Revisions, revisionOf } from './revisions.ts';
 import { rolloutLimits } from './rollout-limits.ts';
 import { planPaused, planRollout, type ScalePlan, type SetState } from './rollout-plan.ts';
@@ -68,6 +81,15 @@ export async function adoptSets(scope: MachineDeploymentScope): Promise<undefine
   }
 }
 
+/** With the machines a cache has of it: while some change from set to set, no count alone is to be believed. */
+function countedStateOf(set: MachineSet, machines: readonly Machine[]): SetState {
+  const { current, available, ...state } = stateOf(set);
+  const isUpdating = ({ metadata }: Machine): boolean =>
+    metadata.annotations?.[updateInProgressAnnotation] !== undefined;
+  const well = machines.filter((machine) => isTrue(machine, 'Available') && !isUpdating(machine)).length;
+  return { ...state, current: Math.max(current, machines.length), available: Math.min(available, well) };
+}
+
 function stateOf(set: MachineSet): SetState {
   return {
     name: set.metadata.name ?? '',
@@ -103,6 +125,18 @@ async function writeSets(scope: MachineDeploymentScope, revisions: Revisions, pa
     ? { name: current.metadata.name ?? '', hash: current.metadata.labels?.[machineTemplateHashLabel] ?? '' }
     : setIdentity(deployment, revision);
   const live = old.filter((set) => !isDeleting(set));
+  const template = desiredSet(deployment, {
+    ...identity,
+    revision,
+    replicas: current?.spec.replicas ?? 0,
+    disableCreate: false,
+    ...(current && { existing: current }),
+  });
+  const movable = paused ? new Set<string>() : await findMovable(scope, template, live);
+  const received = current ? receivedBy(current, machinesOf(scope, current)) : { names: [], uncounted: 0 };
+  const isMoving = movable.size > 0 || received.names.length > 0;
+  const seen = (set: MachineSet): SetState => (isMoving ? countedStateOf(set, machinesOf(scope, set)) : stateOf(set));
+  const size = (current?.spec.replicas ?? 0) + received.uncounted;
   let plan: ScalePlan;
   if (paused)
     plan = planPaused(current && stateOf(current), live.map(stateOf), limits, {
@@ -110,16 +144,19 @@ async function writeSets(scope: MachineDeploymentScope, revisions: Revisions, pa
     });
   else {
     const state = current
-      ? stateOf(current)
+      ? { ...seen(current), spec: size }
       : { name: identity.name, spec: 0, current: 0, available: 0, createdMs: Number.MAX_SAFE_INTEGER };
-    plan = planRollout(strategy, state, live.map(stateOf), limits);
+    plan = planRollout(strategy, state, live.map(seen), limits, { movable: movable.size > 0 });
   }
   if (current || !paused) {
     const { metadata } = deployment;
-    const replicas = plan.get(identity.name) ?? current?.spec.replicas ?? 0;
-    const disableCreate = false;
-    const desired = { ...identity, revision, replicas, disableCreate, ...(current && { existing: current }) };
-    await applySet(scope, current, desiredSet(deployment, desired));
+    const annotations = {
+      ...(movable.size > 0 && { [receiveMachinesFromAnnotation]: [...movable].sort().join(',') }),
+      ...(received.names.length > 0 && { [acknowledgedMoveAnnotation]: received.names.join(',') }),
+    };
+    const replicas = plan.get(identity.name) ?? size;
+    const desired = { ...identity, revision, replicas, disableCreate: false, annotations };
+    await applySet(scope, current, desiredSet(deployment, { ...desired, ...(current && { existing: current }) }));
     metadata.annotations = { ...metadata.annotations, [revisionAnnotation]: String(revision) };
   }
   for (const set of live) {
@@ -130,6 +167,7 @@ async function writeSets(scope: MachineDeploymentScope, revisions: Revisions, pa
       revision: revisionOf(set),
       replicas: plan.get(name) ?? set.spec.replicas ?? 0,
       disableCreate: strategy === 'OnDelete',
+      annotations: movable.has(name) ? { [moveMachinesToAnnotation]: identity.name } : {},
       existing: set,
     });
     await applySet(scope, set, desired);

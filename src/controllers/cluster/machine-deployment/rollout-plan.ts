@@ -15,16 +15,22 @@ export interface SetState {
 /** New sizes of sets, by name; sets that stay as they are do not appear. */
 export type ScalePlan = Map<string, number>;
 
-/** Either strategy fills the current set first; a set that does not exist yet is one of size nought. */
+/**
+ * Machines that are `movable` come to the current set from an old one and are updated there: new ones are made only in place of
+ * those that are missing, and one for the time of the rollout where none may be unavailable.
+ *
+ * Either strategy fills the current set first; a set that does not exist yet is one of size nought.
+ */
 export function planRollout(
   strategy: 'RollingUpdate' | 'OnDelete',
   current: SetState,
   old: readonly SetState[],
   limits: RolloutLimits,
+  { movable = false }: { movable?: boolean } = {},
 ): ScalePlan {
   const plan: ScalePlan = new Map();
   const outdated = [...old].sort(byAge);
-  growCurrent(plan, current, outdated, limits, strategy);
+  growCurrent(plan, current, outdated, limits, { strategy, movable });
   if (strategy === 'OnDelete') followDeletions(plan, current, outdated, limits);
   else {
     shrinkOld(plan, current, outdated, limits);
@@ -43,8 +49,8 @@ function growCurrent(
   plan: ScalePlan,
   current: SetState,
   old: readonly SetState[],
-  { replicas, maxSurge }: RolloutLimits,
-  strategy: 'RollingUpdate' | 'OnDelete',
+  { replicas, maxSurge, maxUnavailable }: RolloutLimits,
+  { strategy, movable }: { strategy: 'RollingUpdate' | 'OnDelete'; movable: boolean },
 ): void {
   if (current.spec === replicas) return;
   if (current.spec > replicas) {
@@ -53,7 +59,8 @@ function growCurrent(
   }
   const most = replicas + (strategy === 'OnDelete' ? 0 : maxSurge);
   const total = sum([...old, current], (set) => Math.max(set.spec, set.current));
-  const room = Math.min(most - total, replicas - current.spec);
+  const lacking = movable ? Math.max(replicas - total, maxUnavailable === 0 && total === replicas ? 1 : 0) : most;
+  const room = Math.min(most - total, replicas - current.spec, lacking);
   if (room > 0) plan.set(current.name, current.spec + room);
 }
 

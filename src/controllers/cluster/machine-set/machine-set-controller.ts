@@ -42,6 +42,7 @@ import { combined, type Phase, runPhases } from '../common/phases.ts';
 import { deleteLeftovers } from './create-machines.ts';
 import { syncMachinesOfSet } from './machine-owner.ts';
 import { adoptAndLabel, findMachines, selects } from './membership.ts';
+import { beginUpdates } from './move-machines.ts';
 import { deleteAll, remediate, syncReplicas } from './replicas.ts';
 import { type MachineSetScope, machineSetManager, machineSetMetadataManager } from './scope.ts';
 import { observeMachineSet } from './status.ts';
@@ -53,6 +54,7 @@ const normal: readonly Phase<MachineSetScope>[] = [
   checkTemplates,
   remediate,
   syncMachinesOfSet,
+  beginUpdates,
   syncReplicas,
   deleteLeftovers,
 ];

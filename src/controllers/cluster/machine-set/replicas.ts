@@ -15,20 +15,43 @@ import {
 } from '../../shared/index.ts';
 import { createMissing, preflight } from './create-machines.ts';
 import { machinesToDelete } from './deletion-order.ts';
+import { isUncounted, mayMove, moveMachine, receiverOf } from './move-machines.ts';
 import { planRemediation } from './remediation.ts';
 import type { MachineSetScope } from './scope.ts';
 
 const preflightRetryMs = 15_000;
+const receiverRetryMs = 1_000;
 
 /** As many machines as desired: no more, no fewer. */
 export async function syncReplicas(scope: MachineSetScope): Promise<Result | undefined> {
   const { set, context } = scope;
   const { replicas } = set.spec;
   if (replicas === undefined) return undefined;
-  const difference = scope.machines.length - replicas;
+  const counted = scope.machines.filter((machine) => !isUncounted(set, machine));
+  const difference = counted.length - replicas;
   if (difference < 0) return await createMissing(scope, -difference);
-  const leaving = machinesToDelete(scope.machines, difference, set.spec.deletion?.order, context.clock.now());
-  for (const machine of leaving) if (!isDeleting(machine)) await deleteMachine(scope, machine);
+  const leaving = machinesToDelete(counted, difference, set.spec.deletion?.order, context.clock.now());
+  return await letGo(scope, leaving);
+}
+
+/** Machines go to the set that takes them, as far as there is one, and are deleted otherwise. */
+async function letGo(scope: MachineSetScope, leaving: readonly Machine[]): Promise<Result | undefined> {
+  const taken = leaving.length > 0 ? receiverOf(scope) : undefined;
+  if (taken === 'later') return after(receiverRetryMs, 'the set that takes its machines');
+  if (taken) {
+    // what a new machine would have to wait for, one that becomes new has to wait for, too
+    scope.blocked = await preflight({ ...scope, set: taken.receiver });
+    if (scope.blocked.length > 0) return after(preflightRetryMs, 'preflight checks of an update in place');
+  }
+  let room = taken?.room ?? 0;
+  for (const machine of leaving) {
+    if (isDeleting(machine)) continue;
+    if (taken && room > 0 && mayMove(machine)) {
+      await moveMachine(scope, machine, taken.receiver);
+      scope.machines = scope.machines.filter((other) => other !== machine);
+      room--;
+    } else await deleteMachine(scope, machine);
+  }
   return undefined;
 }
 

@@ -35,7 +35,7 @@ export function observeMachineSet(draft: MachineSet, seen: MachineSetObservation
   const set = (type: string, verdict: Verdict): void => setVerdict(draft, type, verdict, nowMs);
   count(draft, machines);
   set('ScalingUp', scalingUp(draft, seen));
-  set('ScalingDown', scalingDown(draft, machines, nowMs));
+  set('ScalingDown', scalingDown(draft, seen));
   set('MachinesReady', machinesReady(machines));
   set('MachinesUpToDate', machinesUpToDate(machines, nowMs));
   set('Remediating', remediating(machines, 'MachineSet'));
@@ -100,12 +100,12 @@ function scalingUp(
   return { status: 'True', reason: 'ScalingUp', message };
 }
 
-function scalingDown(set: MachineSet, machines: readonly Machine[], nowMs: number): Verdict {
+function scalingDown(set: MachineSet, { machines, blocked, nowMs }: MachineSetObservation): Verdict {
   if (set.spec.replicas === undefined) return waiting;
   const desired = isDeleting(set) ? 0 : set.spec.replicas;
-  return machines.length > desired
-    ? { status: 'True', reason: 'ScalingDown', message: scalingDownText(machines, machines.length, desired, nowMs) }
-    : { status: 'False', reason: 'NotScalingDown' };
+  if (machines.length <= desired) return { status: 'False', reason: 'NotScalingDown' };
+  const lines = [scalingDownText(machines, machines.length, desired, nowMs), ...blocked.map((each) => `* ${each}`)];
+  return { status: 'True', reason: 'ScalingDown', message: lines.join('\n') };
 }
 
 function observeLegacy(draft: MachineSet, { machines, blocked, creationProblem, nowMs }: MachineSetObservation): void {

@@ -7,6 +7,7 @@ import {
   isDeleting,
   isHookPending,
   markHookDone,
+  slimObject,
   updateInProgressAnnotation,
 } from '../../shared/index.ts';
 import type { MachineScope, Referenced } from './scope.ts';
@@ -86,24 +87,8 @@ function referenceTo({ spec }: Machine, { kind }: UnstructuredObject): ContractR
 
 function desiredOf({ machine, infrastructure, bootstrap }: MachineScope): MachineObjects {
   return {
-    machine: asTyped<Machine>(slim(asUnstructured(machine))),
-    ...(infrastructure.state === 'found' && { infrastructureMachine: slim(infrastructure.provider.object) }),
-    ...(bootstrap.state === 'found' && { bootstrapConfig: slim(bootstrap.provider.object) }),
-  };
-}
-
-/** Names, labels, annotations and spec: the state is the extension's to find out. */
-function slim({ apiVersion, kind, metadata, spec }: UnstructuredObject): UnstructuredObject {
-  const { name, namespace, labels, annotations } = metadata;
-  return {
-    apiVersion,
-    kind,
-    metadata: {
-      ...(name !== undefined && { name }),
-      ...(namespace !== undefined && { namespace }),
-      ...(labels && { labels }),
-      ...(annotations && { annotations }),
-    },
-    ...(spec !== undefined && { spec }),
+    machine: asTyped<Machine>(slimObject(asUnstructured(machine))),
+    ...(infrastructure.state === 'found' && { infrastructureMachine: slimObject(infrastructure.provider.object) }),
+    ...(bootstrap.state === 'found' && { bootstrapConfig: slimObject(bootstrap.provider.object) }),
   };
 }

@@ -43,6 +43,7 @@ import {
 import { ensureCertificates } from './certificates.ts';
 import { deleteControlPlane } from './deletion.ts';
 import { isControlPlaneNode } from './health/node-marks.ts';
+import { completeInPlaceUpdates, waitForInPlaceUpdates } from './in-place.ts';
 import { inspectWorkload, tellUpToDate, tellWaiting } from './inspect.ts';
 import { ensureKubeconfig } from './kubeconfig.ts';
 import { deleteLeftovers } from './machines/create-machine.ts';
@@ -86,7 +87,9 @@ const normal: readonly Step[] = [
   inspectWorkload,
   removeStrangers,
   releaseMachines,
+  completeInPlaceUpdates,
   remediate,
+  waitForInPlaceUpdates,
   rollOut,
   scaleToReplicas,
   deleteLeftovers,

@@ -1,7 +1,8 @@
 import { done, type Result } from '../../../runtime/index.ts';
 import { hasLegacy, isDeleting, legacyFalse, legacyTrue, setLegacy } from '../../shared/index.ts';
 import { nextRolloutAt } from './decisions/rollout.ts';
-import { deleteMachine, scaleDown, scaleUp } from './scale.ts';
+import { tryInPlaceUpdate } from './in-place.ts';
+import { deleteMachine, isSteady, leastMissed, scaleDown, scaleUp } from './scale.ts';
 import { type ControlPlaneScope, clusterKeyOf, isInitialized, living, nameOf, requeueAfter } from './scope.ts';
 import { prepareUpgrade } from './workload/prepare-upgrade.ts';
 
@@ -25,7 +26,10 @@ export async function rollOut(scope: ControlPlaneScope): Promise<Result | undefi
   await prepareUpgrade(scope);
   const surge = Number(controlPlane.spec.rollout?.strategy?.rollingUpdate?.maxSurge ?? 1);
   const most = (controlPlane.spec.replicas ?? 1) + surge;
-  return scope.machines.length < most ? await scaleUp(scope) : await scaleDown(scope);
+  if (scope.machines.length < most) return await scaleUp(scope);
+  const next = leastMissed(scope);
+  const updated = next && isSteady(scope) ? await tryInPlaceUpdate(scope, next) : undefined;
+  return updated ?? (await scaleDown(scope));
 }
 
 /** An API server that answers for so long without kubeadm having finished is not going to be a cluster. */

@@ -55,18 +55,8 @@ function newDomain({ cluster, machines: all, outdated }: ControlPlaneScope): str
 
 /** Takes one machine away: the one that is missed least. */
 export async function scaleDown(scope: ControlPlaneScope): Promise<Result | undefined> {
-  const { context, controlPlane, cluster, health, outdated } = scope;
-  const machine = machineToRemove({
-    machines: scope.machines,
-    outdated: new Set(outdated.keys()),
-    unhealthy: new Set(
-      scope.machines.map(nameOf).filter((name) => {
-        const one = health.get(name);
-        return !one?.componentsHealthy || (isEtcdManaged(controlPlane) && !one.memberHealthy);
-      }),
-    ),
-    domains: controlPlaneDomains(cluster.status?.failureDomains),
-  });
+  const { context, controlPlane } = scope;
+  const machine = leastMissed(scope);
   if (!machine || !mayChange(scope, { kind: 'remove', machine })) return done();
   if (isEtcdManaged(controlPlane)) {
     try {
@@ -80,6 +70,28 @@ export async function scaleDown(scope: ControlPlaneScope): Promise<Result | unde
   await deleteMachine(scope, machine);
   context.events.event(controlPlane, 'Normal', 'SuccessfulDelete', `Deleted Machine "${nameOf(machine)}"`);
   return done();
+}
+
+/** Whether everything is well, that of the machine included which is to be changed. */
+export function isSteady(scope: ControlPlaneScope): boolean {
+  const change = { kind: 'add', replacesRemediated: false, replacesLast: false } as const;
+  return preflightProblems(preflightInput(scope), change).details.length === 0;
+}
+
+/** The machine that would be taken away next. */
+export function leastMissed(scope: ControlPlaneScope): Machine | undefined {
+  const { controlPlane, cluster, health, outdated } = scope;
+  return machineToRemove({
+    machines: scope.machines,
+    outdated: new Set(outdated.keys()),
+    unhealthy: new Set(
+      scope.machines.map(nameOf).filter((name) => {
+        const one = health.get(name);
+        return !one?.componentsHealthy || (isEtcdManaged(controlPlane) && !one.memberHealthy);
+      }),
+    ),
+    domains: controlPlaneDomains(cluster.status?.failureDomains),
+  });
 }
 
 export async function deleteMachine({ context }: ControlPlaneScope, machine: Machine): Promise<void> {

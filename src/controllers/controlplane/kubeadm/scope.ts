@@ -12,6 +12,7 @@ import {
 import {
   type ExternalObjects,
   type Follower,
+  type HookCaller,
   isDeleting,
   type MachineApplies,
   type MachineCreationProblem,
@@ -34,6 +35,8 @@ export interface ControlPlaneDependencies {
   watchFilter?: string;
   concurrency?: number;
   remoteConditionsGracePeriodMs?: number;
+  /** who asks runtime extensions; without, no machine is updated in place */
+  hooks?: HookCaller;
 }
 
 /** What is remembered of one control plane between passes. It saves questions; nothing is decided by it. */

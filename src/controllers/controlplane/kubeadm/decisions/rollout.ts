@@ -13,6 +13,12 @@ export interface RolloutInput {
 }
 
 const dayMs = 24 * 3_600_000;
+const certificatesReason = 'Certificates will expire soon';
+const rolloutAfterReason = 'KubeadmControlPlane spec.rolloutAfter expired';
+
+/** Whether only a new machine will do, whoever could change this one. */
+export const isNewMachineRequired = (reasons: readonly string[]): boolean =>
+  reasons.includes(certificatesReason) || reasons.includes(rolloutAfterReason);
 
 /** Why a machine is to be replaced, in upstream's words; nothing when it is as desired. */
 export function rolloutReasons(input: RolloutInput): string[] {
@@ -20,8 +26,8 @@ export function rolloutReasons(input: RolloutInput): string[] {
   const { spec } = controlPlane;
   const reasons: string[] = [];
   const renewAt = certificatesDueAt(controlPlane, machine);
-  if (renewAt !== undefined && nowMs >= renewAt) reasons.push('Certificates will expire soon');
-  if (isOlderThanRollout(controlPlane, machine, nowMs)) reasons.push('KubeadmControlPlane spec.rolloutAfter expired');
+  if (renewAt !== undefined && nowMs >= renewAt) reasons.push(certificatesReason);
+  if (isOlderThanRollout(controlPlane, machine, nowMs)) reasons.push(rolloutAfterReason);
   if (machine.spec.version !== spec.version) {
     reasons.push(`Version ${machine.spec.version ?? ''}, ${spec.version} required`);
   }

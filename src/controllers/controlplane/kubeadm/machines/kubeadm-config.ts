@@ -5,7 +5,7 @@ import {
   parseKubernetesVersion,
   withFormerDefaults,
 } from '../../../../api/index.ts';
-import { deepEqual } from '../../../../machinery/index.ts';
+import { asJson, deepEqual, type JsonValue } from '../../../../machinery/index.ts';
 
 /** kubelets of the control plane talk to the API server beside them; asked for by us while kubeadm has to be asked. */
 const localModeGate = 'ControlPlaneKubeletLocalMode';
@@ -51,6 +51,16 @@ export function isConfigUpToDate(controlPlane: KubeadmControlPlane, config: Kube
   if (deepEqual(comparable(current), wanted)) return true;
   // users may say different things for the first machine and for the others
   return init && deepEqual(comparable(config.spec), comparable(desiredConfigSpec(controlPlane, 'init')));
+}
+
+/** The configuration of a machine and the desired one, in the form in which they are compared. */
+export function configsToCompare(
+  controlPlane: KubeadmControlPlane,
+  config: KubeadmConfig,
+): { current: JsonValue; desired: JsonValue } {
+  const current = isInitConfig(config) ? joinOf(config.spec, controlPlane) : config.spec;
+  const json = (spec: KubeadmConfigSpec): JsonValue => asJson(Object(comparable(spec)));
+  return { current: json(current), desired: json(desiredConfigSpec(controlPlane, 'join')) };
 }
 
 /** What the first machine would have been given had it joined. */
