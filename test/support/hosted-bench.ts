@@ -44,11 +44,16 @@ const timeScale = 0.05;
 export interface HostedBenchOptions {
   /** the cloud is a `capstan cloud` of its own, in a process of its own */
   readonly cloudApart?: boolean;
+  /** further arguments of `capstan up` */
+  readonly args?: readonly string[];
 }
 
-export async function openHostedBench({ cloudApart = false }: HostedBenchOptions = {}): Promise<HostedBench> {
+export async function openHostedBench({
+  cloudApart = false,
+  args = [],
+}: HostedBenchOptions = {}): Promise<HostedBench> {
   const capstan = await startCapstan({
-    args: cloudApart ? [] : ['--simulated-cloud'],
+    args: [...(cloudApart ? [] : ['--simulated-cloud']), ...args],
     controllers: 'all',
     pods: 'simulated',
   });
