@@ -30,7 +30,7 @@ import { refuseHalfRestored } from './recovery/restore.ts';
 import { advertisedHost, servingHosts } from './serving-hosts.ts';
 import { stackAdmission } from './stack-admission.ts';
 import { keptSelector } from './stand-ins/kept-selector.ts';
-import { topologySteps } from './topology-admission.ts';
+import { classPatienceMs, topologySteps } from './topology-admission.ts';
 
 export interface ManagementApiOptions {
   dataDirectory: string;
@@ -119,7 +119,11 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
       admission: () => [
         ...(options.runsPods ? [keptSelector] : []),
         ...topologySteps(() => {
-          topologies ??= topologyAdmission({ client: server.localClient(loopbackUser), clock: systemClock });
+          topologies ??= topologyAdmission({
+            client: server.localClient(loopbackUser),
+            clock: systemClock,
+            classPatienceMs,
+          });
           return topologies;
         }),
         // after the check that a class of another namespace may be used: it is not spoken of before

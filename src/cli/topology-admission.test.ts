@@ -16,7 +16,7 @@ import {
 import { type ApiServer, controllerBackedPlugins, createApiServer, openObjectStore } from '../apiserver/index.ts';
 import type { Client } from '../client/index.ts';
 import { topologyAdmission } from '../controllers/index.ts';
-import { asTyped, type JsonObject, ManualClock, seededRandom } from '../machinery/index.ts';
+import { asTyped, type JsonObject, ManualClock, seededRandom, systemClock } from '../machinery/index.ts';
 import { memoryEngine } from '../store/index.ts';
 import { topologySteps } from './topology-admission.ts';
 
@@ -68,7 +68,8 @@ describe('admission of classes and their clusters', () => {
       protobuf: protobufRegistry,
       access: { mode: 'RBAC' },
       admission: () => {
-        const admission = () => topologyAdmission({ client: server.localClient(), clock });
+        const admission = () =>
+          topologyAdmission({ client: server.localClient(), clock: systemClock, classPatienceMs: 1_000 });
         return topologySteps(admission);
       },
     });
@@ -86,8 +87,10 @@ describe('admission of classes and their clusters', () => {
     spec: spec(over),
   });
   /** a class as its controller would leave it */
-  const ready = async (clusterClass: ClusterClass): Promise<void> => {
-    const { metadata } = await client.create(ClusterClasses, clusterClass, by);
+  const ready = async (clusterClass: ClusterClass): Promise<void> =>
+    await observe(await client.create(ClusterClasses, clusterClass, by));
+  const observe = async (clusterClass: ClusterClass): Promise<void> => {
+    const { metadata } = clusterClass;
     const variables = (clusterClass.spec.variables ?? []).map(({ name, ...rest }) => ({
       name,
       definitions: [{ from: 'inline', ...rest }],
@@ -220,6 +223,15 @@ describe('admission of classes and their clusters', () => {
       /"nope" cannot be found/,
     ],
     [
+      'a builtin variable that does not exist',
+      {
+        patches: [
+          definition({ op: 'add', path: '/spec/a', valueFrom: { variable: 'builtin.cluster.network.ipFamily' } }),
+        ] as never,
+      },
+      /no such builtin variable exists/,
+    ],
+    [
       'a template that cannot be read',
       { patches: [definition({ op: 'add', path: '/spec/a', valueFrom: { template: '{{ .a' } })] as never },
       /template can not be parsed/,
@@ -270,6 +282,14 @@ describe('admission of classes and their clusters', () => {
       { name: 'net', value: { cidr: 'y' } },
     ];
     await expect(change('c1', { variables: moved })).rejects.toThrow(/cidr stays/);
+  });
+
+  it('waits a moment for a class that was written just before', async () => {
+    const written = await client.create(ClusterClasses, classOf('late'), by);
+    const late = new Promise((resolve) => setTimeout(resolve, 300)).then(() => observe(written));
+    const refused = create('c9', { classRef: { name: 'late' }, variables: [{ name: 'size', value: 0 }] });
+    await expect(refused).rejects.toThrow(/greater than or equal to 1/);
+    await late;
   });
 
   it('refuses workers of a class that is not there, and pools', async () => {

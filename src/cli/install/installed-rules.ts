@@ -4,7 +4,7 @@ import { type TopologyAdmission, topologyAdmission } from '../../controllers/ind
 import { type Clock, type ResourceDefinition, systemClock } from '../../machinery/index.ts';
 import type { Rule, RuleRequest } from '../../webhooks/index.ts';
 import { stackAdmission } from '../stack-admission.ts';
-import { topologySteps } from '../topology-admission.ts';
+import { classPatienceMs, topologySteps } from '../topology-admission.ts';
 
 /** The rules of our kinds that look at other objects: the steps the embedded API takes, for webhooks. */
 export function installedRules(client: () => Client, clock: Clock): Rule[] {
@@ -12,7 +12,7 @@ export function installedRules(client: () => Client, clock: Clock): Rule[] {
   const steps = [
     ...stackAdmission(client),
     ...topologySteps(() => {
-      topologies ??= topologyAdmission({ client: client(), clock });
+      topologies ??= topologyAdmission({ client: client(), clock, classPatienceMs });
       return topologies;
     }),
   ];

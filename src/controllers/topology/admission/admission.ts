@@ -10,7 +10,15 @@ import {
   unsafeVersionAnnotation,
 } from '../../../api/index.ts';
 import type { Client } from '../../../client/index.ts';
-import { type Clock, clone, deepEqual, type FieldError, fieldError, isNotFound } from '../../../machinery/index.ts';
+import {
+  type Clock,
+  clone,
+  deepEqual,
+  type FieldError,
+  fieldError,
+  isNotFound,
+  sleep,
+} from '../../../machinery/index.ts';
 import { createContractResolver, isHookPending, isTrue, missingGrant } from '../../shared/index.ts';
 import { classReference, mayUseClass } from '../class-offer.ts';
 import { planeStateOf } from '../cluster/current-state.ts';
@@ -41,8 +49,17 @@ const forever = new AbortController().signal;
 /** values of so many Clusters are listed when a class stops to accept them */
 const maxUnhappy = 5;
 
-/** `client` reads with the rights of the controllers: what a tenant may not name is never looked at. */
-export function topologyAdmission({ client, clock }: { client: Client; clock: Clock }): TopologyAdmission {
+export interface TopologyAdmissionOptions {
+  /** reads with the rights of the controllers: what a tenant may not name is never looked at */
+  client: Client;
+  clock: Clock;
+  /** how long the write of a Cluster waits for a class that is there and not looked at yet; default: not at all */
+  classPatienceMs?: number;
+}
+
+const classPollMs = 100;
+
+export function topologyAdmission({ client, clock, classPatienceMs = 0 }: TopologyAdmissionOptions): TopologyAdmission {
   const contracts = createContractResolver({ client, clock });
 
   async function classOf(cluster: TopologyCluster, signal: AbortSignal): Promise<ClusterClass | undefined> {
@@ -56,6 +73,16 @@ export function topologyAdmission({ client, clock }: { client: Client; clock: Cl
 
   const isReady = (found: ClusterClass): boolean =>
     found.status?.observedGeneration === found.metadata.generation && isTrue(found, 'VariablesReady');
+
+  /** A class and its Cluster are often written in one go: what the Cluster says is checked once the class can be used. */
+  async function soonReady(cluster: TopologyCluster, signal: AbortSignal): Promise<ClusterClass | undefined> {
+    let found = await classOf(cluster, signal);
+    for (const end = clock.now() + classPatienceMs; found && !isReady(found) && clock.now() < end; ) {
+      await sleep(clock, classPollMs, signal);
+      found = await classOf(cluster, signal);
+    }
+    return found;
+  }
 
   /** Clusters of a class. Those of other namespaces count only where the class lets them use it. */
   async function usersOf(clusterClass: ClusterClass, signal: AbortSignal): Promise<TopologyCluster[]> {
@@ -143,8 +170,9 @@ export function topologyAdmission({ client, clock }: { client: Client; clock: Cl
   return {
     async defaultCluster(draft, old, signal = forever) {
       if (!hasTopology(draft) || !isConcerned(draft, old)) return;
-      const found = await classOf(draft, signal);
-      if (!(await mayUseClass(client, draft, found, signal))) return;
+      const known = await classOf(draft, signal);
+      if (!(await mayUseClass(client, draft, known, signal))) return;
+      const found = await soonReady(draft, signal);
       if (found && isReady(found)) defaultVariables(draft.spec.topology, clone(found.status?.variables ?? []));
     },
 

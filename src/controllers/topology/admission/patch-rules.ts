@@ -162,14 +162,44 @@ function validateIndexes(op: ClassJsonPatch['op'], target: string, path: string)
     : [];
 }
 
-const builtinRoots = /^builtin(\.(cluster|controlPlane|machineDeployment)(\.[A-Za-z0-9[\].]+)?)?$/;
+/** Every builtin variable there is, as a tree; what stands in quotes below `metadata`, and items of lists, are the users'. */
+const metadata = { labels: 'any', annotations: 'any' } as const;
+const builtins: Names = {
+  cluster: {
+    ...{ name: {}, namespace: {}, uid: {}, metadata },
+    topology: { version: {}, class: {}, classNamespace: {}, classRef: { name: {}, namespace: {} } },
+    network: { serviceDomain: {}, services: {}, pods: {} },
+  },
+  controlPlane: {
+    ...{ name: {}, replicas: {}, version: {}, metadata },
+    machineTemplate: { infrastructureRef: { name: {} } },
+  },
+  machineDeployment: {
+    ...{ class: {}, name: {}, topologyName: {}, replicas: {}, version: {}, metadata },
+    bootstrap: { configRef: { name: {} } },
+    infrastructureRef: { name: {} },
+  },
+};
+interface Names {
+  readonly [name: string]: Names | 'any';
+}
+
+function isBuiltin(path: readonly { readonly name: string }[]): boolean {
+  let names: Names | 'any' | undefined = builtins;
+  for (const { name } of path) {
+    if (names === 'any') return true;
+    names = Object.hasOwn(names, name) ? names[name] : undefined;
+    if (names === undefined) return false;
+  }
+  return true;
+}
 
 function validateVariable(variable: string, known: ReadonlySet<string> | undefined, path: string): FieldError[] {
   try {
-    const [first] = parseVariablePath(variable);
+    const [first, ...rest] = parseVariablePath(variable);
     const name = first?.name ?? '';
     if (name === 'builtin') {
-      return builtinRoots.test(variable) ? [] : [fieldError.invalid(path, variable, 'no such builtin variable exists')];
+      return isBuiltin(rest) ? [] : [fieldError.invalid(path, variable, 'no such builtin variable exists')];
     }
     if (!known || known.has(name)) return [];
     return [
