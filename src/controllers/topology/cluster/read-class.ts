@@ -1,21 +1,26 @@
 import { type ClusterClass, ClusterClasses, type TemplateReference } from '../../../api/index.ts';
 import { errorMessage, isNotFound, parseApiVersion, type UnstructuredObject } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
-import { type Follower, isTrue, missingGrant } from '../../shared/index.ts';
+import { ContractError, type Follower, isTrue, missingGrant } from '../../shared/index.ts';
 import { classReference, mayUseClass } from '../class-offer.ts';
 import { classKeyOf, type TopologyCluster } from '../common.ts';
 import type { Blueprint, WorkerBlueprint } from '../desired/types.ts';
 
-/** Why nothing can be done yet; whoever changes that wakes us. */
+/** Why nothing can be done yet; whoever changes that wakes us, unless a time is given. */
 export class NotYet extends Error {
   readonly reason: 'ClusterClassNotReconciled' | 'ReconcileFailed';
+  readonly retryMs: number | undefined;
 
-  constructor(reason: NotYet['reason'], message: string) {
+  constructor(reason: NotYet['reason'], message: string, { retryMs }: { retryMs?: number } = {}) {
     super(message);
     this.name = 'NotYet';
     this.reason = reason;
+    this.retryMs = retryMs;
   }
 }
+
+/** nobody tells when a kind is installed */
+const unknownKindRetryMs = 30_000;
 
 /** The class of a Cluster, once it may be used and its variables are known. Throws NotYet. */
 export async function readClass(context: ReconcileContext, cluster: TopologyCluster): Promise<ClusterClass> {
@@ -64,8 +69,7 @@ export async function readBlueprint(
       const template = await readTemplate(context, follower, reference, namespace);
       if (template) return template;
     } catch (error) {
-      if (context.signal.aborted) throw error;
-      throw new NotYet('ReconcileFailed', `${field} of ClusterClass ${metadata.name}: ${errorMessage(error)}`);
+      throw explainedBy(error, `${field} of ClusterClass ${metadata.name}`);
     }
     const { kind, name, apiVersion } = reference;
     throw new NotYet(
@@ -79,10 +83,7 @@ export async function readBlueprint(
   const contract = await follower
     .kindOf({ apiGroup: planeVersion.group, kind: planeKind }, context.signal)
     .catch((error: unknown) => {
-      throw new NotYet(
-        'ReconcileFailed',
-        `spec.controlPlane.templateRef of ClusterClass ${metadata.name}: ${errorMessage(error)}`,
-      );
+      throw explainedBy(error, `spec.controlPlane.templateRef of ClusterClass ${metadata.name}`);
     });
   const workers = new Map<string, WorkerBlueprint>();
   for (const { class: name } of cluster.spec.topology.workers?.machineDeployments ?? []) {
@@ -106,6 +107,12 @@ export async function readBlueprint(
     }),
     workers,
   };
+}
+
+/** A kind that cannot be used waits for a change of the class; an API that did not answer is asked again, and soon. */
+function explainedBy(error: unknown, where: string): unknown {
+  if (!(error instanceof ContractError)) return error;
+  return new NotYet('ReconcileFailed', `${where}: ${errorMessage(error)}`, { retryMs: unknownKindRetryMs });
 }
 
 /** A template in the version it is referred to in: patches are written for that version. */

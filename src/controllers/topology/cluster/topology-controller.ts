@@ -174,7 +174,7 @@ const cameOrWent: Predicate<KubeObject & { spec: { version?: string } }> = (even
 async function explained(pass: Pass, error: unknown): Promise<Result> {
   if (error instanceof NotYet) {
     await pass.say({ status: 'False', reason: error.reason, message: error.message });
-    return done();
+    return error.retryMs === undefined ? done() : after(error.retryMs, error.message);
   }
   await pass.say({ status: 'False', reason: 'ReconcileFailed', message: errorMessage(error) });
   // extensions make patches and plans, too: what they would answer today nobody tells
