@@ -58,7 +58,7 @@ export function apiServerParts(desired: PlaneSpec, facts: PlaneFacts): SidecarPa
       ...files.mounts,
       ...(component?.volumeMounts ?? []),
     ],
-    ...hardened(desired, { bindsLowPort: port < 1024 }),
+    ...hardened(desired, apiServerCapabilities),
     ...containerSettings(component),
   };
   return {
@@ -127,7 +127,7 @@ export function controllerManagerParts(desired: PlaneSpec, pkiVolume: string): S
           kubeconfig.mount,
           ...(component?.volumeMounts ?? []),
         ],
-        ...hardened(desired, { bindsLowPort: false }),
+        ...hardened(desired),
         ...containerSettings(component),
       },
     ],
@@ -151,7 +151,7 @@ export function schedulerParts(desired: PlaneSpec): SidecarParts {
         ports: [{ name: 'scheduler', containerPort: schedulerPort, protocol: 'TCP' }],
         ...probes(desired, 'scheduler', schedulerPort, healthz),
         volumeMounts: [kubeconfig.mount, ...(component?.volumeMounts ?? [])],
-        ...hardened(desired, { bindsLowPort: false }),
+        ...hardened(desired),
         ...containerSettings(component),
       },
     ],
@@ -163,13 +163,16 @@ export function schedulerParts(desired: PlaneSpec): SidecarParts {
 
 const pullPolicy = ({ layout }: PlaneSpec): string => (layout === 'together' ? 'Always' : 'IfNotPresent');
 
+/** The program file of the published image has this capability: without leave to it the kernel does not start it, whatever its port. */
+const apiServerCapabilities: readonly string[] = ['NET_BIND_SERVICE'];
+
 /** Where Pods are ours alone they run with nothing they do not need. */
-function hardened({ layout }: PlaneSpec, { bindsLowPort }: { bindsLowPort: boolean }): Partial<Container> {
+function hardened({ layout }: PlaneSpec, capabilities: readonly string[] = []): Partial<Container> {
   if (layout !== 'hardened') return {};
   return {
     securityContext: {
       ...restrictedContainer,
-      capabilities: { drop: ['ALL'], ...(bindsLowPort && { add: ['NET_BIND_SERVICE'] }) },
+      capabilities: { drop: ['ALL'], ...(capabilities.length > 0 && { add: [...capabilities] }) },
     },
   };
 }

@@ -377,3 +377,19 @@ describe('addresses', () => {
     expect(addressInRange(cidr, place)).toBe(address);
   });
 });
+
+describe('the containers of a hardened plane', () => {
+  it('have no capability but the one the file of kube-apiserver needs to be started', () => {
+    const desired = hostedPlaneSpec();
+    const { template } = one<Deployment>(desired, 'Deployment', desired.naming.controlPlane).spec;
+    const containers = template?.spec?.containers ?? [];
+    const capabilities = containers.map(({ name, securityContext }) => [name, securityContext?.capabilities]);
+    const none = { drop: ['ALL'] };
+    expect(Object.fromEntries(capabilities)).toEqual({
+      'kube-apiserver': { drop: ['ALL'], add: ['NET_BIND_SERVICE'] },
+      'konnectivity-server': none,
+      'kube-controller-manager': none,
+      'kube-scheduler': none,
+    });
+  });
+});

@@ -37,4 +37,45 @@ describe('a simulated back end', () => {
     expect(await starting).toBeInstanceOf(Error);
     expect(began).toBe(0);
   });
+
+  it.each([
+    [{ drop: ['ALL'] }, 1],
+    [{ drop: ['NET_BIND_SERVICE'] }, 1],
+    [{ drop: ['ALL'], add: ['NET_BIND_SERVICE'] }, 0],
+    [undefined, 0],
+  ])('does not start a file that has a capability its container may not have: %j', async (capabilities, exitCode) => {
+    const clock = new ManualClock();
+    const backend = createSimulatedBackend({
+      clock,
+      random: seededRandom(1),
+      network: { resolve: () => [], dial: unreachable },
+      programs: () => async () => 0,
+      nodeAddress: '10.0.0.1',
+    });
+    const sandbox = await backend.createSandbox({
+      namespace: 'default',
+      name: 'p',
+      uid: 'u',
+      hostname: 'p',
+      hostNetwork: false,
+      hostAliases: new Map(),
+    });
+    const starting = sandbox.start({
+      name: 'c',
+      image: 'registry.k8s.io/kube-apiserver:v1.34.4',
+      command: ['kube-apiserver'],
+      args: [],
+      env: {},
+      mounts: [],
+      ports: [],
+      ...(capabilities && { capabilities }),
+    });
+    await clock.advance(60_000);
+    const container = await starting;
+    expect(await container.exited).toMatchObject({ exitCode });
+    expect(container.logs().map(({ text }) => text)).toEqual(
+      exitCode === 0 ? [] : ['exec /usr/local/bin/kube-apiserver: operation not permitted'],
+    );
+    await backend.close();
+  });
 });

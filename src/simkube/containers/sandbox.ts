@@ -3,6 +3,7 @@ import { type Clock, must, type Random, sleep } from '../../machinery/index.ts';
 import { duplexPair } from '../cluster/duplex-pair.ts';
 import type { SimulatedProcess, SimulatedProgram } from '../process.ts';
 import type { PortService } from '../types.ts';
+import { refusedByKernel } from './capabilities.ts';
 import { startContainer } from './container.ts';
 import { containerFiles, type MountedVolume } from './container-files.ts';
 import type { FileTree } from './file-tree.ts';
@@ -102,7 +103,7 @@ export class SimulatedSandbox implements PodSandbox {
       dial: (host: string, port: number) => this.#dial(host, port),
     };
     const container = startContainer({
-      program: programs(run.image, argv) ?? idleProgram(run.ports),
+      program: refusedByKernel(run) ?? programs(run.image, argv) ?? idleProgram(run.ports),
       process: { ...environment, argv, ...(run.stdin && { hasOpenInput: true }) },
       commands: (command) => programs(run.image, command),
       execMs: timings.exec,

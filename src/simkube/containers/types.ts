@@ -51,6 +51,8 @@ export interface ContainerRun {
   readonly mounts: readonly Mount[];
   /** ports its spec declares; informational, as in life */
   readonly ports: readonly number[];
+  /** what its spec adds to the usual capabilities, and takes from them */
+  readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
 }
 
 export interface ContainerExit {

@@ -336,6 +336,7 @@ function containerRun(spec: Container, env: Record<string, string>): ContainerRu
       return { volume: name, path: mountPath, readOnly: readOnly ?? false, ...(part && { subPath: part }) };
     }),
     ports: answeredPorts(spec),
+    ...(spec.securityContext?.capabilities && { capabilities: spec.securityContext.capabilities }),
   };
 }
 
