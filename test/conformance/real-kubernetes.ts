@@ -18,6 +18,8 @@ import type { Programs } from './go-build.ts';
 export interface RealKubernetes {
   readonly kubeconfig: string;
   readonly url: string;
+  /** PEM file of the authority that signs for clients and servers */
+  readonly authorityFile: string;
   /** ends the processes and removes their data */
   stop(): Promise<void>;
 }
@@ -44,7 +46,7 @@ export async function startRealKubernetes(programs: Programs): Promise<RealKuber
     running.push(api);
     await isReady(api, url, pki);
     running.push(startProcess(programs['kube-controller-manager'], controllerArguments(pki, kubeconfig)));
-    return { kubeconfig, url, stop };
+    return { kubeconfig, url, authorityFile: pki.path('ca.crt'), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -55,7 +57,9 @@ interface Pki {
   authority: CertificateAndKey;
   admin: CertificateAndKey;
   /** path of a file, by its name */
-  path(name: 'ca.crt' | 'ca.key' | 'server.crt' | 'server.key' | 'sa.key' | 'sa.pub'): string;
+  path(
+    name: 'ca.crt' | 'ca.key' | 'server.crt' | 'server.key' | 'admin.crt' | 'admin.key' | 'sa.key' | 'sa.pub',
+  ): string;
 }
 
 async function makePki(directory: string): Promise<Pki> {
@@ -84,6 +88,8 @@ async function makePki(directory: string): Promise<Pki> {
     'ca.key': authority.privateKey,
     'server.crt': server.certificate,
     'server.key': server.privateKey,
+    'admin.crt': admin.certificate,
+    'admin.key': admin.privateKey,
     'sa.key': accounts.privateKey,
     'sa.pub': accounts.publicKey,
   };
@@ -138,6 +144,10 @@ function apiServerArguments(pki: Pki, port: number, etcdPort: number): string[] 
     'tls-private-key-file': pki.path('server.key'),
     'client-ca-file': pki.path('ca.crt'),
     'authorization-mode': 'Node,RBAC',
+    // Logs and ports of Pods are asked for at the kubelet, where there is one.
+    'kubelet-client-certificate': pki.path('admin.crt'),
+    'kubelet-client-key': pki.path('admin.key'),
+    'kubelet-preferred-address-types': 'InternalIP',
     'service-account-issuer': 'https://kubernetes.default.svc',
     'service-account-key-file': pki.path('sa.pub'),
     'service-account-signing-key-file': pki.path('sa.key'),
