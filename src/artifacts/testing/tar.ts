@@ -10,17 +10,21 @@ export interface TarEntry {
   readonly mode?: number;
   /** of user and group; root unless said */
   readonly owner?: number;
+  /** extended attributes of the file */
+  readonly attributes?: Readonly<Record<string, Uint8Array>>;
 }
 
-/** A tar archive with ustar headers; long paths get a pax header. The same entries give the same bytes. */
+/** A tar archive with ustar headers; long paths and attributes get a pax header. The same entries give the same bytes. */
 export function tar(entries: readonly TarEntry[]): Uint8Array {
   const blocks: Buffer[] = [];
   for (const entry of entries) {
-    const { path, content = '' } = entry;
+    const { path, content = '', attributes = {} } = entry;
     const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-    if (Buffer.byteLength(path) > 100) {
-      const record = paxRecord('path', path);
-      blocks.push(header({ path: 'pax', type: 'x' }, record.length), record, padding(record));
+    const records = Object.entries(attributes).map(([name, value]) => paxRecord(`SCHILY.xattr.${name}`, value));
+    if (Buffer.byteLength(path) > 100) records.push(paxRecord('path', Buffer.from(path)));
+    if (records.length > 0) {
+      const all = Buffer.concat(records);
+      blocks.push(header({ path: 'pax', type: 'x' }, all.length), all, padding(all));
     }
     blocks.push(header(entry, bytes.length), Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), padding(bytes));
   }
@@ -28,12 +32,11 @@ export function tar(entries: readonly TarEntry[]): Uint8Array {
   return Buffer.concat(blocks);
 }
 
-function paxRecord(key: string, value: string): Buffer {
-  const body = ` ${key}=${value}\n`;
-  let length = Buffer.byteLength(body);
-  while (String(length).length + Buffer.byteLength(body) !== length)
-    length = String(length).length + Buffer.byteLength(body);
-  return Buffer.from(`${length}${body}`);
+function paxRecord(key: string, value: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(` ${key}=`), value, Buffer.from('\n')]);
+  let length = body.length;
+  while (String(length).length + body.length !== length) length = String(length).length + body.length;
+  return Buffer.concat([Buffer.from(String(length)), body]);
 }
 
 function padding({ length }: Uint8Array): Buffer {

@@ -1,0 +1,75 @@
+// Real control planes: a Kubernetes with a kubelet and containerd in namespaces of its own on this machine, and on it hosted
+// control planes as real Pods, from images made of Go modules.
+//
+//   npm run reality                     build what is missing, start, play all stories, remove everything
+//   npm run reality -- --story hosted   only one of them
+//   npm run reality -- --serve          only start the Kubernetes and the controllers, until Ctrl-C
+
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MissingPrerequisite } from '../conformance/go-build.ts';
+import { missingPrerequisites, packages } from './prerequisites.ts';
+import { findOrBuildAll } from './programs.ts';
+
+const say = (line: string): void => void process.stderr.write(`reality: ${line}\n`);
+
+async function main(): Promise<number> {
+  const missing = await missingPrerequisites();
+  if (missing.length > 0) {
+    say(`skipped, this machine lacks: ${missing.join(', ')}`);
+    say(`Debian has them in ${packages}`);
+    return 0;
+  }
+  await findOrBuildAll(process.env, say);
+  const directory = await mkdtemp(join(tmpdir(), 'reality-'));
+  try {
+    return await runInside(directory);
+  } finally {
+    await removeControlGroups();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Everything runs in namespaces that end with the first process in them: no program, container, mount, bridge or rule of the
+ * firewall is left, however it ends.
+ */
+function runInside(directory: string): Promise<number> {
+  const script = fileURLToPath(new URL('inside.ts', import.meta.url));
+  const child = spawn(
+    'unshare',
+    [
+      ...['--net', '--mount', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc'],
+      ...[process.execPath, '--import', 'tsx', script, directory, ...process.argv.slice(2)],
+    ],
+    { stdio: 'inherit', env: { ...process.env, TMPDIR: directory } },
+  );
+  // Ctrl-C reaches the child by itself
+  process.on('SIGINT', () => {});
+  process.once('SIGTERM', () => child.kill('SIGKILL'));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve(code ?? 1));
+  });
+}
+
+/** containerd's groups of processes are the one thing outside of namespaces. Only empty ones can be removed. */
+async function removeControlGroups(): Promise<void> {
+  const root = '/sys/fs/cgroup';
+  const hierarchies = await readdir(root).catch(() => []);
+  for (const parent of [root, ...hierarchies.map((name) => join(root, name))]) {
+    const group = join(parent, 'k8s.io');
+    for (const name of await readdir(group).catch(() => [])) await rmdir(join(group, name)).catch(() => {});
+    await rmdir(group).catch(() => {});
+  }
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  say(error instanceof MissingPrerequisite ? error.message : String(error instanceof Error ? error.stack : error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { parseImage } from '../../src/api/index.ts';
+import { type TarEntry, tar } from '../../src/artifacts/testing/index.ts';
+import { kubernetesImages } from '../../src/hosting/index.ts';
+import { konnectivityTag, planeEtcdVersion, type RealityPrograms } from './programs.ts';
+
+/** An image: one program, and how it lies there in the published one. */
+interface ImageSpec {
+  readonly reference: string;
+  readonly program: string;
+  /** where it lies in the image */
+  readonly path: string;
+  /** the published image lets this program open ports below 1024 by a capability of the file */
+  readonly bindsLowPorts?: boolean;
+}
+
+/** Images on disk: files by their digest, and a manifest for each reference. */
+export interface ImageStore {
+  /** `repository:tag`, with the host of the registry -> digest of its manifest */
+  readonly manifests: ReadonlyMap<string, string>;
+  pathOf(digest: string): string;
+}
+
+/** The image that holds the namespaces of Pods. */
+export const pauseImage = 'registry.k8s.io/pause:3.10';
+
+/** Everything a HostedControlPlane or a KamajiControlPlane asks for, under the names and tags they ask for. */
+export function imageSpecs(programs: RealityPrograms): ImageSpec[] {
+  const inPath = (program: string): string => `usr/local/bin/${basename(program)}`;
+  const ofVersions = [...programs.planes].flatMap(([version, plane]): ImageSpec[] => {
+    const usual = kubernetesImages(version);
+    const apiServer = plane['kube-apiserver'];
+    const others = { controllerManager: plane['kube-controller-manager'], scheduler: plane['kube-scheduler'] };
+    return [
+      { reference: usual.apiServer, program: apiServer, path: inPath(apiServer), bindsLowPorts: true },
+      { reference: usual.controllerManager, program: others.controllerManager, path: inPath(others.controllerManager) },
+      { reference: usual.scheduler, program: others.scheduler, path: inPath(others.scheduler) },
+    ];
+  });
+  const { repository: tunnel } = parseImage(kubernetesImages('1.34.0').konnectivityServer);
+  return [
+    ...ofVersions,
+    { reference: `${tunnel}:${konnectivityTag}`, program: programs.konnectivity, path: 'proxy-server' },
+    {
+      reference: `registry.k8s.io/etcd:${planeEtcdVersion}-0`,
+      program: programs.etcd,
+      path: inPath(programs.etcd),
+    },
+    { reference: pauseImage, program: programs.pause, path: 'pause' },
+  ];
+}
+
+/** Writes the images into a directory. */
+export async function writeImages(directory: string, images: readonly ImageSpec[]): Promise<ImageStore> {
+  await mkdir(directory, { recursive: true });
+  const pathOf = (digest: string): string => join(directory, digest.replace(':', '-'));
+  const put = async (mediaType: string, content: Uint8Array): Promise<Descriptor> => {
+    const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
+    await writeFile(pathOf(digest), content);
+    return { mediaType, digest, size: content.length };
+  };
+  const json = (value: object): Buffer => Buffer.from(JSON.stringify(value));
+  const manifests = new Map<string, string>();
+  for (const image of images) {
+    const layer = await put('application/vnd.oci.image.layer.v1.tar', tar(await filesOf(image)));
+    const config = await put('application/vnd.oci.image.config.v1+json', json(configOf(image, layer.digest)));
+    const manifest = { schemaVersion: 2, mediaType: manifestType, config, layers: [layer] };
+    manifests.set(image.reference, (await put(manifestType, json(manifest))).digest);
+  }
+  return { manifests, pathOf };
+}
+
+export const manifestType = 'application/vnd.oci.image.manifest.v1+json';
+
+interface Descriptor {
+  readonly mediaType: string;
+  readonly digest: string;
+  readonly size: number;
+}
+
+/** Nothing but the program, the directories it lies in and the few things every base image has. */
+async function filesOf({ program, path, bindsLowPorts }: ImageSpec): Promise<TarEntry[]> {
+  const parents = path.split('/').slice(0, -1);
+  const directory = (name: string, mode = 0o755): TarEntry => ({ path: `${name}/`, type: '5', mode });
+  return [
+    ...parents.map((_, index) => directory(parents.slice(0, index + 1).join('/'))),
+    directory('tmp', 0o1777),
+    directory('etc'),
+    { path: 'etc/passwd', content: 'root:x:0:0:root:/root:/sbin/nologin\n' },
+    {
+      path,
+      content: await readFile(program),
+      mode: 0o755,
+      ...(bindsLowPorts && { attributes: { 'security.capability': bindServiceCapability() } }),
+    },
+  ];
+}
+
+/** cap_net_bind_service, permitted and effective, as the kernel keeps it with a file (version 2, little endian). */
+function bindServiceCapability(): Buffer {
+  const bytes = Buffer.alloc(20);
+  bytes.writeUInt32LE(0x02_00_00_01, 0);
+  bytes.writeUInt32LE(1 << 10, 4);
+  return bytes;
+}
+
+function configOf({ path }: ImageSpec, layer: string): object {
+  return {
+    architecture: 'amd64',
+    os: 'linux',
+    config: {
+      Entrypoint: [`/${path}`],
+      Env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
+    },
+    rootfs: { type: 'layers', diff_ids: [layer] },
+  };
+}

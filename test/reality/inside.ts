@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startRealKubernetes } from '../conformance/real-kubernetes.ts';
+import { imageSpecs, writeImages } from './images.ts';
+import { setUpNetwork } from './network.ts';
+import { startNode } from './node.ts';
+import { command, Processes } from './processes.ts';
+import { findOrBuildAll } from './programs.ts';
+import { startProviders } from './providers.ts';
+import { startRegistry } from './registry.ts';
+import { playStories } from './stories/index.ts';
+
+// The part of the kit that runs in namespaces of its own; `command.ts` starts it and removes what it leaves on the disk.
+
+const say = (line: string): void => void process.stderr.write(`reality: ${line}\n`);
+
+async function main(directory: string, options: { serve: boolean; story: string | undefined }): Promise<number> {
+  const interrupted = new Promise<'interrupted'>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('interrupted'));
+  });
+  const stopped = new AbortController();
+  // programs that insist on these places find them empty, and leave nothing there
+  for (const place of ['/run', '/var/log']) await command('mount', '-t', 'tmpfs', 'reality', place);
+  await setUpNetwork();
+  const programs = await findOrBuildAll(process.env, say);
+  const registry = await startRegistry(await writeImages(join(directory, 'images'), imageSpecs(programs)));
+  const processes = await Processes.below(directory);
+  say('starting Kubernetes');
+  const kubernetes = await startRealKubernetes({ etcd: programs.etcd, ...programs.host });
+  await startNode({ directory, programs, kubernetes, processes, registry: registry.url });
+  const { kubeconfig } = kubernetes;
+  await startProviders({ directory, kubeconfig, signal: stopped.signal, say });
+  say('the node is Ready');
+  try {
+    const stories = playStories({ directory, kubeconfig, say, only: options.story, serve: options.serve, interrupted });
+    const outcome = await Promise.race([stories, interrupted]);
+    return outcome === 'interrupted' ? 130 : 0;
+  } finally {
+    stopped.abort();
+    await kubernetes.stop();
+    await registry.stop();
+  }
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { serve: { type: 'boolean', default: false }, story: { type: 'string' } },
+});
+try {
+  const code = await main(positionals[0] ?? '', { serve: values.serve, story: values.story });
+  process.exit(code);
+} catch (error) {
+  say(String(error instanceof Error ? error.stack : error));
+  process.exit(1);
+}

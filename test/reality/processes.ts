@@ -1,0 +1,55 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
+import { describeOutcome, runProcess } from '../support/process.ts';
+
+/** Programs in the background, each with a file for what it says. They end with the namespace they run in. */
+export class Processes {
+  readonly #logs: string;
+  readonly #running = new Map<string, ChildProcess>();
+
+  private constructor(logs: string) {
+    this.#logs = logs;
+  }
+
+  static async below(directory: string): Promise<Processes> {
+    const logs = join(directory, 'logs');
+    await mkdir(logs, { recursive: true });
+    return new Processes(logs);
+  }
+
+  async start(name: string, file: string, args: readonly string[]): Promise<void> {
+    const log = await open(join(this.#logs, `${name}.log`), 'a');
+    const child = spawn(file, args, { stdio: ['ignore', log.fd, log.fd] });
+    child.on('error', () => {});
+    this.#running.set(name, child);
+    await log.close();
+  }
+
+  /** Waits for a check to pass; fails at once when the program has ended. */
+  async until(name: string, check: () => Promise<void>, timeoutMs = 60_000): Promise<void> {
+    let ended = false;
+    try {
+      await eventually(async () => {
+        ended = this.#running.get(name)?.exitCode !== null;
+        if (!ended) await check();
+      }, timeoutMs);
+    } catch (error) {
+      throw new Error(`${name} does not work: ${await this.lastWords(name)}`, { cause: error });
+    }
+    if (ended) throw new Error(`${name} ended: ${await this.lastWords(name)}`);
+  }
+
+  async lastWords(name: string): Promise<string> {
+    const text = await readFile(join(this.#logs, `${name}.log`), 'utf8').catch(() => '');
+    return text.trimEnd().split('\n').slice(-5).join('\n');
+  }
+}
+
+/** Runs a command that has to succeed; what it prints. */
+export async function command(file: string, ...args: string[]): Promise<string> {
+  const outcome = await runProcess(file, args);
+  if (outcome.code !== 0) throw new Error(describeOutcome(outcome));
+  return outcome.stdout;
+}
