@@ -185,6 +185,21 @@ describe('what keeps a control plane from coming up', () => {
     await untilAvailable(world);
   });
 
+  it('is a schedule of backups: its data is in a store that it shares', async () => {
+    const world = await start();
+    await createControlPlane(world);
+    const annotations = { 'controlplane.cluster.x-k8s.io/backup-schedule': '* * * * *' };
+    const key = { namespace: world.namespace, name: controlPlaneName };
+    await world.client.patch(KamajiControlPlanes, key, 'merge', { metadata: { annotations } }, by);
+    const backup = async () => {
+      const tenant = await world.tenant();
+      return tenant && conditionOf(tenant, 'BackupSucceeded');
+    };
+    await world.until(async () => (await backup())?.reason === 'BackupRefused');
+    expect((await backup())?.message).toContain('back up the store its data is in');
+    await untilAvailable(world);
+  });
+
   it('is a cluster that pods cannot be run on', async () => {
     const world = await start();
     const externalClusterReference = { kubeconfigSecretName: 's', kubeconfigSecretKey: 'k', deploymentNamespace: 'n' };

@@ -11,6 +11,7 @@ import { writeState } from '../write-state.ts';
 
 const purpose = 'backup';
 const retryMs = 5 * 60_000;
+const noEtcd = 'the plane has no etcd of its own, and no backups are made; back up the store its data is in';
 
 interface Made {
   readonly name: string;
@@ -20,10 +21,11 @@ interface Made {
 /** Backups of the plane's own etcd by schedule. The work itself goes on beside the queue. */
 export async function reconcileBackups(scope: PlaneScope): Promise<undefined> {
   const { desired, request, memory, background } = scope;
-  if (!desired.backup || desired.dataStore.kind !== 'own-etcd') return;
+  if (!desired.backup) return;
   const { schedule } = desired.backup;
-  if (desired.backup.problem !== undefined) {
-    tell(scope, 'backup', bad('BackupRefused', desired.backup.problem));
+  const refusal = desired.backup.problem ?? (desired.dataStore.kind === 'own-etcd' ? undefined : noEtcd);
+  if (refusal !== undefined) {
+    tell(scope, 'backup', bad('BackupRefused', refusal));
     return;
   }
   const problem = checkCronSchedule(schedule)[0];
