@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { startCloudApart } from '../../support/capstan.ts';
 import { startController } from '../../support/controller-process.ts';
 import { freePorts } from '../../support/ports.ts';
-import { playHosted } from './hosted.ts';
-import { openStage, type Stage } from './stage.ts';
-
-const stories: Readonly<Record<string, (stage: Stage) => Promise<void>>> = { hosted: playHosted };
+import { families } from './families.ts';
+import { playLife } from './life.ts';
+import { openStage } from './stage.ts';
 
 export interface StoryOptions {
   readonly directory: string;
@@ -22,8 +21,8 @@ export interface StoryOptions {
 /** Starts a simulated cloud and the controllers, and plays the stories one after the other. */
 export async function playStories(options: StoryOptions): Promise<void> {
   const { directory, kubeconfig, say, only } = options;
-  const chosen = Object.entries(stories).filter(([name]) => only === undefined || name === only);
-  if (chosen.length === 0) throw new Error(`there is no story ${only}; there are ${Object.keys(stories).join(', ')}`);
+  const chosen = Object.entries(families).filter(([name]) => only === undefined || name === only);
+  if (chosen.length === 0) throw new Error(`there is no story ${only}; there are ${Object.keys(families).join(', ')}`);
   const backups = join(directory, 'backups');
   const cloudDirectory = join(directory, 'openstack');
   await mkdir(cloudDirectory);
@@ -42,7 +41,7 @@ export async function playStories(options: StoryOptions): Promise<void> {
       await options.interrupted;
       return;
     }
-    for (const [, play] of chosen) await play(stage);
+    for (const [, family] of chosen) await playLife(stage, family);
   } catch (error) {
     say(controller.process.stderr().split('\n').slice(-40).join('\n'));
     throw error;
