@@ -85,6 +85,7 @@ function scenarios(program: string, { capstan, directory, kubectl }: Stage): Sce
   const path = join(directory, 'shop');
   const env = {
     KUBECONFIG: capstan.kubeconfig,
+    HOME: directory,
     HELM_CACHE_HOME: join(directory, 'cache'),
     HELM_CONFIG_HOME: join(directory, 'config'),
     HELM_DATA_HOME: join(directory, 'data'),

@@ -76,7 +76,7 @@ describe.skipIf(!bindable)(
 
     const run = (...args: string[]): Promise<string> =>
       new Promise((resolve, reject) => {
-        execFile('kubectl', ['--kubeconfig', kubeconfig, ...args], (error, stdout, stderr) =>
+        execFile('kubectl', ['--kubeconfig', kubeconfig, '--cache-dir', join(directory, 'cache'), ...args], (error, stdout, stderr) =>
           error ? reject(new Error(`${error.message}\n${stderr}`)) : resolve(stdout),
         );
       });
@@ -276,7 +276,7 @@ describe.skipIf(!bindable)(
         const forwarder = spawn(
           'kubectl',
           ['--kubeconfig', kubeconfig, '--namespace', 'kube-system', 'port-forward', 'etcd-cp-0', ':2379', ':1'],
-          { env: { ...process.env, KUBECTL_PORT_FORWARD_WEBSOCKETS: webSockets } },
+          { env: { ...process.env, HOME: directory, KUBECTL_PORT_FORWARD_WEBSOCKETS: webSockets } },
         );
         try {
           let said = '';
