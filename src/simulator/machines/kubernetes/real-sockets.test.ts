@@ -76,8 +76,10 @@ describe.skipIf(!bindable)(
 
     const run = (...args: string[]): Promise<string> =>
       new Promise((resolve, reject) => {
-        execFile('kubectl', ['--kubeconfig', kubeconfig, '--cache-dir', join(directory, 'cache'), ...args], (error, stdout, stderr) =>
-          error ? reject(new Error(`${error.message}\n${stderr}`)) : resolve(stdout),
+        execFile(
+          'kubectl',
+          ['--kubeconfig', kubeconfig, '--cache-dir', join(directory, 'cache'), ...args],
+          (error, stdout, stderr) => (error ? reject(new Error(`${error.message}\n${stderr}`)) : resolve(stdout)),
         );
       });
 
