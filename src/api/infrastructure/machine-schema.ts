@@ -2,13 +2,13 @@ import { conditions, deprecatedConditions } from '../cluster/common-schema.ts';
 import {
   boolean,
   type Field,
+  fieldOf,
   listKeyedBy,
   mapOf,
   object,
   once,
   oneOf,
   quantity,
-  SchemaField,
   setOf,
   string,
   type UntypedField,
@@ -65,7 +65,7 @@ const storageText = 'Local (ephemeral, from the flavor) or Volume (Cinder).';
 function storageType(era: Era): Field<'Local' | 'Volume'> {
   return era === 'v1beta2'
     ? oneOf(['Local', 'Volume'], storageText)
-    : (new SchemaField(string(storageText).schema, false) as Field<'Local' | 'Volume'>);
+    : fieldOf<'Local' | 'Volume'>(string(storageText).schema);
 }
 
 const schedulerHints = (era: Era): Field<SchedulerHint[]> =>

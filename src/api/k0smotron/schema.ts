@@ -6,10 +6,10 @@ import type { PersistentVolumeClaimSpec } from '../core/persistent-volume-claim.
 import type { ResourceRequirements, TopologySpreadConstraint, Volume } from '../core/pod-types.ts';
 import { coreFields, coreType } from '../kind/core-type.ts';
 import {
-  type AllNames,
   anyObject,
   boolean,
   type Field,
+  fieldOf,
   int32,
   int64,
   integer,
@@ -18,7 +18,6 @@ import {
   once,
   oneOf,
   quantity,
-  SchemaField,
   string,
   stringMap,
   type UntypedField,
@@ -49,10 +48,7 @@ export const plainConditions: () => Field<StatusCondition[]> = once(() =>
 
 const condition = (): Field<StatusCondition> => {
   const { items } = conditions().schema;
-  return new SchemaField<StatusCondition, AllNames<StatusCondition>, false>(
-    must(items, 'the schema of a condition'),
-    false,
-  );
+  return fieldOf<StatusCondition>(must(items, 'the schema of a condition'));
 };
 
 export const embeddedMetadata = (): Field<EmbeddedMetadata> =>
@@ -210,10 +206,7 @@ const mounts: () => Field<K0smotronMount[]> = once(() => {
     },
     '',
   );
-  return list(
-    new SchemaField<K0smotronMount, AllNames<K0smotronMount>, false>(schema, false),
-    'Volumes of the controllers.',
-  );
+  return list(fieldOf<K0smotronMount>(schema), 'Volumes of the controllers.');
 });
 
 const patches = (): Field<NonNullable<K0smotronClusterSpec['patches']>> =>

@@ -1,7 +1,7 @@
 import type { JsonValue, Schema } from '../../machinery/index.ts';
 import type { FieldDeclaration } from '../schema/notation.ts';
 import { type IndexedType, indexedTypes, resolveTypeName } from '../schema/type-index.ts';
-import { type AllNames, type Field, quantityPattern, SchemaField } from './schema.ts';
+import { type Field, fieldOf, quantityPattern } from './schema.ts';
 
 const core = 'io.k8s.api.core.v1';
 const structural = new Map<string, Schema>();
@@ -16,7 +16,7 @@ const namesOfTypes = new WeakMap<object, string>();
 export function coreType<T>(name: string, description = '', without: readonly string[] = []): Field<T> {
   const schema = withoutFields(schemaOf(typeNamed(`${core}.${name}`)), without);
   if (schema.properties !== undefined) namesOfTypes.set(schema.properties, name);
-  return new SchemaField<T, AllNames<T>, false>({ ...schema, ...(description === '' ? {} : { description }) }, false);
+  return fieldOf<T>({ ...schema, ...(description === '' ? {} : { description }) });
 }
 
 /** the fields of such a type, to stand among others */

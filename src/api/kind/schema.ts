@@ -53,6 +53,11 @@ export class SchemaField<T, Names, Required extends boolean> {
  */
 export type Field<T, Required extends boolean = false> = SchemaField<T, AllNames<T>, Required>;
 
+/** An optional field of a type whose schema says what it is. */
+export function fieldOf<T>(schema: Schema): Field<T> {
+  return new SchemaField<T, AllNames<T>, false>(schema, false);
+}
+
 /** all fields of a type, however deep, none of them optional; free-form JSON stays what it is */
 export type AllNames<T> = [JsonValue] extends [T] ? T : { [K in keyof T]-?: AllNames<Exclude<T[K], undefined>> };
 
@@ -103,13 +108,12 @@ export function oneOf<const V extends string>(values: readonly V[], description 
 }
 
 export function intOrString(description = '', constraints: Constraints = {}): Field<number | string> {
-  return new SchemaField<number | string, AllNames<number | string>, false>(
+  return fieldOf<number | string>(
     withDescription(description, {
       anyOf: [{ type: 'integer' }, { type: 'string' }],
       'x-kubernetes-int-or-string': true,
       ...constraints,
     }),
-    false,
   );
 }
 
@@ -124,17 +128,13 @@ export function quantity(description = ''): Field<number | string> {
 
 /** any JSON, stored as it is written */
 export function anyValue(description = ''): Field<JsonValue> {
-  return new SchemaField<JsonValue, AllNames<JsonValue>, false>(
-    withDescription(description, { 'x-kubernetes-preserve-unknown-fields': true }),
-    false,
-  );
+  return fieldOf<JsonValue>(withDescription(description, { 'x-kubernetes-preserve-unknown-fields': true }));
 }
 
 /** an object whose fields are somebody else's, stored as it is written */
 export function anyObject(description = ''): Field<JsonObject> {
-  return new SchemaField<JsonObject, AllNames<JsonObject>, false>(
+  return fieldOf<JsonObject>(
     withDescription(description, { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }),
-    false,
   );
 }
 
@@ -143,17 +143,13 @@ export function stringMap(description = ''): Field<Record<string, string>> {
 }
 
 export function mapOf<T>(value: Field<T, boolean>, description = ''): Field<Record<string, T>> {
-  return new SchemaField<Record<string, T>, AllNames<Record<string, T>>, false>(
+  return fieldOf<Record<string, T>>(
     withDescription(description, { type: 'object', additionalProperties: value.schema }),
-    false,
   );
 }
 
 export function list<T>(item: Field<T, boolean>, description = '', constraints: Constraints = {}): Field<T[]> {
-  return new SchemaField<T[], AllNames<T[]>, false>(
-    withDescription(description, { type: 'array', items: item.schema, ...constraints }),
-    false,
-  );
+  return fieldOf<T[]>(withDescription(description, { type: 'array', items: item.schema, ...constraints }));
 }
 
 export function atomicList<T>(item: Field<T, boolean>, description = '', constraints: Constraints = {}): Field<T[]> {
@@ -191,7 +187,7 @@ export function object<P extends Fields>(
   }
   const schema: Schema = { type: 'object', properties, ...constraints };
   if (required.length > 0) schema.required = required;
-  return new SchemaField<ObjectOf<P>, AllNames<ObjectOf<P>>, false>(withDescription(description, schema), false);
+  return fieldOf<ObjectOf<P>>(withDescription(description, schema));
 }
 
 /** Builds once, on first use: definitions cost nothing until somebody asks for them. */
@@ -204,7 +200,7 @@ export function once<T>(build: () => T): () => T {
 }
 
 function make<T>(type: NonNullable<Schema['type']>, description: string, constraints: Constraints): Field<T> {
-  return new SchemaField<T, AllNames<T>, false>(withDescription(description, { type, ...constraints }), false);
+  return fieldOf<T>(withDescription(description, { type, ...constraints }));
 }
 
 function withDescription(description: string, schema: Schema): Schema {

@@ -61,10 +61,10 @@ export async function handleInfo(exchange: Exchange, options: InfoHandlerOptions
     if (isKnownPath(path, options)) throw statusError.methodNotAllowed();
     return false;
   }
-  if (path === '/api') return sendDiscovery(exchange, options, true, []);
+  if (path === '/api') return sendDiscovery(exchange, options, 'core');
   if (path.startsWith('/apis')) {
     const others = (await options.aggregation?.available()) ?? [];
-    if (path === '/apis') return sendDiscovery(exchange, options, false, others);
+    if (path === '/apis') return sendDiscovery(exchange, options, 'groups', others);
     if (sendAggregated(exchange, others, path)) return true;
   }
   const health = healthPath.exec(path);
@@ -124,9 +124,10 @@ function rootPaths(options: InfoHandlerOptions): string[] {
 function sendDiscovery(
   exchange: Exchange,
   options: InfoHandlerOptions,
-  core: boolean,
-  others: readonly AggregatedApi[],
+  part: 'core' | 'groups',
+  others: readonly AggregatedApi[] = [],
 ): boolean {
+  const core = part === 'core';
   for (const range of parseMediaRanges(exchange.header('accept') ?? '')) {
     const { g, v, as } = range.parameters;
     if (range.type !== 'application/json' && range.type !== '*/*') continue;
