@@ -35,7 +35,7 @@ export interface MoveOptions {
 const by = { fieldManager: 'capstan-move' };
 /** how long controllers may take to see that they are paused, or to let a move go on */
 const patienceMs = 60_000;
-const lookAgainMs = 250;
+const pollMs = 250;
 
 /** Every kind that can be in a target, Secrets and ConfigMaps included. */
 const allKinds: readonly Resource<KubeObject>[] = [
@@ -170,7 +170,7 @@ async function pauseSource(options: MoveOptions, record: MoveRecord): Promise<vo
         hint: 'run the move again to go on, or with --cancel to call it off',
       });
     }
-    await sleep(clock, lookAgainMs, signal);
+    await sleep(clock, pollMs, signal);
   }
 }
 
