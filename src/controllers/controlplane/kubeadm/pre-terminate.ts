@@ -7,6 +7,7 @@ import { EtcdError } from '../etcd-client/types.ts';
 import { preflightProblems } from './decisions/preflight.ts';
 import { judgeRemoval } from './decisions/quorum.ts';
 import { membersOf, moveLeadershipAway, removeMember } from './etcd/operations.ts';
+import { unknownMembersOf } from './health/machine-health.ts';
 import { cleanupHook } from './names.ts';
 import { addMachine, preflightInput } from './scale.ts';
 import {
@@ -18,6 +19,7 @@ import {
   requeueAfter,
   waitBecause,
 } from './scope.ts';
+import { memberOfLeaving } from './unknown-members.ts';
 
 const retryMs = 15_000;
 
@@ -73,7 +75,11 @@ async function letGo(scope: ControlPlaneScope, machine: Machine): Promise<string
   const early = leaving(scope).find((other) => !hasHook(other) && health.get(nameOf(other))?.member);
   if (early)
     return `etcd member ${health.get(nameOf(early))?.member?.name} of Machine ${nameOf(early)} has not left yet`;
-  const member = health.get(nameOf(machine))?.member;
+  const member = memberOfLeaving(machine, all, {
+    of: (one) => health.get(nameOf(one))?.member,
+    unknown: unknownMembersOf(inspection.etcd, health),
+  });
+  if (member === 'unsure') return 'a member of etcd that joins may be its own';
   if (!member) {
     // of one member and one that dies while it joins neither is a majority: nobody could take the dead one out again
     if (members.length === 1 && mayBeJoining(scope, machine))

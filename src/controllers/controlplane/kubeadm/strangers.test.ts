@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Machine } from '../../../api/index.ts';
-import { mayBeItsMember } from './unknown-members.ts';
+import { mayBeItsMember, memberOfLeaving } from './unknown-members.ts';
 
 const machine = (status: NonNullable<Machine['status']>): Machine => ({
   apiVersion: 'cluster.x-k8s.io/v1beta2',
@@ -31,5 +31,23 @@ describe('a member of etcd no machine is known for', () => {
     ['a machine without a Node, when the member has a name', {}, 'm2', true],
   ] as const)('may belong to %s', (_, status, name, expected) => {
     expect(mayBeItsMember(machine(status as NonNullable<Machine['status']>), member(name))).toBe(expected);
+  });
+});
+
+describe('a machine that leaves', () => {
+  const [young, old] = [machine({}), machine({ nodeRef: { name: 'm2' }, addresses: [address] })];
+  const [its, others] = [member('m1'), { ...member('m2'), id: '2' }];
+
+  it('takes the member with it that joined before anything was known of the machine', () => {
+    const of = (one: Machine) => (one === old ? others : undefined);
+    expect(memberOfLeaving(young, [young, old], { of, unknown: [its] })).toBe(its);
+    expect(memberOfLeaving(young, [young, old], { of, unknown: [] })).toBeUndefined();
+    expect(memberOfLeaving(old, [young, old], { of, unknown: [its] })).toBe(others);
+  });
+
+  it('waits while the member may be that of another one', () => {
+    const third = machine({});
+    const of = (one: Machine) => (one === old ? others : undefined);
+    expect(memberOfLeaving(young, [young, old, third], { of, unknown: [its] })).toBe('unsure');
   });
 });

@@ -16,6 +16,23 @@ export function mayBeItsMember({ status }: Machine, { name }: EtcdMember): boole
 }
 
 /**
+ * The member of a machine that leaves. One that joined a moment ago has neither Node nor address yet: a member that nobody else
+ * can have is its own, and must be out of etcd before it goes. 'unsure' where somebody else can.
+ */
+export function memberOfLeaving(
+  machine: Machine,
+  all: readonly Machine[],
+  members: { readonly of: (machine: Machine) => EtcdMember | undefined; readonly unknown: readonly EtcdMember[] },
+): EtcdMember | 'unsure' | undefined {
+  const own = members.of(machine);
+  if (own) return own;
+  const announced = members.unknown.find((stranger) => mayBeItsMember(machine, stranger));
+  if (!announced) return undefined;
+  const others = all.filter((other) => other !== machine && !members.of(other));
+  return others.some((other) => mayBeItsMember(other, announced)) ? 'unsure' : announced;
+}
+
+/**
  * Members without a machine count in every vote and never give one. They are taken out, one at a time, before anything
  * else happens: also one that was announced by a machine that died before it started.
  */
