@@ -12,6 +12,7 @@ export {
   connectOverHttp,
   createContractResolver,
   createExternalObjects,
+  createHookCaller,
   createWorkloadClusters,
   type ExternalObjects,
   type HookCaller,

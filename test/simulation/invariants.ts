@@ -7,6 +7,7 @@ import {
 } from '../../src/api/index.ts';
 import type { KubeObject, Resource } from '../../src/machinery/index.ts';
 import { InvariantViolation } from './broken-promise.ts';
+import { checkHooks } from './hooks.ts';
 import { checkConditions } from './listed-conditions.ts';
 import type { System } from './system.ts';
 
@@ -141,6 +142,7 @@ const lastSeen = new WeakMap<System, number>();
 
 /** The promises that hold at every moment. Objects and cloud are looked at when one of them is not as it was last time. */
 export async function checkInvariants(system: System): Promise<void> {
+  await checkHooks(system);
   await checkQuorum(system);
   const revision = system.revision();
   if (lastSeen.get(system) === revision) return;

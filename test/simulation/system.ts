@@ -7,6 +7,7 @@ import { topologySteps } from '../../src/cli/topology-admission.ts';
 import { ApiUnreachableError, type Client } from '../../src/client/index.ts';
 import {
   type ConnectWorkload,
+  createHookCaller,
   setupAddonControllers,
   setupBootstrapControllers,
   setupClusterControllers,
@@ -40,6 +41,7 @@ import {
 import { memoryEngine } from '../../src/store/index.ts';
 import { type CloudRows, cloudRows } from './cloud-rows.ts';
 import { oldestVersion } from './cluster-manifests.ts';
+import { createSimulatedHooks, type SimulatedHooks } from './hooks.ts';
 import { connectBeside, connectPods, type SystemPods, startPods } from './hosted-pods.ts';
 import { managementKeys } from './management-keys.ts';
 import { Life } from './mortal.ts';
@@ -91,6 +93,8 @@ export interface System {
   readonly recentWrites: readonly (readonly unknown[])[];
   /** of calls of the controllers to the management API: how many fail, half of them after they were carried out */
   readonly faults: { probability: number };
+  /** who is asked at the moments of the life of a cluster with a topology */
+  readonly hooks: SimulatedHooks;
   /** the controllers die at one of their next calls, and others start */
   crashSoon(within: number): void;
   /** every kind the management API serves that can be listed */
@@ -124,6 +128,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   const { seed } = options;
   const clock = new ManualClock(beginning);
   const random = seededRandom(seed);
+  const hooks = createSimulatedHooks(clock);
   const { logger, entries } = memoryLogger();
   const activity = { count: 0 };
   const faults = { probability: 0 };
@@ -253,7 +258,9 @@ export async function createSystem(options: SystemOptions): Promise<System> {
       };
     };
     const shared = setupClusterControllers(manager, { ...common, connectWorkload, topologies: true });
-    setupTopologyControllers(manager, { ...common, externals: shared.externals });
+    // what was waited for is forgotten with a life
+    const hookCaller = createHookCaller({ clock, builtIn: hooks.handlers });
+    setupTopologyControllers(manager, { ...common, externals: shared.externals, hooks: hookCaller });
     setupAddonControllers(manager, { ...common, ...shared });
     setupBootstrapControllers(manager, { ...common, ...shared });
     setupControlPlaneControllers(manager, {
@@ -293,6 +300,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     counts,
     recentWrites,
     faults,
+    hooks,
     crashSoon: (within) => life.dieSoon(random, within),
     listable: () => listable(server),
     revision: () => store.revision + rows.revision(),

@@ -191,6 +191,18 @@ const topologyChanges: Readonly<Record<string, Change>> = {
     if (story.random.next() < 0.5) story.system.crashSoon(20);
     return desired;
   },
+  async 'hooks that stall'(story, desired) {
+    const { system, random } = story;
+    for (const hook of system.hooks.names) {
+      if (random.next() < 0.6) continue;
+      const how = random.next() < 0.7 ? 'wait' : 'failed';
+      const seconds = Math.floor(random.next() * 900);
+      tell(story, `hook ${hook} does not agree for ${seconds} s (${how})`);
+      system.hooks.stall(hook, system.clock.now() + seconds * 1_000, how);
+    }
+    if (random.next() < 0.7) return (await topologyChanges['upgrade']?.(story, desired)) ?? desired;
+    return desired;
+  },
   async 'change the class and think better of it'(story, desired) {
     await patch(story, ClusterClasses, className(desired), { spec: { patches: patchesOf(++generations) } });
     await story.system.pass(Math.floor(story.random.next() * 5_000));
