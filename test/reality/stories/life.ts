@@ -29,6 +29,7 @@ export async function playLife(stage: Stage, family: PlaneFamily): Promise<void>
   await step('kubectl through its own kubeconfig writes and reads', () => expectWorks(workload, 'first'));
   await step(`is upgraded to v${planeVersions[1]}`, async () => {
     const version = `v${planeVersions[1]}`;
+    const questions = askOn(workload);
     await kubectl('patch', plane, '--type=merge', '-p', JSON.stringify({ spec: { version } }));
     await until(async () => {
       assert.equal(await stage.value(plane, '.status.version'), version);
@@ -36,6 +37,8 @@ export async function playLife(stage: Stage, family: PlaneFamily): Promise<void>
       assert.equal(serverVersion.gitVersion, version);
     });
     await works();
+    const { asked, failures } = await questions.end();
+    stage.say(`meanwhile ${failures.length} of ${asked} requests were not answered ${failures[0] ?? ''}`);
     await expectKept(workload, 'first');
   });
   await step('a member of etcd is lost with its volume, and replaced', () => loseMember(stage, family));
@@ -50,6 +53,27 @@ export async function playLife(stage: Stage, family: PlaneFamily): Promise<void>
     await expectWorks(workload, 'after-the-restore');
   }
   await step('is deleted to the last Pod and volume', () => deleteAll(stage, family));
+}
+
+/** Reads one object after the other, as a client that opens a new connection each time. */
+function askOn(workload: Kubectl): { end(): Promise<{ asked: number; failures: string[] }> } {
+  let isOver = false;
+  const work = (async () => {
+    const failures: string[] = [];
+    let asked = 0;
+    for (; !isOver; asked++) {
+      await workload('get', 'configmap/first', '--request-timeout=5s').catch((error: unknown) => {
+        failures.push(String(error).trim().split('\n').at(-1) ?? '');
+      });
+    }
+    return { asked, failures };
+  })();
+  return {
+    end: () => {
+      isOver = true;
+      return work;
+    },
+  };
 }
 
 interface Version {
