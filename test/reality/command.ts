@@ -45,7 +45,8 @@ function runInside(directory: string): Promise<number> {
       ...['--net', '--mount', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc'],
       ...[process.execPath, '--import', 'tsx', script, directory, ...process.argv.slice(2)],
     ],
-    { stdio: 'inherit', env: { ...process.env, TMPDIR: directory } },
+    // it ends with the pipe, also where this process is killed
+    { stdio: ['pipe', 'inherit', 'inherit'], env: { ...process.env, TMPDIR: directory } },
   );
   // Ctrl-C reaches the child by itself
   process.on('SIGINT', () => {});

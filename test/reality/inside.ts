@@ -42,6 +42,9 @@ async function main(directory: string, options: { serve: boolean; story: string 
   }
 }
 
+// whoever started it is gone, and with this process all others in its namespaces
+process.stdin.resume().once('close', () => process.exit(1));
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { serve: { type: 'boolean', default: false }, story: { type: 'string' } },
