@@ -29,7 +29,7 @@ describe('deploy/', () => {
   });
 
   it('has all definitions, one a document', () => {
-    const text = readFileSync(join(directory, 'kinds.yaml'), 'utf8');
+    const text = readFileSync(join(chart, 'crds/kinds.yaml'), 'utf8');
     const { kinds } = installation({ replicas: 2 });
     expect(parseYamlDocuments(text).map(({ value }) => value)).toEqual(kinds.map((kind) => asJson(kind)));
   });
