@@ -32,9 +32,9 @@ export async function applyInstallation(
     const resource = await resourceOf(mapper, object, signal);
     const { name = '', namespace } = object.metadata;
     const key = { name, ...(namespace !== undefined && { namespace }) };
-    const before = await revisionOf(client, resource, key, signal);
+    const before = await find(client, resource, key, signal);
     const after = await client.apply(resource, object, { ...by, signal });
-    onApplied(describeObject(object), outcomeOf(before, after.metadata.resourceVersion));
+    onApplied(describeObject(object), outcomeOf(before, after));
   }
 }
 
@@ -54,14 +54,14 @@ export function describeObject({ kind, metadata: { name = '' } }: KubeObject): s
   return `${kind.toLowerCase()}/${name}`;
 }
 
-async function revisionOf(
+async function find(
   client: Client,
   resource: Resource<KubeObject>,
   key: { name: string; namespace?: string },
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<KubeObject | undefined> {
   try {
-    return (await client.get(resource, key, { signal })).metadata.resourceVersion;
+    return await client.get(resource, key, { signal });
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;

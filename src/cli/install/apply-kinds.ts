@@ -27,7 +27,7 @@ export async function applyKinds(
 ): Promise<void> {
   const present = await client.list(CustomResourceDefinitions, { signal });
   refuseForeign(crds, present.items);
-  const revisions = new Map(present.items.map(({ metadata }) => [metadata.name ?? '', metadata.resourceVersion]));
+  const before = new Map(present.items.map((crd) => [crd.metadata.name ?? '', crd]));
   // no controller of ours acts on it: who has brought it may keep it
   const isKept = ({ metadata }: CustomResourceDefinition): boolean =>
     metadata.name === stayingKind &&
@@ -37,9 +37,8 @@ export async function applyKinds(
     Array.from({ length: atOnce }, async () => {
       for (let crd = queue.shift(); crd; crd = queue.shift()) {
         const { name = '' } = crd.metadata;
-        const before = revisions.get(name);
-        const { metadata } = await client.apply(CustomResourceDefinitions, crd, { ...by, signal });
-        onApplied?.(name, outcomeOf(before, metadata.resourceVersion));
+        const applied = await client.apply(CustomResourceDefinitions, crd, { ...by, signal });
+        onApplied?.(name, outcomeOf(before.get(name), applied));
       }
     }),
   );
