@@ -25,10 +25,18 @@ export interface RealKubernetes {
 }
 
 const host = '127.0.0.1';
+/** of the Service in front of the API, the first of its range */
+const serviceAddress = '10.0.0.1';
 const readyPatienceMs = 120_000;
 
-/** Starts the programs on free ports with a PKI of their own and waits until the API is ready. */
-export async function startRealKubernetes(programs: Programs): Promise<RealKubernetes> {
+/**
+ * Starts the programs on free ports with a PKI of their own and waits until the API is ready. The API is on loopback unless another address of
+ * this machine is given: Pods reach only such a one.
+ */
+export async function startRealKubernetes(
+  programs: Programs,
+  { address = host }: { address?: string } = {},
+): Promise<RealKubernetes> {
   const directory = await mkdtemp(join(tmpdir(), 'real-kubernetes-'));
   const running: RunningProcess[] = [];
   const stop = async (): Promise<void> => {
@@ -37,12 +45,15 @@ export async function startRealKubernetes(programs: Programs): Promise<RealKuber
   };
   try {
     const [apiPort, clientPort, peerPort] = (await freePorts(3)) as [number, number, number];
-    const pki = await makePki(join(directory, 'pki'));
-    const url = `https://${host}:${apiPort}`;
+    const pki = await makePki(join(directory, 'pki'), address);
+    const url = `https://${address}:${apiPort}`;
     const kubeconfig = join(directory, 'kubeconfig');
     await writeFile(kubeconfig, JSON.stringify(adminKubeconfig(url, pki), undefined, 2), { mode: 0o600 });
     running.push(startProcess(programs.etcd, etcdArguments(directory, clientPort, peerPort)));
-    const api = startProcess(programs['kube-apiserver'], apiServerArguments(pki, apiPort, clientPort));
+    const api = startProcess(
+      programs['kube-apiserver'],
+      apiServerArguments(pki, { address, port: apiPort, etcdPort: clientPort }),
+    );
     running.push(api);
     await isReady(api, url, pki);
     running.push(startProcess(programs['kube-controller-manager'], controllerArguments(pki, kubeconfig)));
@@ -62,7 +73,7 @@ interface Pki {
   ): string;
 }
 
-async function makePki(directory: string): Promise<Pki> {
+async function makePki(directory: string, address: string): Promise<Pki> {
   await mkdir(directory, { mode: 0o700 });
   const clock = systemClock;
   const authority = await createAuthority({ commonName: 'conformance', clock });
@@ -70,7 +81,7 @@ async function makePki(directory: string): Promise<Pki> {
     issueCertificate({
       authority,
       commonName: 'kube-apiserver',
-      hosts: [host, 'localhost'],
+      hosts: [...new Set([address, host, serviceAddress]), 'localhost', 'kubernetes.default.svc'],
       usages: ['server', 'client'],
       clock,
     }),
@@ -132,13 +143,16 @@ function etcdArguments(directory: string, clientPort: number, peerPort: number):
   });
 }
 
-function apiServerArguments(pki: Pki, port: number, etcdPort: number): string[] {
+function apiServerArguments(
+  pki: Pki,
+  { address, port, etcdPort }: { address: string; port: number; etcdPort: number },
+): string[] {
   return flags({
     'etcd-servers': `http://${host}:${etcdPort}`,
-    'bind-address': host,
+    'bind-address': address,
     'secure-port': port,
-    // Loopback is refused as the address of the kubernetes Service's endpoint; nothing here dials it.
-    'advertise-address': '10.255.255.1',
+    // Loopback is refused as the address of the kubernetes Service's endpoint; without nodes nothing dials it.
+    'advertise-address': address === host ? '10.255.255.1' : address,
     'service-cluster-ip-range': '10.0.0.0/24',
     'tls-cert-file': pki.path('server.crt'),
     'tls-private-key-file': pki.path('server.key'),

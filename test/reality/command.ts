@@ -2,7 +2,7 @@
 // control planes as real Pods, from images made of Go modules.
 //
 //   npm run reality                     build what is missing, start, play all stories, remove everything
-//   npm run reality -- --story hosted   only one of them
+//   npm run reality -- --story hosted   only one of them: hosted, kamaji, installed
 //   npm run reality -- --serve          only start the Kubernetes and the controllers, until Ctrl-C
 
 import { spawn } from 'node:child_process';
@@ -10,9 +10,12 @@ import { mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { MissingPrerequisite } from '../conformance/go-build.ts';
 import { missingPrerequisites, packages } from './prerequisites.ts';
+import { command } from './processes.ts';
 import { findOrBuildAll } from './programs.ts';
+import { imageArchive } from './stories/installed.ts';
 
 const say = (line: string): void => void process.stderr.write(`reality: ${line}\n`);
 
@@ -26,11 +29,20 @@ async function main(): Promise<number> {
   await findOrBuildAll(process.env, say);
   const directory = await mkdtemp(join(tmpdir(), 'reality-'));
   try {
+    // its packages come from outside, which the namespaces have no way to
+    if (needsImage(process.argv.slice(2)))
+      await command('npm', 'run', 'image', '--', '--output', imageArchive(directory));
     return await runInside(directory);
   } finally {
     await removeControlGroups();
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** Only the story of an installation, or all. */
+function needsImage(args: string[]): boolean {
+  const { values } = parseArgs({ args, options: { serve: { type: 'boolean' }, story: { type: 'string' } } });
+  return values.serve !== true && (values.story ?? 'installed') === 'installed';
 }
 
 /**

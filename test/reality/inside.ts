@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startRealKubernetes } from '../conformance/real-kubernetes.ts';
 import { imageSpecs, writeImages } from './images.ts';
-import { setUpNetwork } from './network.ts';
-import { startNode } from './node.ts';
+import { nodeAddress, setUpNetwork } from './network.ts';
+import { containerdSocket, startNode } from './node.ts';
 import { command, Processes } from './processes.ts';
 import { findOrBuildAll } from './programs.ts';
 import { startProviders } from './providers.ts';
@@ -26,13 +26,21 @@ async function main(directory: string, options: { serve: boolean; story: string 
   const registry = await startRegistry(await writeImages(join(directory, 'images'), imageSpecs(programs)));
   const processes = await Processes.below(directory);
   say('starting Kubernetes');
-  const kubernetes = await startRealKubernetes({ etcd: programs.etcd, ...programs.host });
+  const kubernetes = await startRealKubernetes({ etcd: programs.etcd, ...programs.host }, { address: nodeAddress });
   await startNode({ directory, programs, kubernetes, processes, registry: registry.url });
   const { kubeconfig } = kubernetes;
   await startProviders({ directory, kubeconfig, signal: stopped.signal, say });
   say('the node is Ready');
   try {
-    const stories = playStories({ directory, kubeconfig, say, only: options.story, serve: options.serve, interrupted });
+    const stories = playStories({
+      directory,
+      kubeconfig,
+      containerd: containerdSocket(directory),
+      say,
+      only: options.story,
+      serve: options.serve,
+      interrupted,
+    });
     const outcome = await Promise.race([stories, interrupted]);
     return outcome === 'interrupted' ? 130 : 0;
   } finally {

@@ -35,7 +35,8 @@ export async function startNode(options: NodeOptions): Promise<void> {
   });
 }
 
-const socketOf = ({ directory }: NodeOptions): string => join(directory, 'containerd.sock');
+export const containerdSocket = (directory: string): string => join(directory, 'containerd.sock');
+const socketOf = ({ directory }: NodeOptions): string => containerdSocket(directory);
 
 async function startContainerd(options: NodeOptions): Promise<void> {
   const { directory, processes, registry } = options;

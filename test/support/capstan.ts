@@ -78,10 +78,13 @@ export async function startCapstan(options: CapstanOptions = {}): Promise<Capsta
 }
 
 /** Starts `capstan cloud` in a process of its own, with its data in a directory that is somebody else's to remove. */
-export async function startCloudApart(directory: string): Promise<{ directory: string; stop(): Promise<void> }> {
+export async function startCloudApart(
+  directory: string,
+  { address = '127.0.0.1' }: { address?: string } = {},
+): Promise<{ directory: string; stop(): Promise<void> }> {
   const child = startProcess(
     process.execPath,
-    [...program(), 'cloud', '--data-dir', directory, '--listen', '127.0.0.1:0'],
+    [...program(), 'cloud', '--data-dir', directory, '--listen', `${address}:0`],
     { cwd: root, env: { ...(process.env as Record<string, string>), NO_COLOR: '1' } },
   );
   try {

@@ -1,15 +1,19 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startCloudApart } from '../../support/capstan.ts';
+import { capstan } from '../../support/command.ts';
 import { startController } from '../../support/controller-process.ts';
 import { freePorts } from '../../support/ports.ts';
-import { families } from './families.ts';
+import { families, type PlaneFamily } from './families.ts';
+import { playInstalled } from './installed.ts';
 import { playLife } from './life.ts';
 import { openStage } from './stage.ts';
 
 export interface StoryOptions {
   readonly directory: string;
   readonly kubeconfig: string;
+  /** its socket */
+  readonly containerd: string;
   readonly say: (line: string) => void;
   /** the name of one story */
   readonly only: string | undefined;
@@ -18,11 +22,27 @@ export interface StoryOptions {
   readonly interrupted: Promise<unknown>;
 }
 
-/** Starts a simulated cloud and the controllers, and plays the stories one after the other. */
+/** Plays the stories one after the other. */
 export async function playStories(options: StoryOptions): Promise<void> {
-  const { directory, kubeconfig, say, only } = options;
-  const chosen = Object.entries(families).filter(([name]) => only === undefined || name === only);
-  if (chosen.length === 0) throw new Error(`there is no story ${only}; there are ${Object.keys(families).join(', ')}`);
+  const { only, serve } = options;
+  const isPlayed = (name: string): boolean => only === undefined || name === only;
+  const chosen = Object.entries(families).filter(([name]) => isPlayed(name));
+  const playsInstalled = isPlayed('installed') && !serve;
+  if (chosen.length === 0 && !playsInstalled) {
+    throw new Error(`there is no story ${only}; there are installed, ${Object.keys(families).join(', ')}`);
+  }
+  if (chosen.length > 0) {
+    await playPlanes(
+      options,
+      chosen.map(([, family]) => family),
+    );
+  }
+  if (playsInstalled) await playInstalled(options);
+}
+
+/** Starts a simulated cloud and the controllers beside the Kubernetes, and plays the lives of planes. */
+async function playPlanes(options: StoryOptions, chosen: readonly PlaneFamily[]): Promise<void> {
+  const { directory, kubeconfig, say } = options;
   const backups = join(directory, 'backups');
   const cloudDirectory = join(directory, 'openstack');
   await mkdir(cloudDirectory);
@@ -41,12 +61,13 @@ export async function playStories(options: StoryOptions): Promise<void> {
       await options.interrupted;
       return;
     }
-    for (const [, family] of chosen) await playLife(stage, family);
+    for (const family of chosen) await playLife(stage, family);
   } catch (error) {
     say(controller.process.stderr().split('\n').slice(-40).join('\n'));
     throw error;
   } finally {
     await controller.process.stop();
+    await capstan(['uninstall', '--kubeconfig', kubeconfig, '--yes', '--include-crd']);
     await cloud.stop();
   }
 }

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startCloudApart } from '../../support/capstan.ts';
+import { capstanOk } from '../../support/command.ts';
+import { nodeAddress } from '../network.ts';
+import { command } from '../processes.ts';
+import { families } from './families.ts';
+import type { StoryOptions } from './index.ts';
+import { expectKept, expectWorks, openStage, type Stage, until } from './stage.ts';
+
+/** What `npm run image` wrote, before the way out was closed. */
+export const imageArchive = (directory: string): string => join(directory, 'capstan.tar');
+
+const namespace = 'capstan-system';
+const deployment = 'deployment/capstan-controllers';
+const pods = ['pods', '-n', namespace, '-l', 'app.kubernetes.io/component=controllers'];
+
+/** The image and what `capstan install` applies, as Pods of the Kubernetes they work for. */
+export async function playInstalled({ directory, kubeconfig, containerd, say }: StoryOptions): Promise<void> {
+  const cloudDirectory = join(directory, 'openstack-for-pods');
+  await mkdir(cloudDirectory);
+  // Pods do not reach the loopback of their node
+  const cloud = await startCloudApart(cloudDirectory, { address: nodeAddress });
+  const stage = openStage({ directory, kubeconfig, backups: '', say });
+  const step = (what: string, action: () => Promise<void>): Promise<void> => stage.step(`installed: ${what}`, action);
+  const { hosted } = families;
+  assert.ok(hosted);
+  try {
+    await step('the archive of the image is imported', async () => {
+      await command('ctr', '-a', containerd, '-n', 'k8s.io', 'images', 'import', imageArchive(directory));
+    });
+    await step('two replicas are ready', async () => {
+      await capstanOk(['install', '--kubeconfig', kubeconfig]);
+      await stage.kubectl('-n', namespace, 'rollout', 'status', deployment, '--timeout=300s');
+    });
+    const clouds = `--from-file=clouds.yaml=${join(cloudDirectory, 'clouds.yaml')}`;
+    await stage.kubectl('delete', 'secret', 'simulated-cloud', '--ignore-not-found');
+    await stage.kubectl('create', 'secret', 'generic', 'simulated-cloud', clouds);
+    await step('a HostedControlPlane works', async () => {
+      await until(async () => stage.apply(await hosted.objects()));
+      await stage.kubectl('wait', hosted.plane, `--for=condition=${hosted.works}`, '--timeout=600s');
+    });
+    const workload = await stage.workload(hosted.name);
+    await step('kubectl through its own kubeconfig writes and reads', () => expectWorks(workload, 'installed'));
+    await step('the leading Pod is killed, and another goes on', () => loseLeader(stage));
+    await step('installing again changes nothing, more replicas roll out', async () => {
+      const again = await capstanOk(['install', '--kubeconfig', kubeconfig]);
+      const changed = again.split('\n').filter((line) => line !== '' && !line.endsWith('unchanged'));
+      assert.deepEqual(changed, []);
+      await capstanOk(['install', '--kubeconfig', kubeconfig, '--replicas', '3']);
+      await stage.kubectl('-n', namespace, 'rollout', 'status', deployment, '--timeout=300s');
+    });
+    await expectKept(workload, 'installed');
+    await step('the cluster and the installation go without leftovers', async () => {
+      await stage.kubectl('delete', `cluster/${hosted.name}`, '--timeout=600s');
+      await capstanOk(['uninstall', '--kubeconfig', kubeconfig, '--yes', '--include-crd']);
+      await until(async () => {
+        const kinds =
+          'crds,clusterroles,clusterrolebindings,mutatingwebhookconfigurations,validatingwebhookconfigurations';
+        assert.deepEqual(await stage.names(kinds, '-l', 'app.kubernetes.io/part-of=capstan'), []);
+        assert.deepEqual(await stage.names(`namespace/${namespace}`), []);
+      });
+    });
+  } catch (error) {
+    say(await stage.kubectl('-n', namespace, 'logs', deployment, '--tail=40').catch(String));
+    throw error;
+  } finally {
+    await cloud.stop();
+  }
+}
+
+/** The lease goes to another Pod, which does what is asked. */
+async function loseLeader({ kubectl, value }: Stage): Promise<void> {
+  const holder = (): Promise<string> => value('lease/capstan-controllers', '.spec.holderIdentity', namespace);
+  const before = await holder();
+  const names = (await kubectl('get', ...pods, '-o', 'name')).trim().split('\n');
+  const leader = names.find((name) => before.startsWith(name.replace('pod/', '')));
+  assert.ok(leader, `none of ${names.join(', ')} is ${before}`);
+  await kubectl('delete', '-n', namespace, leader, '--grace-period=0', '--force');
+  await until(async () => {
+    const after = await holder();
+    assert.notEqual(after, before);
+    assert.notEqual(after, '');
+  });
+  await kubectl('label', 'cluster/hosted', 'touched=yes', '--overwrite');
+  await kubectl('-n', namespace, 'rollout', 'status', deployment, '--timeout=300s');
+}
