@@ -105,6 +105,8 @@ const changes: Readonly<Record<string, Change>> = {
     if (workers > 1 && kind !== 'k0smotron' && version !== workerVersion) return;
     story.reachedVersion = undefined;
     await patch(story, MachineDeployments, workersName(story.desired), { spec: { replicas: workers } });
+    // of two that are Ready either may go, the one that was there first as well
+    if (workers < story.desired.workers) story.hasNewWorkers = true;
     story.desired = { ...story.desired, workers };
   },
   async 'sleep and wake'(story) {
