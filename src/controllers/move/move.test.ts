@@ -228,6 +228,15 @@ describe('a move', () => {
     await expect(moveNamespace(options())).rejects.toThrow('HostedControlPlane team/plane runs as Pods');
   });
 
+  it('takes nothing away that the target does not have', async () => {
+    const record = { id: 'forged', target: '', phase: 'handing-over' };
+    const { uid = '' } = (await target.get(Namespaces, { name: 'kube-system' })).metadata;
+    put(source, ConfigMaps, { name: 'capstan-move', data: { ...record, target: uid } });
+    const before = (await namesIn(source)).filter((name) => name !== 'ConfigMap capstan-move');
+    await moveNamespace(options());
+    expect(await namesIn(source)).toEqual(before);
+  });
+
   it('to a third side while one is under way is refused', async () => {
     await expect(moveNamespace(mortal({ at: 4 }).options)).rejects.toThrow('killed');
     const third = memoryClient({ clock, random: seededRandom(3) });

@@ -219,14 +219,12 @@ async function copyOne(
 }
 
 async function deleteFromSource(options: MoveOptions, record: MoveRecord): Promise<void> {
-  const { source, namespace, signal, onProgress } = options;
+  const { source, target, namespace, signal, onProgress } = options;
   onProgress('handing over');
   const { objects } = await takeInventory(source, namespace, signal);
-  const left = objects.filter(({ isCopied }) => !isCopied);
-  // what somebody made after the source was paused is not in the target
-  const ours = left.filter(
-    ({ resource, object }) => resource.group === '' || object.metadata.annotations?.[pausedAnnotation] === record.id,
-  );
+  // only what the target has: somebody may have made something since, and a record may have been tampered with
+  const arrived = new Set((await copiesIn(target, namespace, record, signal)).map(({ object }) => titleOf(object)));
+  const ours = objects.filter(({ object, isCopied }) => !isCopied && arrived.has(titleOf(object)));
   // clusters last: what is left of them after a crash is still known by them
   const isCluster = ({ object }: MovedObject): boolean => object.kind === 'Cluster';
   for (const level of ownershipLevels(ours).reverse()) {
