@@ -9,7 +9,7 @@ import { directoryEntry, fileEntry, treeEntries } from './files.ts';
 const run = promisify(execFile);
 const home = 'opt/capstan';
 /** what the program itself needs of its package */
-const folders = ['bin', 'charts', 'dist', 'examples', 'stacks'];
+const folders = ['bin', 'charts', 'dist', 'examples', 'stacks', 'templates'];
 /** in packages of others, for people who develop with them */
 const developers = ['.d.ts', '.d.mts', '.d.cts', '.map', '.md', '.markdown', '.ts'];
 

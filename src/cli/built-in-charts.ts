@@ -30,6 +30,11 @@ export function builtInChartVersions(name: string): string[] {
   return isBuiltIn(name) ? releasesOf(name).map(({ version }) => version) : [];
 }
 
+/** What the newest release of a chart whose version begins like this installs; undefined: there is none. */
+export function builtInAppVersion(name: string, versionPrefix: string): string | undefined {
+  return releasesOf(name).findLast(({ version }) => version.startsWith(versionPrefix))?.appVersion;
+}
+
 /**
  * A chart that comes with the program, as one of its releases: without a version the newest. What a release has different from
  * the newest is a row of versions.yaml (charts/README.md), which is applied here.

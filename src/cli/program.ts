@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { CapstanError, must } from '../machinery/index.ts';
 import type { LogLevel } from '../runtime/index.ts';
 import { type CommandContext, processContext } from './context.ts';
+import { addGenerateVerbs } from './generate-verbs.ts';
 import { asInvoked, commandName } from './invocation.ts';
 import { addRealKubernetesCommands } from './real-kubernetes.ts';
 import { stacksSourceOption } from './stacks-option.ts';
@@ -175,6 +176,7 @@ export function buildProgram(
 
   addVerbs(program, runs);
   addTopologyVerbs(program, runs);
+  addGenerateVerbs(program, runs);
 
   program
     .command('backup')

@@ -105,6 +105,7 @@ const catalogue = {
   CAP_STORE_LOCKED: 'Another process has the data directory open.',
   CAP_STORE_NOT_EMPTY: 'A restore would replace what is there.',
   CAP_STORE_TOO_NEW: 'The store was written by a newer version of Capstan.',
+  CAP_TEMPLATE: 'The manifest of a cluster cannot be made: the template or a variable of it is missing or wrong.',
   CAP_TOO_MANY_OBJECTS: 'A server has more objects of a kind than are read.',
   CAP_UNAUTHORIZED: 'The API does not accept the credentials of the kubeconfig.',
   CAP_UNKNOWN_RESOURCE: 'The API does not serve the kind.',

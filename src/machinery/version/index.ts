@@ -1,1 +1,2 @@
+export * from './image-version.ts';
 export * from './kubernetes-version.ts';

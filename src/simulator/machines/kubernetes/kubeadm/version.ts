@@ -1,4 +1,4 @@
-import { parseKubernetesVersion, withLeadingV } from '../../../../machinery/index.ts';
+import { kubernetesVersionOfImage, parseKubernetesVersion, withLeadingV } from '../../../../machinery/index.ts';
 import type { ImageView } from '../../../core/contracts.ts';
 
 export interface KubernetesVersion {
@@ -8,10 +8,6 @@ export interface KubernetesVersion {
   /** with the leading v */
   readonly text: string;
 }
-
-/** `ubuntu-2204-kube-v1.33.1`, `flatcar-stable-1.32.4`, `capi-1.31.0-ubuntu` */
-const inName = /(?:^|[-_ ])v?(1\.\d{1,2}\.\d{1,2})(?=$|[-_ +.])/;
-const imageProperties = ['kubernetes_version', 'kube_version', 'k8s_version'];
 
 /** undefined when the text is no full version */
 export function parseVersion(text: string): KubernetesVersion | undefined {
@@ -23,12 +19,7 @@ export function parseVersion(text: string): KubernetesVersion | undefined {
 /** The version of Kubernetes an image has installed, when its properties or its name say so. */
 export function imageVersion(image: ImageView | undefined): KubernetesVersion | undefined {
   if (!image) return undefined;
-  for (const property of imageProperties) {
-    const version = parseVersion(image.properties[property] ?? '');
-    if (version) return version;
-  }
-  const found = inName.exec(image.name)?.[1];
-  return found === undefined ? undefined : parseVersion(found);
+  return parseVersion(kubernetesVersionOfImage(image) ?? '');
 }
 
 /** The etcd that kubeadm of this version deploys. */

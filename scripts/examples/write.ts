@@ -1,0 +1,6 @@
+// Writes the examples that are templates filled in for the simulated cloud anew.
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { exampleFiles } from './files.ts';
+
+for (const [path, text] of exampleFiles()) await writeFile(resolve(import.meta.dirname, '../../examples', path), text);

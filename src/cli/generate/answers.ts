@@ -1,0 +1,139 @@
+import { CapstanError, errorMessage } from '../../machinery/index.ts';
+import { type Clouds, connect } from '../../openstack/index.ts';
+import { listVariables } from '../../template/index.ts';
+import { builtInAppVersion } from '../built-in-charts.ts';
+import type { CommandContext } from '../context.ts';
+import { cloudVariables } from '../env/cloud-variables.ts';
+import { readClouds, readEntry } from '../env/read-cloud.ts';
+import { askCloud, networkId, type Offer } from './cloud-answers.ts';
+import type { Flavor } from './flavors.ts';
+import { type Answers, derivedAnswers, derivedFrom, firstOf, kubernetesVersion } from './variables.ts';
+
+export interface AnswerOptions {
+  cloudsYaml?: string;
+  /** `--no-ask-cloud` makes it false */
+  askCloud: boolean;
+}
+
+/** The variables of a template, with their defaults. */
+export function variablesOf(template: string): ReadonlyMap<string, string | undefined> {
+  const variables = listVariables(template);
+  if (variables.ok) return variables.value;
+  throw new CapstanError('CAP_TEMPLATE', `the template cannot be read: ${variables.error.message}`, {
+    hint: `variables are written \${NAME} or \${NAME:=default}; $$ is one dollar`,
+  });
+}
+
+export interface Question {
+  /** what the user says: flags, environment, file */
+  readonly given: Answers;
+  readonly flavor: Flavor | undefined;
+  readonly options: AnswerOptions;
+  readonly context: CommandContext;
+}
+
+/** All sources in their order. The cloud is asked only for what nobody else knows. */
+export async function answersFor(template: string, { given, flavor, options, context }: Question): Promise<Answers> {
+  const clouds = await readClouds(context, options.cloudsYaml);
+  const cloud = given('OPENSTACK_CLOUD') ?? given('CAPO_CLOUD') ?? clouds.defaultName;
+  const hasCredentials = given('OPENSTACK_CLOUD_YAML_B64') !== undefined;
+  const fromFile =
+    cloud === undefined ? new Map() : await cloudEntry(clouds, cloud, { flavor, context, hasCredentials });
+  const known: Answers = firstOf([
+    (variable) => (variable === 'KUBERNETES_VERSION' ? kubernetesVersion(given(variable)) : given(variable)),
+    (variable) => flavor?.presets[variable],
+    (variable) => fromFile.get(variable),
+    (variable) => (variable === 'NAMESPACE' ? 'default' : undefined),
+  ]);
+  const offers = new Map<string, Offer>();
+  const offered: Answers = (variable) => {
+    const offer = offers.get(variable);
+    return offer && 'value' in offer ? offer.value : undefined;
+  };
+  const basic = firstOf([known, offered]);
+  const all = firstOf([basic, derivedAnswers(basic, { cloudControllerVersion })]);
+  const missing = (): string[] =>
+    [...variablesOf(template)]
+      .filter(([name, fallback]) => fallback === undefined && all(name) === undefined)
+      .map(([name]) => name);
+  const open = new Set(missing().map((name) => derivedFrom[name] ?? name));
+  let refusal: string | undefined;
+  const network = known('OPENSTACK_EXTERNAL_NETWORK_ID');
+  if (options.askCloud && clouds.names.length > 0 && open.size > 0) {
+    try {
+      await ask(clouds, { cloud, open, flavor, version: known('KUBERNETES_VERSION'), network, context, offers });
+    } catch (error) {
+      refusal = errorMessage(error);
+    }
+  }
+  const still = missing();
+  if (still.length > 0) throw missingVariables(still, offers, refusal);
+  return all;
+}
+
+async function cloudEntry(
+  clouds: Clouds,
+  cloud: string,
+  { flavor, context, hasCredentials }: { flavor: Flavor | undefined; context: CommandContext; hasCredentials: boolean },
+): Promise<Map<string, string>> {
+  // settings in OS_* variables are no entry that could go into a Secret
+  if (clouds.file === undefined || (!clouds.names.includes(cloud) && hasCredentials))
+    return new Map([['OPENSTACK_CLOUD', cloud]]);
+  const { entry, ca } = await readEntry(clouds, cloud);
+  const atNodes =
+    ca !== undefined && flavor?.authorityFile !== undefined ? { ...entry, cacert: flavor.authorityFile } : entry;
+  return new Map(cloudVariables({ cloud, entry: atNodes, ca, password: context.env['OS_PASSWORD'] }));
+}
+
+async function ask(
+  clouds: Clouds,
+  question: {
+    cloud: string | undefined;
+    open: Set<string>;
+    flavor: Flavor | undefined;
+    version: string | undefined;
+    network: string | undefined;
+    context: CommandContext;
+    offers: Map<string, Offer>;
+  },
+): Promise<void> {
+  const { context, flavor, version: known, open, offers } = question;
+  const cloud = connect(await clouds.cloud(question.cloud), { env: context.env });
+  try {
+    const found = await askCloud(
+      cloud,
+      { variables: open, image: flavor?.image ?? 'kubernetes', kubernetesVersion: known },
+      context.signal,
+    );
+    for (const [name, offer] of found) offers.set(name, offer);
+    const { network } = question;
+    if (network !== undefined) {
+      const id = await networkId(cloud, network, context.signal);
+      if (id !== undefined) offers.set('OPENSTACK_EXTERNAL_NETWORK_ID', { value: id });
+    }
+  } finally {
+    await cloud.close();
+  }
+}
+
+/** The cloud controller of the same minor release, or of the newest there is. */
+function cloudControllerVersion(minor: string): string | undefined {
+  return builtInAppVersion('openstack-cloud-controller-manager', `2.${minor.split('.')[1] ?? ''}.`);
+}
+
+function missingVariables(
+  names: readonly string[],
+  offers: ReadonlyMap<string, Offer>,
+  refusal: string | undefined,
+): CapstanError {
+  const wanted = [...new Set(names.map((name) => derivedFrom[name] ?? name))];
+  const lines = wanted.map((name) => {
+    const offer = offers.get(name);
+    if (!offer || !('choose' in offer)) return name;
+    return `${name} (the cloud has ${offer.choose.length === 0 ? 'none that fits' : offer.choose.slice(0, 12).join(', ')})`;
+  });
+  const asked = refusal === undefined ? '' : `; the cloud could not be asked: ${refusal}`;
+  return new CapstanError('CAP_TEMPLATE', `variables are not set: ${lines.join('; ')}${asked}`, {
+    hint: 'set them in the environment or in --config, or let the cloud be asked: --cloud NAME of clouds.yaml; --list-variables shows all',
+  });
+}

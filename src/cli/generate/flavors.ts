@@ -1,0 +1,116 @@
+import { CapstanError, compareKubernetesVersions, parseKubernetesVersion } from '../../machinery/index.ts';
+
+/** What machines of a flavor boot from. */
+export type NodeImage =
+  /** an image with kubelet and kubeadm of the cluster's version on it */
+  | 'kubernetes'
+  /** any Linux: the bootstrap brings what it needs */
+  | 'ubuntu'
+  /** the class names it */
+  | 'none';
+
+/** A kind of cluster that can be generated. */
+export interface Flavor {
+  readonly name: string;
+  readonly description: string;
+  /** file below templates/ */
+  readonly template: string;
+  /** variables this flavor answers itself; the user's own answers come before them */
+  readonly presets: Readonly<Record<string, string>>;
+  readonly image: NodeImage;
+  /** where the add-ons of the template have the certificate authority of the cloud; clouds.yaml names it there */
+  readonly authorityFile?: string;
+  /** Kubernetes versions before this one are given another template: machines start with the cloud provider in Kubernetes itself */
+  readonly inTreeBefore?: string;
+}
+
+const inTreeTemplate = 'cluster-template-in-tree.yaml';
+/** From here on the add-ons of the templates can be had. */
+const firstExternal = 'v1.22.0';
+
+export const flavors: readonly Flavor[] = [
+  {
+    name: 'kubeadm',
+    description: 'control planes on machines behind a load balancer',
+    template: 'cluster-template.yaml',
+    presets: { OPENSTACK_API_SERVER_LOAD_BALANCER: 'true' },
+    image: 'kubernetes',
+    authorityFile: '/etc/kubernetes/cloud/cacert',
+  },
+  {
+    name: 'without-lb',
+    description: 'control planes on machines, the API at a floating address',
+    template: 'cluster-template.yaml',
+    presets: { OPENSTACK_API_SERVER_LOAD_BALANCER: 'false' },
+    image: 'kubernetes',
+    authorityFile: '/etc/kubernetes/cloud/cacert',
+    inTreeBefore: firstExternal,
+  },
+  {
+    name: 'k0smotron',
+    description: 'control plane in Pods (k0s)',
+    template: 'cluster-template-k0smotron.yaml',
+    presets: {},
+    image: 'ubuntu',
+  },
+  {
+    name: 'kamaji',
+    description: 'control plane in Pods (Kamaji), its data in a shared etcd',
+    template: 'cluster-template-kamaji.yaml',
+    presets: {},
+    image: 'kubernetes',
+    authorityFile: '/etc/config/cacert',
+  },
+  {
+    name: 'hosted',
+    description: 'control plane in Pods (HostedControlPlane), reached through a Gateway',
+    template: 'cluster-template-hosted.yaml',
+    presets: {},
+    image: 'kubernetes',
+    authorityFile: '/etc/config/cacert',
+  },
+  {
+    name: 'stack',
+    description: 'from a cluster stack, with its add-ons',
+    template: 'cluster-template-stack.yaml',
+    presets: {},
+    image: 'none',
+    authorityFile: '/etc/openstack/cacert',
+  },
+];
+
+const usualFlavor = 'kubeadm';
+
+/** The flavor of that name. Without one it is the usual, or for a Kubernetes too old for it the one that has a template for it. */
+export function chooseFlavor(name: string | undefined, kubernetesVersion: string | undefined): Flavor {
+  const wanted = name ?? (isInTree(flavorNamed('without-lb'), kubernetesVersion) ? 'without-lb' : usualFlavor);
+  const flavor = flavorNamed(wanted);
+  if (flavor.inTreeBefore === undefined && isBefore(kubernetesVersion, firstExternal)) {
+    throw new CapstanError('CAP_USAGE', `flavor ${flavor.name} has no template for Kubernetes ${kubernetesVersion}`, {
+      hint: `take ${firstExternal} or newer, or --flavor without-lb`,
+    });
+  }
+  return flavor;
+}
+
+/** File below templates/ for a version. */
+export function templateOf(flavor: Flavor, kubernetesVersion: string | undefined): string {
+  return isInTree(flavor, kubernetesVersion) ? inTreeTemplate : flavor.template;
+}
+
+function isInTree({ inTreeBefore }: Flavor, kubernetesVersion: string | undefined): boolean {
+  return inTreeBefore !== undefined && isBefore(kubernetesVersion, inTreeBefore);
+}
+
+function flavorNamed(name: string): Flavor {
+  const flavor = flavors.find((one) => one.name === name);
+  if (flavor) return flavor;
+  throw new CapstanError('CAP_USAGE', `there is no flavor "${name}"`, {
+    hint: `choose one of ${flavors.map((one) => one.name).join(', ')}, or name a template with --from`,
+  });
+}
+
+function isBefore(version: string | undefined, limit: string): boolean {
+  const [a, b] = [parseKubernetesVersion(version ?? ''), parseKubernetesVersion(limit)];
+  return a !== undefined && b !== undefined && compareKubernetesVersions(a, b) < 0;
+}
