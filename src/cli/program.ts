@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { CapstanError, must } from '../machinery/index.ts';
 import type { LogLevel } from '../runtime/index.ts';
+import { addCloudVerbs } from './cloud-verbs.ts';
 import { type CommandContext, processContext } from './context.ts';
 import { addGenerateVerbs } from './generate-verbs.ts';
 import { asInvoked, commandName } from './invocation.ts';
@@ -177,6 +178,7 @@ export function buildProgram(
   addVerbs(program, runs);
   addTopologyVerbs(program, runs);
   addGenerateVerbs(program, runs);
+  addCloudVerbs(program, runs);
 
   program
     .command('backup')

@@ -4,6 +4,13 @@ export { setupBootstrapControllers } from './bootstrap/index.ts';
 export { certificateControllers, certManagerGroup } from './certificates/index.ts';
 export { setupClusterControllers } from './cluster/index.ts';
 export { setupControlPlaneControllers } from './controlplane/index.ts';
+export {
+  auditFindings,
+  type CloudResource,
+  cloudInventory,
+  type OwnersOnRecord,
+  removeResources,
+} from './infrastructure/audit/index.ts';
 export { setupInfrastructureControllers } from './infrastructure/index.ts';
 export { cancelMove, type MoveOptions, moveNamespace, planMove, titleOf } from './move/index.ts';
 export {
@@ -14,6 +21,8 @@ export {
   createExternalObjects,
   createHookCaller,
   createWorkloadClusters,
+  credentialSecretKey,
+  credentialText,
   type ExternalObjects,
   type HookCaller,
   type WorkloadClusters,

@@ -21,6 +21,14 @@ export function carriesMark(resource: Describable, id: string, role?: string): b
   return id !== '' && resource.description?.endsWith(ownerMark(id, role)) === true;
 }
 
+const markPattern = /\[owner ([0-9a-f-]+)(?: ([^\]]+))?\]$/;
+
+/** The mark at the end of a description: who owns the resource, and as what. */
+export function markOf({ description }: Describable): { owner: string; role: string | undefined } | undefined {
+  const [, owner, role] = markPattern.exec(description ?? '') ?? [];
+  return owner === undefined ? undefined : { owner, role };
+}
+
 /** Whether a resource carries a mark of anybody: then it is theirs. */
 export function isMarked({ description }: Describable): boolean {
   return description?.includes('[owner ') === true;

@@ -1,0 +1,33 @@
+import { type Command, Option } from 'commander';
+import { outputFlag, type Runs, withConnectionFlags } from './verbs.ts';
+
+/** Verbs that look at clouds with the eyes of a management API. */
+export function addCloudVerbs(program: Command, runs: Runs): void {
+  withConnectionFlags(
+    program.command('audit').description('find cloud resources without an owner, and owners without their resources'),
+  )
+    .option('--cloud <name>', 'a cloud of clouds.yaml (default: all clouds that objects of the management API use)')
+    .addOption(
+      new Option(
+        '--also-owners-of <file>',
+        'kubeconfig of another management API that uses the same projects; may be given several times',
+      ).argParser((value: string, earlier: string[] | undefined) => [...(earlier ?? []), value]),
+    )
+    .option('--delete', 'delete what carries a mark of an owner that is nowhere, after asking')
+    .option('-y, --yes', 'do not ask before deleting')
+    .option('--timeout <time>', 'how long one resource may take to be gone, as 90s or 10m; 0 waits without end', '5m')
+    .addOption(outputFlag(['text', 'json', 'yaml']).default('text'))
+    .addHelpText(
+      'after',
+      `
+Owners are looked for in all namespaces. Only what carries a mark is ever deleted: leftovers of other programs, such as
+cluster-api-provider-openstack, are shown and left alone. The exit code is 1 when there is something to do.
+
+Examples:
+  capstan audit
+  capstan audit --cloud mycloud -o json
+  capstan audit --delete
+`,
+    )
+    .action(runs(async (options, context) => (await import('./commands/audit.ts')).audit(options, context)));
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import type { OpenStackCluster, OpenStackServer } from '../../../api/index.ts';
+import { auditFindings } from './findings.ts';
+import type { CloudResource } from './inventory.ts';
+
+const owner = '11111111-2222-3333-4444-555555555555';
+const resource = (more: Partial<CloudResource>): CloudResource => ({
+  type: 'network',
+  id: 'n1',
+  name: 'n',
+  description: '',
+  owner: undefined,
+  metadata: {},
+  ...more,
+});
+const cluster: OpenStackCluster = {
+  apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta2',
+  kind: 'OpenStackCluster',
+  metadata: { name: 'red', namespace: 'team', uid: owner },
+  spec: { identityRef: { name: 'cloud', cloudName: 'openstack' } },
+  status: { network: { id: 'recorded', name: 'brought' } },
+};
+const owners = { objects: [cluster], clusters: [{ namespace: 'team', name: 'red' }] };
+
+describe('an audit', () => {
+  it('calls an orphan what carries the mark of somebody who is not here, whatever its name', () => {
+    const mine = resource({ owner });
+    const orphan = resource({
+      id: 'n2',
+      owner: '99999999-2222-3333-4444-555555555555',
+      name: 'k8s-clusterapi-cluster-team-red',
+    });
+    expect(auditFindings([mine, orphan], owners, []).orphans).toEqual([orphan]);
+  });
+
+  it('goes by the recorded mark of an object that was moved, and by what a status records', () => {
+    const moved = {
+      ...cluster,
+      metadata: {
+        ...cluster.metadata,
+        uid: 'other',
+        annotations: { 'infrastructure.cluster.x-k8s.io/owner-mark': owner },
+      },
+    };
+    const recorded = resource({ id: 'recorded', owner: '99999999-2222-3333-4444-555555555555' });
+    expect(auditFindings([resource({ owner }), recorded], { ...owners, objects: [moved] }, []).orphans).toEqual([]);
+  });
+
+  it('knows the owner of a server group by its first digits', () => {
+    const group = (end: string): CloudResource => resource({ type: 'server group', owner: end, id: end });
+    expect(auditFindings([group('11111111'), group('99999999')], owners, []).orphans).toEqual([group('99999999')]);
+  });
+
+  it('names objects whose status has what the cloud has not', () => {
+    const server = {
+      apiVersion: cluster.apiVersion,
+      kind: 'OpenStackServer',
+      metadata: { name: 'red-1', namespace: 'team', uid: 'u' },
+      status: { ready: true, instanceID: 'gone' },
+    } as OpenStackServer;
+    expect(auditFindings([resource({ id: 'recorded' })], owners, [cluster, server]).missing).toEqual([
+      { object: 'OpenStackServer team/red-1', type: 'server', id: 'gone' },
+    ]);
+  });
+
+  it.each([
+    [{ type: 'router', name: 'k8s-clusterapi-cluster-default-old' }, 'default-old of cluster-api-provider-openstack'],
+    [{ type: 'load balancer', name: 'k8s-clusterapi-cluster-default-old-kubeapi' }, 'default-old of'],
+    [{ type: 'security group', name: 'k8s-cluster-default-old-secgroup-worker' }, 'default-old of'],
+    [
+      { type: 'floating IP', description: 'Created by cluster-api-provider-openstack cluster default-old' },
+      'default-old',
+    ],
+    [{ type: 'load balancer', name: 'kube_service_old_default_web' }, 'of a Service in a cluster old'],
+    [{ type: 'volume', metadata: { 'cinder.csi.openstack.org/cluster': 'old' } }, 'of a volume claim in a cluster old'],
+  ] as const)('reports %o, which carries no mark, and never calls it an orphan', (more, remark) => {
+    const { orphans, foreign } = auditFindings([resource(more)], owners, []);
+    expect(orphans).toEqual([]);
+    expect(foreign.map((one) => one.remark)).toEqual([expect.stringContaining(remark)]);
+  });
+
+  it.each([
+    { type: 'router', name: 'k8s-clusterapi-cluster-team-red' },
+    { type: 'load balancer', name: 'kube_service_red_default_web' },
+    { type: 'network', name: 'office' },
+    { type: 'volume', metadata: { 'cinder.csi.openstack.org/cluster': 'team-red' } },
+  ] as const)('says nothing of %o: its cluster is here, or it is nobody of ours', (more) => {
+    expect(auditFindings([resource(more)], owners, [])).toEqual({ orphans: [], missing: [], foreign: [] });
+  });
+});

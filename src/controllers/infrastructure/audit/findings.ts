@@ -1,0 +1,113 @@
+import type { OpenStackCluster, OpenStackServer } from '../../../api/index.ts';
+import type { KubeObject } from '../../../machinery/index.ts';
+import { clusterBase } from '../common/names.ts';
+import { ownerId } from '../common/ownership.ts';
+import type { CloudResource, ResourceType } from './inventory.ts';
+
+/** What a management API has that may own something in a cloud. */
+export interface OwnersOnRecord {
+  /** OpenStackClusters, OpenStackServers, OpenStackFloatingIPPools, of all namespaces */
+  readonly objects: readonly KubeObject[];
+  /** namespace and name of all Clusters */
+  readonly clusters: readonly { readonly namespace: string; readonly name: string }[];
+}
+
+export interface AuditFindings {
+  /** carry a mark whose owner is nowhere: the only ones that may be deleted */
+  readonly orphans: readonly CloudResource[];
+  /** objects whose status names what the cloud does not have */
+  readonly missing: readonly MissingResource[];
+  /** carry no mark, but the names or texts of programs that made clusters here: told, never deleted */
+  readonly foreign: readonly ForeignResource[];
+}
+
+export interface MissingResource {
+  /** `OpenStackServer default/red-md-0-abc` */
+  readonly object: string;
+  readonly type: ResourceType;
+  readonly id: string;
+}
+
+export interface ForeignResource extends CloudResource {
+  /** who is likely to have made it, and for what */
+  readonly remark: string;
+}
+
+/** Compares what a project has with what its owners know. */
+export function auditFindings(
+  inventory: readonly CloudResource[],
+  owners: OwnersOnRecord,
+  /** objects whose resources are in this project */
+  here: readonly (OpenStackCluster | OpenStackServer)[],
+): AuditFindings {
+  const ids = new Set(owners.objects.map(ownerId));
+  const beginnings = new Set([...ids].map((id) => id.slice(0, 8)));
+  const recorded = new Set(owners.objects.flatMap((object) => recordedIds(object).map(({ id }) => id)));
+  const isOwned = ({ type, owner }: CloudResource): boolean =>
+    owner === undefined || (type === 'server group' ? beginnings.has(owner) : ids.has(owner));
+  const orphans = inventory.filter((one) => !isOwned(one) && !recorded.has(one.id));
+  const bases = new Set(owners.clusters.map(({ namespace, name }) => clusterBase(namespace, name)));
+  const names = new Set(owners.clusters.flatMap(({ namespace, name }) => [name, clusterBase(namespace, name)]));
+  const foreign = inventory.flatMap((one): ForeignResource[] => {
+    if (one.owner !== undefined || recorded.has(one.id)) return [];
+    const remark = upstreamRemark(one, bases) ?? workloadRemark(one, names);
+    return remark === undefined ? [] : [{ ...one, remark }];
+  });
+  const there = new Set(inventory.map(({ id }) => id));
+  const missing = here.flatMap((object) =>
+    recordedIds(object)
+      .filter(({ id }) => !there.has(id))
+      .map(({ type, id }) => ({ object: titleOf(object), type, id })),
+  );
+  return { orphans, missing, foreign };
+}
+
+function titleOf({ kind, metadata: { namespace, name } }: KubeObject): string {
+  return `${kind} ${namespace ?? ''}/${name ?? ''}`;
+}
+
+/** What an object's status says it has, apart from what the user brought. */
+function recordedIds(object: KubeObject): { type: ResourceType; id: string }[] {
+  if (object.kind === 'OpenStackServer') {
+    const { instanceID } = (object as OpenStackServer).status ?? {};
+    return instanceID === undefined ? [] : [{ type: 'server', id: instanceID }];
+  }
+  if (object.kind !== 'OpenStackCluster') return [];
+  const { status = {} } = object as OpenStackCluster;
+  const parts: [ResourceType, { id?: string } | undefined][] = [
+    ['network', status.network],
+    ...(status.network?.subnets ?? []).map((subnet): [ResourceType, { id?: string }] => ['subnet', subnet]),
+    ['router', status.router],
+    ['load balancer', status.apiServerManagedLoadBalancer],
+    ['security group', status.controlPlaneSecurityGroup],
+    ['security group', status.workerSecurityGroup],
+    ['security group', status.bastionSecurityGroup],
+  ];
+  return parts.flatMap(([type, part]) => (part?.id === undefined || part.id === '' ? [] : [{ type, id: part.id }]));
+}
+
+const upstreamName = /^k8s-clusterapi-cluster-(.+?)(?:-kubeapi.*)?$/;
+const upstreamText = /^Created by cluster-api-provider-openstack cluster (\S+)/;
+const groupName = /^k8s-cluster-(.+)-secgroup-(?:controlplane|worker|bastion)$/;
+
+/** What upstream's provider names and describes, for a cluster that is not here. */
+function upstreamRemark({ name, description }: CloudResource, bases: ReadonlySet<string>): string | undefined {
+  const base = upstreamName.exec(name)?.[1] ?? groupName.exec(name)?.[1] ?? upstreamText.exec(description)?.[1];
+  if (base === undefined || bases.has(base)) return undefined;
+  return `of a cluster ${base} of cluster-api-provider-openstack, which is not here`;
+}
+
+const serviceBalancer = /^kube_service_(.+?)_/;
+const volumeCluster = 'cinder.csi.openstack.org/cluster';
+
+/** What the cloud controllers inside of a cluster made that is not here any more. */
+function workloadRemark({ type, name, metadata }: CloudResource, clusters: ReadonlySet<string>): string | undefined {
+  const cluster =
+    type === 'load balancer'
+      ? serviceBalancer.exec(name)?.[1]
+      : type === 'volume'
+        ? metadata[volumeCluster]
+        : undefined;
+  if (cluster === undefined || clusters.has(cluster) || cluster === 'kubernetes') return undefined;
+  return `of a ${type === 'volume' ? 'volume claim' : 'Service'} in a cluster ${cluster}, which is not here`;
+}

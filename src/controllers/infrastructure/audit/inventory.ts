@@ -1,0 +1,95 @@
+import { collect, isOpenStackError, type OpenStack, type Trunk } from '../../../openstack/index.ts';
+import { ownerMetadataKey } from '../common/names.ts';
+import { markOf } from '../common/ownership.ts';
+
+export type ResourceType =
+  | 'server'
+  | 'load balancer'
+  | 'floating IP'
+  | 'port'
+  | 'trunk'
+  | 'router'
+  | 'subnet'
+  | 'network'
+  | 'security group'
+  | 'volume'
+  | 'server group';
+
+/** Something in a cloud, with what it says of who made it. */
+export interface CloudResource {
+  readonly type: ResourceType;
+  readonly id: string;
+  /** the name, of a floating IP its address */
+  readonly name: string;
+  readonly description: string;
+  /** the owner its mark names; undefined: it carries none */
+  readonly owner: string | undefined;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** How server groups of a cluster end: the first digits of the owner. They have no description that could carry a mark. */
+const groupSuffix = /^k8s-clusterapi-cluster-.+-([0-9a-f]{8})$/;
+
+/** Everything of the project that a controller may have made: one list per kind of thing. */
+export async function cloudInventory(cloud: OpenStack, signal: AbortSignal): Promise<CloudResource[]> {
+  const projectId = await cloud.projectId(signal);
+  const mine = { projectId };
+  const described =
+    (type: ResourceType) =>
+    (one: { id: string; name: string; description: string }): CloudResource => ({
+      type,
+      id: one.id,
+      name: one.name,
+      description: one.description,
+      owner: markOf(one)?.owner,
+      metadata: {},
+    });
+  const labelled =
+    (type: ResourceType) =>
+    (one: { id: string; name: string; metadata: Readonly<Record<string, string>> }): CloudResource => ({
+      type,
+      id: one.id,
+      name: one.name,
+      description: '',
+      owner: one.metadata[ownerMetadataKey],
+      metadata: one.metadata,
+    });
+  const { network, compute } = cloud;
+  const lists = await Promise.all([
+    collect(compute.servers.list({}, { signal })).then((all) => all.map(labelled('server'))),
+    ifServed(collect(cloud.loadBalancer.loadBalancers.list(mine, { signal }))).then((all) =>
+      all.map(described('load balancer')),
+    ),
+    collect(network.floatingIps.list(mine, { signal })).then((all) =>
+      all.map((address) => described('floating IP')({ ...address, name: address.address })),
+    ),
+    collect(network.ports.list(mine, { signal })).then((all) => all.map(described('port'))),
+    trunks(cloud, signal).then((all) => all.map(described('trunk'))),
+    collect(network.routers.list(mine, { signal })).then((all) => all.map(described('router'))),
+    collect(network.subnets.list(mine, { signal })).then((all) => all.map(described('subnet'))),
+    collect(network.networks.list(mine, { signal })).then((all) => all.map(described('network'))),
+    collect(network.securityGroups.list(mine, { signal })).then((all) => all.map(described('security group'))),
+    ifServed(collect(cloud.volume.volumes.list({}, { signal }))).then((all) => all.map(labelled('volume'))),
+    collect(compute.serverGroups.list({}, { signal })).then((all) =>
+      all.map((group) => ({
+        ...labelled('server group')({ ...group, metadata: {} }),
+        owner: groupSuffix.exec(group.name)?.[1],
+      })),
+    ),
+  ]);
+  return lists.flat();
+}
+
+async function trunks({ network }: OpenStack, signal: AbortSignal): Promise<Trunk[]> {
+  return (await network.extensions.has('trunk')) ? await collect(network.trunks.list({}, { signal })) : [];
+}
+
+/** A cloud may do without load balancers or volumes. */
+async function ifServed<T>(list: Promise<T[]>): Promise<T[]> {
+  try {
+    return await list;
+  } catch (error) {
+    if (isOpenStackError(error, 'noService')) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,131 @@
+import { type Clock, errorMessage, sleep } from '../../../machinery/index.ts';
+import {
+  type CallOptions,
+  collect,
+  type Deletable,
+  isNotFound,
+  isOpenStackError,
+  type OpenStack,
+  orUndefined,
+} from '../../../openstack/index.ts';
+import type { CloudResource, ResourceType } from './inventory.ts';
+
+/** What must be gone before what: servers hold ports and volumes, load balancers ports, routers subnets. */
+const order: readonly ResourceType[] = [
+  'server',
+  'load balancer',
+  'floating IP',
+  'trunk',
+  'port',
+  'router',
+  'subnet',
+  'network',
+  'security group',
+  'volume',
+  'server group',
+];
+
+export interface RemovalOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** how long one kind of thing may take to be gone */
+  readonly patienceMs: number;
+  onRemoved(resource: CloudResource): void;
+}
+
+export interface Refusal {
+  readonly resource: CloudResource;
+  readonly why: string;
+}
+
+const pauseMs = 2_000;
+
+/** Deletes what carries a mark, in the right order. Whatever is refused is told; the rest goes on. */
+export async function removeResources(
+  cloud: OpenStack,
+  resources: readonly CloudResource[],
+  options: RemovalOptions,
+): Promise<Refusal[]> {
+  const refusals: Refusal[] = [];
+  for (const type of order) {
+    const wave = resources.filter((one) => one.type === type && one.owner !== undefined);
+    await Promise.all(
+      wave.map(async (resource) => {
+        try {
+          await removeOne(cloud, resource, options);
+          options.onRemoved(resource);
+        } catch (error) {
+          options.signal.throwIfAborted();
+          refusals.push({ resource, why: errorMessage(error) });
+        }
+      }),
+    );
+  }
+  return refusals;
+}
+
+/** Asks for one thing to be deleted until it is gone. Conflicts end when what holds it is gone, or with the patience. */
+async function removeOne(cloud: OpenStack, resource: CloudResource, options: RemovalOptions): Promise<void> {
+  const { clock, signal } = options;
+  const deadline = clock.now() + options.patienceMs;
+  for (;;) {
+    let refusal: unknown;
+    try {
+      await prepare(cloud, resource, signal);
+      if (!(await requestDeletion(cloud, resource, signal))) return;
+    } catch (error) {
+      if (isNotFound(error)) return;
+      if (!isOpenStackError(error, 'conflict')) throw error;
+      refusal = error;
+    }
+    if (!(await isThere(cloud, resource, signal))) return;
+    if (clock.now() >= deadline)
+      throw refusal ?? new Error('the cloud has taken the order to delete it, but it is still there');
+    await sleep(clock, pauseMs, signal);
+  }
+}
+
+/** Routers are deleted without interfaces. */
+async function prepare({ network }: OpenStack, { type, id }: CloudResource, signal: AbortSignal): Promise<void> {
+  if (type !== 'router') return;
+  for (const port of await collect(network.ports.list({ deviceId: id }, { signal }))) {
+    if (
+      port.deviceOwner.startsWith('network:router_interface') ||
+      port.deviceOwner.includes('ha_router_replicated_interface')
+    ) {
+      await network.routers.removeInterface(id, { portId: port.id }, { signal });
+    }
+  }
+}
+
+type Collections = Readonly<
+  Record<ResourceType, Deletable & { get(id: string, options: CallOptions): Promise<unknown> }>
+>;
+
+function collectionsOf({ compute, network, loadBalancer, volume }: OpenStack): Collections {
+  return {
+    server: compute.servers,
+    'load balancer': loadBalancer.loadBalancers,
+    'floating IP': network.floatingIps,
+    trunk: network.trunks,
+    port: network.ports,
+    router: network.routers,
+    subnet: network.subnets,
+    network: network.networks,
+    'security group': network.securityGroups,
+    volume: volume.volumes,
+    'server group': compute.serverGroups,
+  };
+}
+
+/** False: there is nothing to delete any more. */
+function requestDeletion(cloud: OpenStack, { type, id }: CloudResource, signal: AbortSignal): Promise<boolean> {
+  return type === 'load balancer'
+    ? cloud.loadBalancer.loadBalancers.delete(id, { cascade: true, signal })
+    : collectionsOf(cloud)[type].delete(id, { signal });
+}
+
+async function isThere(cloud: OpenStack, { type, id }: CloudResource, signal: AbortSignal): Promise<boolean> {
+  const found = await orUndefined(collectionsOf(cloud)[type].get(id, { signal }));
+  return found !== undefined;
+}

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
+import { type CloudView, viewCloud } from '../../support/cloud-view.ts';
+import { capstan } from '../../support/command.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type CloudProcess, startCloud } from '../openstack-command/cloud-process.ts';
+
+// A management API is lost with its data. Another one finds what it had made, and takes it away.
+describe('capstan audit', () => {
+  let cloud: CloudProcess;
+  let view: CloudView;
+  let lost: CapstanProcess;
+  let other: CapstanProcess;
+  let env: Record<string, string>;
+  let before: Awaited<ReturnType<CloudView['inventory']>>;
+
+  beforeAll(async () => {
+    cloud = await startCloud({ args: [] });
+    [lost, other] = await Promise.all([startCapstan({ controllers: 'all' }), startCapstan({})]);
+    view = await viewCloud({ cloudsYaml: cloud.cloudsYaml, url: cloud.url, adminToken: await cloud.adminToken() });
+    await view.operate('PATCH', '/timings', { timeScale: 0.05 });
+    before = await view.inventory();
+    env = { OS_CLIENT_CONFIG_FILE: cloud.cloudsYaml, OPENSTACK_SSH_KEY_NAME: 'demo' };
+    const args = ['generate', 'cluster', 'leaky', '--cloud', 'openstack', '--worker-machine-count', '1'];
+    const { stdout } = await capstan(args, { env });
+    const applied = await capstan(['apply', '-f', '-', '--kubeconfig', lost.kubeconfig], { input: stdout, env });
+    expect(applied, applied.stderr).toMatchObject({ code: 0 });
+    await eventually(async () => {
+      const { servers, loadBalancers } = await view.inventory();
+      expect(loadBalancers).toHaveLength(1);
+      expect(servers).toHaveLength(2);
+    });
+  });
+  afterAll(async () => {
+    await Promise.all([view?.close(), other?.stop(), cloud?.stop()]);
+  });
+
+  const audit = (...args: string[]): ReturnType<typeof capstan> =>
+    capstan(['audit', '--kubeconfig', other.kubeconfig, '--cloud', 'openstack', ...args], { env });
+
+  it('finds nothing to do where the owner is', async () => {
+    const outcome = await capstan(['audit', '--kubeconfig', lost.kubeconfig], { env });
+    expect(outcome, outcome.stdout).toMatchObject({ code: 0 });
+    expect(outcome.stdout).not.toMatch(/no owner|not in the cloud/);
+    expect(await audit('--also-owners-of', lost.kubeconfig)).toMatchObject({ code: 0 });
+  });
+
+  it('shows what a lost management API left, deletes it when told to, and nothing else', async () => {
+    const { network } = view.openstack;
+    const precious = await network.networks.create({ name: 'k8s-clusterapi-cluster-default-old' });
+    await lost.end('SIGKILL');
+    const found = await audit('-o', 'json');
+    expect(found, found.stderr).toMatchObject({ code: 1 });
+    const [report] = (
+      JSON.parse(found.stdout) as { clouds: { orphans: { type: string }[]; foreign: { id: string }[] }[] }
+    ).clouds;
+    const types = new Set(report?.orphans.map(({ type }) => type));
+    for (const type of [
+      'server',
+      'load balancer',
+      'floating IP',
+      'port',
+      'router',
+      'subnet',
+      'network',
+      'security group',
+    ]) {
+      expect(types).toContain(type);
+    }
+    expect(report?.foreign.map(({ id }) => id)).toContain(precious.id);
+
+    const unasked = await audit('--delete');
+    expect(unasked).toMatchObject({ code: 1 });
+    expect(unasked.stderr).toContain('nothing was deleted');
+    const deleted = await audit('--delete', '--yes');
+    expect(deleted, deleted.stderr).toMatchObject({ code: 0 });
+    await network.networks.delete(precious.id);
+    expect(await view.inventory()).toEqual(before);
+    expect((await audit()).stdout).not.toMatch(/no owner|not in the cloud/);
+    await lost.stop();
+  });
+});
