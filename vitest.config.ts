@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** Whole clusters, on machines and in Pods: each is enough for a computer, so there is one at a time. */
 const clusters = [
   'test/e2e/add-ons',
-  'test/e2e/audit',
+  'test/e2e/cloud-verbs',
   'test/e2e/demo',
   'test/e2e/guide-000',
   'test/e2e/guide-001',

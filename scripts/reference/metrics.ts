@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { ApiServerMetrics } from '../../src/apiserver/metrics.ts';
 import { planeMetrics } from '../../src/controllers/controlplane/plane-driver/metrics.ts';
+import { guidePrices, showCosts } from '../../src/controllers/index.ts';
 import { createMetrics } from '../../src/runtime/index.ts';
 
 export interface Metric {
@@ -15,6 +16,7 @@ export async function allMetrics(): Promise<Metric[]> {
   const registry = new Registry();
   createMetrics(registry);
   planeMetrics(registry);
+  showCosts(registry, { lister: () => ({ list: () => [] }) } as never, guidePrices);
   const server = new ApiServerMetrics({ revision: 0, count: () => 0 } as never, { all: () => [] } as never);
   const request = { verb: 'get', group: '', version: 'v1', resource: 'pods', subresource: '' };
   server.started(false);

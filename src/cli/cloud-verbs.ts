@@ -30,4 +30,22 @@ Examples:
 `,
     )
     .action(runs(async (options, context) => (await import('./commands/audit.ts')).audit(options, context)));
+
+  withConnectionFlags(program.command('cost').description('show what clusters cost').argument('[name]', 'one cluster'))
+    .option('-A, --all-namespaces', 'of all namespaces')
+    .option('-l, --selector <labels>', 'only clusters with these labels, as key=value')
+    .option('--by <what>', 'a line for each cluster, namespace or label=KEY', 'cluster')
+    .option('--prices <file>', 'a price table (default: the figures of the guide for OVH)')
+    .addOption(outputFlag(['table', 'json', 'yaml']).default('table'))
+    .addHelpText(
+      'after',
+      `
+Counted is what clusters have: servers, volumes, load balancers and floating addresses.
+
+Examples:
+  capstan cost --prices prices.yaml
+  capstan cost -A --by label=team --prices prices.yaml -o json
+`,
+    )
+    .action(runs(async (options, context, name) => (await import('./commands/cost.ts')).cost(options, context, name)));
 }

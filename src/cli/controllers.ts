@@ -10,6 +10,7 @@ import {
   createExternalObjects,
   createWorkloadClusters,
   type ExternalObjects,
+  type Prices,
   type ReleaseSource,
   setupAddonControllers,
   setupBootstrapControllers,
@@ -19,6 +20,7 @@ import {
   setupRuntimeExtensions,
   setupStackControllers,
   setupTopologyControllers,
+  showCosts,
   type WorkloadClusters,
 } from '../controllers/index.ts';
 import {
@@ -58,6 +60,8 @@ export interface ControllersOptions {
   backupDirectory: string;
   /** where releases of cluster stacks come from, in the order they are asked */
   stackSources: readonly ReleaseSource[];
+  /** what the cloud asks for; absent: costs are not shown in the metrics */
+  prices?: Prices;
   /** told of the manager, for those who stand for its controllers; absent: nobody runs Pods here that could */
   standIns?: ControllerHealth;
   metrics: RuntimeMetrics;
@@ -170,6 +174,8 @@ export function addControllers(
     });
     closes.push(() => infrastructure.close());
   }
+  const { prices } = options;
+  if (prices && areas.has('cluster') && kinds.clusters) showCosts(options.metrics.registry, manager.reader, prices);
   return async () => {
     await Promise.all(closes.map((close) => close()));
   };

@@ -96,6 +96,7 @@ export function buildProgram(
       'look after objects whose label cluster.x-k8s.io/watch-filter has this value only',
     )
     .option('--namespace <name>', 'look after clusters of this namespace only')
+    .option('--prices <file>', 'price table: costs of clusters are shown in the metrics (see capstan cost)')
     .option(
       '--backup-directory <dir>',
       'where hosted control planes are backed up to (default: below the data directory)',

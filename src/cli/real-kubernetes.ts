@@ -20,6 +20,7 @@ export function addRealKubernetesCommands(program: Command, runs: Runs): void {
     .option('--metrics-bind-address <host:port>', 'where metrics are served; 0 for nowhere', '127.0.0.1:8080')
     .option('--health-probe-bind-address <host:port>', 'where /healthz and /readyz are served; 0 for nowhere', '0')
     .option('--webhook-port <port>', 'port of the webhooks; 0 takes a free one', '9443')
+    .option('--prices <file>', 'price table: costs of clusters are shown in the metrics (see capstan cost)')
     .option(
       '--backup-directory <dir>',
       'where hosted control planes are backed up to (default: below the data directory)',

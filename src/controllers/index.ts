@@ -5,6 +5,15 @@ export { certificateControllers, certManagerGroup } from './certificates/index.t
 export { setupClusterControllers } from './cluster/index.ts';
 export { setupControlPlaneControllers } from './controlplane/index.ts';
 export {
+  type ClusterCost,
+  clusterCosts,
+  guidePrices,
+  hoursPerMonth,
+  type Prices,
+  readPrices,
+  showCosts,
+} from './cost/index.ts';
+export {
   auditFindings,
   type CloudResource,
   cloudInventory,

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type ConnectionConfig, type HttpClient, httpClient } from '../../client/index.ts';
-import type { ReleaseSource } from '../../controllers/index.ts';
+import type { Prices, ReleaseSource } from '../../controllers/index.ts';
 import { CapstanError, type PeerPolicy, systemClock, systemRandom } from '../../machinery/index.ts';
 import {
   type CheckResult,
@@ -18,6 +18,7 @@ import { startWebhookService, type WebhookService } from '../controller/webhook-
 import { type ControllerArea, parseControllerAreas } from '../controller-areas.ts';
 import { controllersUser, systemNamespace } from '../controller-identity.ts';
 import { addControllers } from '../controllers.ts';
+import { loadPrices } from '../load-prices.ts';
 import { defaultDataDirectory, parseListenAddress } from '../management-api.ts';
 import { peersOf } from '../peers.ts';
 import { stackSourcesOf } from '../stack-sources.ts';
@@ -36,6 +37,8 @@ export interface ControllerOptions {
   healthProbeBindAddress: string;
   webhookPort: string;
   backupDirectory?: string;
+  /** file with what the cloud asks for */
+  prices?: string;
   stacksSource?: string[];
   denyPeers?: string;
   allowPeers?: string;
@@ -98,6 +101,7 @@ export async function controller(options: ControllerOptions, context: CommandCon
     const stacks = stackSourcesOf(options.stacksSource, { env, clock, cache: defaultDataDirectory(env) });
     stops.unshift(stacks.close);
     const stackSources = stacks.sources;
+    const prices = options.prices === undefined ? undefined : await loadPrices(options.prices);
     await runControllers({
       client,
       connection: own,
@@ -105,6 +109,7 @@ export async function controller(options: ControllerOptions, context: CommandCon
       peers,
       backupDirectory,
       stackSources,
+      prices,
       metrics,
       options,
       context,
@@ -127,6 +132,7 @@ interface RunOptions {
   peers: PeerPolicy;
   backupDirectory: string;
   stackSources: readonly ReleaseSource[];
+  prices: Prices | undefined;
   metrics: RuntimeMetrics;
   options: ControllerOptions;
   context: CommandContext;
@@ -136,7 +142,8 @@ interface RunOptions {
 
 /** Runs them, again after the lease was lost: whoever lost it waits for it like everybody else. */
 async function runControllers(run: RunOptions): Promise<void> {
-  const { client, connection, areas, peers, backupDirectory, stackSources, metrics, options, context, state } = run;
+  const { client, connection, areas, peers, backupDirectory, stackSources, prices, metrics, options, context, state } =
+    run;
   const { log, signal } = context;
   const identity = `${hostname()}_${systemRandom.uuid()}`;
   const { namespace, watchFilter } = options;
@@ -160,6 +167,7 @@ async function runControllers(run: RunOptions): Promise<void> {
       peers,
       backupDirectory,
       stackSources,
+      ...(prices && { prices }),
       metrics,
       log,
       connection,

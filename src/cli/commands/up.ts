@@ -10,6 +10,7 @@ import type { CommandContext } from '../context.ts';
 import { parseControllerAreas } from '../controller-areas.ts';
 import { startHousekeeping } from '../housekeeping.ts';
 import { giveMemoryBackAtRest } from '../idle-memory.ts';
+import { loadPrices } from '../load-prices.ts';
 import {
   defaultDataDirectory,
   defaultEncryptionKeyFile,
@@ -42,6 +43,8 @@ export interface UpOptions extends OidcFlags {
   watchFilter?: string;
   namespace?: string;
   backupDirectory?: string;
+  /** file with what the cloud asks for */
+  prices?: string;
   stacksSource?: string[];
   denyPeers?: string;
   allowPeers?: string;
@@ -175,6 +178,7 @@ export async function startInstallation(options: UpOptions, context: CommandCont
         peers,
         backupDirectory: resolve(options.backupDirectory ?? join(dataDirectory, 'backups')),
         stackSources: stacks.sources,
+        ...(options.prices !== undefined && { prices: await loadPrices(options.prices) }),
         metrics,
         log,
         signal,

@@ -24,6 +24,7 @@ export * from './contract.ts';
 export * from './contract-names.ts';
 export * from './contract-resolver.ts';
 export * from './external-objects.ts';
+export * from './floating-ip-annotation.ts';
 export * from './in-place/index.ts';
 export * from './k0s-join-token.ts';
 export * from './legacy-conditions.ts';

@@ -92,6 +92,7 @@ const catalogue = {
   CAP_PLANE_PATCH: 'An entry of spec.patches cannot be applied.',
   CAP_PORT_FORWARD: 'A port of a Pod cannot be reached.',
   CAP_RESTORE_UNFINISHED: 'A restore into this data directory was interrupted.',
+  CAP_PRICES: 'A price table cannot be read.',
   CAP_SEALED_VALUE_DAMAGED: 'A stored Secret does not open with its key.',
   CAP_SEALING_KEY_INVALID: 'The file with the keys that seal Secrets is not valid.',
   CAP_SEALING_KEY_MISSING: 'A Secret was sealed with a key that the key file does not have.',

@@ -35,13 +35,7 @@ export type GroupRole = 'controlplane' | 'worker' | 'bastion';
 
 export const groupRoles: readonly GroupRole[] = ['controlplane', 'worker', 'bastion'];
 
-/** Roles of floating IPs a cluster reserves. */
-export type FloatingIpRole = 'api' | 'bastion';
-
-/** On an OpenStackCluster: id of the floating IP that was reserved for a role. Whose it is, its own mark says. */
-export function floatingIpAnnotation(role: FloatingIpRole): string {
-  return `infrastructure.cluster.x-k8s.io/${role}-floating-ip-id`;
-}
+export { type FloatingIpRole, floatingIpAnnotation } from '../../shared/index.ts';
 
 /** How the cluster a cloud resource belongs to is written: namespace and name of the Cluster. */
 export function clusterBase(namespace: string, clusterName: string): string {

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
 import { type CloudView, viewCloud } from '../../support/cloud-view.ts';
@@ -6,7 +8,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type CloudProcess, startCloud } from '../openstack-command/cloud-process.ts';
 
 // A management API is lost with its data. Another one finds what it had made, and takes it away.
-describe('capstan audit', () => {
+describe('verbs that look at the cloud', () => {
   let cloud: CloudProcess;
   let view: CloudView;
   let lost: CapstanProcess;
@@ -38,14 +40,39 @@ describe('capstan audit', () => {
   const audit = (...args: string[]): ReturnType<typeof capstan> =>
     capstan(['audit', '--kubeconfig', other.kubeconfig, '--cloud', 'openstack', ...args], { env });
 
-  it('finds nothing to do where the owner is', async () => {
+  it('cost adds up what a cluster has, by the price table of the user', async () => {
+    const prices = join(lost.directory, 'prices.yaml');
+    await writeFile(prices, 'flavors: {"*": 0.5}\nloadBalancer: {perMonth: 730}\nfloatingIP: 0.25\n');
+    const { stdout, stderr } = await capstan([
+      'cost',
+      '--kubeconfig',
+      lost.kubeconfig,
+      '--prices',
+      prices,
+      '-o',
+      'json',
+    ]);
+    expect(JSON.parse(stdout), stderr).toMatchObject({
+      currency: 'USD',
+      costs: [
+        { group: 'default/leaky', controlPlane: 0.5, workers: 0.5, network: 1.25, perHour: 2.25, perMonth: 1642.5 },
+      ],
+      comparison: { onMachines: { clusters: 1 }, hosted: { clusters: 0 } },
+      unpriced: [],
+    });
+    const guide = await capstan(['cost', '--kubeconfig', lost.kubeconfig, '--by', 'namespace']);
+    expect(guide.stdout).toMatch(/NAMESPACE +CONTROL PLANE .*\ndefault +0\.0000 /);
+    expect(guide.stderr).toContain('no price for flavor');
+  });
+
+  it('audit finds nothing to do where the owner is', async () => {
     const outcome = await capstan(['audit', '--kubeconfig', lost.kubeconfig], { env });
     expect(outcome, outcome.stdout).toMatchObject({ code: 0 });
     expect(outcome.stdout).not.toMatch(/no owner|not in the cloud/);
     expect(await audit('--also-owners-of', lost.kubeconfig)).toMatchObject({ code: 0 });
   });
 
-  it('shows what a lost management API left, deletes it when told to, and nothing else', async () => {
+  it('audit shows what a lost management API left, deletes it when told to, and nothing else', async () => {
     const { network } = view.openstack;
     const precious = await network.networks.create({ name: 'k8s-clusterapi-cluster-default-old' });
     await lost.end('SIGKILL');
