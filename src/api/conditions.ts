@@ -83,6 +83,7 @@ const meanings = {
   NodeHealthy: 'The Node has no pressure and is ready.',
   NodeKubeadmLabelsAndTaintsSet: 'The Node has the labels and taints of a control plane.',
   NodeReady: 'The Node is ready.',
+  NodeStartup: 'Only while the Node of a machine is late: what the console of its server says of the cause.',
   OpenStackImageReady: 'The image is in the cloud.',
   OpenStackNodeImageReleasesReady: 'The cloud has all images of the release.',
   OpenStackAuthenticationSucceeded: 'The cloud accepts the credentials.',
@@ -317,7 +318,7 @@ export const kindConditions: Readonly<Record<string, KindConditions>> = {
     ],
   },
   'openstackmachines.infrastructure.cluster.x-k8s.io': {
-    conditions: ['Ready', 'OpenStackAuthenticationSucceeded', 'InstanceReady', 'APIServerIngressReady'],
+    conditions: ['Ready', 'OpenStackAuthenticationSucceeded', 'InstanceReady', 'APIServerIngressReady', 'NodeStartup'],
   },
   'openstackmachinetemplates.infrastructure.cluster.x-k8s.io': {
     conditions: ['Ready', 'OpenStackAuthenticationSucceeded'],

@@ -33,6 +33,7 @@ export * from './machine-aggregates.ts';
 export * from './machine-texts.ts';
 export * from './machines/index.ts';
 export * from './names.ts';
+export * from './node-startup.ts';
 export * from './ownership.ts';
 export * from './paused.ts';
 export * from './pending-hooks.ts';

@@ -17,6 +17,7 @@ import {
   kubeletDifference,
   kubeletVersionReason,
   mirrorProgress,
+  nodeStartupFinding,
   ownerOf,
   setVerdict,
   summarize,
@@ -52,8 +53,8 @@ export function observeMachine(draft: Machine, seen: MachineObservation): Result
   set('InfrastructureReady', infrastructureVerdict(draft, seen.infrastructure));
   const node = nodeVerdicts(draft, seen);
   if (node) {
-    set('NodeHealthy', node.healthy);
-    set('NodeReady', node.ready);
+    set('NodeHealthy', withStartup(node.healthy, draft, seen.infrastructure));
+    set('NodeReady', withStartup(node.ready, draft, seen.infrastructure));
   }
   set(
     'Deleting',
@@ -91,6 +92,13 @@ function bootstrapVerdict(machine: Machine, config: Referenced): Verdict {
         ? { status: 'False', reason: 'ObjectDeleted', message: `${kind} has been deleted` }
         : { status: 'False', reason: 'ObjectDoesNotExist', message: `${kind} does not exist` };
   }
+}
+
+/** Of a Node that has not come: with what the infrastructure knows of the cause. */
+function withStartup(verdict: Verdict, machine: Machine, infrastructure: Referenced): Verdict {
+  if (machine.status?.nodeRef !== undefined || infrastructure.state !== 'found') return verdict;
+  const finding = nodeStartupFinding(infrastructure.provider.object);
+  return finding === undefined ? verdict : { ...verdict, message: `${verdict.message ?? ''}: ${finding}` };
 }
 
 function infrastructureVerdict(machine: Machine, infrastructure: Referenced): Verdict {

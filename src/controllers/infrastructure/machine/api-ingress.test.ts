@@ -6,6 +6,7 @@ import { type ApiLoadBalancer, createBalancedCluster } from '../testing/load-bal
 import {
   createMachine,
   deleteMachine,
+  joinNodes,
   machineCondition,
   machineIsReady,
   setClusterStatus,
@@ -190,6 +191,7 @@ describe('the load balancer of an API', () => {
       expect(list.map(({ address }) => address).toSorted()).toEqual(addresses.toSorted());
       expect(list.every(({ protocolPort }) => protocolPort === port)).toBe(true);
     }
+    await joinNodes(world, ['cp1', 'cp2']);
     await world.pass(120_000);
     const [writes, requests] = [world.writes(), world.requests.length];
     await world.pass(1_800_000);

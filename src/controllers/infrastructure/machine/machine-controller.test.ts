@@ -5,6 +5,7 @@ import { openStackServerController } from '../server/server-controller.ts';
 import {
   createMachine,
   deleteMachine,
+  joinNodes,
   machineCondition,
   machineIsReady,
   setClusterStatus,
@@ -256,6 +257,7 @@ describe('an OpenStackMachine', () => {
     await setClusterStatus(world, 'c1', await usualClusterStatus(world));
     for (const name of ['w1', 'w2']) await createMachine(world, name);
     await world.until(async () => (await isReady('w1')) && (await isReady('w2')));
+    await joinNodes(world, ['w1', 'w2']);
     await world.pass(120_000);
     const [writes, requests] = [world.writes(), world.requests.length];
     await world.pass(3_600_000);

@@ -18,6 +18,7 @@ import {
   type Predicate,
   type ReconcileContext,
   type Result,
+  soonest,
   watchMapped,
   watchObjects,
   watchOwned,
@@ -54,6 +55,7 @@ import { placeFloatingIp } from './api-floating-ip.ts';
 import { reconcileDelete } from './deletion.ts';
 import { identityOf } from './desired-server.ts';
 import { byControlPlaneOf, byOpenStackClusterOf, isControlPlane, registerIndexes } from './indexes.ts';
+import { type ConsoleReads, consoleKey, explainLateNode } from './late-node.ts';
 import { ensureMembers, usesLoadBalancer } from './load-balancer-members.ts';
 import { createClusterMemories } from './memory.ts';
 import {
@@ -74,11 +76,13 @@ import { authenticationOf, reportOf, takeFromServer } from './status.ts';
 export function openStackMachineController(dependencies: InfrastructureDependencies): ControllerDefinition {
   const attention = createAttention();
   const memories = createClusterMemories();
+  const consoleReads: ConsoleReads = new Map();
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
     const original = context.cache.lister(OpenStackMachines).get(key);
     if (!original) {
       attention.forget(key);
+      consoleReads.delete(consoleKey(key));
       return done();
     }
     if (isFilteredOut(original, dependencies.watchFilter)) return done();
@@ -211,9 +215,12 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
     const authentication = authenticationOf(scope.server);
     if (authentication) judge(scope, authenticationCondition, authentication);
     takeFromServer(scope.machine, scope.server, isActive);
-    if (!scope.isControlPlane) return undefined;
-    if (usesLoadBalancer(openStackCluster)) return isActive ? await ensureMembers(whole) : undefined;
-    return await placeFloatingIp(whole);
+    const results = [isActive ? await explainLateNode(whole, consoleReads) : undefined];
+    if (scope.isControlPlane) {
+      if (!usesLoadBalancer(openStackCluster)) results.push(await placeFloatingIp(whole));
+      else if (isActive) results.push(await ensureMembers(whole));
+    }
+    return soonest(...results.filter((result) => result !== undefined));
   }
 }
 

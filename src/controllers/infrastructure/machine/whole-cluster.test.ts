@@ -3,7 +3,7 @@ import { type OpenStackClusterSpec, OpenStackClusters, OpenStackServers } from '
 import { collect } from '../../../openstack/index.ts';
 import { openStackClusterController } from '../cluster/cluster-controller.ts';
 import { openStackServerController } from '../server/server-controller.ts';
-import { createMachine, deleteMachine, machineCondition, machineIsReady } from '../testing/machines.ts';
+import { createMachine, deleteMachine, joinNodes, machineCondition, machineIsReady } from '../testing/machines.ts';
 import { leftBehind } from '../testing/servers.ts';
 import { createInfrastructureWorld, createOpenStackCluster, type InfrastructureWorld } from '../testing/world.ts';
 import { openStackMachineController } from './machine-controller.ts';
@@ -59,6 +59,7 @@ describe('a cluster of machines', () => {
     );
     expect((world.requests.length - requests) / workers.length).toBeLessThanOrEqual(12);
 
+    await joinNodes(world, [...controlPlanes, ...workers]);
     await world.pass(180_000);
     const [writes, asked] = [world.writes(), world.requests.length];
     await world.pass(3_600_000);

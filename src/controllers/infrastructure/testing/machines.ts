@@ -124,6 +124,14 @@ export async function setMachineHealth(
   );
 }
 
+/** Says of Machines what their controller would when their Nodes are there. */
+export async function joinNodes({ client, namespace }: InfrastructureWorld, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const status = { nodeRef: { name } };
+    await client.patch(Machines, { namespace, name }, 'merge', { status }, { ...by, subresource: 'status' });
+  }
+}
+
 /** Deletes a machine as its Machine would, the Machine itself included. */
 export async function deleteMachine(world: InfrastructureWorld, name: string): Promise<void> {
   const { client, namespace } = world;

@@ -1,0 +1,132 @@
+import { printableLine } from '../../../machinery/index.ts';
+
+/** Why a machine has not become a Node, as far as its console tells. */
+export interface ConsoleFinding {
+  readonly reason: string;
+  /** cause, the line that shows it, and what to do */
+  readonly message: string;
+}
+
+interface Symptom {
+  readonly reason: string;
+  readonly line: RegExp;
+  readonly cause: string;
+  readonly cure: string;
+}
+
+/** The first that is found counts: what comes first here is the cause of what comes later. Patterns are for one line. */
+const symptoms: readonly Symptom[] = [
+  {
+    reason: 'NoBootDevice',
+    line: /No bootable device|Boot failed: not a bootable disk|Kernel panic - not syncing/,
+    cause: 'the image does not boot',
+    cure: 'use an image that boots on this cloud',
+  },
+  {
+    reason: 'DiskFull',
+    line: /No space left on device/,
+    cause: 'the disk is full',
+    cure: 'use a flavor with a larger disk, or a root volume',
+  },
+  {
+    reason: 'UserDataInvalid',
+    line: /(?:Failed (?:loading yaml blob|at merging in cloud config)|Invalid cloud-config|Unhandled non-multipart|Ignition failed:|error at line \d+.*ignition|failed to parse config)/i,
+    cause: 'cloud-init or Ignition cannot read the user data',
+    cure: 'check files, commands and users of the bootstrap config',
+  },
+  {
+    reason: 'NoMetadata',
+    line: /(?:No instance datasource found|DataSourceNone|Calling 'http:\/\/169\.254\.169\.254\S*' failed|Giving up on (?:md|OpenStack metadata))/,
+    cause: 'the machine gets no user data from the cloud',
+    cure: 'check DHCP and the metadata service of the network, or set configDrive: true',
+  },
+  {
+    reason: 'PackagesUnavailable',
+    line: /(?:E: Unable to locate package|E: Failed to fetch|Could not resolve '|Temporary failure (?:in name resolution|resolving))/,
+    cause: 'packages or names of hosts cannot be had',
+    cure: 'check that the network has a router to the outside and name servers (dnsNameservers)',
+  },
+  {
+    reason: 'ImageWithoutKubernetes',
+    line: /(?:kubeadm|kubelet|k0s|rke2|containerd): (?:command )?not found|Unit kubelet\.service (?:not found|could not be found)/,
+    cause: 'the image has no Kubernetes on it',
+    cure: 'use an image with kubeadm of the right version, or install it with the commands of the bootstrap config',
+  },
+  {
+    reason: 'WrongKubernetesVersion',
+    line: /this version of kubeadm only supports deploying clusters|KubeletVersion|kubelet version is not supported/i,
+    cause: 'the image has another version of Kubernetes than the cluster',
+    cure: 'use an image of the version in spec.version',
+  },
+  {
+    reason: 'PreflightFailed',
+    line: /\[ERROR [A-Za-z0-9-]+\]:/,
+    cause: 'a preflight check of kubeadm failed',
+    cure: 'do what the check says, usually with another image or flavor',
+  },
+  {
+    reason: 'TokenExpired',
+    line: /(?:could not find a JWS signature in the cluster-info ConfigMap|token (?:id )?\S* ?(?:is expired|has expired|is invalid)|bootstrap token .*(?:expired|invalid)|failed to validate token)/i,
+    cause: 'the token to join with is not valid any more',
+    cure: 'delete the Machine: its replacement gets a new one',
+  },
+  {
+    reason: 'AuthorityMismatch',
+    line: /(?:cluster CA found in cluster-info ConfigMap is invalid|x509: certificate signed by unknown authority|public key .* not pinned)/,
+    cause: 'the API at the endpoint is another cluster, or its authority has changed',
+    cure: 'check the control plane endpoint; delete the Machine, so that its replacement learns the new authority',
+  },
+  {
+    reason: 'EndpointUnreachable',
+    line: /(?:dial tcp \S+: (?:i\/o timeout|connect: (?:connection refused|no route to host|connection timed out|network is unreachable))|Client\.Timeout exceeded|context deadline exceeded|Connection timed out|no route to host|couldn't validate the identity of the API Server)/,
+    cause: 'the machine does not reach the API of the cluster',
+    cure: 'check the endpoint of the cluster, its load balancer or floating IP, and the security groups (6443, for rke2 9345)',
+  },
+  {
+    reason: 'ImagesUnavailable',
+    line: /(?:failed to pull (?:and unpack )?image|ImagePullBackOff|ErrImagePull)/i,
+    cause: 'container images cannot be pulled',
+    cure: 'check the way to the registry, imageRepository and the credentials for it',
+  },
+  {
+    reason: 'KubeadmFailed',
+    line: /error execution phase [a-z0-9/-]+:/,
+    cause: 'kubeadm failed',
+    cure: 'read the console of the server: openstack console log show',
+  },
+  {
+    reason: 'CommandFailed',
+    line: /(?:Failed running \S+runcmd|Failed to run module scripts|cc_scripts_user\.py\[WARNING\]|Failed to start Execute cloud user\/final scripts)/,
+    cause: 'a command of the user data failed',
+    cure: 'check the commands of the bootstrap config',
+  },
+];
+
+const maxLineLength = 240;
+
+/** What a console says of why its machine is no Node; undefined: nothing that is known here. */
+export function findOnConsole(text: string): ConsoleFinding | undefined {
+  // the end counts: a machine that was started again begins anew
+  const lines = text
+    .split('\n')
+    .slice(-maxLines)
+    .map((line) => line.slice(0, 4 * maxLineLength));
+  for (const { reason, line: pattern, cause, cure } of symptoms) {
+    const found = lines.findLast((line) => pattern.test(line));
+    if (found !== undefined) return { reason, message: `${cause}: "${shown(found)}"; ${cure}` };
+  }
+  return undefined;
+}
+
+const maxLines = 400;
+const bootstrapToken = /[a-z0-9]{6}\.[a-z0-9]{16}/g;
+const secretSetting = /((?:password|token|secret|key)["']?\s*[=:]\s*)\S+/gi;
+
+/** A line as it may be shown in a condition: without control characters and credentials, and not too long. */
+function shown(line: string): string {
+  const text = printableLine(line)
+    .replace(/^\[\s*\d+\.\d+\]\s*/, '')
+    .replace(bootstrapToken, '******.****************')
+    .replace(secretSetting, '$1***');
+  return text.length > maxLineLength ? `${text.slice(0, maxLineLength - 1)}…` : text;
+}
