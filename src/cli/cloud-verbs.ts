@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
+import { must } from '../machinery/index.ts';
 import { outputFlag, type Runs, withConnectionFlags } from './verbs.ts';
 
-/** Verbs that look at clouds with the eyes of a management API. */
+/** Verbs that answer what people ask of clusters and clouds. */
 export function addCloudVerbs(program: Command, runs: Runs): void {
   withConnectionFlags(
     program.command('audit').description('find cloud resources without an owner, and owners without their resources'),
@@ -30,6 +31,24 @@ Examples:
 `,
     )
     .action(runs(async (options, context) => (await import('./commands/audit.ts')).audit(options, context)));
+
+  withConnectionFlags(
+    program
+      .command('why')
+      .description('say the first cause why a cluster or machine does not get further, and what to do')
+      .argument('<name>', 'a cluster or machine; or the word cluster or machine before it')
+      .argument('[rest]'),
+  )
+    .addOption(outputFlag(['text', 'json', 'yaml']).default('text'))
+    .addHelpText(
+      'after',
+      '\nThe exit code is 1 when something holds it up.\n\nExamples:\n  capstan why basic-1\n  capstan why machine basic-1-md-0-x2x7q\n',
+    )
+    .action(
+      runs(async (options, context, first, second) =>
+        (await import('./commands/why.ts')).why(options, context, [must(first, 'the name'), second]),
+      ),
+    );
 
   withConnectionFlags(program.command('cost').description('show what clusters cost').argument('[name]', 'one cluster'))
     .option('-A, --all-namespaces', 'of all namespaces')

@@ -65,6 +65,22 @@ describe('verbs that look at the cloud', () => {
     expect(guide.stderr).toContain('no price for flavor');
   });
 
+  it('why names the object at fault, the cause in the words of the cloud, and what to do', async () => {
+    const args = ['generate', 'cluster', 'stuck', '--cloud', 'openstack', '--flavor', 'without-lb'];
+    const { stdout } = await capstan(args, {
+      env: { ...env, OPENSTACK_IMAGE_NAME: 'no-such-image', OPENSTACK_NODE_CIDR: '10.9.0.0/24' },
+    });
+    await capstan(['apply', '-f', '-', '--kubeconfig', lost.kubeconfig], { input: stdout });
+    await eventually(async () => {
+      const outcome = await capstan(['why', 'stuck', '--kubeconfig', lost.kubeconfig]);
+      expect(outcome.code).toBe(1);
+      expect(outcome.stdout).toMatch(/^stuck waits for OpenStackMachine\/stuck-control-plane-\S+ \(.*no-such-image/);
+      expect(outcome.stdout).toContain('next: ');
+    });
+    expect(await capstan(['why', 'nobody', '--kubeconfig', lost.kubeconfig])).toMatchObject({ code: 1, stdout: '' });
+    expect(await capstan(['why', 'pod', 'x', '--kubeconfig', lost.kubeconfig])).toMatchObject({ code: 2 });
+  });
+
   it('audit finds nothing to do where the owner is', async () => {
     const outcome = await capstan(['audit', '--kubeconfig', lost.kubeconfig], { env });
     expect(outcome, outcome.stdout).toMatchObject({ code: 0 });

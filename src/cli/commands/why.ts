@@ -1,0 +1,91 @@
+import {
+  CapstanError,
+  formatJson,
+  formatYaml,
+  humanDuration,
+  isNotFound,
+  type KubeObject,
+  parseRfc3339,
+  printableLine,
+} from '../../machinery/index.ts';
+import { type Connection, type ConnectionOptions, withConnection } from '../connection.ts';
+import type { CommandContext } from '../context.ts';
+import { clusterGroup, readCluster } from '../describe/cluster-objects.ts';
+import { textAt } from '../describe/fields.ts';
+import { noSuchCluster } from '../no-such-cluster.ts';
+import { type Cause, causeOfCluster, causeOfMachine } from '../why/first-cause.ts';
+
+export interface WhyOptions extends ConnectionOptions {
+  output: 'text' | 'json' | 'yaml';
+}
+
+/** Says the first cause why a cluster or machine does not get further. The exit code is 1 when there is one. */
+export async function why(
+  options: WhyOptions,
+  context: CommandContext,
+  [first, second]: readonly [string, string | undefined],
+): Promise<number> {
+  const [kind, name] = second === undefined ? [undefined, first] : [first, second];
+  if (kind !== undefined && kind !== 'cluster' && kind !== 'machine') {
+    throw new CapstanError('CAP_USAGE', `why ${kind}: only clusters and machines can be explained`, {
+      hint: 'say capstan why NAME, capstan why cluster NAME or capstan why machine NAME',
+    });
+  }
+  return await withConnection(options, context, async (connection) => {
+    const cause = await causeOf(connection, { kind, name }, context.signal);
+    const value = { name, ...(cause && { cause: { ...cause } }) };
+    if (options.output === 'json') context.stdout(formatJson(value));
+    else if (options.output === 'yaml') context.stdout(formatYaml(value));
+    else context.stdout(cause ? paragraph(name, cause, context.clock.now()) : `${name}: nothing holds it up\n`);
+    return cause ? 1 : 0;
+  });
+}
+
+async function causeOf(
+  connection: Connection,
+  { kind, name }: { kind: 'cluster' | 'machine' | undefined; name: string },
+  signal: AbortSignal,
+): Promise<Cause | undefined> {
+  if (kind !== 'machine') {
+    try {
+      return causeOfCluster(await readCluster(connection, name, { resourceSets: false, signal }));
+    } catch (error) {
+      if (kind === 'cluster' || !(error instanceof CapstanError && error.code === 'CAP_CLUSTER_NOT_FOUND')) throw error;
+    }
+  }
+  const machine = await readMachine(connection, name, signal);
+  if (!machine) {
+    if (kind === undefined) throw noSuchCluster(name, connection.namespace);
+    throw new CapstanError(
+      'CAP_CLUSTER_NOT_FOUND',
+      `there is no Machine "${name}" in the namespace "${connection.namespace}"`,
+      {
+        hint: 'kubectl get machines shows those there are',
+      },
+    );
+  }
+  const cluster = textAt(machine, 'spec', 'clusterName') ?? '';
+  return causeOfMachine(await readCluster(connection, cluster, { resourceSets: false, signal }), name);
+}
+
+async function readMachine(
+  { client, mapper, namespace }: Connection,
+  name: string,
+  signal: AbortSignal,
+): Promise<KubeObject | undefined> {
+  const machines = await mapper.forKind({ group: clusterGroup, kind: 'Machine' }, { signal });
+  if (!machines) return undefined;
+  try {
+    return await client.get(machines, { namespace, name }, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** One paragraph: what, why, since when, and what to do. */
+function paragraph(name: string, { object, reason, message, next, since }: Cause, nowMs: number): string {
+  const at = since === undefined ? undefined : parseRfc3339(since);
+  const age = at === undefined ? '' : `, for ${humanDuration(nowMs - at)}`;
+  return `${name} waits for ${object} (${reason}${age}): ${printableLine(message)}\nnext: ${printableLine(next)}\n`;
+}

@@ -1,0 +1,185 @@
+import type { ClusterObjects } from '../describe/cluster-objects.ts';
+import { type ConditionView, conditionsOf, isBad } from '../describe/conditions.ts';
+import {
+  type AnyObject,
+  at,
+  type ObjectReference,
+  referenceAt,
+  referenceKey,
+  referenceOf,
+  textAt,
+} from '../describe/fields.ts';
+import { remainsOf } from '../describe/remains.ts';
+import { nextAction } from './next-action.ts';
+
+/** The first cause why something does not get further. */
+export interface Cause {
+  /** `OpenStackMachine/red-md-0-abc` */
+  readonly object: string;
+  /** the condition that shows it, or a word of our own */
+  readonly reason: string;
+  readonly message: string;
+  readonly next: string;
+  /** since when, where it is known */
+  readonly since?: string;
+}
+
+/** Conditions that only sum others up, or follow from them: they are the cause when nothing else is. */
+const summaries = new Set([
+  'Ready',
+  'Available',
+  'MachinesReady',
+  'ControlPlaneMachinesReady',
+  'WorkerMachinesReady',
+  'WorkersAvailable',
+  'ControlPlaneAvailable',
+  'ControlPlaneInitialized',
+  'Initialized',
+  'InfrastructureReady',
+  'BootstrapConfigReady',
+  'RemoteConnectionProbe',
+]);
+/** Conditions that tell of work under way, not of what holds it up. */
+const progress = new Set([
+  'RollingOut',
+  'ScalingUp',
+  'ScalingDown',
+  'Remediating',
+  'Updating',
+  'Deleting',
+  'Paused',
+  'UpToDate',
+]);
+/** What waits for somebody else: the somebody is looked at first. */
+const waiting = /^(?:\* )?(?:Waiting for|.*: Waiting for|Remote connection not established)| waits for /;
+
+/** Why a cluster does not get further; undefined: nothing holds it up. */
+export function causeOfCluster(found: ClusterObjects): Cause | undefined {
+  const { cluster, missing = [] } = found;
+  if (cluster.metadata.deletionTimestamp !== undefined) return causeOfDeletion(found);
+  const paused = causeOfPause(cluster);
+  if (paused) return paused;
+  const [lost] = missing;
+  if (lost) return causeOfMissing(lost);
+  const order = [
+    ...own(cluster, ['TopologyReconciled']),
+    ...ofObject(referred(found, cluster, 'infrastructureRef')),
+    ...machinesOf(found, { controlPlane: true }).flatMap((machine) => ofMachine(found, machine)),
+    ...ofObject(referred(found, cluster, 'controlPlaneRef')),
+    ...machinesOf(found, { controlPlane: false }).flatMap((machine) => ofMachine(found, machine)),
+    ...found.objects.filter(({ kind }) => kind === 'MachineDeployment' || kind === 'MachineSet').flatMap(ofObject),
+    ...found.objects.filter(({ kind }) => kind === 'ClusterAddon').flatMap(ofObject),
+    ...ofObject(cluster),
+  ];
+  return firstOf(order);
+}
+
+/** Why a machine does not get further. */
+export function causeOfMachine(found: ClusterObjects, name: string): Cause | undefined {
+  const machine = found.objects.find(({ kind, metadata }) => kind === 'Machine' && metadata.name === name);
+  if (!machine) return undefined;
+  return causeOfPause(found.cluster) ?? firstOf(ofMachine(found, machine));
+}
+
+interface Candidate {
+  readonly object: AnyObject;
+  readonly condition: ConditionView;
+}
+
+/** Whoever does not only wait for others comes first, and whoever does not only sum up. */
+function firstOf(candidates: readonly Candidate[]): Cause | undefined {
+  const isSummary = ({ condition }: Candidate): boolean => summaries.has(condition.type);
+  const isWaiting = ({ condition }: Candidate): boolean => waiting.test(condition.message ?? '');
+  const best =
+    candidates.find((one) => !isSummary(one) && !isWaiting(one)) ??
+    candidates.find((one) => isSummary(one) && !isWaiting(one)) ??
+    candidates[0];
+  if (!best) return undefined;
+  const { object, condition } = best;
+  const message = (condition.message ?? '').replaceAll(/\s*\n\s*/g, '; ');
+  const reason = condition.reason ?? condition.type;
+  return {
+    object: nameOf(object),
+    reason,
+    message: message === '' ? `${condition.type} is ${condition.status}` : message,
+    next: nextAction({ kind: object.kind, name: object.metadata.name ?? '', reason, message }),
+    ...(condition.lastTransitionTime !== undefined && { since: condition.lastTransitionTime }),
+  };
+}
+
+const nameOf = ({ kind, metadata }: AnyObject): string => `${kind}/${metadata.name ?? ''}`;
+
+/** Those conditions of an object that are not as they should be, the specific ones before their sums. */
+function ofObject(object: AnyObject | undefined): Candidate[] {
+  if (!object) return [];
+  return conditionsOf(object, 'modern')
+    .filter((condition) => isBad(condition) && !progress.has(condition.type))
+    .sort((a, b) => Number(summaries.has(a.type)) - Number(summaries.has(b.type)))
+    .map((condition) => ({ object, condition }));
+}
+
+function own(object: AnyObject, types: readonly string[]): Candidate[] {
+  return ofObject(object).filter(({ condition }) => types.includes(condition.type));
+}
+
+/** A machine's user data, then its server, then what the machine says itself. */
+function ofMachine(found: ClusterObjects, machine: AnyObject): Candidate[] {
+  return [
+    ...ofObject(referred(found, machine, 'bootstrap', 'configRef')),
+    ...ofObject(referred(found, machine, 'infrastructureRef')),
+    ...ofObject(machine),
+  ];
+}
+
+function referred({ objects }: ClusterObjects, from: AnyObject, ...path: readonly string[]): AnyObject | undefined {
+  const reference = referenceAt(from, 'spec', ...path);
+  const key = reference && referenceKey(reference);
+  return objects.find((object) => referenceKey(referenceOf(object)) === key);
+}
+
+const controlPlaneLabel = 'cluster.x-k8s.io/control-plane';
+
+/** The oldest first: others often wait for it. */
+function machinesOf({ objects }: ClusterObjects, { controlPlane }: { controlPlane: boolean }): AnyObject[] {
+  const age = (object: AnyObject): string => textAt(object, 'metadata', 'creationTimestamp') ?? '';
+  return objects
+    .filter(
+      ({ kind, metadata }) =>
+        kind === 'Machine' && (metadata.labels?.[controlPlaneLabel] !== undefined) === controlPlane,
+    )
+    .sort((a, b) => (age(a) < age(b) ? -1 : 1));
+}
+
+function causeOfPause(cluster: AnyObject): Cause | undefined {
+  if (at(cluster, 'spec', 'paused') !== true) return undefined;
+  const name = cluster.metadata.name ?? '';
+  return {
+    object: nameOf(cluster),
+    reason: 'Paused',
+    message: 'spec.paused is true: nothing of the cluster is reconciled',
+    next: `kubectl patch cluster ${name} --type merge -p '{"spec":{"paused":false}}'`,
+  };
+}
+
+function causeOfMissing({ group, kind, name }: ObjectReference): Cause {
+  return {
+    object: `${kind}/${name}`,
+    reason: 'Missing',
+    message: `it is referred to and is not there`,
+    next: `create ${kind} ${name} (${group}), or correct the reference`,
+  };
+}
+
+function causeOfDeletion(found: ClusterObjects): Cause {
+  const { phase, waitingFor, reasons } = remainsOf(found);
+  const [reason] = reasons;
+  return {
+    object: waitingFor[0] ?? nameOf(found.cluster),
+    reason: 'Deleting',
+    message: reason ?? `the deletion is at its ${phase}: ${waitingFor.join(', ')} still there`,
+    next:
+      reason === undefined
+        ? 'wait; look again in a minute'
+        : 'do what the message says; the deletion goes on by itself',
+  };
+}
