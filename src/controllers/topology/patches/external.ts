@@ -3,7 +3,7 @@ import {
   applyJsonPatch,
   applyMergePatch,
   errorMessage,
-  type JsonValue,
+  type JsonObject,
   PatchError,
   parseJson,
 } from '../../../machinery/index.ts';
@@ -35,7 +35,7 @@ export function externalPatches(hooks: HookCaller, cluster: Cluster, signal: Abo
         try {
           const operations = parseJson(Buffer.from(encoded, 'base64').toString('utf8'));
           // an empty spec was sent as one
-          const before = { ...template.object, spec: template.object['spec'] ?? {} } as JsonValue;
+          const before: JsonObject = { ...(template.object as JsonObject), spec: template.object['spec'] ?? {} };
           const patched =
             patchType === 'JSONMergePatch'
               ? applyMergePatch(before, operations)
