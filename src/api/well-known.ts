@@ -210,6 +210,10 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'objects of a moved cluster',
       'It lives on in another management API.',
     ],
+    'left-nodes.capstan.dev': [
+      'Cluster',
+      'Prefix, with the uid of a deleted Machine behind it. Node and provider ID of that machine; the Node is deleted once the workload API answers.',
+    ],
     'capstan.dev/move': ['everything a move makes', 'Id of the move; gone once it is done.'],
     'capstan.dev/next-authority-announced': [
       'Secret',

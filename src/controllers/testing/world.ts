@@ -96,6 +96,8 @@ export interface World {
   connections(): number;
   /** the workload API stops answering, or answers again */
   setWorkloadDown(down: boolean): void;
+  /** calls of the controllers to the workload API that fail from now on, while it answers */
+  setWorkloadFaults(rules: readonly FaultRule[]): void;
   find<T extends KubeObject>(resource: Resource<T>, name: string): Promise<T | undefined>;
   list<T extends KubeObject>(resource: Resource<T>): Promise<T[]>;
   until(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
@@ -235,6 +237,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       down = value;
       outage.length = 0;
       if (down) outage.push({ error: () => new ApiUnreachableError('connect ECONNREFUSED 127.0.0.1:6443') });
+    },
+    setWorkloadFaults(rules) {
+      down = false;
+      outage.splice(0, outage.length, ...rules);
     },
     find: (resource, name) =>
       client.get(resource, resource.namespaced ? { namespace, name } : { name }).catch((error: unknown) => {

@@ -61,10 +61,7 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
 
   it('makes the cluster: nodes are Ready, and so are the add-ons', async () => {
     await reader.follow('Create Cluster');
-    await reader.run(
-      'kubectl -n $CLUSTER_NAMESPACE wait cluster/$CLUSTER_NAME --for=condition=Available --timeout=180s',
-    );
-    await reader.follow('Watch cluster status');
+    await reader.watch('Watch cluster status', (text) => /^my-hosted-cluster +\S+-1-33-v1 +True /m.test(text));
     expect(lines(await reader.follow('Watch control plane (running in management cluster)'))).toHaveLength(2);
     expect(lines(await reader.follow('Watch worker machines'))).toHaveLength(3);
     await reader.follow('Get kubeconfig for workload cluster');
@@ -73,6 +70,8 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
       expect(nodes).toHaveLength(2);
       for (const node of nodes) expect(node).toMatch(/ Ready .* v1\.33\.6$/);
     }, patienceMs);
+    await reader.follow('Get kubeconfig');
+    expect(await reader.follow('View worker nodes')).toMatch(/ Ready /);
     await eventually(async () => {
       for (const [comment, count] of [
         ['Verify CNI (Cilium)', 2],
@@ -119,6 +118,7 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
     expect(refused.code).not.toBe(0);
     expect(refused.stderr).toMatch(/cannot be decreased from "1\.33\.6" to "1\.32\.8"; allowed: newer ones of v1\.33/);
     expect(await cluster('.spec.topology.version')).toBe('v1.33.6');
+    await reader.watch('Monitor upgrade', (text) => / v1\.33\.6$/m.test(text));
   });
 
   it('refuses a patch that would drop variables, and shows the command that was meant', async () => {
@@ -128,22 +128,24 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
     expect(refused.stderr).toMatch(/capstan set variable/);
     expect(await cluster('.spec.topology.variables')).toBe(before);
     await reader.run('capstan set variable $CLUSTER_NAME controlPlaneReplicas=5 -n $CLUSTER_NAMESPACE');
-    await eventually(async () => {
-      const plane =
-        "kubectl -n $CLUSTER_NAMESPACE get hostedcontrolplane -o jsonpath='{.items[0].status.readyReplicas}'";
-      expect(await reader.run(plane)).toBe('5');
-    }, patienceMs);
+    await reader.watch('Monitor scaling of the control plane', (text) => / 5 +5 +5 /.test(text));
   });
 
   it("scales the workers by the guide's own command", async () => {
     await reader.follow('Update worker replicas');
+    await reader.watch('Monitor scaling of workers', (text) => {
+      const running = lines(text).filter((line) => / Running /.test(line));
+      return new Set(running.map((line) => line.split(' ')[0])).size === 5;
+    });
     await eventually(async () => {
       expect(lines(await workload('get nodes --no-headers')).filter((line) => / Ready /.test(line))).toHaveLength(5);
     }, patienceMs);
   });
 
   it('deletes everything', async () => {
+    const watched = reader.watch('Monitor deletion', (text) => / Deleting /.test(text));
     await reader.follow('Delete cluster resource (will delete all associated resources)');
+    await watched;
     expect(await bench.cloud.inventory()).toEqual(bench.before);
     if (hasOpenstack) await reader.follow('Verify OpenStack resources are cleaned up');
     const left = await reader.run(

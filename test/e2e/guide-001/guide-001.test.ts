@@ -8,6 +8,7 @@ import type { ClusterName } from '../../support/hosted-bench.ts';
 import { missingKubectl } from '../../support/kubectl.ts';
 import { describeOutcome, runProcess } from '../../support/process.ts';
 import { startDownloadServer } from './download-server.ts';
+import { openReader, type Reader } from './reader.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 
 /** As `npm run conformance` builds it. */
@@ -21,12 +22,22 @@ const mine: ClusterName = { namespace: 'cluster', name: 'my-hosted-cluster' };
 // Guide 001 step by step: a management cluster made ready, and credentials that reach the workload cluster.
 describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : ''}`, { timeout: 240_000 }, () => {
   let bench: Workbench;
+  let reader: Reader;
   let downloads: Awaited<ReturnType<typeof startDownloadServer>>;
   beforeAll(async () => {
+    const releases = '/teutonet/cluster-api-provider-hosted-control-plane/releases';
+    const manifest = testdata('control-plane-components.yaml');
     downloads = await startDownloadServer({
-      '/control-plane-components.yaml': testdata('control-plane-components.yaml'),
+      [`${releases}/latest/download/control-plane-components.yaml`]: manifest,
+      [`${releases}/download/v0.1.0/control-plane-components.yaml`]: manifest,
     });
     bench = await openWorkbench();
+    reader = await openReader(bench, {
+      CLUSTER_NAMESPACE: mine.namespace,
+      CLUSTER_NAME: mine.name,
+      CLUSTERSTACK_NAMESPACE: mine.namespace,
+      CLUSTERSTACK_VERSION: 'v1',
+    });
   });
   afterAll(async () => {
     await bench?.stop();
@@ -63,11 +74,12 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
   });
 
   it('takes the manifest of the hosted control plane provider, whose work is done here', async () => {
-    const file = `${downloads.url}/control-plane-components.yaml`;
-    await bench.kubectl('apply', '-f', file);
+    const fromHere = (commands: string): string => commands.replace('https://github.com', downloads.url);
+    await reader.follow('Install the latest version', fromHere);
     const place = ['-n', 'capi-hosted-control-plane-system'];
     await bench.kubectl(...place, 'rollout', 'status', 'deployment', '--timeout=90s');
-    for (const line of (await bench.kubectl('apply', '-f', file)).trimEnd().split('\n')) {
+    const again = await reader.follow('Or install a specific version (recommended for production)', fromHere);
+    for (const line of again.trimEnd().split('\n')) {
       expect(line).toMatch(/ (unchanged|configured)$/);
     }
     await eventually(async () => {
@@ -91,12 +103,11 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
     await run('package', fileURLToPath(testdata('cso')), '--destination', directory);
     const archive = await readFile(join(directory, 'cso-0.4.1.tgz'));
     downloads.publish({ repository: 'cluster-stacks/cso', version: '0.4.1', archive });
-    const chart = `oci://${downloads.registry}/cluster-stacks/cso`;
-    const install = ['upgrade', '-i', 'cso', '-n', 'cso-system', '--create-namespace', chart, '--plain-http'];
-    expect(await run(...install)).toMatch(/STATUS: deployed/);
-    expect(await run(...install)).toMatch(/REVISION: 2/);
-    const status = ['-n', 'cso-system', 'rollout', 'status', 'deployment', 'cso-controller-manager'];
-    await bench.kubectl(...status, '--timeout=90s');
+    const fromHere = (commands: string): string =>
+      commands.replace('helm ', `'${helm}' --plain-http `).replace('registry.scs.community', downloads.registry);
+    expect(await reader.follow('Install CSO', fromHere)).toMatch(/STATUS: deployed/);
+    expect(await reader.follow('Install CSO', fromHere)).toMatch(/REVISION: 2/);
+    await reader.follow('Wait for CSO to be ready');
     // its hooks are answered by the program itself
     await bench.kubectl('wait', 'extensionconfig/cso-extensionconfig', '--for=condition=Discovered', '--timeout=90s');
   });

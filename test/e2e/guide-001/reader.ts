@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { HostedBench } from '../../support/hosted-bench.ts';
-import { describeOutcome, type Outcome, runProcess } from '../../support/process.ts';
+import { describeOutcome, type Outcome, runProcess, startProcess } from '../../support/process.ts';
 
 /** The names the guide lets its readers choose. */
 export interface Names {
@@ -19,10 +19,13 @@ export interface Reader {
   follow(comment: string, change?: (commands: string) => string): Promise<string>;
   /** the same, whatever comes of it */
   attempt(comment: string, change?: (commands: string) => string): Promise<Outcome>;
+  /** the command below a comment, which shows what changes until its reader has seen enough */
+  watch(comment: string, seen: (text: string) => boolean): Promise<void>;
   /** other commands with the same environment; must succeed */
   run(commands: string): Promise<string>;
 }
 
+const patienceMs = 180_000;
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 export async function openReader(bench: HostedBench, names: Names): Promise<Reader> {
@@ -49,13 +52,19 @@ export async function openReader(bench: HostedBench, names: Names): Promise<Read
     expect(ended.code, describeOutcome(ended)).toBe(0);
     return ended.stdout;
   };
-  const attempt: Reader['attempt'] = (comment, change = (commands) => commands) => {
+  const printed = (comment: string): string => {
     const commands = blocks.get(comment);
     if (commands === undefined) throw new Error(`the guide has no commands for "${comment}"`);
-    return shell(change(commands.replaceAll('YOUR-EXTERNAL-NETWORK-ID', network?.id ?? '')));
+    // others have a /tmp of their own
+    return commands.replaceAll('/tmp/', `${desk}/`).replaceAll('YOUR-EXTERNAL-NETWORK-ID', network?.id ?? '');
   };
+  const attempt: Reader['attempt'] = (comment, change = (commands) => commands) => shell(change(printed(comment)));
   return {
     attempt,
+    async watch(comment, seen) {
+      const watching = startProcess('bash', ['-euo', 'pipefail', '-c', `exec ${printed(comment)}`], { cwd: desk, env });
+      await watching.until(seen, comment, patienceMs).finally(() => watching.stop());
+    },
     follow: (comment, change) => succeed(attempt(comment, change)),
     run: (commands) => succeed(shell(commands)),
   };

@@ -29,6 +29,7 @@ import { machineConditionsChanged } from '../common/machine-changes.ts';
 import { combined, type Phase, runPhases } from '../common/phases.ts';
 import { reconcileDelete } from './deletion.ts';
 import { reconcileKubeconfig } from './kubeconfig.ts';
+import { deleteLeftNodes } from './left-nodes.ts';
 import { observeLegacyCluster } from './legacy-status.ts';
 import { isEndpointValid, reconcileControlPlane, reconcileInfrastructure } from './references.ts';
 import type { ClusterScope, Descendants, Referenced } from './scope.ts';
@@ -36,7 +37,12 @@ import { type ClusterObservation, observeCluster } from './status.ts';
 
 const notObserved: Referenced = { state: 'failed', problem: 'The object has not been looked at' };
 
-const normal: readonly Phase<ClusterScope>[] = [reconcileInfrastructure, reconcileControlPlane, reconcileKubeconfig];
+const normal: readonly Phase<ClusterScope>[] = [
+  reconcileInfrastructure,
+  reconcileControlPlane,
+  reconcileKubeconfig,
+  deleteLeftNodes,
+];
 const deleting: readonly Phase<ClusterScope>[] = [reconcileInfrastructure, reconcileControlPlane, reconcileDelete];
 
 /** Clusters: infrastructure, control plane, kubeconfig; and the sum of all that belongs to them. */

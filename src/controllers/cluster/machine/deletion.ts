@@ -12,6 +12,7 @@ import {
   preTerminateHookPrefix,
   withoutFinalizer,
 } from '../../shared/index.ts';
+import { rememberLeftNode } from '../common/left-nodes.ts';
 import { drainPhase, volumePhase } from './deletion-node.ts';
 import { begin, type DeletionStep } from './deletion-step.ts';
 import { likelyNode } from './likely-node.ts';
@@ -158,8 +159,10 @@ async function node(scope: MachineScope): Promise<DeletionStep> {
     const expired = limit > 0 && now - begun >= limit * 1000 && now - first >= nodeDeletionAttemptsMs;
     context.events.event(machine, 'Warning', 'FailedDeleteNode', `error deleting Machine's Node: ${explain(error)}`);
     if (expired) {
+      const remembered = await rememberLeftNode(context, cluster, machine);
       nodeDeletionAttempts.delete(uid);
-      context.log.warn('Node was left behind: its deletion did not succeed in time', { node: name, error });
+      const later = remembered ? 'it is deleted when the workload API answers' : 'too many wait for their deletion';
+      context.log.warn(`Node was left behind: its deletion did not succeed in time; ${later}`, { node: name, error });
       return 'done';
     }
     return {

@@ -12,6 +12,7 @@ import {
 } from '../../../api/index.ts';
 import type { Client } from '../../../client/index.ts';
 import { type KubeObject, type Resource, statusError } from '../../../machinery/index.ts';
+import { CoreEvents } from '../../../runtime/index.ts';
 import type { FaultRule } from '../../../runtime/testkit/index.ts';
 import { conditionOf, legacyConditionOf } from '../../shared/index.ts';
 import { setNodeConditions } from '../../testing/fake-provider.ts';
@@ -411,6 +412,59 @@ describe('the deletion of a machine', () => {
     await w.until(async () => (await deletion(w))?.reason === 'DrainingNode');
     await w.until(gone(w));
     expect(await w.find(FakeMachines, 'm1')).toBeUndefined();
+  });
+
+  describe('whose Node could not be deleted', () => {
+    async function leaveNode(): Promise<World> {
+      const w = await begin();
+      await w.until(running(w));
+      w.setWorkloadDown(true);
+      await w.client.delete(Machines, key(w));
+      await w.until(gone(w));
+      expect((await w.workload.list(Nodes)).items.map(({ metadata }) => metadata.name)).toEqual(['m1']);
+      return w;
+    }
+    const remembered = async (w: World): Promise<string[]> =>
+      Object.keys((await w.find(Clusters, 'c1'))?.metadata.annotations ?? {});
+
+    it('has it deleted once the workload API answers again', async () => {
+      const w = await leaveNode();
+      w.setWorkloadDown(false);
+      await w.until(async () => (await w.workload.list(Nodes)).items.length === 0);
+      await w.until(async () => (await remembered(w)).length === 0);
+    });
+
+    it('has it deleted also by controllers that did not see the deletion', async () => {
+      const w = await leaveNode();
+      await w.restart(async () => w.setWorkloadDown(false));
+      await w.until(async () => (await w.workload.list(Nodes)).items.length === 0);
+      await w.until(async () => (await remembered(w)).length === 0);
+    });
+
+    it('leaves a Node of the same name alone that runs on another server', async () => {
+      const w = await leaveNode();
+      await w.workload.delete(Nodes, { name: 'm1' });
+      const another = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'm1' }, spec: { providerID: 'fake:///new' } };
+      await w.workload.create(Nodes, another as Node, by);
+      w.setWorkloadDown(false);
+      await w.until(async () => (await remembered(w)).length === 0);
+      expect((await w.workload.list(Nodes)).items).toHaveLength(1);
+    });
+
+    it('says on the Cluster why it cannot be deleted, and tries on', async () => {
+      const w = await leaveNode();
+      const refused = () => statusError.forbidden({ group: '', resource: 'nodes' }, 'not yours');
+      w.setWorkloadFaults([{ verb: 'delete', resource: 'Node', error: refused }]);
+      await w.until(async () =>
+        (await w.list(CoreEvents)).some(
+          ({ involvedObject, message }) =>
+            involvedObject.kind === 'Cluster' && /Node m1.*not yours/.test(message ?? ''),
+        ),
+      );
+      expect(conditionOf(await w.find(Clusters, 'c1'), 'RemoteConnectionProbe')?.status).toBe('True');
+      w.setWorkloadFaults([]);
+      await w.until(async () => (await w.workload.list(Nodes)).items.length === 0);
+    });
   });
 
   it('does not wait for a node that never was', async () => {

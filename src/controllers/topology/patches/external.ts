@@ -3,7 +3,7 @@ import {
   applyJsonPatch,
   applyMergePatch,
   errorMessage,
-  type JsonValue,
+  type JsonObject,
   PatchError,
   parseJson,
 } from '../../../machinery/index.ts';
@@ -34,7 +34,8 @@ export function externalPatches(hooks: HookCaller, cluster: Cluster, signal: Abo
         if (!template) return failed('there is no such item in the request');
         try {
           const operations = parseJson(Buffer.from(encoded, 'base64').toString('utf8'));
-          const before = template.object as JsonValue;
+          // an empty spec was sent as one
+          const before: JsonObject = { ...(template.object as JsonObject), spec: template.object['spec'] ?? {} };
           const patched =
             patchType === 'JSONMergePatch'
               ? applyMergePatch(before, operations)

@@ -71,7 +71,7 @@ export function extensionConfigController(options: ExtensionConfigControllerOpti
     const pauses = pausedBy(config, undefined);
     setPausedCondition(draft, pauses, now);
     if (pauses.length > 0) {
-      await writeObject(context, ExtensionConfigs, config, draft, { observed: false });
+      await write(context, config, draft);
       return done();
     }
     if (await isServedByBuiltIn(context.client, config, context.signal)) {
@@ -79,7 +79,7 @@ export function extensionConfigController(options: ExtensionConfigControllerOpti
       draft.status = { ...draft.status, handlers: [] };
       setVerdict(draft, discovered, { status: 'True', reason: discovered, message }, now);
       setLegacy(draft, discovered, legacyTrue, now);
-      await writeObject(context, ExtensionConfigs, config, draft, { observed: false });
+      await write(context, config, draft);
       return afterPatiently(rediscoverMs, 'another server may take its place');
     }
     try {
@@ -94,10 +94,10 @@ export function extensionConfigController(options: ExtensionConfigControllerOpti
       const message = `Error in discovery: ${errorMessage(error)}`;
       setVerdict(draft, discovered, { status: 'False', reason: 'NotDiscovered', message }, now);
       setLegacy(draft, discovered, legacyFalse('DiscoveryFailed', 'Error', message), now);
-      await writeObject(context, ExtensionConfigs, config, draft, { observed: false });
+      await write(context, config, draft);
       throw error;
     }
-    await writeObject(context, ExtensionConfigs, config, draft, { observed: false });
+    await write(context, config, draft);
     return afterPatiently(rediscoverMs, 'the extension may answer other hooks');
   };
 
@@ -120,6 +120,17 @@ export function extensionConfigController(options: ExtensionConfigControllerOpti
     ],
     reconcile,
   });
+}
+
+/** Controllers of Cluster API that ask hooks, too, trust no condition that does not say which generation it is about. */
+async function write(context: ReconcileContext, config: ExtensionConfig, draft: ExtensionConfig): Promise<void> {
+  const { generation } = config.metadata;
+  const conditions = draft.status?.conditions?.map((condition) => ({
+    ...condition,
+    ...(generation !== undefined && { observedGeneration: generation }),
+  }));
+  draft.status = { ...draft.status, ...(conditions && { conditions }) };
+  await writeObject(context, ExtensionConfigs, config, draft, { observed: false });
 }
 
 /**

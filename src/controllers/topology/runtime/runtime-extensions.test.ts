@@ -123,7 +123,9 @@ describe('discovery', () => {
     const { server, name, config, hooks, cluster } = await stage({
       server: { handlers: { UpdateMachine: { timeoutSeconds: 30, failurePolicy: 'Ignore' } } },
     });
-    const { status } = await config();
+    const { status, metadata } = await config();
+    // what Cluster API's own controllers look for before they ask anybody
+    expect(discoveredOf({ status } as ExtensionConfig)?.observedGeneration).toBe(metadata.generation);
     const handlers = status?.handlers ?? [];
     expect(handlers.map((handler) => handler.requestHook.hook).sort()).toEqual(Object.keys(extensionHooks).sort());
     expect(handlers.find((handler) => handler.requestHook.hook === 'BeforeClusterCreate')).toEqual({

@@ -1,3 +1,9 @@
+# Install the latest version
+kubectl apply -f https://github.com/teutonet/cluster-api-provider-hosted-control-plane/releases/latest/download/control-plane-components.yaml
+
+# Or install a specific version (recommended for production)
+kubectl apply -f https://github.com/teutonet/cluster-api-provider-hosted-control-plane/releases/download/v0.1.0/control-plane-components.yaml
+
 # Verify installation
 kubectl get pods -n capi-system | grep hosted-control-plane
 kubectl get crd hostedcontrolplanes.controlplane.cluster.x-k8s.io
@@ -14,6 +20,12 @@ clusterctl init --infrastructure openstack
 # Wait for deployments to be ready
 kubectl -n capi-system rollout status deployment --timeout=5m
 kubectl -n capo-system rollout status deployment --timeout=5m
+
+# Install CSO
+helm upgrade -i cso \
+  -n cso-system \
+  --create-namespace \
+  oci://registry.scs.community/cluster-stacks/cso
 
 # Wait for CSO to be ready
 kubectl -n cso-system rollout status deployment cso-controller-manager
@@ -122,7 +134,7 @@ spec:
 EOF
 
 # Watch cluster status
-kubectl get cluster -n $CLUSTER_NAMESPACE
+kubectl get cluster -n $CLUSTER_NAMESPACE -w
 
 # Watch control plane (running in management cluster)
 kubectl get hostedcontrolplane -n $CLUSTER_NAMESPACE
@@ -144,23 +156,29 @@ kubectl logs -n $CLUSTER_NAMESPACE -l cluster.x-k8s.io/cluster-name=$CLUSTER_NAM
 kubectl logs -n $CLUSTER_NAMESPACE -l cluster.x-k8s.io/cluster-name=$CLUSTER_NAME -c kube-controller-manager
 kubectl logs -n $CLUSTER_NAMESPACE -l cluster.x-k8s.io/cluster-name=$CLUSTER_NAME -c kube-scheduler
 
+# Get kubeconfig
+clusterctl get kubeconfig -n $CLUSTER_NAMESPACE $CLUSTER_NAME > /tmp/kubeconfig
+
+# View worker nodes
+kubectl --kubeconfig /tmp/kubeconfig get nodes
+
 # View worker pods
-kubectl --kubeconfig $CLUSTER_NAME-kubeconfig get pods -A
+kubectl --kubeconfig /tmp/kubeconfig get pods -A
 
 # Verify CNI (Cilium)
-kubectl --kubeconfig $CLUSTER_NAME-kubeconfig get pods -n kube-system -l k8s-app=cilium
+kubectl --kubeconfig /tmp/kubeconfig get pods -n kube-system -l k8s-app=cilium
 
 # Verify CCM
-kubectl --kubeconfig $CLUSTER_NAME-kubeconfig get pods -n kube-system -l app=openstack-cloud-controller-manager
+kubectl --kubeconfig /tmp/kubeconfig get pods -n kube-system -l app=openstack-cloud-controller-manager
 
 # Verify CSI
-kubectl --kubeconfig $CLUSTER_NAME-kubeconfig get pods -n kube-system -l app=cinder-csi
+kubectl --kubeconfig /tmp/kubeconfig get pods -n kube-system -l app=cinder-csi
 
 # Verify metrics-server
-kubectl --kubeconfig $CLUSTER_NAME-kubeconfig top nodes
+kubectl --kubeconfig /tmp/kubeconfig top nodes
 
 # Verify the credentials
-kubectl --kubeconfig $CLUSTER_NAME-kubeconfig get secret -n kube-system clouds-yaml
+kubectl --kubeconfig /tmp/kubeconfig get secret -n kube-system clouds-yaml
 
 # Check HostedControlPlane events
 kubectl describe hostedcontrolplane -n $CLUSTER_NAMESPACE
@@ -171,14 +189,26 @@ kubectl get clusterresourceset -n $CLUSTER_NAMESPACE
 # Update cluster version
 kubectl patch cluster -n $CLUSTER_NAMESPACE $CLUSTER_NAME --type merge -p '{"spec":{"topology":{"version":"v1.32.8"}}}'
 
+# Monitor upgrade
+kubectl get cluster -n $CLUSTER_NAMESPACE -w
+
 # Update control plane replicas
 kubectl patch cluster -n $CLUSTER_NAMESPACE $CLUSTER_NAME --type merge -p '{"spec":{"topology":{"variables":[{"name":"controlPlaneReplicas","value":5}]}}}'
+
+# Monitor scaling of the control plane
+kubectl get hostedcontrolplane -n $CLUSTER_NAMESPACE -w
 
 # Update worker replicas
 kubectl patch cluster -n $CLUSTER_NAMESPACE $CLUSTER_NAME --type merge -p '{"spec":{"topology":{"workers":{"machineDeployments":[{"class":"default-worker","name":"md-0","replicas":5}]}}}}'
 
+# Monitor scaling of workers
+kubectl get machines -n $CLUSTER_NAMESPACE -w
+
 # Delete cluster resource (will delete all associated resources)
 kubectl delete cluster -n $CLUSTER_NAMESPACE $CLUSTER_NAME
+
+# Monitor deletion
+kubectl get cluster -n $CLUSTER_NAMESPACE -w
 
 # Verify OpenStack resources are cleaned up
 openstack server list
