@@ -10,6 +10,7 @@ import {
   createExternalObjects,
   createWorkloadClusters,
   type ExternalObjects,
+  permittedWorkloads,
   type ReleaseSource,
   setupAddonControllers,
   setupBootstrapControllers,
@@ -82,7 +83,7 @@ export async function startControllers(api: ManagementApi, options: ControllersO
     metrics,
     ...(namespace !== undefined && { namespace }),
   });
-  const close = addControllers(manager, client, options);
+  const close = addControllers(manager, options);
   if (options.standIns) {
     await ensureStandIns(administrator, areas, signal);
     await ensureCertManagerKinds(administrator, signal);
@@ -109,19 +110,18 @@ export type AddedControllersOptions = Omit<ControllersOptions, 'signal' | 'stand
 };
 
 /** Adds the controllers of the chosen areas; answers how to close what they opened. */
-export function addControllers(
-  manager: Manager,
-  client: Client,
-  options: AddedControllersOptions,
-): () => Promise<void> {
+export function addControllers(manager: Manager, options: AddedControllersOptions): () => Promise<void> {
   const { areas, watchFilter, namespace, peers, backupDirectory } = options;
+  const { client, permit } = manager;
+  const connectWorkload = options.connectWorkload ?? connectOverHttp({ peers });
   const common: CommonOptions = {
     client,
     clock: systemClock,
     random: systemRandom,
     ...(watchFilter !== undefined && { watchFilter }),
     ...(namespace !== undefined && { namespace }),
-    connectWorkload: options.connectWorkload ?? connectOverHttp({ peers }),
+    ...(permit && { permit }),
+    connectWorkload: permit ? permittedWorkloads(connectWorkload, permit) : connectWorkload,
   };
   const closes: (() => Promise<void>)[] = [];
   const topologies = areas.has('topology');
@@ -177,6 +177,7 @@ export function addControllers(
 
 interface CommonOptions {
   client: Client;
+  permit?: () => void;
   clock: Clock;
   random: Random;
   watchFilter?: string;

@@ -9,6 +9,7 @@ export { cancelMove, type MoveOptions, moveNamespace, planMove, titleOf } from '
 export {
   type BuiltInHookHandler,
   type ConnectWorkload,
+  clusterShares,
   connectOverHttp,
   createContractResolver,
   createExternalObjects,
@@ -16,6 +17,7 @@ export {
   createWorkloadClusters,
   type ExternalObjects,
   type HookCaller,
+  permittedWorkloads,
   type WorkloadClusters,
 } from './shared/index.ts';
 export {

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type ConnectionConfig, type HttpClient, httpClient } from '../../client/index.ts';
-import type { ReleaseSource } from '../../controllers/index.ts';
+import { clusterShares, type ReleaseSource } from '../../controllers/index.ts';
 import { CapstanError, type PeerPolicy, systemClock, systemRandom } from '../../machinery/index.ts';
 import {
   type CheckResult,
@@ -32,6 +32,7 @@ export interface ControllerOptions {
   watchFilter?: string;
   namespace?: string;
   leaderElect: boolean;
+  shares?: boolean;
   metricsBindAddress: string;
   healthProbeBindAddress: string;
   webhookPort: string;
@@ -47,10 +48,19 @@ export interface ControllerOptions {
  */
 const lease = { leaseDurationMs: 4000, renewDeadlineMs: 3000, retryPeriodMs: 1000 };
 
+/** of the leader's lease, and of those who share the work */
+const leaseName = 'capstan-controllers';
+const sharesName = 'capstan-share';
+
 /** Runs the controllers against a Kubernetes until a signal asks it to stop. */
 export async function controller(options: ControllerOptions, context: CommandContext): Promise<number> {
   const { env, log, signal, clock } = context;
   const areas = parseControllerAreas(options.controllers);
+  if (options.shares && !options.leaderElect) {
+    throw new CapstanError('CAP_USAGE', '--shares: processes cannot share the work with --no-leader-elect', {
+      hint: 'leave one of the two out',
+    });
+  }
   const webhookPort = parsePort(options.webhookPort);
   const config = await targetApi(options, env);
   const metrics = createMetrics();
@@ -64,7 +74,13 @@ export async function controller(options: ControllerOptions, context: CommandCon
   const own = options.install ? { ...config, impersonate: asControllers() } : config;
   const administrator = options.install ? connect(config) : undefined;
   const client = connect(own);
-  const stops: (() => Promise<unknown>)[] = [() => client.close(), async () => administrator?.close()];
+  // a connection of their own: a lease that waits behind a thousand other requests is lost
+  const leaseClient = connect(own);
+  const stops: (() => Promise<unknown>)[] = [
+    () => client.close(),
+    () => leaseClient.close(),
+    async () => administrator?.close(),
+  ];
   const state: { manager?: Manager; webhooks?: WebhookService } = {};
   try {
     for (const endpoint of await serveEndpoints(options, metrics, state)) stops.unshift(() => endpoint.close());
@@ -100,6 +116,7 @@ export async function controller(options: ControllerOptions, context: CommandCon
     const stackSources = stacks.sources;
     await runControllers({
       client,
+      leaseClient,
       connection: own,
       areas,
       peers,
@@ -122,6 +139,7 @@ export async function controller(options: ControllerOptions, context: CommandCon
 
 interface RunOptions {
   client: HttpClient;
+  leaseClient: HttpClient;
   connection: ConnectionConfig;
   areas: ReadonlySet<ControllerArea>;
   peers: PeerPolicy;
@@ -138,7 +156,7 @@ interface RunOptions {
 async function runControllers(run: RunOptions): Promise<void> {
   const { client, connection, areas, peers, backupDirectory, stackSources, metrics, options, context, state } = run;
   const { log, signal } = context;
-  const identity = `${hostname()}_${systemRandom.uuid()}`;
+  const identity = options.shares ? memberName() : `${hostname()}_${systemRandom.uuid()}`;
   const { namespace, watchFilter } = options;
   let said = false;
   while (!signal.aborted) {
@@ -149,13 +167,30 @@ async function runControllers(run: RunOptions): Promise<void> {
       log,
       metrics,
       instance: identity,
+      leaseClient: run.leaseClient,
       ...(namespace !== undefined && { namespace }),
-      ...(options.leaderElect && {
-        leaderElection: { namespace: systemNamespace, name: 'capstan-controllers', identity, ...lease },
-      }),
+      ...(options.shares
+        ? {
+            shares: {
+              namespace: systemNamespace,
+              name: sharesName,
+              leaderLease: leaseName,
+              identity,
+              map: clusterShares,
+            },
+          }
+        : options.leaderElect && {
+            leaderElection: {
+              namespace: systemNamespace,
+              name: leaseName,
+              besideShares: sharesName,
+              identity,
+              ...lease,
+            },
+          }),
     });
     state.manager = manager;
-    const close = addControllers(manager, client, {
+    const close = addControllers(manager, {
       areas,
       peers,
       backupDirectory,
@@ -174,11 +209,17 @@ async function runControllers(run: RunOptions): Promise<void> {
       await running;
     } catch (error) {
       if (!(error instanceof CapstanError && error.code === 'CAP_LEADERSHIP_LOST') || signal.aborted) throw error;
-      log.warn('Beginning again after the leader lease was lost');
+      log.warn('Beginning again after the lease was lost');
     } finally {
       await close();
     }
   }
+}
+
+/** Part of the name of a lease, and different for each process of a host. */
+function memberName(): string {
+  const host = hostname().toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  return `${host.slice(0, 60)}-${systemRandom.uuid().slice(0, 8)}`.replace(/^-+/, '');
 }
 
 function asControllers(): NonNullable<ConnectionConfig['impersonate']> {
