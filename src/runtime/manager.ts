@@ -308,9 +308,13 @@ export function createManager(options: ManagerOptions): Manager {
       : await runWithShares(signal);
     if (outcome === 'lost') {
       events.stop();
-      throw new CapstanError('CAP_LEADERSHIP_LOST', 'the lease was lost; another instance may go on with the work now', {
-        hint: 'start again; check the connection to the API server if this repeats',
-      });
+      throw new CapstanError(
+        'CAP_LEADERSHIP_LOST',
+        'the lease was lost; another instance may go on with the work now',
+        {
+          hint: 'start again; check the connection to the API server if this repeats',
+        },
+      );
     }
   };
 

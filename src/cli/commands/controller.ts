@@ -218,7 +218,9 @@ async function runControllers(run: RunOptions): Promise<void> {
 
 /** Part of the name of a lease, and different for each process of a host. */
 function memberName(): string {
-  const host = hostname().toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  const host = hostname()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-');
   return `${host.slice(0, 60)}-${systemRandom.uuid().slice(0, 8)}`.replace(/^-+/, '');
 }
 

@@ -12,11 +12,7 @@ import { type CacheReader, leaderShare, type ShareMap } from '../../runtime/inde
 import { ownerOf } from './ownership.ts';
 
 /** Kinds that are clusters, or all there is of one, when they are made without a Cluster. */
-const standalone: ReadonlySet<Resource> = new Set<Resource>([
-  K0smotronClusters,
-  TenantControlPlanes,
-  OpenStackServers,
-]);
+const standalone: ReadonlySet<Resource> = new Set<Resource>([K0smotronClusters, TenantControlPlanes, OpenStackServers]);
 
 /**
  * A whole cluster is one share, with everything that belongs to it: whoever works on one of its objects works on all of them.

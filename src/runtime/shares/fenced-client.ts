@@ -19,8 +19,7 @@ export function fencedClient(client: Client, fence: Pick<Fence, 'check'>): Clien
       permitted(() => client.patch(resource, key, type, patch, { ...options, permit })),
     apply: (resource, object, options) => permitted(() => client.apply(resource, object, { ...options, permit })),
     delete: (resource, key, options) => permitted(() => client.delete(resource, key, { ...options, permit })),
-    deleteCollection: (resource, options) =>
-      permitted(() => client.deleteCollection(resource, { ...options, permit })),
+    deleteCollection: (resource, options) => permitted(() => client.deleteCollection(resource, { ...options, permit })),
     createSubresource: (resource, key, subresource, body, options) =>
       permitted(() => client.createSubresource(resource, key, subresource, body, { ...options, permit })),
   };

@@ -81,6 +81,12 @@ export class Membership {
     return this.#published;
   }
 
+  /** Whether the others were read since it was published. */
+  get isConfirmed(): boolean {
+    const [confirmed, ...more] = this.#confirmed;
+    return confirmed !== undefined && more.length === 0 && isSame(this.#published, confirmed);
+  }
+
   /** What may be worked on at the moment; another object whenever that may have changed. */
   get decision(): Decision {
     return this.#decision;
@@ -181,8 +187,7 @@ export class Membership {
 
   /** The others were read after `view` had been published. */
   didRead(view: View): void {
-    const [confirmed, ...more] = this.#confirmed;
-    if (!isSame(view, this.#published) || (confirmed && more.length === 0 && isSame(view, confirmed))) return;
+    if (!isSame(view, this.#published) || this.isConfirmed) return;
     this.#confirmed = [view];
     this.#decide();
   }

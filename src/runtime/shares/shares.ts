@@ -3,8 +3,14 @@ import { type Clock, isConflict, isNotFound, type KubeObject, type Random, sleep
 import { type Lease, Leases } from '../leader-election.ts';
 import type { Logger } from '../log.ts';
 import type { Fence } from './fence.ts';
-import { announcementOf, type MemberLeaseOptions, memberLease, memberLeaseName, memberSelector } from './member-lease.ts';
-import { type Announcement, Decision, isSame, Membership, type View } from './membership.ts';
+import {
+  announcementOf,
+  type MemberLeaseOptions,
+  memberLease,
+  memberLeaseName,
+  memberSelector,
+} from './member-lease.ts';
+import { type Announcement, type Decision, isSame, Membership, type View } from './membership.ts';
 import { leaderShare } from './share-map.ts';
 
 export interface SharesOptions extends MemberLeaseOptions {
@@ -159,7 +165,8 @@ export function createShares(options: SharesOptions): Shares {
     settle();
     if (isSame(target, membership.published)) {
       drain.over();
-      await write(target, signal);
+      if (membership.isConfirmed) await write(target, signal);
+      else await publish(target, signal);
       return;
     }
     const busy = busyOf(target);
@@ -221,7 +228,8 @@ export function createShares(options: SharesOptions): Shares {
         const pauseMs = Math.min(renewAt - clock.monotonic(), membership.msUntilOverdue(clock.monotonic()));
         const woken = new AbortController();
         wake = () => woken.abort();
-        const isNewView = !isSame(membership.target(), membership.published) && busyOf(membership.target()).length === 0;
+        const isNewView =
+          !isSame(membership.target(), membership.published) && busyOf(membership.target()).length === 0;
         if (pauseMs > 0 && !isNewView && !over.aborted) await sleep(clock, pauseMs, woken.signal).catch(() => {});
         wake = () => {};
         // whoever was paused finds out before he tells the others that he is back
