@@ -1,11 +1,9 @@
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type ConnectionConfig, type HttpClient, httpClient } from '../../client/index.ts';
-import { clusterShares, type ReleaseSource } from '../../controllers/index.ts';
-import { CapstanError, type PeerPolicy, systemClock, systemRandom } from '../../machinery/index.ts';
+import { CapstanError, systemRandom } from '../../machinery/index.ts';
 import {
   type CheckResult,
-  createManager,
   createMetrics,
   type Manager,
   type RuntimeMetrics,
@@ -13,11 +11,12 @@ import {
 import { explained } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { type Endpoint, healthPaths, metricsPaths, serveEndpoint } from '../controller/endpoints.ts';
+import { leaderLease, sharesLease } from '../controller/leases.ts';
+import { runControllers } from '../controller/run-controllers.ts';
 import { installKinds, installRights, removeConfigurations } from '../controller/trial-installation.ts';
 import { startWebhookService, type WebhookService } from '../controller/webhook-service.ts';
-import { type ControllerArea, parseControllerAreas } from '../controller-areas.ts';
-import { controllersUser, systemNamespace } from '../controller-identity.ts';
-import { addControllers } from '../controllers.ts';
+import { parseControllerAreas } from '../controller-areas.ts';
+import { controllersUser } from '../controller-identity.ts';
 import { defaultDataDirectory, parseListenAddress } from '../management-api.ts';
 import { peersOf } from '../peers.ts';
 import { stackSourcesOf } from '../stack-sources.ts';
@@ -41,16 +40,6 @@ export interface ControllerOptions {
   denyPeers?: string;
   allowPeers?: string;
 }
-
-/**
- * Short enough that work goes on within seconds after a leader died, long enough that an API server may take a breath.
- * Waiting instances have their caches filled, so that the lease is all they wait for.
- */
-const lease = { leaseDurationMs: 4000, renewDeadlineMs: 3000, retryPeriodMs: 1000 };
-
-/** of the leader's lease, and of those who share the work */
-const leaseName = 'capstan-controllers';
-const sharesName = 'capstan-share';
 
 /** Runs the controllers against a Kubernetes until a signal asks it to stop. */
 export async function controller(options: ControllerOptions, context: CommandContext): Promise<number> {
@@ -114,18 +103,22 @@ export async function controller(options: ControllerOptions, context: CommandCon
     const stacks = stackSourcesOf(options.stacksSource, { env, clock, cache: defaultDataDirectory(env) });
     stops.unshift(stacks.close);
     const stackSources = stacks.sources;
+    const { watchFilter, namespace } = options;
+    const scope = {
+      areas,
+      ...(namespace !== undefined && { namespace }),
+      ...(watchFilter !== undefined && { watchFilter }),
+    };
     await runControllers({
       client,
       leaseClient,
-      connection: own,
-      areas,
-      peers,
-      backupDirectory,
-      stackSources,
-      metrics,
-      options,
-      context,
-      state,
+      lease: options.shares ? sharesLease(hostname(), scope) : options.leaderElect ? leaderLease(scope) : {},
+      controllers: { ...scope, peers, backupDirectory, stackSources, metrics, log, connection: own },
+      onManager: (manager) => {
+        state.manager = manager;
+      },
+      onReady: () => context.stdout('ready\n'),
+      signal,
     });
   } catch (error) {
     if (!signal.aborted) throw explained(error, config);
@@ -135,93 +128,6 @@ export async function controller(options: ControllerOptions, context: CommandCon
     }
   }
   return 0;
-}
-
-interface RunOptions {
-  client: HttpClient;
-  leaseClient: HttpClient;
-  connection: ConnectionConfig;
-  areas: ReadonlySet<ControllerArea>;
-  peers: PeerPolicy;
-  backupDirectory: string;
-  stackSources: readonly ReleaseSource[];
-  metrics: RuntimeMetrics;
-  options: ControllerOptions;
-  context: CommandContext;
-  /** shown by the health checks */
-  state: { manager?: Manager };
-}
-
-/** Runs them, again after the lease was lost: whoever lost it waits for it like everybody else. */
-async function runControllers(run: RunOptions): Promise<void> {
-  const { client, connection, areas, peers, backupDirectory, stackSources, metrics, options, context, state } = run;
-  const { log, signal } = context;
-  const identity = options.shares ? memberName() : `${hostname()}_${systemRandom.uuid()}`;
-  const { namespace, watchFilter } = options;
-  let said = false;
-  while (!signal.aborted) {
-    const manager = createManager({
-      client,
-      clock: systemClock,
-      random: systemRandom,
-      log,
-      metrics,
-      instance: identity,
-      leaseClient: run.leaseClient,
-      ...(namespace !== undefined && { namespace }),
-      ...(options.shares
-        ? {
-            shares: {
-              namespace: systemNamespace,
-              name: sharesName,
-              leaderLease: leaseName,
-              identity,
-              map: clusterShares,
-            },
-          }
-        : options.leaderElect && {
-            leaderElection: {
-              namespace: systemNamespace,
-              name: leaseName,
-              besideShares: sharesName,
-              identity,
-              ...lease,
-            },
-          }),
-    });
-    state.manager = manager;
-    const close = addControllers(manager, {
-      areas,
-      peers,
-      backupDirectory,
-      stackSources,
-      metrics,
-      log,
-      connection,
-      ...(namespace !== undefined && { namespace }),
-      ...(watchFilter !== undefined && { watchFilter }),
-    });
-    try {
-      const running = manager.run(signal);
-      await Promise.race([manager.whenReady(signal).catch(() => {}), running]);
-      if (!said && !signal.aborted) context.stdout('ready\n');
-      said = true;
-      await running;
-    } catch (error) {
-      if (!(error instanceof CapstanError && error.code === 'CAP_LEADERSHIP_LOST') || signal.aborted) throw error;
-      log.warn('Beginning again after the lease was lost');
-    } finally {
-      await close();
-    }
-  }
-}
-
-/** Part of the name of a lease, and different for each process of a host. */
-function memberName(): string {
-  const host = hostname()
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-');
-  return `${host.slice(0, 60)}-${systemRandom.uuid().slice(0, 8)}`.replace(/^-+/, '');
 }
 
 function asControllers(): NonNullable<ConnectionConfig['impersonate']> {
