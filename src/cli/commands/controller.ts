@@ -2,12 +2,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type ConnectionConfig, type HttpClient, httpClient } from '../../client/index.ts';
 import { CapstanError, systemRandom } from '../../machinery/index.ts';
-import {
-  type CheckResult,
-  createMetrics,
-  type Manager,
-  type RuntimeMetrics,
-} from '../../runtime/index.ts';
+import { type CheckResult, createMetrics, type Manager, type RuntimeMetrics } from '../../runtime/index.ts';
 import { explained } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { type Endpoint, healthPaths, metricsPaths, serveEndpoint } from '../controller/endpoints.ts';

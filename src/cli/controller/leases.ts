@@ -33,7 +33,11 @@ export function leaderLease(scope: ControllerScope): ControllerLease {
 
 /** `host` begins the name of the member; each process has another. */
 export function sharesLease(host: string, scope: ControllerScope): ControllerLease {
-  const readable = host.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replace(/^-+/, '').slice(0, 60);
+  const readable = host
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replace(/^-+/, '')
+    .slice(0, 60);
   const identity = `${readable}-${systemRandom.uuid().slice(0, 8)}`;
   const { leader, shares } = leaseNames(scope);
   const { leaseDurationMs } = duration;
