@@ -4,12 +4,12 @@ import { parseArgs } from 'node:util';
 import { type HttpClient, httpClient, loadKubeconfig, restMapper } from '../src/client/index.ts';
 import type { KubeObject, Resource } from '../src/machinery/index.ts';
 import { Leases } from '../src/runtime/index.ts';
-import { buildCapstan, startCapstan } from './lib/capstan.ts';
+import { buildCapstan } from './lib/capstan.ts';
 import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
 import { startCloudProcess } from './lib/cloud-process.ts';
-import { type ControllerProcess, startController } from './lib/controller-process.ts';
 import { Figures } from './lib/figures.ts';
 import { type FleetShape, openFleet } from './lib/fleet.ts';
+import { type Sharing, shareBesideOwnApi, shareOn } from './lib/sharing.ts';
 import { processCpuSeconds } from './lib/target.ts';
 import { setTimings } from './lib/timings.ts';
 
@@ -42,50 +42,38 @@ const cloud = await startCloudProcess(build.program);
 try {
   await liftQuotas(cloud);
   await setTimings(cloud, { boot: Number(values.boot), step: Number(values.step), jitter: 0.2 });
-  if (values.kubeconfig === undefined) {
-    const upArguments = ['--controllers', 'none', '--pods', 'none'];
-    const capstan = await startCapstan({ program: build.program, probe: false, upArguments });
-    try {
-      await measure(capstan.kubeconfig, [capstan.pid]);
-    } finally {
-      await capstan.stop();
-    }
-  } else {
-    await measure(values.kubeconfig, values.pid.map(Number));
-  }
+  await measure();
 } finally {
   await cloud.stop();
   build.remove();
 }
 figures.print();
 
-async function measure(kubeconfig: string, apiPids: readonly number[]): Promise<void> {
-  const client = httpClient(await loadKubeconfig({ path: kubeconfig, env: {} }), { maxConnections: 16 });
+async function measure(): Promise<void> {
   const counts = values.shares.split(',').map(Number);
-  try {
-    await createCloudSecret(client, cloud);
-    for (let run = 0; run < Number(values.runs); run++) {
-      const rates: number[] = [];
-      for (const count of counts) {
-        const isLast = count === counts.at(-1);
-        rates.push(await withShares(client, { kubeconfig, apiPids, count, kills: values.kill && isLast }));
+  for (let run = 0; run < Number(values.runs); run++) {
+    const rates: number[] = [];
+    for (const count of counts) {
+      const { kubeconfig } = values;
+      const sharing = { program: build.program, count, ...(cores > 0 && { cores }) };
+      const processes = await (kubeconfig === undefined
+        ? shareBesideOwnApi(sharing)
+        : shareOn({ ...sharing, kubeconfig, apiPids: values.pid.map(Number) }));
+      try {
+        rates.push(await withShares(processes, count, values.kill && count === counts.at(-1)));
+      } finally {
+        await processes.stop();
       }
-      const [first = Number.NaN] = rates;
-      const last = rates.at(-1) ?? Number.NaN;
-      const ratio = { figure: `rate_of_${counts.at(-1)}_beside_${counts[0]}`, target: 'capstan', kind };
-      figures.add(ratio, last / first, { unit: 'x', better: 'higher', aim: 1.7 });
     }
-  } finally {
-    await client.close();
+    const [first = Number.NaN] = rates;
+    const last = rates.at(-1) ?? Number.NaN;
+    const ratio = { figure: `rate_of_${counts.at(-1)}_beside_${counts[0]}`, target: 'capstan', kind };
+    figures.add(ratio, last / first, { unit: 'x', better: 'higher', aim: 1.7 });
   }
 }
 
 /** Makes a fleet with so many processes, and deletes it. Answers the clusters per second. */
-async function withShares(
-  client: HttpClient,
-  options: { kubeconfig: string; apiPids: readonly number[]; count: number; kills: boolean },
-): Promise<number> {
-  const { kubeconfig, apiPids, count } = options;
+async function withShares(sharing: Sharing, count: number, kills: boolean): Promise<number> {
   const target = `${count} ${count === 1 ? 'share' : 'shares'}`;
   const add = (figure: string, value: number, unit: string, aim?: number): void =>
     figures.add({ figure, target, kind }, value, {
@@ -93,39 +81,31 @@ async function withShares(
       better: unit === '/s' ? 'higher' : 'lower',
       ...(aim !== undefined && { aim }),
     });
-  const processes: ControllerProcess[] = [];
+  const client = httpClient(await loadKubeconfig({ path: sharing.kubeconfig, env: {} }), { maxConnections: 16 });
   const stop = new AbortController();
   try {
-    for (let index = 0; index < count; index++) {
-      // one of them brings what a foreign API server lacks
-      const args = index === 0 && values.kubeconfig !== undefined ? ['--shares', '--install'] : ['--shares'];
-      processes.push(await startController({ program: build.program, kubeconfig, args, ...(cores > 0 && { cores }) }));
-    }
+    await createCloudSecret(client, cloud);
     await untilMembers(client, count);
     const limits = { patienceMs: Number(values.patience) * 1000, signal: stop.signal };
     const fleet = await openFleet(client, shape, limits);
-    const pids = processes.map(({ pid }) => pid);
-    const before = [pids, apiPids, [cloud.pid]].map(cpuSeconds);
+    const groups = [sharing.pids, sharing.apiPids, [cloud.pid]];
+    const before = groups.map(cpuSeconds);
     const started = performance.now();
     await Promise.all([fleet.untilReady(), fleet.apply()]);
     const seconds = (performance.now() - started) / 1000;
-    const [own = 0, api = 0, simulated = 0] = [pids, apiPids, [cloud.pid]].map(
-      (group, index) => cpuSeconds(group) - (before[index] ?? 0),
-    );
+    const [own = 0, api = 0, simulated = 0] = groups.map((group, index) => cpuSeconds(group) - (before[index] ?? 0));
     add('clusters_per_second', shape.clusters / seconds, '/s');
     add('seconds_until_ready', seconds, 's');
     add('controllers_cpu_seconds', own, 's');
     add('api_cpu_seconds', api, 's');
     add('cloud_cpu_seconds', simulated, 's');
-    add('busy_cores_of_the_machine', (own + api + simulated) / seconds, `of ${cpus().length}`);
-    if (options.kills)
-      add('seconds_until_next_reconcile_after_a_kill', await afterKill(client, processes, fleet.names), 's', 5);
+    add('busy_cores', (own + api + simulated) / seconds, `of ${cpus().length}`);
+    if (kills) add('seconds_until_work_goes_on_after_a_kill', await afterKill(client, sharing, fleet.names), 's', 5);
     await Promise.all([fleet.untilGone(), fleet.delete()]);
     return shape.clusters / seconds;
   } finally {
     stop.abort();
-    // newest first: the first one takes what it installed away
-    for (const process of processes.toReversed()) await process.stop();
+    await client.close();
   }
 }
 
@@ -143,16 +123,11 @@ async function untilMembers(client: HttpClient, count: number): Promise<void> {
 }
 
 /** Kills one process and asks for a change of every cluster at the same moment: how long until all have been looked at. */
-async function afterKill(
-  client: HttpClient,
-  processes: ControllerProcess[],
-  clusters: readonly string[],
-): Promise<number> {
+async function afterKill(client: HttpClient, sharing: Sharing, clusters: readonly string[]): Promise<number> {
   const found = await restMapper(client).forKind({ kind: 'MachineDeployment', group: 'cluster.x-k8s.io' });
   const deployments = found as Resource<KubeObject & { status?: { observedGeneration?: number } }>;
-  const [killed] = processes.splice(-1);
   const started = performance.now();
-  await killed?.stop('SIGKILL');
+  sharing.killOne();
   const wanted = new Map<string, number>();
   for (const cluster of clusters) {
     const { items } = await client.list(deployments, {

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { createCpuLimit } from './cpu-limit.ts';
 import { shippedNodeArguments } from './node-arguments.ts';
 
 /** A `capstan controller` of its own. */
@@ -12,8 +11,6 @@ export async function startController(options: {
   program: string;
   kubeconfig: string;
   args: readonly string[];
-  /** cores it may use; default: all */
-  cores?: number;
 }): Promise<ControllerProcess> {
   const child = spawn(
     process.execPath,
@@ -38,14 +35,11 @@ export async function startController(options: {
     });
     child.once('exit', (code) => reject(new Error(`capstan controller ended with ${code}:\n${stderr}`)));
   });
-  const limit = options.cores === undefined ? undefined : createCpuLimit(String(pid), options.cores);
-  limit?.add(pid);
   return {
     pid,
     async stop(signal = 'SIGTERM') {
       child.kill(signal);
       await ended;
-      limit?.remove();
     },
   };
 }

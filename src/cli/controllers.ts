@@ -144,9 +144,10 @@ export async function startControllersElsewhere(
   });
   if (options.standIns) await addStandIns(manager, administrator, options);
   const beside = await runManager(manager, { server, name: 'stand-ins', signal });
+  const run = systemRandom.uuid().slice(0, 8);
   const started = startWorkers({
     count: workers.count,
-    settings: (name) => workerSettings(api, workers.settings, name),
+    settings: (name) => workerSettings(api, workers.settings, { name, run }),
     clock: systemClock,
     log,
   });

@@ -51,6 +51,7 @@ export function addRealKubernetesCommands(program: Command, runs: Runs): void {
     .option('--image <name>', 'image of the controllers (default: capstan:VERSION)')
     .option('--registry <host/path>', 'where that image is')
     .option('--replicas <count>', 'how many instances share the webhooks and stand by', '2')
+    .option('--shares', 'the instances divide the clusters among themselves, instead of one that leads')
     .option('--dry-run', 'print the objects and change nothing')
     .addOption(new Option('-o, --output <format>', 'format of --dry-run (default: yaml)').choices(['yaml', 'json']))
     .addHelpText(

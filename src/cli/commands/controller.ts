@@ -6,7 +6,7 @@ import { type CheckResult, createMetrics, type Manager, type RuntimeMetrics } fr
 import { explained } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { type Endpoint, healthPaths, metricsPaths, serveEndpoint } from '../controller/endpoints.ts';
-import { leaderLease, sharesLease } from '../controller/leases.ts';
+import { hostIdentity, leaderLease, sharesLease } from '../controller/leases.ts';
 import { runControllers } from '../controller/run-controllers.ts';
 import { installKinds, installRights, removeConfigurations } from '../controller/trial-installation.ts';
 import { startWebhookService, type WebhookService } from '../controller/webhook-service.ts';
@@ -107,7 +107,11 @@ export async function controller(options: ControllerOptions, context: CommandCon
     await runControllers({
       client,
       leaseClient,
-      lease: options.shares ? sharesLease(hostname(), scope) : options.leaderElect ? leaderLease(scope) : {},
+      lease: options.shares
+        ? sharesLease(hostIdentity(hostname()), scope)
+        : options.leaderElect
+          ? leaderLease(scope)
+          : {},
       controllers: { ...scope, peers, backupDirectory, stackSources, metrics, log, connection: own },
       onManager: (manager) => {
         state.manager = manager;

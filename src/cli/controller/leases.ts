@@ -31,16 +31,13 @@ export function leaderLease(scope: ControllerScope): ControllerLease {
   };
 }
 
-/** `host` begins the name of the member; each process has another. */
-export function sharesLease(host: string, scope: ControllerScope): ControllerLease {
-  const readable = host
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replace(/^-+/, '')
-    .slice(0, 60);
-  const identity = `${readable}-${systemRandom.uuid().slice(0, 8)}`;
+/** `identity` must be another for each process that may live at the same time. */
+export function sharesLease(
+  identity: string,
+  scope: ControllerScope,
+  leaseDurationMs: number = duration.leaseDurationMs,
+): ControllerLease {
   const { leader, shares } = leaseNames(scope);
-  const { leaseDurationMs } = duration;
   return {
     instance: identity,
     shares: {
@@ -52,6 +49,16 @@ export function sharesLease(host: string, scope: ControllerScope): ControllerLea
       map: clusterShares,
     },
   };
+}
+
+/** An identity that begins with the name of the host, which in a Pod is that of the Pod. */
+export function hostIdentity(host: string): string {
+  const readable = host
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replace(/^-+/, '')
+    .slice(0, 60);
+  return `${readable}-${systemRandom.uuid().slice(0, 8)}`;
 }
 
 /** Instances that look after something else have leases of other names: they neither wait for these nor share with them. */

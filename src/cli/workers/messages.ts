@@ -3,6 +3,8 @@
 /** How a worker runs; the first thing it is told. */
 export interface WorkerSettings {
   name: string;
+  /** among those who share the work: whoever takes the place of one that ended goes on with what it had */
+  identity: string;
   /** the management API of the main process */
   server: string;
   certificateAuthority: string;

@@ -13,11 +13,18 @@ const leaveAfterMs = 20 * dayMs;
 /** What all workers of one `capstan up` have in common. */
 export type WorkerPlace = Omit<
   WorkerSettings,
-  'name' | 'server' | 'certificateAuthority' | 'clientCertificate' | 'leaveAfterMs'
+  'name' | 'identity' | 'server' | 'certificateAuthority' | 'clientCertificate' | 'leaveAfterMs'
 >;
 
-/** A worker gets a certificate of its own, held in memory alone: it has the rights of the controllers and no others. */
-export async function workerSettings(api: ManagementApi, place: WorkerPlace, name: string): Promise<WorkerSettings> {
+/**
+ * `run` tells one run of the main process from others, whose workers may not have noticed their end yet.
+ * A worker gets a certificate of its own, held in memory alone: it has the rights of the controllers and no others.
+ */
+export async function workerSettings(
+  api: ManagementApi,
+  place: WorkerPlace,
+  { name, run }: { name: string; run: string },
+): Promise<WorkerSettings> {
   const { pki, listener } = api;
   const pair = await issueCertificate({
     authority: pki.authority,
@@ -30,6 +37,7 @@ export async function workerSettings(api: ManagementApi, place: WorkerPlace, nam
   return {
     ...place,
     name,
+    identity: `${name}-${run}`,
     server: isWildcard(listener.host) ? `https://127.0.0.1:${listener.port}` : api.url,
     certificateAuthority: pki.authority.certificate,
     clientCertificate: { certificate: pair.certificate, key: pair.privateKey },

@@ -9,6 +9,12 @@ import { stackSourcesOf } from '../stack-sources.ts';
 import { version } from '../version.ts';
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts';
 
+/**
+ * Longer than elsewhere: a worker that ends is started again under the same name before others would miss it, and the API may
+ * have to wait for whatever else the main process does.
+ */
+const leaseDurationMs = 12_000;
+
 /** The controllers of `capstan up` in a process of their own. It is started by the main process, and ends with it. */
 export async function worker(context: CommandContext): Promise<number> {
   const stop = new AbortController();
@@ -59,7 +65,7 @@ async function work(settings: WorkerSettings, context: CommandContext, signal: A
     await runControllers({
       client: clients[0],
       leaseClient: clients[1],
-      lease: sharesLease(settings.name, scope),
+      lease: sharesLease(settings.identity, scope, leaseDurationMs),
       controllers: {
         ...scope,
         peers: peersOf(settings.peers),

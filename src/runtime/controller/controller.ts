@@ -9,7 +9,7 @@ import {
   parseKey,
   sharedSignal,
 } from '../../client/index.ts';
-import { type Clock, isConflict, type KubeObject, type Random } from '../../machinery/index.ts';
+import { CapstanError, type Clock, isConflict, type KubeObject, type Random } from '../../machinery/index.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import type { Logger } from '../log.ts';
 import type { RuntimeMetrics } from '../metrics.ts';
@@ -167,8 +167,9 @@ export function createController(definition: ControllerDefinition, options: Cont
     }
     const retryInMs = Math.round(queue.addRateLimited(key));
     const fields = { error, retryInMs };
-    // a lost race against another writer is part of normal life; an aborted reconcile at the end of the program too
-    if (stopping || isConflict(error)) keyLog.debug('Reconcile will be repeated', fields);
+    // a lost race against another writer is part of normal life; an aborted reconcile at the end of the program too, and one
+    // that found the lease gone: who lost it is told elsewhere
+    if (stopping || isConflict(error) || isLeaseNotHeld(error)) keyLog.debug('Reconcile will be repeated', fields);
     else keyLog.error('Reconcile failed', fields);
     return 'error';
   };
@@ -318,4 +319,8 @@ export function createController(definition: ControllerDefinition, options: Cont
       return ours;
     },
   };
+}
+
+function isLeaseNotHeld(error: unknown): boolean {
+  return error instanceof CapstanError && error.code === 'CAP_LEASE_NOT_HELD';
 }

@@ -72,7 +72,8 @@ export function createShares(options: SharesOptions): Shares {
   let own: Lease | undefined;
   let wake = (): void => {};
 
-  const mayWork = (share: string): boolean => membership.decision.allows(share) && settled.allows(share);
+  const mayWork = (share: string): boolean =>
+    membership.decision.allows(share) && settled.allows(share) && fence.isOpen;
 
   /** What was gained is begun when the caches show what its last owner wrote. */
   const settle = (): void => {
