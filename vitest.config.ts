@@ -17,6 +17,7 @@ const clusters = [
   'test/e2e/real-kubernetes',
   'test/e2e/vm-cluster',
   'test/e2e/whole-life',
+  'test/e2e/workers',
   'test/tenancy/crossing',
 ].map((name) => `${name}{/**/*,}.test.ts`);
 

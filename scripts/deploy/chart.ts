@@ -32,7 +32,9 @@ function template(object: KubeObject): string {
     .replace(`replicas: ${placeholders.replicas}`, 'replicas: {{ .Values.replicas }}')
     .replace(/^( *)serviceAccountName: .*\n/m, (line: string, indent: string) => line + podFieldTemplates(indent))
     .replace(/^( *)resources:\n(?:\1 .*\n)+/m, (_, indent: string) => resourcesTemplate(indent))
-    .replace(/^( *)- --backup-directory=.*\n/m, (line: string, indent: string) => line + argumentsTemplate(indent));
+    .replace(/^( *)- --backup-directory=.*\n/m, (line: string, indent: string) =>
+      [line, sharesTemplate(indent), argumentsTemplate(indent)].join(''),
+    );
 }
 
 function podFieldTemplates(indent: string): string {
@@ -43,6 +45,10 @@ function podFieldTemplates(indent: string): string {
 
 function resourcesTemplate(indent: string): string {
   return `${indent}resources: {{ toJson .Values.resources }}\n`;
+}
+
+function sharesTemplate(indent: string): string {
+  return `${indent}{{- if .Values.shares }}\n${indent}- --shares\n${indent}{{- end }}\n`;
 }
 
 function argumentsTemplate(indent: string): string {
@@ -70,6 +76,8 @@ image:
   tag: ""
 # All replicas serve the webhooks, one works.
 replicas: ${replicas}
+# The replicas divide the clusters among themselves, instead of one that works and others that stand by.
+shares: false
 resources:
   requests:
     cpu: 100m
@@ -99,6 +107,7 @@ const valuesSchema = {
       properties: { registry: stringField, name: { ...stringField, minLength: 1 }, tag: stringField },
     },
     replicas: { type: 'integer', minimum: 1 },
+    shares: { type: 'boolean' },
     resources: { type: 'object' },
     extraArgs: { type: 'array', items: stringField },
     imagePullSecrets: { type: 'array', items: { type: 'object' } },

@@ -214,6 +214,14 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'Cluster',
       'Prefix, with the uid of a deleted Machine behind it. Node and provider ID of that machine; the Node is deleted once the workload API answers.',
     ],
+    'shares.capstan.dev/members': [
+      'Lease of a process that shares the work',
+      'The members its holder reckons with; empty while it leaves.',
+    ],
+    'shares.capstan.dev/clusters': [
+      'Lease of a process that shares the work',
+      'How many clusters its holder works on.',
+    ],
     'capstan.dev/move': ['everything a move makes', 'Id of the move; gone once it is done.'],
     'capstan.dev/next-authority-announced': [
       'Secret',
@@ -301,6 +309,10 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     'topology.internal.cluster.x-k8s.io/upgrade-step': ['Cluster', 'Version an upgrade of a topology passes through.'],
   }),
   ...names('label', 'capstan', {
+    'shares.capstan.dev/of': [
+      'Lease of a process that shares the work',
+      'Those with the same value share the same clusters.',
+    ],
     'topology.cluster.x-k8s.io/deployment-name': [
       'objects of workers of a topology',
       'Name of the workers in the topology.',

@@ -84,7 +84,12 @@ const rules: NonNullable<ClusterRole['rules']> = [
     verbs: ['patch', 'update'],
   },
   { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: reading },
-  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update', 'patch'] },
+  // of the leader, and of all who share the work
+  {
+    apiGroups: ['coordination.k8s.io'],
+    resources: ['leases'],
+    verbs: [...reading, 'create', 'update', 'patch', 'delete'],
+  },
 ];
 
 const rbacApiVersion = 'rbac.authorization.k8s.io/v1';

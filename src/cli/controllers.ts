@@ -11,6 +11,7 @@ import {
   createWorkloadClusters,
   type ExternalObjects,
   type Prices,
+  permittedWorkloads,
   type ReleaseSource,
   setupAddonControllers,
   setupBootstrapControllers,
@@ -43,6 +44,8 @@ import type { ControllerHealth } from './stand-ins/controller-health.ts';
 import { offerToHelm } from './stand-ins/helm-adoption.ts';
 import { markingController } from './stand-ins/marking-controller.ts';
 import { ensureStandIns } from './stand-ins/stand-in-objects.ts';
+import { type SupervisorOptions, startWorkers } from './workers/supervisor.ts';
+import { type WorkerPlace, workerSettings } from './workers/worker-settings.ts';
 
 export interface ControllersOptions {
   areas: ReadonlySet<ControllerArea>;
@@ -52,6 +55,8 @@ export interface ControllersOptions {
   namespace?: string;
   /** how ports of Pods are reached that run in this process */
   podConnector?: PodConnector;
+  /** Pods may be simulated, and so may be the backups they made */
+  simulatedPods?: boolean;
   /** how workload APIs are reached; over HTTPS by default */
   connectWorkload?: ConnectWorkload;
   /** which peers may be asked on the word of a tenant */
@@ -69,29 +74,45 @@ export interface ControllersOptions {
   signal: AbortSignal;
 }
 
-/** Starts the controllers that make clusters of objects and resolves when their caches are filled. */
-export async function startControllers(api: ManagementApi, options: ControllersOptions): Promise<RunningManager> {
-  const { areas, log, signal, metrics, namespace } = options;
-  const { server } = api;
-  const administrator: Client = server.localClient(loopbackUser);
+/** Brings what the controllers expect to find in the API. */
+async function prepare(
+  administrator: Client,
+  { areas, signal }: Pick<ControllersOptions, 'areas' | 'signal'>,
+): Promise<void> {
   await ensureControllerIdentity(administrator, signal);
   await ensureProviderInventory(administrator, areas, signal);
   if (areas.has('cluster')) await ensureMachinePoolKind(administrator, signal);
-  const client: Client = server.localClient(controllersUser);
+}
+
+/** What stands for the controllers of upstream where Pods are run. */
+async function addStandIns(
+  manager: Manager,
+  administrator: Client,
+  { areas, signal }: Pick<ControllersOptions, 'areas' | 'signal'>,
+): Promise<void> {
+  await ensureStandIns(administrator, areas, signal);
+  await ensureCertManagerKinds(administrator, signal);
+  await offerToHelm(administrator, signal);
+  for (const definition of [markingController(), ...certificateControllers(manager.reader)]) manager.add(definition);
+}
+
+/** Starts the controllers that make clusters of objects and resolves when their caches are filled. */
+export async function startControllers(api: ManagementApi, options: ControllersOptions): Promise<RunningManager> {
+  const { log, signal, metrics, namespace } = options;
+  const { server } = api;
+  const administrator: Client = server.localClient(loopbackUser);
+  await prepare(administrator, options);
   const manager = createManager({
-    client,
+    client: server.localClient(controllersUser),
     clock: systemClock,
     random: systemRandom,
     log,
     metrics,
     ...(namespace !== undefined && { namespace }),
   });
-  const close = addControllers(manager, client, options);
+  const close = addControllers(manager, options);
   if (options.standIns) {
-    await ensureStandIns(administrator, areas, signal);
-    await ensureCertManagerKinds(administrator, signal);
-    await offerToHelm(administrator, signal);
-    for (const definition of [markingController(), ...certificateControllers(manager.reader)]) manager.add(definition);
+    await addStandIns(manager, administrator, options);
     options.standIns.attach(manager);
   }
   const running = await runManager(manager, { server, name: 'cluster-controllers', signal });
@@ -107,25 +128,73 @@ export async function startControllers(api: ManagementApi, options: ControllersO
   };
 }
 
+/** The same, but in other processes that share the clusters; resolves when all of them are ready. */
+export async function startControllersElsewhere(
+  api: ManagementApi,
+  options: Pick<ControllersOptions, 'areas' | 'standIns' | 'metrics' | 'log' | 'signal'> & {
+    workers: Pick<SupervisorOptions, 'count'> & { settings: WorkerPlace };
+  },
+): Promise<RunningManager> {
+  const { log, signal, metrics, workers } = options;
+  const { server } = api;
+  const administrator: Client = server.localClient(loopbackUser);
+  await prepare(administrator, options);
+  const manager = createManager({
+    client: server.localClient(controllersUser),
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    metrics,
+  });
+  if (options.standIns) await addStandIns(manager, administrator, options);
+  const beside = await runManager(manager, { server, name: 'stand-ins', signal });
+  const run = systemRandom.uuid().slice(0, 8);
+  const started = startWorkers({
+    count: workers.count,
+    settings: (name) => workerSettings(api, workers.settings, { name, run }),
+    clock: systemClock,
+    log,
+  });
+  options.standIns?.attach({ ready: () => started.ready(), healthy: () => manager.healthy() });
+  server.addHealthCheck({
+    name: 'cluster-controllers',
+    in: ['readyz'],
+    check() {
+      const { ok, problems } = started.ready();
+      if (!ok) throw new Error(problems.join('; '));
+    },
+  });
+  const stop = async (): Promise<void> => {
+    await started.stop();
+    await beside.stop();
+  };
+  try {
+    await started.whenReady(signal);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { failed: beside.failed, stop };
+}
+
 export type AddedControllersOptions = Omit<ControllersOptions, 'signal' | 'standIns'> & {
   /** how the management API is reached where it is not in this process */
   connection?: ConnectionConfig;
 };
 
 /** Adds the controllers of the chosen areas; answers how to close what they opened. */
-export function addControllers(
-  manager: Manager,
-  client: Client,
-  options: AddedControllersOptions,
-): () => Promise<void> {
+export function addControllers(manager: Manager, options: AddedControllersOptions): () => Promise<void> {
   const { areas, watchFilter, namespace, peers, backupDirectory } = options;
+  const { client, permit } = manager;
+  const connectWorkload = options.connectWorkload ?? connectOverHttp({ peers });
   const common: CommonOptions = {
     client,
     clock: systemClock,
     random: systemRandom,
     ...(watchFilter !== undefined && { watchFilter }),
     ...(namespace !== undefined && { namespace }),
-    connectWorkload: options.connectWorkload ?? connectOverHttp({ peers }),
+    ...(permit && { permit }),
+    connectWorkload: permit ? permittedWorkloads(connectWorkload, permit) : connectWorkload,
   };
   const closes: (() => Promise<void>)[] = [];
   const topologies = areas.has('topology');
@@ -159,7 +228,8 @@ export function addControllers(
       ...(podConnector && {
         connectPod: async (pod, port, signal) =>
           podConnector(asUnstructured(await client.get(Pods, pod, { signal })), port),
-        // Pods that are run here may be simulated, and so may be the backups they made
+      }),
+      ...(options.simulatedPods && {
         snapshotReaders: [async (file) => (await import('../simkube/index.ts')).simulatedSnapshotKeys(file)],
       }),
     });
@@ -183,6 +253,7 @@ export function addControllers(
 
 interface CommonOptions {
   client: Client;
+  permit?: () => void;
   clock: Clock;
   random: Random;
   watchFilter?: string;

@@ -91,6 +91,7 @@ export function buildProgram(
         .default('simulated'),
     )
     .option('--controllers <list>', 'controllers to run: all, none, or names; -NAME leaves one out', 'all')
+    .option('--workers <count>', 'run them in so many processes that share the clusters (default: in this one)')
     .option(
       '--watch-filter <value>',
       'look after objects whose label cluster.x-k8s.io/watch-filter has this value only',
@@ -253,6 +254,9 @@ export function buildProgram(
         (await import('./commands/completion.ts')).completion(context, must(shell, 'the shell')),
       ),
     );
+  program
+    .command('__worker', { hidden: true })
+    .action(runs(async (_options, context) => (await import('./workers/worker.ts')).worker(context)));
   program
     .command('__complete', { hidden: true })
     .argument('[words...]')

@@ -17,6 +17,7 @@ export function addRealKubernetesCommands(program: Command, runs: Runs): void {
     )
     .option('--namespace <name>', 'look after clusters of this namespace only')
     .option('--no-leader-elect', 'work without asking whether another instance does')
+    .option('--shares', 'divide the clusters among all instances, instead of one that leads and others that stand by')
     .option('--metrics-bind-address <host:port>', 'where metrics are served; 0 for nowhere', '127.0.0.1:8080')
     .option('--health-probe-bind-address <host:port>', 'where /healthz and /readyz are served; 0 for nowhere', '0')
     .option('--webhook-port <port>', 'port of the webhooks; 0 takes a free one', '9443')
@@ -51,6 +52,7 @@ export function addRealKubernetesCommands(program: Command, runs: Runs): void {
     .option('--image <name>', 'image of the controllers (default: capstan:VERSION)')
     .option('--registry <host/path>', 'where that image is')
     .option('--replicas <count>', 'how many instances share the webhooks and stand by', '2')
+    .option('--shares', 'the instances divide the clusters among themselves, instead of one that leads')
     .option('--dry-run', 'print the objects and change nothing')
     .addOption(new Option('-o, --output <format>', 'format of --dry-run (default: yaml)').choices(['yaml', 'json']))
     .addHelpText(

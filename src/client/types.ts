@@ -9,6 +9,8 @@ import type {
 
 export interface RequestOptions {
   signal?: AbortSignal;
+  /** asked whenever the request is about to be sent, again when it is repeated; what it throws is the outcome */
+  permit?: () => void;
 }
 
 export interface WriteOptions extends RequestOptions {

@@ -25,6 +25,7 @@ export { cancelMove, type MoveOptions, moveNamespace, planMove, titleOf } from '
 export {
   type BuiltInHookHandler,
   type ConnectWorkload,
+  clusterShares,
   connectOverHttp,
   createContractResolver,
   createExternalObjects,
@@ -34,6 +35,7 @@ export {
   credentialText,
   type ExternalObjects,
   type HookCaller,
+  permittedWorkloads,
   type WorkloadClusters,
 } from './shared/index.ts';
 export {

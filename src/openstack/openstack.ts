@@ -54,6 +54,8 @@ export interface ConnectOptions {
   readonly userAgent?: string;
   /** is told of every attempt */
   readonly onRequest?: (observation: RequestObservation) => void;
+  /** asked whenever a request is about to be sent, again when it is repeated; what it throws is the outcome */
+  readonly permit?: () => void;
 }
 
 export const defaultConcurrency = 16;
@@ -92,6 +94,7 @@ export function openSession(
     ),
     userAgent: options.userAgent ?? 'capstan',
     onRequest: options.onRequest,
+    permit: options.permit,
   });
 }
 

@@ -8,4 +8,6 @@ export * from './log.ts';
 export * from './manager.ts';
 export * from './metrics.ts';
 export * from './queue/work-queue.ts';
+export { fencedClient } from './shares/fenced-client.ts';
+export { leaderShare, type ShareMap } from './shares/share-map.ts';
 export * from './status/patch-object.ts';

@@ -10,6 +10,7 @@ import {
   sleep,
 } from '../machinery/index.ts';
 import type { Logger } from './log.ts';
+import type { Fence } from './shares/fence.ts';
 
 export interface LeaseSpec {
   holderIdentity?: string;
@@ -47,6 +48,8 @@ export interface LeaderElectionOptions {
   /** pause between attempts; default 2 s */
   retryPeriodMs?: number;
   onNewLeader?: (identity: string) => void;
+  /** is told of every renewal, so that nothing is sent without a certain lease */
+  fence?: Fence;
 }
 
 /** client-go spreads attempts to acquire by this factor. */
@@ -104,20 +107,22 @@ export async function runWithLease(
     if (await renewWithin(renewDeadlineMs)) continue;
     outcome = 'lost';
     log.error('Lost the leader lease', { identity: options.identity });
+    options.fence?.close();
     leading.abort(new Error('the leader lease was lost'));
     break;
   }
   await work;
   signal.removeEventListener('abort', onStop);
+  options.fence?.close();
   if (outcome === 'stopped') await elector.release(renewDeadlineMs);
   if (failure !== undefined) throw failure;
   return outcome;
 
   async function renewWithin(deadlineMs: number): Promise<boolean> {
-    const deadline = clock.now() + deadlineMs;
+    const deadline = clock.monotonic() + deadlineMs;
     for (;;) {
-      if (await elector.tryAcquireOrRenew(Math.max(1, deadline - clock.now()))) return true;
-      if (clock.now() + retryPeriodMs > deadline || over.signal.aborted) return over.signal.aborted;
+      if (await elector.tryAcquireOrRenew(Math.max(1, deadline - clock.monotonic()))) return true;
+      if (clock.monotonic() + retryPeriodMs > deadline || over.signal.aborted) return over.signal.aborted;
       await sleep(clock, retryPeriodMs, over.signal).catch(() => {});
     }
   }
@@ -139,7 +144,7 @@ function createElector(options: LeaderElectionOptions): Elector {
   let reportedLeader: string | undefined;
 
   const observe = (lease: Lease): void => {
-    if (!deepEqual(observed?.spec, lease.spec)) observedAt = clock.now();
+    if (!deepEqual(observed?.spec, lease.spec)) observedAt = clock.monotonic();
     observed = lease;
   };
   const reportLeader = (): void => {
@@ -166,7 +171,7 @@ function createElector(options: LeaderElectionOptions): Elector {
   const attempt = async (signal: AbortSignal): Promise<boolean> => {
     const spec = desired();
     // the holder first assumes that nobody touched the lease since: one request instead of two
-    if (observed && isHolder() && isValid(clock.now())) {
+    if (observed && isHolder() && isValid(clock.monotonic())) {
       try {
         await update(observed, { ...spec, ...keptBy(observed) }, signal);
         return true;
@@ -190,7 +195,7 @@ function createElector(options: LeaderElectionOptions): Elector {
     }
     observe(current);
     const holder = current.spec?.holderIdentity ?? '';
-    if (holder !== '' && holder !== identity && isValid(clock.now())) return false;
+    if (holder !== '' && holder !== identity && isValid(clock.monotonic())) return false;
     const transitions = current.spec?.leaseTransitions ?? 0;
     await update(
       current,
@@ -209,8 +214,10 @@ function createElector(options: LeaderElectionOptions): Elector {
     const onAbort = (): void => controller.abort(outer?.reason);
     outer?.addEventListener('abort', onAbort, { once: true });
     const cancel = clock.after(timeoutMs, () => controller.abort(new Error(`no answer within ${timeoutMs} ms`)));
+    const beganAt = clock.monotonic();
     try {
-      return await work(controller.signal);
+      if (!(await work(controller.signal))) return false;
+      return options.fence?.renewed(beganAt) ?? true;
     } catch (error) {
       if (!outer?.aborted) log.debug('Lease could not be taken', { error });
       return false;
@@ -224,7 +231,7 @@ function createElector(options: LeaderElectionOptions): Elector {
   return {
     expiresInMs() {
       if ((observed?.spec?.holderIdentity ?? '') === '') return Number.POSITIVE_INFINITY;
-      return observedAt + (observed?.spec?.leaseDurationSeconds ?? 0) * 1000 - clock.now();
+      return observedAt + (observed?.spec?.leaseDurationSeconds ?? 0) * 1000 - clock.monotonic();
     },
     tryAcquireOrRenew: (timeoutMs, signal) => bounded(timeoutMs, signal, attempt),
     async release(timeoutMs) {

@@ -22,6 +22,12 @@ import { type LeaderElectionOptions, runWithLease } from './leader-election.ts';
 import { type Logger, nullLogger } from './log.ts';
 import { createMetrics, type RuntimeMetrics } from './metrics.ts';
 import { createIdleGate } from './queue/idle-gate.ts';
+import { createFence } from './shares/fence.ts';
+import { fencedClient } from './shares/fenced-client.ts';
+import type { MemberLeaseOptions } from './shares/member-lease.ts';
+import { nobodyShares } from './shares/nobody-shares.ts';
+import { leaderShare, type ShareGate, type ShareMap } from './shares/share-map.ts';
+import { createShares } from './shares/shares.ts';
 
 /** Something that runs beside the controllers: a server, a poller. */
 export interface Runnable {
@@ -43,7 +49,19 @@ export interface ManagerOptions {
   /** changes what is cached, e.g. `dropManagedFields` */
   transform?: <T extends KubeObject>(object: T) => T;
   leaderElection?: Pick<LeaderElectionOptions, 'namespace' | 'name' | 'identity'> &
-    Partial<Pick<LeaderElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'>>;
+    Partial<Pick<LeaderElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'>> & {
+      /** name under which others may share the work: they are waited for */
+      besideShares?: string;
+    };
+  /** instead of one leader for everything: each of several processes works on the clusters that fall to it */
+  shares?: Omit<MemberLeaseOptions, 'leaseDurationMs'> & {
+    leaseDurationMs?: number;
+    /** lease of a leader that may work alone: he is waited for */
+    leaderLease?: string;
+    map(cache: CacheReader): ShareMap;
+  };
+  /** for leases; default `client`, behind whose other requests they may have to wait */
+  leaseClient?: Client;
   /** how long a stop may take; default 30 s */
   gracefulStopMs?: number;
   /** name of this instance in events */
@@ -58,6 +76,12 @@ export interface CheckResult {
 
 /** Runs controllers over shared caches. */
 export interface Manager {
+  /** for everything controllers write: it refuses while the lease, where there is one, is not certain */
+  readonly client: Client;
+  /** asked before anything is sent elsewhere on behalf of a cluster: throws while the lease, where there is one, is not certain */
+  readonly permit: (() => void) | undefined;
+  /** whether something with this share is worked on here; always true where the work is not shared */
+  isOurs(share: string): boolean;
   readonly cache: InformerFactory;
   readonly reader: CacheReader;
   readonly events: EventBroadcaster;
@@ -76,14 +100,26 @@ export interface Manager {
 }
 
 const slowSyncMs = 30_000;
+const defaultMemberLeaseMs = 4000;
+/** How long what was gained waits for caches to show what its last owner wrote: kinds at rest never tell. */
+const catchUpMs = 1000;
+/** Nothing is sent in the last quarter of a lease: others count from when they saw it renewed, we from when we asked for it. */
+const certainPart = 0.75;
 
 export function createManager(options: ManagerOptions): Manager {
-  const { client, clock, random } = options;
+  const { clock, random, leaderElection } = options;
   const log = options.log ?? nullLogger;
+  const leaseClient = options.leaseClient ?? options.client;
+  const memberLeaseMs = options.shares?.leaseDurationMs ?? defaultMemberLeaseMs;
+  const certainMs = options.shares
+    ? memberLeaseMs * certainPart
+    : leaderElection && Math.min(leaderElection.renewDeadlineMs ?? 10_000, leaderElection.leaseDurationMs ?? 15_000);
+  const fence = certainMs === undefined ? undefined : createFence(clock, certainMs);
+  const client = fence ? fencedClient(options.client, fence) : options.client;
   const metrics = options.metrics ?? createMetrics();
   const gracefulStopMs = options.gracefulStopMs ?? 30_000;
   const cache = createInformerFactory({
-    client,
+    client: options.client,
     clock,
     random,
     ...(options.namespace !== undefined && { namespace: options.namespace }),
@@ -109,6 +145,53 @@ export function createManager(options: ManagerOptions): Manager {
   const readyWaiters = new Set<() => void>();
   let state: 'new' | 'syncing' | 'running' | 'stopping' | 'stopped' = 'new';
   let leading = false;
+  /** shares that were ours when that was last looked at */
+  let owned = new Set<string>();
+
+  const map = options.shares?.map(reader);
+  const shares =
+    options.shares && map && fence
+      ? createShares({
+          ...options.shares,
+          leaseDurationMs: memberLeaseMs,
+          client: leaseClient,
+          clock,
+          random,
+          log,
+          fence,
+          caughtUp: async (resourceVersion) => {
+            const synced = cache.informers().filter((informer) => informer.hasSynced());
+            const waits = synced.map((informer) =>
+              informer.waitForResourceVersion(resourceVersion, { timeoutMs: catchUpMs }),
+            );
+            await Promise.all(waits);
+          },
+          clusters: () => ourClusters(map),
+          onChange: () => sharesChanged(),
+        })
+      : undefined;
+  const ourClusters = ({ clusters, shareOf }: ShareMap): number => {
+    const filter = (cluster: KubeObject): boolean => shares?.mayWork(shareOf(clusters, cluster)) === true;
+    const informer = cache.informers().find(({ resource }) => resource === clusters);
+    return informer?.lister.list({ filter }).length ?? 0;
+  };
+  const gate: ShareGate | undefined = shares &&
+    map && { ...map, mayWork: (share) => shares.mayWork(share), begin: (share, abort) => shares.begin(share, abort) };
+
+  const sharesChanged = (): void => {
+    if (!shares) return;
+    const now = new Set<string>();
+    for (const controller of controllers) {
+      for (const share of controller.sharesChanged((share) => !owned.has(share))) now.add(share);
+    }
+    const count = { gained: 0, lost: 0 };
+    for (const share of now) if (!owned.has(share)) count.gained++;
+    for (const share of owned) if (!shares.mayWork(share)) count.lost++;
+    owned = now;
+    metrics.shares({ members: shares.members.length, ...count });
+    metrics.leader(leaderShare, shares.isLeader);
+    if (count.gained + count.lost > 0) log.info('Shares have moved', { ...count, members: shares.members.length });
+  };
 
   const whenStopped = async (work: Promise<unknown>, what: string): Promise<void> => {
     let cancel = (): void => {};
@@ -182,28 +265,63 @@ export function createManager(options: ManagerOptions): Manager {
     return { ok: problems.length === 0, problems };
   };
 
+  const work = async (signal: AbortSignal): Promise<void> => {
+    await runAll(signal, { withoutLeading: false });
+    // while the lease is still kept: afterwards nothing is written any more
+    if (fence?.isOpen) await whenStopped(events.flush(), 'delivery of events').catch(() => {});
+  };
+
   const lead = async (signal: AbortSignal): Promise<void> => {
+    const name = leaderElection?.besideShares;
+    if (leaderElection && name !== undefined) {
+      const { namespace, retryPeriodMs: periodMs = 1000 } = leaderElection;
+      await nobodyShares({ client: leaseClient, clock, log, namespace, name, periodMs }, signal);
+      if (signal.aborted) return;
+    }
     leading = true;
-    metrics.leader(options.leaderElection?.name ?? '', true);
+    metrics.leader(leaderElection?.name ?? '', true);
     try {
-      await runAll(signal, { withoutLeading: false });
+      await work(signal);
     } finally {
       leading = false;
-      metrics.leader(options.leaderElection?.name ?? '', false);
+      metrics.leader(leaderElection?.name ?? '', false);
+    }
+  };
+
+  const runWithShares = async (signal: AbortSignal): Promise<'stopped' | 'lost'> => {
+    if (!shares) return 'stopped';
+    try {
+      return await shares.run(work, signal);
+    } finally {
+      metrics.shares({ members: 0, gained: 0, lost: owned.size });
     }
   };
 
   const leadWithLease = async (signal: AbortSignal): Promise<void> => {
-    if (!options.leaderElection) return await lead(signal);
-    const outcome = await runWithLease({ ...options.leaderElection, client, clock, random, log }, lead, signal);
+    if (!shares && !leaderElection) return await lead(signal);
+    const outcome = leaderElection
+      ? await runWithLease(
+          { ...leaderElection, client: leaseClient, clock, random, log, ...(fence && { fence }) },
+          lead,
+          signal,
+        )
+      : await runWithShares(signal);
     if (outcome === 'lost') {
-      throw new CapstanError('CAP_LEADERSHIP_LOST', 'the leader lease was lost; another instance may lead now', {
-        hint: 'start again; check the connection to the API server if this repeats',
-      });
+      events.stop();
+      throw new CapstanError(
+        'CAP_LEADERSHIP_LOST',
+        'the lease was lost; another instance may go on with the work now',
+        {
+          hint: 'start again; check the connection to the API server if this repeats',
+        },
+      );
     }
   };
 
   return {
+    client,
+    permit: fence && (() => fence.check()),
+    isOurs: (share) => shares?.mayWork(share) ?? true,
     cache,
     reader,
     events,
@@ -223,6 +341,7 @@ export function createManager(options: ManagerOptions): Manager {
         metrics,
         events: events.recorder(definition.name),
         idleGate,
+        ...(gate && { gate }),
       });
       controllers.push(controller);
       return controller;
@@ -262,7 +381,7 @@ export function createManager(options: ManagerOptions): Manager {
         await aborted(stop.signal);
         state = 'stopping';
         await whenStopped(work, 'a part of the program');
-        await whenStopped(events.flush(), 'delivery of events').catch(() => {});
+        if (!fence) await whenStopped(events.flush(), 'delivery of events').catch(() => {});
       } finally {
         state = 'stopped';
         signal.removeEventListener('abort', onStop);
@@ -294,7 +413,7 @@ export function createManager(options: ManagerOptions): Manager {
       return { ok: problems.length === 0, problems };
     },
     get isLeader() {
-      return leading;
+      return leading || shares?.isLeader === true;
     },
   };
 }

@@ -13,6 +13,8 @@ export interface RuntimeMetrics {
   watchQueue(name: string, queue: WorkQueue): void;
   restClientRequest(observation: RequestObservation): void;
   leader(name: string, isLeader: boolean): void;
+  /** where several processes share the work: how many there are, and what has moved to and from this one */
+  shares(change: { members: number; gained: number; lost: number }): void;
 }
 
 export type ReconcileOutcome = 'success' | 'error' | 'requeue_after';
@@ -136,6 +138,13 @@ export function createMetrics(registry: Registry = new Registry()): RuntimeMetri
     registers,
   });
 
+  const members = new Gauge({
+    name: 'capstan_shares_members',
+    help: 'Processes that share the work, as this one sees them; 0 while it is none of them',
+    registers,
+  });
+  const moves = counter('capstan_shares_moved_total', 'Shares that this process has got or given away', ['direction']);
+
   return {
     registry,
     async expose() {
@@ -179,5 +188,10 @@ export function createMetrics(registry: Registry = new Registry()): RuntimeMetri
       requestSeconds.observe({ method, host }, durationMs / 1000);
     },
     leader: (name, isLeader) => leaders.set({ name }, isLeader ? 1 : 0),
+    shares(change) {
+      members.set(change.members);
+      moves.inc({ direction: 'gained' }, change.gained);
+      moves.inc({ direction: 'lost' }, change.lost);
+    },
   };
 }

@@ -1,23 +1,17 @@
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type ConnectionConfig, type HttpClient, httpClient } from '../../client/index.ts';
-import type { Prices, ReleaseSource } from '../../controllers/index.ts';
-import { CapstanError, type PeerPolicy, systemClock, systemRandom } from '../../machinery/index.ts';
-import {
-  type CheckResult,
-  createManager,
-  createMetrics,
-  type Manager,
-  type RuntimeMetrics,
-} from '../../runtime/index.ts';
+import { CapstanError, systemRandom } from '../../machinery/index.ts';
+import { type CheckResult, createMetrics, type Manager, type RuntimeMetrics } from '../../runtime/index.ts';
 import { explained } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { type Endpoint, healthPaths, metricsPaths, serveEndpoint } from '../controller/endpoints.ts';
+import { hostIdentity, leaderLease, sharesLease } from '../controller/leases.ts';
+import { runControllers } from '../controller/run-controllers.ts';
 import { installKinds, installRights, removeConfigurations } from '../controller/trial-installation.ts';
 import { startWebhookService, type WebhookService } from '../controller/webhook-service.ts';
-import { type ControllerArea, parseControllerAreas } from '../controller-areas.ts';
-import { controllersUser, systemNamespace } from '../controller-identity.ts';
-import { addControllers } from '../controllers.ts';
+import { parseControllerAreas } from '../controller-areas.ts';
+import { controllersUser } from '../controller-identity.ts';
 import { loadPrices } from '../load-prices.ts';
 import { defaultDataDirectory, parseListenAddress } from '../management-api.ts';
 import { peersOf } from '../peers.ts';
@@ -33,6 +27,7 @@ export interface ControllerOptions {
   watchFilter?: string;
   namespace?: string;
   leaderElect: boolean;
+  shares?: boolean;
   metricsBindAddress: string;
   healthProbeBindAddress: string;
   webhookPort: string;
@@ -44,16 +39,15 @@ export interface ControllerOptions {
   allowPeers?: string;
 }
 
-/**
- * Short enough that work goes on within seconds after a leader died, long enough that an API server may take a breath.
- * Waiting instances have their caches filled, so that the lease is all they wait for.
- */
-const lease = { leaseDurationMs: 4000, renewDeadlineMs: 3000, retryPeriodMs: 1000 };
-
 /** Runs the controllers against a Kubernetes until a signal asks it to stop. */
 export async function controller(options: ControllerOptions, context: CommandContext): Promise<number> {
   const { env, log, signal, clock } = context;
   const areas = parseControllerAreas(options.controllers);
+  if (options.shares && !options.leaderElect) {
+    throw new CapstanError('CAP_USAGE', '--shares: processes cannot share the work with --no-leader-elect', {
+      hint: 'leave one of the two out',
+    });
+  }
   const webhookPort = parsePort(options.webhookPort);
   const config = await targetApi(options, env);
   const metrics = createMetrics();
@@ -67,7 +61,13 @@ export async function controller(options: ControllerOptions, context: CommandCon
   const own = options.install ? { ...config, impersonate: asControllers() } : config;
   const administrator = options.install ? connect(config) : undefined;
   const client = connect(own);
-  const stops: (() => Promise<unknown>)[] = [() => client.close(), async () => administrator?.close()];
+  // a connection of their own: a lease that waits behind a thousand other requests is lost
+  const leaseClient = connect(own);
+  const stops: (() => Promise<unknown>)[] = [
+    () => client.close(),
+    () => leaseClient.close(),
+    async () => administrator?.close(),
+  ];
   const state: { manager?: Manager; webhooks?: WebhookService } = {};
   try {
     for (const endpoint of await serveEndpoints(options, metrics, state)) stops.unshift(() => endpoint.close());
@@ -102,18 +102,35 @@ export async function controller(options: ControllerOptions, context: CommandCon
     stops.unshift(stacks.close);
     const stackSources = stacks.sources;
     const prices = options.prices === undefined ? undefined : await loadPrices(options.prices);
+    const { watchFilter, namespace } = options;
+    const scope = {
+      areas,
+      ...(namespace !== undefined && { namespace }),
+      ...(watchFilter !== undefined && { watchFilter }),
+    };
     await runControllers({
       client,
-      connection: own,
-      areas,
-      peers,
-      backupDirectory,
-      stackSources,
-      prices,
-      metrics,
-      options,
-      context,
-      state,
+      leaseClient,
+      lease: options.shares
+        ? sharesLease(hostIdentity(hostname()), scope)
+        : options.leaderElect
+          ? leaderLease(scope)
+          : {},
+      controllers: {
+        ...scope,
+        peers,
+        backupDirectory,
+        stackSources,
+        metrics,
+        log,
+        connection: own,
+        ...(prices && { prices }),
+      },
+      onManager: (manager) => {
+        state.manager = manager;
+      },
+      onReady: () => context.stdout('ready\n'),
+      signal,
     });
   } catch (error) {
     if (!signal.aborted) throw explained(error, config);
@@ -123,70 +140,6 @@ export async function controller(options: ControllerOptions, context: CommandCon
     }
   }
   return 0;
-}
-
-interface RunOptions {
-  client: HttpClient;
-  connection: ConnectionConfig;
-  areas: ReadonlySet<ControllerArea>;
-  peers: PeerPolicy;
-  backupDirectory: string;
-  stackSources: readonly ReleaseSource[];
-  prices: Prices | undefined;
-  metrics: RuntimeMetrics;
-  options: ControllerOptions;
-  context: CommandContext;
-  /** shown by the health checks */
-  state: { manager?: Manager };
-}
-
-/** Runs them, again after the lease was lost: whoever lost it waits for it like everybody else. */
-async function runControllers(run: RunOptions): Promise<void> {
-  const { client, connection, areas, peers, backupDirectory, stackSources, prices, metrics, options, context, state } =
-    run;
-  const { log, signal } = context;
-  const identity = `${hostname()}_${systemRandom.uuid()}`;
-  const { namespace, watchFilter } = options;
-  let said = false;
-  while (!signal.aborted) {
-    const manager = createManager({
-      client,
-      clock: systemClock,
-      random: systemRandom,
-      log,
-      metrics,
-      instance: identity,
-      ...(namespace !== undefined && { namespace }),
-      ...(options.leaderElect && {
-        leaderElection: { namespace: systemNamespace, name: 'capstan-controllers', identity, ...lease },
-      }),
-    });
-    state.manager = manager;
-    const close = addControllers(manager, client, {
-      areas,
-      peers,
-      backupDirectory,
-      stackSources,
-      ...(prices && { prices }),
-      metrics,
-      log,
-      connection,
-      ...(namespace !== undefined && { namespace }),
-      ...(watchFilter !== undefined && { watchFilter }),
-    });
-    try {
-      const running = manager.run(signal);
-      await Promise.race([manager.whenReady(signal).catch(() => {}), running]);
-      if (!said && !signal.aborted) context.stdout('ready\n');
-      said = true;
-      await running;
-    } catch (error) {
-      if (!(error instanceof CapstanError && error.code === 'CAP_LEADERSHIP_LOST') || signal.aborted) throw error;
-      log.warn('Beginning again after the leader lease was lost');
-    } finally {
-      await close();
-    }
-  }
 }
 
 function asControllers(): NonNullable<ConnectionConfig['impersonate']> {

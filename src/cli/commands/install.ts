@@ -8,6 +8,7 @@ export interface InstallOptions extends Omit<ConnectionOptions, 'namespace'> {
   image?: string;
   registry?: string;
   replicas: string;
+  shares?: boolean;
   dryRun?: boolean;
   output?: 'yaml' | 'json';
 }
@@ -17,6 +18,7 @@ export async function install(options: InstallOptions, context: CommandContext):
   const { image, registry, output } = options;
   const wanted = installation({
     replicas: parseReplicas(options.replicas),
+    shares: options.shares === true,
     ...(image !== undefined && { image }),
     ...(registry !== undefined && { registry }),
   });

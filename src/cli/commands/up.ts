@@ -26,6 +26,7 @@ import type { RunningCloud } from '../simulated-cloud.ts';
 import { stackSourcesOf } from '../stack-sources.ts';
 import { createControllerHealth } from '../stand-ins/controller-health.ts';
 import { ownContext } from '../target-api.ts';
+import { parseWorkers } from '../workers/supervisor.ts';
 
 export interface UpOptions extends OidcFlags {
   tlsSan?: string[];
@@ -40,6 +41,7 @@ export interface UpOptions extends OidcFlags {
   cloudListen: string;
   pods: 'simulated' | 'none';
   controllers: string;
+  workers?: string;
   watchFilter?: string;
   namespace?: string;
   backupDirectory?: string;
@@ -118,13 +120,17 @@ export async function startInstallation(options: UpOptions, context: CommandCont
   const dataDirectory = resolve(options.dataDir ?? defaultDataDirectory(env));
   const cloudListen = parseListenAddress(options.cloudListen, '--cloud-listen');
   const listen = parseListenAddress(options.listen);
-  const peers = peersOf({
-    denyPeers: options.denyPeers,
-    allowPeers: options.allowPeers,
+  const workers = parseWorkers(options.workers);
+  const { denyPeers, allowPeers } = options;
+  const peerOptions = {
+    ...(denyPeers !== undefined && { denyPeers }),
+    ...(allowPeers !== undefined && { allowPeers }),
     listenHost: listen.host,
     simulatesCloud: options.simulatedCloud === true,
     simulatesPods: options.pods === 'simulated',
-  });
+  };
+  const peers = peersOf(peerOptions);
+  const backupDirectory = resolve(options.backupDirectory ?? join(dataDirectory, 'backups'));
   const oidc = await oidcOptions(options);
   /** writes the administrator's kubeconfig again */
   let written: (() => Promise<unknown>) | undefined;
@@ -169,23 +175,53 @@ export async function startInstallation(options: UpOptions, context: CommandCont
     }
     if (cloud) await publishCredentials(api, cloud, signal);
     let controllers: RunningManager | undefined;
-    if (areas.size > 0) {
+    // a manager of one namespace does not see the Pods that would stand for it
+    const standIns = pods && options.namespace === undefined && { standIns: health };
+    if (areas.size > 0 && workers > 0) {
+      if (options.prices !== undefined) {
+        throw new CapstanError('CAP_USAGE', '--prices: controllers in processes of their own do not show costs', {
+          hint: 'leave --workers out, or ask with capstan cost --prices',
+        });
+      }
+      const { startControllersElsewhere } = await import('../controllers.ts');
+      const { watchFilter, namespace, stacksSource } = options;
+      controllers = await startControllersElsewhere(api, {
+        areas,
+        ...standIns,
+        metrics,
+        log,
+        signal,
+        workers: {
+          count: workers,
+          settings: {
+            controllers: options.controllers,
+            ...(watchFilter !== undefined && { watchFilter }),
+            ...(namespace !== undefined && { namespace }),
+            ...(stacksSource && { stacksSource }),
+            backupDirectory,
+            dataDirectory,
+            peers: peerOptions,
+          },
+        },
+      });
+      stops.unshift(controllers.stop);
+    } else if (areas.size > 0) {
       const { startControllers } = await import('../controllers.ts');
       const stacks = stackSourcesOf(options.stacksSource, { env, clock: context.clock, cache: dataDirectory });
       stops.unshift(stacks.close);
       controllers = await startControllers(api, {
         areas,
         peers,
-        backupDirectory: resolve(options.backupDirectory ?? join(dataDirectory, 'backups')),
+        backupDirectory,
         stackSources: stacks.sources,
         ...(options.prices !== undefined && { prices: await loadPrices(options.prices) }),
         metrics,
         log,
         signal,
+        ...standIns,
         ...(pods && {
-          // a manager of one namespace does not see the Pods that would stand for it
-          ...(options.namespace === undefined && { standIns: health }),
           podConnector: pods.podConnector,
+          simulatedPods: true,
           connectWorkload: (await import('../workload-connection.ts')).connectBeside(pods, peers),
         }),
         ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),

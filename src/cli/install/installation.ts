@@ -24,6 +24,8 @@ export interface InstallationOptions {
   /** where the image is, with the path before its name */
   registry?: string;
   replicas: number;
+  /** whether the replicas divide the clusters among themselves, instead of one that leads */
+  shares?: boolean;
 }
 
 /** Everything an installation is made of, in the order in which it can be applied. */
@@ -51,7 +53,11 @@ export function installation(options: InstallationOptions): Installation {
       webhooksService,
       networkPolicy,
       disruptionBudget,
-      controllersDeployment({ image: imageOf(options), replicas: options.replicas }),
+      controllersDeployment({
+        image: imageOf(options),
+        replicas: options.replicas,
+        shares: options.shares === true,
+      }),
       ...providerInventory.map(labelled),
       mutatingConfiguration(configured),
       validatingConfiguration(configured),

@@ -12,8 +12,9 @@ const ports = { webhooks: 9443, health: 9440, metrics: 8080 };
 /** nobody's account on any host */
 const user = 65532;
 
-/** All replicas serve the webhooks; one of them leads. Everything a namespace of the level "restricted" asks for. */
-export function controllersDeployment({ image, replicas }: { image: string; replicas: number }): Deployment {
+/** All replicas serve the webhooks; one of them leads, or all share the work. Everything a namespace of the level "restricted" asks for. */
+export function controllersDeployment(options: { image: string; replicas: number; shares: boolean }): Deployment {
+  const { image, replicas, shares } = options;
   const probe = (path: string) => ({ httpGet: { path, port: 'health' } });
   return {
     apiVersion: 'apps/v1',
@@ -54,6 +55,7 @@ export function controllersDeployment({ image, replicas }: { image: string; repl
                 `--health-probe-bind-address=:${ports.health}`,
                 `--metrics-bind-address=:${ports.metrics}`,
                 '--backup-directory=/var/lib/capstan/backups',
+                ...(shares ? ['--shares'] : []),
               ],
               ports: [
                 { name: 'webhooks', containerPort: ports.webhooks, protocol: 'TCP' },

@@ -47,6 +47,7 @@ type Answer = (request: Seen, response: ServerResponse) => void;
 /** Timers that fire at once: the pauses between retries are not what is tested here. */
 const hastyClock: Clock = {
   now: () => systemClock.now(),
+  monotonic: () => systemClock.monotonic(),
   after: (ms, callback) => systemClock.after(ms >= 30_000 ? ms : 0, callback),
 };
 

@@ -91,16 +91,14 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
   const call = async <T>(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
-    {
-      signal,
-      body,
-      contentType,
-    }: { signal: AbortSignal | undefined; body?: unknown; contentType?: string | undefined },
+    { options, body, contentType }: { options: RequestOptions; body?: unknown; contentType?: string | undefined },
   ): Promise<T> => {
+    const { signal, permit } = options;
     const response = await transport.send({
       method,
       path,
       signal,
+      permit,
       ...(body !== undefined && { body: jsonText(body) }),
       ...(contentType !== undefined && { contentType }),
     });
@@ -110,14 +108,14 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
   return {
     get: (resource, key, opts = {}) =>
       call('GET', objectPath(resource, key) + queryString({ resourceVersion: opts.resourceVersion }), {
-        signal: opts.signal,
+        options: opts,
       }),
 
     async list<T extends KubeObject>(resource: Resource<T>, opts: ReadListOptions = {}) {
       const list = await call<ObjectList<T>>(
         'GET',
         collectionPath(resource, opts.namespace) + queryString(listQuery(opts)),
-        { signal: opts.signal },
+        { options: opts },
       );
       return { ...list, items: withTypeMeta(list.items ?? [], list) };
     },
@@ -126,19 +124,19 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
 
     create: (resource, object, opts) =>
       call('POST', collectionPath(resource, object.metadata.namespace) + writeQuery(opts), {
-        signal: opts.signal,
+        options: opts,
         body: object,
       }),
 
     update: (resource, object, opts) =>
       call('PUT', objectPath(resource, objectKey(object), opts.subresource) + writeQuery(opts), {
-        signal: opts.signal,
+        options: opts,
         body: object,
       }),
 
     patch: (resource, key, type, patch, opts) =>
       call('PATCH', objectPath(resource, key, opts.subresource) + writeQuery(opts), {
-        signal: opts.signal,
+        options: opts,
         body: patch,
         contentType: patchContentTypes[type],
       }),
@@ -153,7 +151,7 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
         objectPath(resource, key, opts.subresource) +
           writeQuery(opts, { force: opts.force === true ? true : undefined }),
         {
-          signal: opts.signal,
+          options: opts,
           body: {
             apiVersion: resource.group === '' ? resource.version : `${resource.group}/${resource.version}`,
             kind: resource.kind,
@@ -166,7 +164,7 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
 
     async delete<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, opts: DeleteOptions = {}) {
       const answer = await call<T | Status>('DELETE', objectPath(resource, key), {
-        signal: opts.signal,
+        options: opts,
         body: deleteBody(opts),
       });
       return answer.kind !== 'Status' && isHeldBack(answer as T) ? (answer as T) : undefined;
@@ -174,11 +172,11 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
 
     async deleteCollection(resource, opts) {
       const path = collectionPath(resource, opts.namespace) + queryString(listQuery(opts));
-      await call('DELETE', path, { signal: opts.signal, body: deleteBody(opts) });
+      await call('DELETE', path, { options: opts, body: deleteBody(opts) });
     },
 
     createSubresource: (resource, key, subresource, body, opts) =>
-      call('POST', objectPath(resource, key, subresource) + writeQuery(opts), { signal: opts.signal, body }),
+      call('POST', objectPath(resource, key, subresource) + writeQuery(opts), { options: opts, body }),
 
     download: (path, opts = {}) => transport.open({ method: 'GET', path, accept: '*/*', signal: opts.signal }),
 

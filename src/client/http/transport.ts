@@ -48,6 +48,8 @@ export interface TransportRequest {
   contentType?: string;
   accept?: string;
   signal?: AbortSignal | undefined;
+  /** asked right before each attempt */
+  permit?: (() => void) | undefined;
 }
 
 export interface TransportResponse {
@@ -116,6 +118,7 @@ export function createTransport(options: TransportOptions): Transport {
     const credential = await config.credentials.get(signal);
     signal.throwIfAborted();
     await checkServer(config);
+    request.permit?.();
     const startedAt = clock.now();
     const observe = (code: string): void =>
       options.onRequest?.({ method: request.method, host: base.host, code, durationMs: clock.now() - startedAt });
@@ -275,7 +278,7 @@ function attemptScope(clock: Clock, timeoutMs: number, outer: AbortSignal | unde
 function isConfigurationError(error: unknown): boolean {
   if (error instanceof TypeError) return true;
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
-  return /^CAP_(KUBECONFIG|PEER_REFUSED|ANSWER_TOO_LARGE)/.test(code) || code === 'UND_ERR_INVALID_ARG';
+  return /^CAP_(KUBECONFIG|PEER_REFUSED|ANSWER_TOO_LARGE|LEASE_NOT_HELD)/.test(code) || code === 'UND_ERR_INVALID_ARG';
 }
 
 const tlsHints: readonly [pattern: RegExp, hint: string][] = [

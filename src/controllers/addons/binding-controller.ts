@@ -98,6 +98,7 @@ export function bindingController(dependencies: ResourceSetDependencies): Contro
       watchMapped(ConfigMaps, clustersOfSource, { predicates: [contentChanged] }),
     ],
     sources: [workloads.connectionSource((cluster) => [cluster]), drift.source],
+    released: forget,
     async reconcile(context, key) {
       const cluster = context.cache.lister(Clusters).get(key);
       const binding = context.cache.lister(ClusterResourceSetBindings).get(key);

@@ -12,6 +12,7 @@ import { objectKey } from '../../client/index.ts';
 import { clone, deepEqual, formatApiVersion, ignoreNotFound, type OwnerReference } from '../../machinery/index.ts';
 import type { ReconcileContext } from '../../runtime/index.ts';
 import { fieldManager, ownerReference, withOwner, withoutOwner, writeObject } from '../shared/index.ts';
+import type { ClusterProblem } from './outcomes.ts';
 
 /** How many sets a binding has room for. */
 export const maxSets = 100;
@@ -25,6 +26,22 @@ export function boundResource(
   return binding?.spec.bindings
     ?.find(({ clusterResourceSetName }) => clusterResourceSetName === set.metadata.name)
     ?.resources?.find((resource) => resource.kind === kind && resource.name === name);
+}
+
+/** What became of a set in a cluster by what its binding says; undefined while nobody has looked at all of it. */
+export function outcomeOf(
+  binding: ClusterResourceSetBinding | undefined,
+  set: ClusterResourceSet,
+): readonly ClusterProblem[] | undefined {
+  const problems: ClusterProblem[] = [];
+  for (const reference of set.spec.resources) {
+    const bound = boundResource(binding, set, reference);
+    if (!bound) return undefined;
+    if (bound.applied) continue;
+    const message = `not everything of ${reference.kind} ${reference.name} could be applied`;
+    problems.push({ reason: 'ApplyFailed', message });
+  }
+  return problems;
 }
 
 export interface SetRecord {

@@ -1,3 +1,4 @@
+import type { ObjectKey } from '../../client/index.ts';
 import type { CacheReader } from '../../runtime/index.ts';
 import type { DriftWatch, WorkloadClusters } from '../shared/index.ts';
 import type { Outcomes } from './outcomes.ts';
@@ -9,6 +10,8 @@ export interface ResourceSetDependencies {
   cache: CacheReader;
   workloads: WorkloadClusters;
   outcomes: Outcomes;
+  /** whether another process works on a cluster: what became of sets there is known from its binding alone */
+  isElsewhere(cluster: ObjectKey): boolean;
   drift: DriftWatch;
   sources: ReturnType<typeof createSources>;
   /** only objects whose watch-filter label equals this */

@@ -40,7 +40,7 @@ import {
   writeObject,
 } from '../shared/index.ts';
 import { bounded } from './apply-failure.ts';
-import { releaseBinding } from './binding.ts';
+import { outcomeOf, releaseBinding } from './binding.ts';
 import { type ResourceSetDependencies, resourceSetFinalizer } from './dependencies.ts';
 import { clustersOf, selects } from './matching.ts';
 import type { Source } from './sources.ts';
@@ -133,7 +133,10 @@ export function resourceSetController(dependencies: ResourceSetDependencies): Co
     const clusters = clustersOf(cache, set);
     let isUnknown = false;
     for (const cluster of clusters) {
-      const found = outcomes.of(objectKey(cluster), set.metadata.name ?? '');
+      const key = objectKey(cluster);
+      const found = dependencies.isElsewhere(key)
+        ? outcomeOf(cache.lister(ClusterResourceSetBindings).get(key), set)
+        : outcomes.of(key, set.metadata.name ?? '');
       if (found === undefined) isUnknown = true;
       for (const { reason, message } of found ?? []) {
         problems.push({ reason, message: `Cluster ${cluster.metadata.name}: ${message}` });

@@ -1,3 +1,4 @@
+import { formatKey } from '../../client/index.ts';
 import type { Clock, Random } from '../../machinery/index.ts';
 import type { Manager } from '../../runtime/index.ts';
 import { createDriftWatch, type WorkloadClusters } from '../shared/index.ts';
@@ -24,6 +25,7 @@ export function setupAddonControllers(manager: Manager, options: AddonController
     cache: manager.reader,
     workloads,
     outcomes: createOutcomes(),
+    isElsewhere: (cluster) => !manager.isOurs(formatKey(cluster)),
     drift: createDriftWatch({ clock, random }),
     sources: createSources(),
     ...(watchFilter !== undefined && { watchFilter }),

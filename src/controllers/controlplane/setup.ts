@@ -6,6 +6,7 @@ import {
   connectOverHttp,
   type ExternalObjects,
   type HookCaller,
+  permittedStream,
   type WorkloadClusters,
 } from '../shared/index.ts';
 import { pooledEtcd } from './etcd-client/pool.ts';
@@ -53,6 +54,8 @@ export interface ControlPlaneControllersOptions {
   peers?: PeerPolicy;
   /** who asks runtime extensions; without, no machine is updated in place */
   hooks?: HookCaller;
+  /** asked before anything is written to a Pod; what it throws keeps it back */
+  permit?: () => void;
 }
 
 /** Adds the controllers of control planes, on machines and in Pods, to a manager. */
@@ -74,12 +77,13 @@ export function setupControlPlaneControllers(manager: Manager, options: ControlP
       }),
     }),
   );
+  const { connection, permit } = options;
+  const connectPod = options.connectPod ?? (connection ? connectPodOver(connection, clock) : noWayToPods);
   const hosted = {
     cache: manager.reader,
     workloads,
     externals,
-    connectPod:
-      options.connectPod ?? (options.connection ? connectPodOver(options.connection, options.clock) : noWayToPods),
+    connectPod: permit ? permittedPods(connectPod, permit) : connectPod,
     connectWorkload: options.connectWorkload ?? connectOverHttp(),
     ...(options.metrics && { metrics: options.metrics }),
     ...(options.backupDirectory !== undefined && { backupDirectory: options.backupDirectory }),
@@ -96,4 +100,8 @@ export function setupControlPlaneControllers(manager: Manager, options: ControlP
     // who sees one namespace only keeps everything there
     ...(options.namespace !== undefined && { systemNamespace: options.namespace }),
   });
+}
+
+function permittedPods(connect: ConnectPod, permit: () => void): ConnectPod {
+  return async (pod, port, signal) => permittedStream(await connect(pod, port, signal), permit);
 }

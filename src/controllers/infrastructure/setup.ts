@@ -32,6 +32,8 @@ export interface InfrastructureControllersOptions {
   transport?: Transport;
   /** which clouds may be asked on the word of a tenant; default: any */
   peers?: PeerPolicy;
+  /** asked before each request to a cloud; what it throws keeps it back. Ignored where `sessions` are given. */
+  permit?: () => void;
   /** shared with others who use the same credentials; made here when absent */
   sessions?: SessionPool;
   observers?: ObserverPool;
@@ -71,6 +73,7 @@ export function setupInfrastructureControllers(
       maxTimeoutMs,
       ...(transport && { transport }),
       ...(options.peers && { peers: options.peers }),
+      ...(options.permit && { permit: options.permit }),
     });
   const observers = options.observers ?? createObserverPool({ random });
   const clouds = createClouds({ client, clock, random, sessions, observers, namespace });

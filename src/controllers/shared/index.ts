@@ -16,6 +16,7 @@ export * from './cloud-texts.ts';
 export * from './cluster-certificates/index.ts';
 export * from './cluster-changes.ts';
 export * from './cluster-kubeconfig.ts';
+export * from './cluster-shares.ts';
 export * from './condition-merge.ts';
 export * from './condition-mirror.ts';
 export * from './condition-order.ts';

@@ -5,14 +5,17 @@ export type CancelTimer = () => void;
 
 /** The only source of time. Production uses `systemClock`; tests use `ManualClock`. */
 export interface Clock {
-  /** milliseconds since the epoch */
+  /** milliseconds since the epoch; steps when somebody sets the computer's clock */
   now(): number;
+  /** milliseconds that only ever pass, from a start that means nothing: for how long ago something was */
+  monotonic(): number;
   /** calls back once after `ms` milliseconds */
   after(ms: number, callback: () => void): CancelTimer;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after(ms, callback) {
     const timer = setTimeout(callback, Math.min(ms, 0x7fffffff));
     return () => clearTimeout(timer);
@@ -30,6 +33,10 @@ export class ManualClock implements Clock {
   }
 
   now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
     return this.#now;
   }
 

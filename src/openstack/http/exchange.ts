@@ -30,6 +30,8 @@ export interface ExchangeOptions {
   readonly userAgent: string;
   readonly log: Log;
   readonly onRequest?: ((observation: RequestObservation) => void) | undefined;
+  /** asked right before each attempt; what it throws is the outcome */
+  readonly permit?: (() => void) | undefined;
 }
 
 export interface ExchangeRequest {
@@ -79,6 +81,12 @@ export function createExchange(options: ExchangeOptions): Exchange {
     token: string | undefined,
   ): Promise<TransportResponse | OpenStackError> => {
     const leave = await options.limiter.enter(request.signal);
+    try {
+      options.permit?.();
+    } catch (refusal) {
+      leave();
+      throw refusal;
+    }
     const timeoutMs = request.timeoutMs ?? options.timeoutMs;
     const deadline = createDeadline(clock, timeoutMs, request.signal);
     const startedAt = clock.now();

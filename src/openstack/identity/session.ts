@@ -26,6 +26,7 @@ export interface SessionOptions {
   readonly timeoutMs: number;
   readonly userAgent: string;
   readonly onRequest?: ((observation: RequestObservation) => void) | undefined;
+  readonly permit?: (() => void) | undefined;
 }
 
 /** For how long a credential that was refused is not tried again. */

@@ -3,16 +3,19 @@ import {
   formatKey,
   type Informer,
   type InformerFactory,
+  keyOf,
   type ObjectKey,
+  objectKey,
   parseKey,
   sharedSignal,
 } from '../../client/index.ts';
-import { type Clock, isConflict, type KubeObject, type Random } from '../../machinery/index.ts';
+import { CapstanError, type Clock, isConflict, type KubeObject, type Random } from '../../machinery/index.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import type { Logger } from '../log.ts';
 import type { RuntimeMetrics } from '../metrics.ts';
 import type { IdleGate } from '../queue/idle-gate.ts';
 import { createWorkQueue, type Priority, type WorkQueue } from '../queue/work-queue.ts';
+import type { ShareGate } from '../shares/share-map.ts';
 import type { CacheReader, ControllerDefinition } from './definition.ts';
 import { createEnding } from './ending.ts';
 import { createHeldEvents } from './held-events.ts';
@@ -32,6 +35,8 @@ export interface ControllerOptions {
   events: EventRecorder;
   /** says when nothing else is to be done; without it work for idle times waits for nothing but other keys of its own */
   idleGate?: IdleGate;
+  /** says what is worked on here, where several processes share the work */
+  gate?: ShareGate;
 }
 
 export interface Controller {
@@ -46,6 +51,8 @@ export interface Controller {
    */
   run(signal: AbortSignal, drainMs?: number): Promise<void>;
   enqueue(key: ObjectKey, priority?: Priority): void;
+  /** What is worked on here may have changed: looks at all objects of shares that are new, and answers all that are ours. */
+  sharesChanged(isNew: (share: string) => boolean): ReadonlySet<string>;
 }
 
 const defaultTimeoutMs = 5 * 60_000;
@@ -54,7 +61,7 @@ const ownWritesTimeoutMs = 2_000;
 
 export function createController(definition: ControllerDefinition, options: ControllerOptions): Controller {
   const { name } = definition;
-  const { clock, random, metrics, informers } = options;
+  const { clock, random, metrics, informers, gate } = options;
   const concurrency = definition.concurrency ?? 1;
   const log = options.log.with({ controller: name });
   const groupOf = definition.groupOf?.bind(definition) ?? ((key: ObjectKey) => key.namespace ?? '');
@@ -74,15 +81,43 @@ export function createController(definition: ControllerDefinition, options: Cont
   const watched = new Map<Watch, Informer<KubeObject>>();
   /** keys whose writes the caches have not shown yet: the worker is free, the key is not */
   const settling = new Set<Promise<void>>();
+  /** shares of objects that are gone, until that was looked at */
+  const departed = new Map<string, string>();
+
+  const shownObject = (key: ObjectKey): KubeObject | undefined => {
+    for (const informer of informers.informers()) {
+      const shown = informer.resource === definition.for ? informer.lister.get(key) : undefined;
+      if (shown) return shown;
+    }
+    return undefined;
+  };
+
+  /** Undefined: there is nothing to work on, or others do. */
+  const ourShare = (by: ShareGate, key: string): string | undefined => {
+    const target = parseKey(key);
+    const object = shownObject(target);
+    const share = object
+      ? by.shareOf(definition.for, object)
+      : (departed.get(key) ?? by.shareOfMissing(definition.for, target));
+    return share !== undefined && by.mayWork(share) ? share : undefined;
+  };
+  const isOurs = (key: string): boolean => !gate || ourShare(gate, key) !== undefined;
+  const add = (key: string, priority?: Priority): void => {
+    if (isOurs(key)) queue.add(key, priority);
+  };
 
   const handle = (watch: Watch, event: ObjectEvent): void => {
     try {
       if (!watch.predicates.every((predicate) => predicate(event))) return;
       const priority = priorityOf(watch, event);
+      if (gate && event.type === 'delete' && watch.resource === definition.for) {
+        const share = gate.shareOf(definition.for, event.object);
+        if (gate.mayWork(share)) departed.set(keyOf(event.object), share);
+      }
       // before and after a change mostly mean the same key, which an idle worker would have begun between the two
       for (const key of new Set(watch.keysOf(event).map(formatKey))) {
         if (mayBeEcho(watch, event, key)) held.hold(key, event.object.metadata.resourceVersion ?? '', priority);
-        else queue.add(key, priority);
+        else add(key, priority);
       }
     } catch (error) {
       log.error('Watch mapping failed', { resource: watch.resource.plural, name: event.object.metadata.name, error });
@@ -132,22 +167,26 @@ export function createController(definition: ControllerDefinition, options: Cont
     }
     const retryInMs = Math.round(queue.addRateLimited(key));
     const fields = { error, retryInMs };
-    // a lost race against another writer is part of normal life; an aborted reconcile at the end of the program too
-    if (stopping || isConflict(error)) keyLog.debug('Reconcile will be repeated', fields);
+    // a lost race against another writer is part of normal life; an aborted reconcile at the end of the program too, and one
+    // that found the lease gone: who lost it is told elsewhere
+    if (stopping || isConflict(error) || isLeaseNotHeld(error)) keyLog.debug('Reconcile will be repeated', fields);
     else keyLog.error('Reconcile failed', fields);
     return 'error';
   };
 
-  const shownVersion: ShownVersion = (resource, key) => {
-    if (resource !== definition.for) return undefined;
-    for (const informer of informers.informers()) {
-      const shown = informer.resource === resource ? informer.lister.get(key) : undefined;
-      if (shown) return shown.metadata.resourceVersion;
-    }
-    return undefined;
-  };
+  const shownVersion: ShownVersion = (resource, key) =>
+    resource === definition.for ? shownObject(key)?.metadata.resourceVersion : undefined;
 
   const reconcile = async (key: string, stop: AbortSignal): Promise<void> => {
+    const share = gate && ourShare(gate, key);
+    if (gate && share === undefined) {
+      // others look at it; should it fall to us again, all of its cluster is looked at
+      held.release(key, () => false);
+      departed.delete(key);
+      queue.forget(key);
+      queue.done(key);
+      return;
+    }
     const target = parseKey(key);
     const keyLog = log.with({
       ...(target.namespace !== undefined && { namespace: target.namespace }),
@@ -159,6 +198,7 @@ export function createController(definition: ControllerDefinition, options: Cont
       keyLog.warn('Reconcile takes too long and was told to stop', { limitMs: limit });
       ending.abort(new Error(`reconcile did not end within ${limit} ms`));
     });
+    const ended = gate?.begin(share ?? '', (reason) => ending.abort(reason));
     const tracked = trackWrites(options.client, shownVersion);
     const startedAt = clock.now();
     measured.activeWorkers(1);
@@ -184,6 +224,8 @@ export function createController(definition: ControllerDefinition, options: Cont
       cancelTimeout();
       ending.release();
       measured.activeWorkers(-1);
+      departed.delete(key);
+      ended?.();
     }
     const tookMs = clock.now() - startedAt;
     measured.finished(finish(key, keyLog, outcome, stop.aborted), tookMs / 1000);
@@ -244,8 +286,8 @@ export function createController(definition: ControllerDefinition, options: Cont
           onDelete: (object, finalStateUnknown) => handle(watch, { type: 'delete', object, finalStateUnknown }),
         }),
       );
-      const enqueue = (key: ObjectKey, priority?: Priority): void => queue.add(formatKey(key), priority ?? usual);
-      const enqueuePatiently = (key: ObjectKey): void => queue.add(formatKey(key), 'idle');
+      const enqueue = (key: ObjectKey, priority?: Priority): void => add(formatKey(key), priority ?? usual);
+      const enqueuePatiently = (key: ObjectKey): void => add(formatKey(key), 'idle');
       const sources = (definition.sources ?? []).map(async (source) => {
         try {
           await source.start({ enqueue, enqueuePatiently, signal });
@@ -259,6 +301,26 @@ export function createController(definition: ControllerDefinition, options: Cont
       for (const remove of removers) remove();
       await Promise.all([...sources, ...settling]);
     },
-    enqueue: (key, priority) => queue.add(formatKey(key), priority),
+    enqueue: (key, priority) => add(formatKey(key), priority),
+    sharesChanged(isNew) {
+      const ours = new Set<string>();
+      if (!gate) return ours;
+      for (const informer of informers.informers()) {
+        if (informer.resource !== definition.for) continue;
+        for (const object of informer.lister.list()) {
+          const share = gate.shareOf(definition.for, object);
+          if (!gate.mayWork(share)) definition.released?.(objectKey(object));
+          else {
+            ours.add(share);
+            if (isNew(share)) queue.add(keyOf(object), 'low');
+          }
+        }
+      }
+      return ours;
+    },
   };
+}
+
+function isLeaseNotHeld(error: unknown): boolean {
+  return error instanceof CapstanError && error.code === 'CAP_LEASE_NOT_HELD';
 }

@@ -60,6 +60,8 @@ export interface ControllerDefinition {
   continuesAfterOwnWrite?: 'status' | 'everything';
   /** keys of one group take turns with other groups; default: the namespace */
   groupOf?(key: ObjectKey): string;
+  /** another process works on this key from now on: what is kept in memory for it can go; may be told more than once */
+  released?(key: ObjectKey): void;
   /** runs also on instances that do not lead; default false */
   runsWithoutLeading?: boolean;
 }

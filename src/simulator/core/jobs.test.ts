@@ -88,7 +88,7 @@ describe('jobs', () => {
         timers--;
       };
     };
-    const jobs = new Jobs({ state, clock: { now: () => 0, after }, onError: () => {} });
+    const jobs = new Jobs({ state, clock: { now: () => 0, monotonic: () => 0, after }, onError: () => {} });
     jobs.define('wait', () => {});
     state.transact(() => {
       for (let i = 0; i < 100; i++) jobs.schedule(1000 - i, 'wait', String(i));

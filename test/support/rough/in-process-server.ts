@@ -97,5 +97,5 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
 
 /** Timers fire `factor` times sooner: waits of minutes can be lived through in a test. The time of day is the real one. */
 export function hurriedClock(factor: number): Clock {
-  return { now: () => Date.now(), after: (ms, callback) => systemClock.after(ms / factor, callback) };
+  return { ...systemClock, after: (ms, callback) => systemClock.after(ms / factor, callback) };
 }

@@ -95,7 +95,7 @@ async function serve(
   const connector = etcdConnector({
     client: management,
     // certificates are made on real time; only the limits of calls run on the clock given
-    clock: { now: () => systemClock.now(), after: (ms, callback) => clock.after(ms, callback) },
+    clock: { ...systemClock, after: (ms, callback) => clock.after(ms, callback) },
     workloads: {
       portForward: async (cluster, pod, port) => {
         expect([cluster.name, pod.name, port]).toEqual(['c', 'etcd-a', 2379]);

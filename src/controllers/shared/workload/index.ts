@@ -1,6 +1,7 @@
 export * from './drift-watch.ts';
 export * from './http-workload.ts';
 export * from './kubeconfig-connection.ts';
+export * from './permitted.ts';
 export * from './projection.ts';
 export * from './repairs.ts';
 export * from './served-kinds.ts';

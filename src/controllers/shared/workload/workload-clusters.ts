@@ -314,6 +314,12 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
         },
       ],
       concurrency: options.concurrency ?? 20,
+      released(key) {
+        const id = formatKey(key);
+        const entry = entries.get(id);
+        if (entry) disconnect(entry);
+        entries.delete(id);
+      },
       async reconcile({ client, cache, signal }, key) {
         const name = clusterSecretName(key.name, 'kubeconfig');
         const secretKey = key.namespace === undefined ? { name } : { namespace: key.namespace, name };

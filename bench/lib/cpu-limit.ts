@@ -1,0 +1,25 @@
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A share of the cores for one process, as the limit of a Pod gives it. Needs root and Linux control groups. */
+export interface CpuLimit {
+  add(pid: number): void;
+  remove(): void;
+}
+
+const periodUs = 50_000;
+
+export function createCpuLimit(name: string, cores: number): CpuLimit {
+  const isFirst = existsSync('/sys/fs/cgroup/cpu/cpu.cfs_quota_us');
+  const directory = join(isFirst ? '/sys/fs/cgroup/cpu' : '/sys/fs/cgroup', `capstan-bench-${process.pid}-${name}`);
+  mkdirSync(directory);
+  const quotaUs = Math.round(cores * periodUs);
+  if (isFirst) {
+    writeFileSync(join(directory, 'cpu.cfs_period_us'), String(periodUs));
+    writeFileSync(join(directory, 'cpu.cfs_quota_us'), String(quotaUs));
+  } else writeFileSync(join(directory, 'cpu.max'), `${quotaUs} ${periodUs}`);
+  return {
+    add: (pid) => writeFileSync(join(directory, 'cgroup.procs'), String(pid)),
+    remove: () => rmdirSync(directory),
+  };
+}

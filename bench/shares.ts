@@ -1,0 +1,156 @@
+/** Measures what a second process adds where several share the clusters, and how soon work goes on when one is killed. */
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { type HttpClient, httpClient, loadKubeconfig, restMapper } from '../src/client/index.ts';
+import type { KubeObject, Resource } from '../src/machinery/index.ts';
+import { Leases } from '../src/runtime/index.ts';
+import { buildCapstan } from './lib/capstan.ts';
+import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
+import { startCloudProcess } from './lib/cloud-process.ts';
+import { Figures } from './lib/figures.ts';
+import { type FleetShape, openFleet } from './lib/fleet.ts';
+import { type Sharing, shareBesideOwnApi, shareOn } from './lib/sharing.ts';
+import { processCpuSeconds } from './lib/target.ts';
+import { setTimings } from './lib/timings.ts';
+
+const { values } = parseArgs({
+  options: {
+    clusters: { type: 'string', default: '20' },
+    /** numbers of processes, one after the other */
+    shares: { type: 'string', default: '1,2' },
+    runs: { type: 'string', default: '1' },
+    /** cores each process may use, as the limit of a Pod would have it; 0: no limit. Needs root. */
+    cores: { type: 'string', default: '0' },
+    boot: { type: 'string', default: '0.3' },
+    step: { type: 'string', default: '0.1' },
+    patience: { type: 'string', default: '600' },
+    /** also kill a process of the last number, and measure until its clusters are worked on again */
+    kill: { type: 'boolean', default: false },
+    /** the management API; default: an embedded one, without controllers */
+    kubeconfig: { type: 'string' },
+    /** its processes, whose cost is told */
+    pid: { type: 'string', multiple: true, default: [] },
+  },
+});
+
+const cores = Number(values.cores);
+const shape: FleetShape = { prefix: 'share', clusters: Number(values.clusters), controlPlanes: 1, workers: 2 };
+const kind = `${shape.clusters} x 1+2${cores > 0 ? `, ${cores} cores each` : ''}`;
+const figures = new Figures();
+const build = await buildCapstan();
+const cloud = await startCloudProcess(build.program);
+try {
+  await liftQuotas(cloud);
+  await setTimings(cloud, { boot: Number(values.boot), step: Number(values.step), jitter: 0.2 });
+  await measure();
+} finally {
+  await cloud.stop();
+  build.remove();
+}
+figures.print();
+
+async function measure(): Promise<void> {
+  const counts = values.shares.split(',').map(Number);
+  for (let run = 0; run < Number(values.runs); run++) {
+    const rates: number[] = [];
+    for (const count of counts) {
+      const { kubeconfig } = values;
+      const sharing = { program: build.program, count, ...(cores > 0 && { cores }) };
+      const processes = await (kubeconfig === undefined
+        ? shareBesideOwnApi(sharing)
+        : shareOn({ ...sharing, kubeconfig, apiPids: values.pid.map(Number) }));
+      try {
+        rates.push(await withShares(processes, count, values.kill && count === counts.at(-1)));
+      } finally {
+        await processes.stop();
+      }
+    }
+    const [first = Number.NaN] = rates;
+    const last = rates.at(-1) ?? Number.NaN;
+    const ratio = { figure: `rate_of_${counts.at(-1)}_beside_${counts[0]}`, target: 'capstan', kind };
+    figures.add(ratio, last / first, { unit: 'x', better: 'higher', aim: 1.7 });
+  }
+}
+
+/** Makes a fleet with so many processes, and deletes it. Answers the clusters per second. */
+async function withShares(sharing: Sharing, count: number, kills: boolean): Promise<number> {
+  const target = `${count} ${count === 1 ? 'share' : 'shares'}`;
+  const add = (figure: string, value: number, unit: string, aim?: number): void =>
+    figures.add({ figure, target, kind }, value, {
+      unit,
+      better: unit === '/s' ? 'higher' : 'lower',
+      ...(aim !== undefined && { aim }),
+    });
+  const client = httpClient(await loadKubeconfig({ path: sharing.kubeconfig, env: {} }), { maxConnections: 16 });
+  const stop = new AbortController();
+  try {
+    await createCloudSecret(client, cloud);
+    await untilMembers(client, count);
+    const limits = { patienceMs: Number(values.patience) * 1000, signal: stop.signal };
+    const fleet = await openFleet(client, shape, limits);
+    const groups = [sharing.pids, sharing.apiPids, [cloud.pid]];
+    const before = groups.map(cpuSeconds);
+    const started = performance.now();
+    await Promise.all([fleet.untilReady(), fleet.apply()]);
+    const seconds = (performance.now() - started) / 1000;
+    const [own = 0, api = 0, simulated = 0] = groups.map((group, index) => cpuSeconds(group) - (before[index] ?? 0));
+    add('clusters_per_second', shape.clusters / seconds, '/s');
+    add('seconds_until_ready', seconds, 's');
+    add('controllers_cpu_seconds', own, 's');
+    add('api_cpu_seconds', api, 's');
+    add('cloud_cpu_seconds', simulated, 's');
+    add('busy_cores', (own + api + simulated) / seconds, `of ${cpus().length}`);
+    if (kills) add('seconds_until_work_goes_on_after_a_kill', await afterKill(client, sharing, fleet.names), 's', 5);
+    await Promise.all([fleet.untilGone(), fleet.delete()]);
+    return shape.clusters / seconds;
+  } finally {
+    stop.abort();
+    await client.close();
+  }
+}
+
+/** Those who are killed leave their leases behind: only members that are counted by all others matter. */
+async function untilMembers(client: HttpClient, count: number): Promise<void> {
+  for (;;) {
+    const { items } = await client.list(Leases, {
+      namespace: 'capstan-system',
+      labelSelector: 'shares.capstan.dev/of',
+    });
+    const views = items.map(({ metadata }) => metadata.annotations?.['shares.capstan.dev/members'] ?? '');
+    if (views.filter((view) => view.split(',').length === count).length >= count) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Kills one process and asks for a change of every cluster at the same moment: how long until all have been looked at. */
+async function afterKill(client: HttpClient, sharing: Sharing, clusters: readonly string[]): Promise<number> {
+  const found = await restMapper(client).forKind({ kind: 'MachineDeployment', group: 'cluster.x-k8s.io' });
+  const deployments = found as Resource<KubeObject & { status?: { observedGeneration?: number } }>;
+  const started = performance.now();
+  sharing.killOne();
+  const wanted = new Map<string, number>();
+  for (const cluster of clusters) {
+    const { items } = await client.list(deployments, {
+      namespace: 'default',
+      labelSelector: `cluster.x-k8s.io/cluster-name=${cluster}`,
+    });
+    for (const { metadata } of items) {
+      const key = { namespace: 'default', name: metadata.name ?? '' };
+      const patch = { spec: { replicas: 1 } };
+      const changed = await client.patch(deployments, key, 'merge', patch, { fieldManager: 'bench' });
+      wanted.set(key.name, changed.metadata.generation ?? 0);
+    }
+  }
+  for (;;) {
+    const { items } = await client.list(deployments, { namespace: 'default' });
+    const late = items.filter(
+      ({ metadata, status }) => (status?.observedGeneration ?? 0) < (wanted.get(metadata.name ?? '') ?? 0),
+    );
+    if (late.length === 0) return (performance.now() - started) / 1000;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function cpuSeconds(pids: readonly number[]): number {
+  return pids.map(processCpuSeconds).reduce((sum, each) => sum + each, 0);
+}

@@ -1,0 +1,51 @@
+import type { Client } from '../../client/index.ts';
+import { CapstanError, systemClock, systemRandom } from '../../machinery/index.ts';
+import { createManager, type Manager } from '../../runtime/index.ts';
+import { type AddedControllersOptions, addControllers } from '../controllers.ts';
+import type { ControllerLease } from './leases.ts';
+
+export interface RunControllersOptions {
+  client: Client;
+  /** for leases alone */
+  leaseClient: Client;
+  lease: ControllerLease;
+  controllers: AddedControllersOptions;
+  /** told of the manager at work, again when there is another */
+  onManager(manager: Manager): void;
+  /** once, when all caches have synced */
+  onReady(): void;
+  signal: AbortSignal;
+}
+
+/** Runs the controllers, again after the lease was lost: whoever lost it waits for it like everybody else. */
+export async function runControllers(options: RunControllersOptions): Promise<void> {
+  const { client, leaseClient, lease, controllers, signal } = options;
+  const { log, metrics, namespace } = controllers;
+  let said = false;
+  while (!signal.aborted) {
+    const manager = createManager({
+      client,
+      leaseClient,
+      clock: systemClock,
+      random: systemRandom,
+      log,
+      metrics,
+      ...lease,
+      ...(namespace !== undefined && { namespace }),
+    });
+    options.onManager(manager);
+    const close = addControllers(manager, controllers);
+    try {
+      const running = manager.run(signal);
+      await Promise.race([manager.whenReady(signal).catch(() => {}), running]);
+      if (!said && !signal.aborted) options.onReady();
+      said = true;
+      await running;
+    } catch (error) {
+      if (!(error instanceof CapstanError && error.code === 'CAP_LEADERSHIP_LOST') || signal.aborted) throw error;
+      log.warn('Beginning again after the lease was lost');
+    } finally {
+      await close();
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import type { Client } from '../../client/index.ts';
+import { type Clock, sleep } from '../../machinery/index.ts';
+import { Leases } from '../leader-election.ts';
+import type { Logger } from '../log.ts';
+import { announcementOf, memberSelector } from './member-lease.ts';
+import { Membership } from './membership.ts';
+
+/**
+ * Resolves when no process works on a share any more, or the signal aborts. Whoever leads alone waits for it, after it took
+ * the lease that those who share the work look for: while an installation changes from one to the other there are both.
+ */
+export async function nobodyShares(
+  options: { client: Client; clock: Clock; log: Logger; namespace: string; name: string; periodMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, clock, log, namespace } = options;
+  const membership = new Membership('');
+  let said = false;
+  while (!signal.aborted) {
+    try {
+      const { items } = await client.list(Leases, { namespace, labelSelector: memberSelector(options), signal });
+      membership.observeAll(
+        items.flatMap((lease) => announcementOf(lease) ?? []),
+        clock.monotonic(),
+      );
+      membership.expire(clock.monotonic());
+      const [, ...others] = membership.target();
+      if (others.length === 0) return;
+      if (!said) log.warn('Waiting for those who share the work to end', { members: others });
+      said = true;
+    } catch (error) {
+      log.debug('Those who share the work could not be read', { error });
+    }
+    await sleep(clock, options.periodMs, signal).catch(() => {});
+  }
+}

@@ -1,0 +1,366 @@
+import { type Client, createInformer, type Informer, isAtLeast } from '../../client/index.ts';
+import { type Clock, isConflict, isNotFound, type KubeObject, type Random, sleep } from '../../machinery/index.ts';
+import { type Lease, Leases } from '../leader-election.ts';
+import type { Logger } from '../log.ts';
+import type { Fence } from './fence.ts';
+import {
+  announcementOf,
+  type MemberLeaseOptions,
+  memberLease,
+  memberLeaseName,
+  memberSelector,
+} from './member-lease.ts';
+import { type Announcement, type Decision, isSame, Membership, type View } from './membership.ts';
+import { leaderShare } from './share-map.ts';
+
+export interface SharesOptions extends MemberLeaseOptions {
+  /** for leases alone: they must not wait in line behind other requests */
+  client: Client;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  fence: Fence;
+  /** lease of a leader that works alone: nobody shares the work while somebody holds it */
+  leaderLease?: string;
+  /** pause between renewals; default 1 s */
+  renewPeriodMs?: number;
+  /** resolves when the caches show what others wrote up to this version, or after a while */
+  caughtUp?: (resourceVersion: string) => Promise<void>;
+  /** how many clusters are worked on here, to be shown on the lease */
+  clusters?: () => number;
+  /** told whenever `mayWork` may answer otherwise than before */
+  onChange?: () => void;
+}
+
+/** One process among those that share the work. */
+export interface Shares {
+  readonly members: View;
+  /** what belongs to no cluster is ours */
+  readonly isLeader: boolean;
+  mayWork(share: string): boolean;
+  begin(share: string, abort: (reason: Error) => void): () => void;
+  /**
+   * Joins, runs `work` and keeps the lease while it runs. Resolves with `stopped` after the signal aborted and `work` ended,
+   * with `lost` when the lease could not be kept; `work` is told by its signal and awaited in both cases.
+   */
+  run(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<'stopped' | 'lost'>;
+}
+
+/** Work on a share that moves is asked to end after so long: all that moves waits for it. */
+const drainMs = 5000;
+/** Pause after a renewal that failed. */
+const retryMs = 300;
+/** A lease whose holder has been dead for so long is taken away. */
+const forgottenMs = 60_000;
+const by = { fieldManager: 'capstan-shares' };
+
+class LeaseGoneError extends Error {}
+
+export function createShares(options: SharesOptions): Shares {
+  const { client, clock, log, fence, identity, namespace, leaseDurationMs } = options;
+  const renewPeriodMs = options.renewPeriodMs ?? 1000;
+  const key = { namespace, name: memberLeaseName(options) };
+  const selector = { namespace, labelSelector: memberSelector(options) };
+  const membership = new Membership(identity);
+  /** what the caches of this process are good for */
+  let settled = membership.decision;
+  let settling: Decision | undefined;
+  /** the newest version at which somebody gave something up */
+  let handedOverAt: string | undefined;
+  const underWay = new Map<string, Set<(reason: Error) => void>>();
+  const deadSince = new Map<string, number>();
+  let own: Lease | undefined;
+  let wake = (): void => {};
+
+  const mayWork = (share: string): boolean =>
+    membership.decision.allows(share) && settled.allows(share) && fence.isOpen;
+
+  /** What was gained is begun when the caches show what its last owner wrote. */
+  const settle = (): void => {
+    const { decision } = membership;
+    if (decision === settled || decision === settling) return;
+    settling = decision;
+    options.onChange?.();
+    const version = handedOverAt;
+    handedOverAt = undefined;
+    const caughtUp = version === undefined ? Promise.resolve() : (options.caughtUp?.(version) ?? Promise.resolve());
+    void caughtUp.then(() => {
+      if (settling !== decision) return;
+      settling = undefined;
+      settled = decision;
+      options.onChange?.();
+      settle();
+    });
+  };
+
+  const observe = (announcements: readonly Announcement[], isAll: boolean): void => {
+    const now = clock.monotonic();
+    const isNews = isAll ? membership.observeAll(announcements, now) : membership.observe(announcements, now);
+    if (!isNews) return;
+    for (const { id, resourceVersion } of announcements) {
+      if (id !== identity && !isAtLeast(handedOverAt ?? '', resourceVersion)) handedOverAt = resourceVersion;
+    }
+    settle();
+    wake();
+  };
+
+  /** Whoever leads alone is owner of everything in his own eyes. */
+  const readLeader = async (signal: AbortSignal): Promise<Announcement | undefined> => {
+    if (options.leaderLease === undefined) return undefined;
+    const lease = await client
+      .get(Leases, { namespace, name: options.leaderLease }, { signal })
+      .catch(whenNotFound<Lease>);
+    const leader = lease && announcementOf(lease);
+    return leader && { ...leader, view: [leader.id] };
+  };
+
+  const readAll = async (signal: AbortSignal): Promise<void> => {
+    const { items } = await client.list(Leases, { ...selector, signal });
+    const announcements = items.flatMap((lease) => announcementOf(lease) ?? []);
+    const leader = await readLeader(signal);
+    observe(leader ? [...announcements, leader] : announcements, true);
+    const now = clock.monotonic();
+    for (const id of membership.expire(now)) {
+      log.warn('A member does not renew its lease and counts as dead', { member: id });
+      deadSince.set(id, now);
+    }
+    settle();
+  };
+
+  /** Writes the lease: a renewal, and a publication where the view is another. */
+  const write = async (view: View, signal: AbortSignal): Promise<void> => {
+    membership.publishing(view);
+    const beganAt = clock.monotonic();
+    const desired = (base: Lease | undefined): Lease =>
+      memberLease(options, { base, view, clusters: options.clusters?.() ?? 0, clock });
+    try {
+      own = own
+        ? await client.update(Leases, desired(own), { ...by, signal })
+        : await client.create(Leases, desired(undefined), { ...by, signal });
+    } catch (error) {
+      if (isNotFound(error)) throw new LeaseGoneError('the lease of this process was taken away');
+      if (isConflict(error)) own = await client.get(Leases, key, { signal }).catch(whenNotFound);
+      throw error;
+    }
+    membership.didPublish(view);
+    if (!fence.renewed(beganAt)) throw new LeaseGoneError('the lease was renewed too late');
+    settle();
+  };
+
+  /** Writes a view and reads the others', in this order: of two who do so at the same time one sees the other. */
+  const publish = async (view: View, signal: AbortSignal): Promise<void> => {
+    await write(view, signal);
+    await readAll(signal);
+    membership.didRead(view);
+    settle();
+  };
+
+  const busyOf = (view: View): ((reason: Error) => void)[] =>
+    [...underWay].flatMap(([share, aborts]) => (membership.gives(share, view) ? [...aborts] : []));
+
+  /** Keeps the lease, and moves to the view that fits the members as they are. */
+  const step = async (signal: AbortSignal, drain: Drain): Promise<void> => {
+    if (membership.msUntilOverdue(clock.monotonic()) <= 0) await readAll(signal);
+    const target = membership.target();
+    membership.aim(target);
+    settle();
+    if (isSame(target, membership.published)) {
+      drain.over();
+      if (membership.isConfirmed) await write(target, signal);
+      else await publish(target, signal);
+      return;
+    }
+    const busy = busyOf(target);
+    drain.waitFor(busy);
+    if (busy.length > 0) {
+      await write(membership.published, signal);
+      return;
+    }
+    log.info('Members have changed', { members: target });
+    await publish(target, signal);
+  };
+
+  const tidy = async (signal: AbortSignal): Promise<void> => {
+    for (const [id, since] of deadSince) {
+      if (!mayWork(leaderShare) || clock.monotonic() - since < forgottenMs) continue;
+      deadSince.delete(id);
+      const name = memberLeaseName({ name: options.name, identity: id });
+      await client.delete(Leases, { namespace, name }, { signal }).catch(() => {});
+    }
+  };
+
+  const limited = async (timeoutMs: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+    const limit = new AbortController();
+    const cancel = clock.after(timeoutMs, () => limit.abort(new Error(`no answer within ${timeoutMs} ms`)));
+    try {
+      await work(limit.signal);
+    } finally {
+      cancel();
+    }
+  };
+
+  const join = async (signal: AbortSignal): Promise<boolean> => {
+    for (;;) {
+      if (signal.aborted) return false;
+      try {
+        await limited(leaseDurationMs, async (limit) => {
+          own ??= await client.get(Leases, key, { signal: limit }).catch(whenNotFound);
+          await readAll(limit);
+          const view = membership.target();
+          membership.aim(view);
+          await publish(view, limit);
+        });
+        return true;
+      } catch (error) {
+        if (error instanceof LeaseGoneError) return false;
+        log.debug('Could not join the others yet', { error });
+        await sleep(clock, renewPeriodMs, signal).catch(() => {});
+      }
+    }
+  };
+
+  /** Renews until `over`; true when the lease was kept all along. */
+  const keep = async (over: AbortSignal): Promise<boolean> => {
+    const drain = createDrain(clock);
+    let renewAt = clock.monotonic() + renewPeriodMs;
+    over.addEventListener('abort', () => wake(), { once: true });
+    try {
+      for (;;) {
+        const pauseMs = Math.min(renewAt - clock.monotonic(), membership.msUntilOverdue(clock.monotonic()));
+        const woken = new AbortController();
+        wake = () => woken.abort();
+        const isNewView =
+          !isSame(membership.target(), membership.published) && busyOf(membership.target()).length === 0;
+        if (pauseMs > 0 && !isNewView && !over.aborted) await sleep(clock, pauseMs, woken.signal).catch(() => {});
+        wake = () => {};
+        // whoever was paused finds out before he tells the others that he is back
+        if (over.aborted || !fence.isOpen) return fence.isOpen;
+        try {
+          await limited(leaseDurationMs / 2, (limit) => step(limit, drain));
+          renewAt = clock.monotonic() + renewPeriodMs;
+          await tidy(over);
+        } catch (error) {
+          if (error instanceof LeaseGoneError) return false;
+          log.debug('The lease was not renewed at once', { error });
+          if (!fence.isOpen) return false;
+          await sleep(clock, retryMs, over).catch(() => {});
+          renewAt = clock.monotonic();
+        }
+      }
+    } finally {
+      drain.over();
+    }
+  };
+
+  const leave = async (): Promise<void> => {
+    await limited(leaseDurationMs / 2, async (signal) => {
+      await write([], signal);
+      await client.delete(Leases, key, { signal });
+    }).catch((error: unknown) => log.debug('The lease was left to end by itself', { error }));
+  };
+
+  const watch = (): Informer<Lease> => {
+    const informer = createInformer<Lease>({
+      client,
+      resource: Leases,
+      clock,
+      random: options.random,
+      ...selector,
+    });
+    const noteLease = (lease: Lease): void => observe([announcementOf(lease) ?? []].flat(), false);
+    informer.addHandler({
+      onAdd: noteLease,
+      onUpdate: noteLease,
+      onDelete: (lease) => {
+        const id = announcementOf(lease)?.id;
+        if (id !== undefined && membership.gone(id)) {
+          settle();
+          wake();
+        }
+      },
+    });
+    return informer;
+  };
+
+  return {
+    get members() {
+      return membership.published;
+    },
+    get isLeader() {
+      return mayWork(leaderShare);
+    },
+    mayWork,
+    begin(share, abort) {
+      const known = underWay.get(share);
+      if (known) known.add(abort);
+      else underWay.set(share, new Set([abort]));
+      return () => {
+        const left = underWay.get(share);
+        left?.delete(abort);
+        if (left?.size !== 0) return;
+        underWay.delete(share);
+        wake();
+      };
+    },
+    async run(work, signal) {
+      log.info('Joining those who share the work', { identity, lease: `${namespace}/${key.name}` });
+      if (!(await join(signal))) return signal.aborted ? 'stopped' : 'lost';
+      const working = new AbortController();
+      const onStop = (): void => working.abort(signal.reason);
+      if (signal.aborted) onStop();
+      else signal.addEventListener('abort', onStop, { once: true });
+      const over = new AbortController();
+      let failure: unknown;
+      const ended = work(working.signal)
+        .catch((error: unknown) => {
+          failure = error;
+        })
+        .finally(() => over.abort());
+      const informer = watch();
+      const watching = informer.run(over.signal);
+      const isKept = await keep(over.signal);
+      if (!isKept) {
+        log.error('Lost the lease', { identity });
+        fence.close();
+        working.abort(new Error('the lease was lost'));
+      }
+      await ended;
+      await watching;
+      signal.removeEventListener('abort', onStop);
+      if (isKept) await leave();
+      fence.close();
+      if (failure !== undefined) throw failure;
+      return isKept ? 'stopped' : 'lost';
+    },
+  };
+}
+
+interface Drain {
+  /** these must end before a view can be published */
+  waitFor(aborts: readonly ((reason: Error) => void)[]): void;
+  over(): void;
+}
+
+/** Asks work that takes long to end. */
+function createDrain(clock: Clock): Drain {
+  let since: number | undefined;
+  return {
+    waitFor(aborts) {
+      if (aborts.length === 0) {
+        since = undefined;
+        return;
+      }
+      since ??= clock.monotonic();
+      if (clock.monotonic() - since < drainMs) return;
+      for (const abort of aborts) abort(new Error('another process goes on with this cluster'));
+    },
+    over() {
+      since = undefined;
+    },
+  };
+}
+
+function whenNotFound<T extends KubeObject>(error: unknown): T | undefined {
+  if (isNotFound(error)) return undefined;
+  throw error;
+}

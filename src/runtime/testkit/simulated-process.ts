@@ -1,0 +1,76 @@
+import type { Client } from '../../client/index.ts';
+import { type Clock, type ManualClock, sleep } from '../../machinery/index.ts';
+
+/** A process as an operating system sees it: it can be stopped in the middle of anything, and wakes up much later. */
+export interface SimulatedProcess {
+  /** its timers do not fire while it is stopped, and all that were due fire when it wakes */
+  readonly clock: Clock;
+  /** what it sent arrives; answers wait while it is stopped */
+  readonly client: Client;
+  pause(): void;
+  resume(): void;
+}
+
+/** One of several processes that use the same API; each request takes twice what `latencyMs` says. */
+export function simulatedProcess(clock: ManualClock, server: Client, latencyMs: () => number): SimulatedProcess {
+  let isPaused = false;
+  const waiting: (() => void)[] = [];
+  const whenAwake = (callback: () => void): void => {
+    if (isPaused) waiting.push(callback);
+    else callback();
+  };
+  const awake = (): Promise<void> => new Promise((resolve) => whenAwake(resolve));
+  const over = async <T>(call: () => Promise<T>): Promise<T> => {
+    await sleep(clock, latencyMs());
+    try {
+      return await call();
+    } finally {
+      await sleep(clock, latencyMs());
+      await awake();
+    }
+  };
+  return {
+    pause() {
+      isPaused = true;
+    },
+    resume() {
+      isPaused = false;
+      for (const callback of waiting.splice(0)) callback();
+    },
+    clock: {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      after(ms, callback) {
+        let isCancelled = false;
+        const cancel = clock.after(ms, () =>
+          whenAwake(() => {
+            if (!isCancelled) callback();
+          }),
+        );
+        return () => {
+          isCancelled = true;
+          cancel();
+        };
+      },
+    },
+    client: {
+      get: (resource, key, options) => over(() => server.get(resource, key, options)),
+      list: (resource, options) => over(() => server.list(resource, options)),
+      async *watch(resource, options) {
+        for await (const event of server.watch(resource, options)) {
+          await sleep(clock, latencyMs());
+          await awake();
+          yield event;
+        }
+      },
+      create: (resource, object, options) => over(() => server.create(resource, object, options)),
+      update: (resource, object, options) => over(() => server.update(resource, object, options)),
+      patch: (resource, key, type, patch, options) => over(() => server.patch(resource, key, type, patch, options)),
+      apply: (resource, object, options) => over(() => server.apply(resource, object, options)),
+      delete: (resource, key, options) => over(() => server.delete(resource, key, options)),
+      deleteCollection: (resource, options) => over(() => server.deleteCollection(resource, options)),
+      createSubresource: (resource, key, subresource, body, options) =>
+        over(() => server.createSubresource(resource, key, subresource, body, options)),
+    },
+  };
+}
