@@ -20,14 +20,13 @@ export async function lookAsMadeByUpstream(
   { withoutStatus = false }: { withoutStatus?: boolean } = {},
 ): Promise<void> {
   unmarkCloud(cloud);
-  for (const resource of [OpenStackClusters, OpenStackMachines, OpenStackServers]) {
-    await unmarkObjects(client, resource, namespace, withoutStatus);
-  }
+  const kinds: readonly Resource<KubeObject>[] = [OpenStackClusters, OpenStackMachines, OpenStackServers];
+  for (const resource of kinds) await unmarkObjects(client, resource, namespace, withoutStatus);
 }
 
-async function unmarkObjects<T extends KubeObject>(
+async function unmarkObjects(
   client: Client,
-  resource: Resource<T>,
+  resource: Resource<KubeObject>,
   namespace: string,
   withoutStatus: boolean,
 ): Promise<void> {
