@@ -11,6 +11,7 @@ import {
 import type { Client, RestMapper } from '../../client/index.ts';
 import {
   type Clock,
+  inParallel,
   isAlreadyExists,
   isJsonObject,
   isNotFound,
@@ -20,7 +21,7 @@ import {
 import { configurationName } from '../../webhooks/index.ts';
 import { systemNamespace } from '../controller-identity.ts';
 import { applyInstallation } from '../install/apply-installation.ts';
-import { applyKinds } from '../install/apply-kinds.ts';
+import { applyKinds, definitionsAtOnce } from '../install/apply-kinds.ts';
 import type { Installation } from '../install/installation.ts';
 import { isInstalledByUs } from '../install/labels.ts';
 import { migrateStorage } from '../install/storage-migration.ts';
@@ -166,11 +167,11 @@ async function takeKinds(
   record: AdoptionRecord,
 ): Promise<void> {
   const taken = new Set(record.saved.filter(({ kind }) => kind === 'definition').map(({ name }) => name));
-  for (const wanted of installation.kinds) {
-    if (taken.has(wanted.metadata.name ?? '')) await replaceDefinition(client, wanted, signal);
-  }
+  const some = { atOnce: definitionsAtOnce };
+  const wanted = installation.kinds.filter(({ metadata }) => taken.has(metadata.name ?? ''));
+  await inParallel(wanted, (definition) => replaceDefinition(client, definition, signal), some);
   await applyKinds(client, installation.kinds, { clock, signal });
-  for (const name of taken) await disownDefinition(client, name, signal);
+  await inParallel(taken, (name) => disownDefinition(client, name, signal), some);
   onProgress(`took over ${taken.size} kinds, and brought what was missing`);
 }
 

@@ -1,4 +1,4 @@
-import type { Client } from '../../client/index.ts';
+import { type Client, objectKey } from '../../client/index.ts';
 import type { KubeObject, ManagedFieldsEntry, Resource } from '../../machinery/index.ts';
 
 /** Of everything that is written while clusters are taken over or given back. */
@@ -14,8 +14,7 @@ export async function restoreOwners<T extends KubeObject>(
   const isOurs = object.metadata.managedFields?.some(({ manager }) => manager === adoptionManager) ?? false;
   if (!isOurs || !managedFields || managedFields.length === 0) return;
   const patch = { metadata: { managedFields: managedFields.map((entry) => ({ ...entry })) } };
-  const { name = '' } = object.metadata;
-  await client.patch(resource, { name }, 'merge', JSON.parse(JSON.stringify(patch)), {
+  await client.patch(resource, objectKey(object), 'merge', JSON.parse(JSON.stringify(patch)), {
     fieldManager: adoptionManager,
     signal,
   });

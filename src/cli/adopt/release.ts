@@ -9,7 +9,7 @@ import {
   ValidatingWebhookConfigurations,
   type WebhookConfiguration,
 } from '../../api/index.ts';
-import type { Client } from '../../client/index.ts';
+import { type Client, objectKey } from '../../client/index.ts';
 import { CapstanError, isAlreadyExists, isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
 import { configurationName } from '../../webhooks/index.ts';
 import { systemNamespace } from '../controller-identity.ts';
@@ -21,7 +21,7 @@ import { controllersKey } from '../install/workload.ts';
 import { type AdoptionIo, configurationKind } from './adopt.ts';
 import { restoreDefinition } from './definitions.ts';
 import { findNamed } from './find-named.ts';
-import { adoptionManager } from './owners.ts';
+import { adoptionManager, restoreOwners } from './owners.ts';
 import { type AdoptionRecord, deleteAdoption, readSaved, type SavedObject, writeAdoption } from './record.ts';
 import { scale, startManagers, waitForOwnEnd } from './stop-managers.ts';
 import { switchOn } from './switch-webhooks.ts';
@@ -186,9 +186,11 @@ async function enterAgain(client: Client, { metadata, ...content }: Provider, si
       ...(annotations && { annotations }),
     },
   };
-  await client.create(Providers, again, { ...by, signal }).catch((error: unknown) => {
+  const entered = await client.create(Providers, again, { ...by, signal }).catch(async (error: unknown) => {
     if (!isAlreadyExists(error)) throw error;
+    return await client.get(Providers, objectKey(again), { signal });
   });
+  await restoreOwners(client, Providers, entered, { managedFields: metadata.managedFields, signal });
 }
 
 async function remove<T extends KubeObject>(

@@ -1,6 +1,6 @@
 import { CustomResourceDefinitions } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { CapstanError, isNotFound, type KubeObject, type Resource, sleep } from '../../machinery/index.ts';
+import { CapstanError, inParallel, isNotFound, type KubeObject, type Resource, sleep } from '../../machinery/index.ts';
 import { readAdoption } from '../adopt/record.ts';
 import { confirmDeletion } from '../confirm-deletion.ts';
 import { type Connection, type ConnectionOptions, withConnection } from '../connection.ts';
@@ -48,13 +48,10 @@ export async function uninstall(options: UninstallOptions, context: CommandConte
       const key = { name, ...(namespace !== undefined && { namespace }) };
       if (resource) await remove(client, resource, { key, what: describeObject(object) }, options, context);
     }
-    const queue = [...kinds];
-    await Promise.all(
-      Array.from({ length: atOnce }, async () => {
-        for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-          await remove(client, CustomResourceDefinitions, { key: { name }, what: `crd/${name}` }, options, context);
-        }
-      }),
+    await inParallel(
+      kinds,
+      (name) => remove(client, CustomResourceDefinitions, { key: { name }, what: `crd/${name}` }, options, context),
+      { atOnce },
     );
     if (!options.dryRun && kinds.length > 0) await untilForgotten(client, new Set(kinds), context);
     return 0;

@@ -1,13 +1,13 @@
 import { type CustomResourceDefinition, CustomResourceDefinitions, Images } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { CapstanError, type Clock, sleep } from '../../machinery/index.ts';
+import { CapstanError, type Clock, inParallel, sleep } from '../../machinery/index.ts';
 import { machinePoolKind } from '../machine-pool-kind.ts';
 import { isInstalledByUs } from './labels.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 
 const by = { fieldManager: 'capstan', force: true };
 /** an API server works on each definition for a while; more at once only wait there */
-const atOnce = 4;
+export const definitionsAtOnce = 4;
 const patienceMs = 120_000;
 
 /** Kinds whoever has brought them may keep: no controller of ours acts on the first, and the second is looked at as it is. */
@@ -40,14 +40,14 @@ export async function applyKinds(
   const before = new Map(present.items.map((crd) => [crd.metadata.name ?? '', crd]));
   const kept = new Set(present.items.filter(isKeptKind).map(({ metadata }) => metadata.name));
   const queue = crds.filter(({ metadata }) => !kept.has(metadata.name));
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      for (let crd = queue.shift(); crd; crd = queue.shift()) {
-        const { name = '' } = crd.metadata;
-        const applied = await client.apply(CustomResourceDefinitions, crd, { ...by, signal });
-        onApplied?.(name, outcomeOf(before.get(name), applied));
-      }
-    }),
+  await inParallel(
+    queue,
+    async (crd) => {
+      const { name = '' } = crd.metadata;
+      const applied = await client.apply(CustomResourceDefinitions, crd, { ...by, signal });
+      onApplied?.(name, outcomeOf(before.get(name), applied));
+    },
+    { atOnce: definitionsAtOnce },
   );
   await established(client, new Set(crds.map(({ metadata }) => metadata.name ?? '')), { clock, signal });
 }

@@ -1,6 +1,13 @@
 import { type CustomResourceDefinition, CustomResourceDefinitions } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { errorMessage, isConflict, isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import {
+  errorMessage,
+  inParallel,
+  isConflict,
+  isNotFound,
+  type KubeObject,
+  type Resource,
+} from '../../machinery/index.ts';
 
 const by = { fieldManager: 'capstan' };
 const pageSize = 200;
@@ -102,18 +109,16 @@ async function writeAgain(
   objects: readonly KubeObject[],
   signal: AbortSignal,
 ): Promise<void> {
-  const queue = objects.values();
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      for (const { metadata } of queue) {
-        const { namespace, name = '' } = metadata;
-        const key = { name, ...(namespace !== undefined && { namespace }) };
-        await client.patch(resource, key, 'merge', {}, { ...by, signal }).catch((error: unknown) => {
-          // somebody has deleted it
-          if (!isNotFound(error)) throw error;
-        });
-      }
-    }),
+  await inParallel(
+    objects,
+    async ({ metadata: { namespace, name = '' } }) => {
+      const key = { name, ...(namespace !== undefined && { namespace }) };
+      await client.patch(resource, key, 'merge', {}, { ...by, signal }).catch((error: unknown) => {
+        // somebody has deleted it
+        if (!isNotFound(error)) throw error;
+      });
+    },
+    { atOnce },
   );
 }
 
