@@ -23,7 +23,7 @@ import { systemNamespace } from '../controller-identity.ts';
 import { applyInstallation } from '../install/apply-installation.ts';
 import { applyKinds, definitionsAtOnce } from '../install/apply-kinds.ts';
 import type { Installation } from '../install/installation.ts';
-import { isInstalledByUs } from '../install/labels.ts';
+import { installedLabels, isInstalledByUs } from '../install/labels.ts';
 import { migrateStorage } from '../install/storage-migration.ts';
 import { controllersKey } from '../install/workload.ts';
 import { disownDefinition, replaceDefinition } from './definitions.ts';
@@ -67,7 +67,9 @@ const readyPatienceMs = 300_000;
  */
 export async function beginAdoption(io: AdoptionIo, survey: Survey): Promise<AdoptionRecord> {
   const { client, signal, onProgress } = io;
-  const hadNamespace = (await findNamed(client, Namespaces, systemNamespace, signal)) !== undefined;
+  const namespace = await findNamed(client, Namespaces, systemNamespace, signal);
+  // one that an earlier try made goes again
+  const hadNamespace = namespace !== undefined && !isInstalledByUs(namespace);
   await ensureNamespace(client, signal);
   const objects: [SavedObject, KubeObject][] = [
     ...survey.kinds.map((object) => saved('definition', object)),
@@ -131,7 +133,11 @@ function recorded({ namespace, name, replicas, podLabels, known }: FoundManager)
 }
 
 async function ensureNamespace(client: Client, signal: AbortSignal): Promise<void> {
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } };
+  const namespace = {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: systemNamespace, labels: { ...installedLabels } },
+  };
   await client.create(Namespaces, namespace, { fieldManager: adoptionManager, signal }).catch((error: unknown) => {
     if (!isAlreadyExists(error)) throw error;
   });
