@@ -287,6 +287,10 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'OpenStackMachine',
       'Server group that is deleted with its last machine.',
     ],
+    'infrastructure.cluster.x-k8s.io/begun-by': [
+      'OpenStack objects',
+      'The provider that had begun with the object before Capstan took it over; what that made carries no mark.',
+    ],
     'infrastructure.cluster.x-k8s.io/owner-mark': [
       'OpenStack objects',
       'The owner that is written on the cloud resources, where it is not the uid.',

@@ -72,6 +72,25 @@ export function addRealKubernetesCommands(program: Command, runs: Runs): void {
       runs(async (options, context) => (await import('./commands/uninstall.ts')).uninstall(options as never, context)),
     );
 
+  withTarget(
+    program
+      .command('adopt')
+      .description('take clusters over from Cluster API and its providers in the same Kubernetes, or give them back'),
+  )
+    .option('--image <name>', 'image of the controllers (default: capstan:VERSION)')
+    .option('--registry <host/path>', 'where that image is')
+    .option('--replicas <count>', 'how many instances share the webhooks and stand by', '2')
+    .option('--no-controllers', 'do not install the controllers: `capstan controller --install` runs them from outside')
+    .option('--release', "give everything back as it was, and start upstream's managers again")
+    .option('--dry-run', 'only tell what would be done, what would differ and what stands against it')
+    .addOption(new Option('-o, --output <format>', 'format of --dry-run').choices(['text', 'json', 'yaml']))
+    .option('-y, --yes', 'do not ask')
+    .addHelpText(
+      'after',
+      '\nNo cloud resource is touched and no machine rolled; what would roll one is refused. Interrupted, the same command goes on.\n\nExamples:\n  capstan adopt --kubeconfig ./kubeconfig --dry-run\n  capstan adopt --kubeconfig ./kubeconfig --registry registry.example.org/platform\n  capstan adopt --kubeconfig ./kubeconfig --release\n',
+    )
+    .action(runs(async (options, context) => (await import('./commands/adopt.ts')).adopt(options as never, context)));
+
   withConnectionFlags(
     program
       .command('move')

@@ -2,8 +2,8 @@
 export { setupAddonControllers } from './addons/index.ts';
 export { setupBootstrapControllers } from './bootstrap/index.ts';
 export { certificateControllers, certManagerGroup } from './certificates/index.ts';
-export { setupClusterControllers } from './cluster/index.ts';
-export { setupControlPlaneControllers } from './controlplane/index.ts';
+export { findRevisions, setupClusterControllers } from './cluster/index.ts';
+export { rolloutReasons, setupControlPlaneControllers } from './controlplane/index.ts';
 export {
   type ClusterCost,
   clusterCosts,

@@ -5,6 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { CustomResourceDefinitions, Deployments, Namespaces, ownDefinitions } from '../../api/index.ts';
 import { startTestServer, type TestServer } from '../../apiserver/testing/index.ts';
+import { systemClock } from '../../machinery/index.ts';
+import { applyKinds } from '../install/apply-kinds.ts';
+import { installedKinds } from '../install/installation.ts';
 import { installedDefinitions } from '../install/installed-kinds.ts';
 import { recordingContext } from '../testing/memory-api.ts';
 import { type InstallOptions, install } from './install.ts';
@@ -90,6 +93,32 @@ describe('capstan install', () => {
     await expect.poll(definitions).toEqual([]);
   });
 
+  it('is refused beside an installation in another namespace', async () => {
+    const key = { namespace: 'elsewhere', name: 'capstan' };
+    await server.local.apply(Namespaces, { metadata: { name: 'elsewhere' } }, by);
+    const matchLabels = { app: 'x' };
+    const labels = { 'app.kubernetes.io/name': 'capstan', 'app.kubernetes.io/part-of': 'capstan' };
+    const template = { metadata: { labels: matchLabels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const deployment = { metadata: { ...key, labels }, spec: { selector: { matchLabels }, template } };
+    await server.local.apply(Deployments, deployment, by);
+    await expect(installed()).rejects.toThrow('Capstan is installed in the namespace elsewhere already');
+    expect(await definitions()).toEqual([]);
+    await server.local.delete(Deployments, key);
+  });
+
+  it('keeps the kind of the OpenStack Resource Controller as that has defined it', async () => {
+    const [definition] = ownDefinitions.filter(({ kind, group }) => kind === 'Image' && group.endsWith('k-orc.cloud'));
+    const name = 'images.openstack.k-orc.cloud';
+    await server.local.apply(CustomResourceDefinitions, structuredClone(definition?.crd) as never, by);
+    const kinds = installedKinds({ url: 'https://127.0.0.1:1' }).filter(({ metadata }) => metadata.name === name);
+    const { signal } = new AbortController();
+    await applyKinds(server.local, kinds, { clock: systemClock, signal });
+    const { metadata } = await server.local.get(CustomResourceDefinitions, { name });
+    expect(metadata.labels?.['app.kubernetes.io/part-of']).toBeUndefined();
+    await server.local.delete(CustomResourceDefinitions, { name });
+    await expect.poll(definitions).toEqual([]);
+  });
+
   it('creates everything, and changes nothing the second time', async () => {
     const first = await installed();
     expect(first.filter((line) => !line.endsWith(' created'))).toEqual([]);
@@ -104,6 +133,26 @@ describe('capstan install', () => {
     const key = { namespace: 'capstan-system', name: 'capstan-controllers' };
     const { spec } = await server.local.get(Deployments, key);
     expect(spec.template?.spec?.containers[0]?.image).toBe('other:1');
+  });
+
+  it('leaves an installation of Helm to Helm', async () => {
+    const key = { namespace: 'capstan-system', name: 'capstan-controllers' };
+    const label = (value: string | null) =>
+      server.local.patch(
+        Deployments,
+        key,
+        'merge',
+        {
+          metadata: {
+            labels: { 'app.kubernetes.io/managed-by': value },
+            annotations: { 'meta.helm.sh/release-name': 'main' },
+          },
+        },
+        by,
+      );
+    await label('Helm');
+    await expect(installed()).rejects.toThrow('Capstan was installed by Helm as the release main');
+    await label(null);
   });
 
   it('keeps kinds as long as there are objects of them', async () => {

@@ -3,6 +3,8 @@ import { type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { applyInstallation } from '../install/apply-installation.ts';
 import { installation } from '../install/installation.ts';
+import { migrateInstalled } from '../install/migrate-installed.ts';
+import { refuseSecondInstallation } from '../install/second-installation.ts';
 
 export interface InstallOptions extends Omit<ConnectionOptions, 'namespace'> {
   image?: string;
@@ -33,16 +35,18 @@ export async function install(options: InstallOptions, context: CommandContext):
   return await withConnection(options, context, async ({ client, mapper, where }) => {
     context.stderr(`installing into ${where}\n`);
     const { clock, signal } = context;
+    await refuseSecondInstallation(client, signal);
     await applyInstallation(client, mapper, wanted, {
       clock,
       signal,
       onApplied: (name, outcome) => context.stdout(`${name} ${outcome}\n`),
     });
+    await migrateInstalled(client, context);
     return 0;
   });
 }
 
-function parseReplicas(text: string): number {
+export function parseReplicas(text: string): number {
   const replicas = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (replicas > 0) return replicas;
   throw new CapstanError('CAP_USAGE', `--replicas: "${text}" is not a number of replicas`);

@@ -1,6 +1,7 @@
 import { CustomResourceDefinitions } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { CapstanError, isNotFound, type KubeObject, type Resource, sleep } from '../../machinery/index.ts';
+import { CapstanError, inParallel, isNotFound, type KubeObject, type Resource, sleep } from '../../machinery/index.ts';
+import { readAdoption } from '../adopt/record.ts';
 import { confirmDeletion } from '../confirm-deletion.ts';
 import { type Connection, type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
@@ -27,6 +28,7 @@ export async function uninstall(options: UninstallOptions, context: CommandConte
   return await withConnection(options, context, async (connection) => {
     const { client, mapper } = connection;
     const { signal } = context;
+    await refuseAdopted(client, signal);
     const kinds = options.includeCrd ? await ownKinds(client, signal) : [];
     // before anything is touched: without controllers nobody could delete them any more
     if (options.includeCrd) await refuseUsed(connection, context);
@@ -46,13 +48,10 @@ export async function uninstall(options: UninstallOptions, context: CommandConte
       const key = { name, ...(namespace !== undefined && { namespace }) };
       if (resource) await remove(client, resource, { key, what: describeObject(object) }, options, context);
     }
-    const queue = [...kinds];
-    await Promise.all(
-      Array.from({ length: atOnce }, async () => {
-        for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-          await remove(client, CustomResourceDefinitions, { key: { name }, what: `crd/${name}` }, options, context);
-        }
-      }),
+    await inParallel(
+      kinds,
+      (name) => remove(client, CustomResourceDefinitions, { key: { name }, what: `crd/${name}` }, options, context),
+      { atOnce },
     );
     if (!options.dryRun && kinds.length > 0) await untilForgotten(client, new Set(kinds), context);
     return 0;
@@ -72,6 +71,14 @@ async function remove<T extends KubeObject>(
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
+}
+
+/** With the namespace the note of what upstream's controllers were would go, and nobody could give it back. */
+async function refuseAdopted(client: Client, signal: AbortSignal): Promise<void> {
+  if (!(await readAdoption(client, signal))) return;
+  throw new CapstanError('CAP_ADOPTION', 'the clusters here were taken over from the controllers of upstream', {
+    hint: 'give them back with `capstan adopt --release`, which takes this installation away',
+  });
 }
 
 async function ownKinds(client: Client, signal: AbortSignal): Promise<string[]> {

@@ -1,15 +1,25 @@
-import { type CustomResourceDefinition, CustomResourceDefinitions } from '../../api/index.ts';
+import { type CustomResourceDefinition, CustomResourceDefinitions, Images } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { CapstanError, type Clock, sleep } from '../../machinery/index.ts';
+import { CapstanError, type Clock, inParallel, sleep } from '../../machinery/index.ts';
 import { machinePoolKind } from '../machine-pool-kind.ts';
 import { isInstalledByUs } from './labels.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 
 const by = { fieldManager: 'capstan', force: true };
 /** an API server works on each definition for a while; more at once only wait there */
-const atOnce = 4;
+export const definitionsAtOnce = 4;
 const patienceMs = 120_000;
-const stayingKind = machinePoolKind.metadata.name;
+
+/** Kinds whoever has brought them may keep: no controller of ours acts on the first, and the second is looked at as it is. */
+const keepable: ReadonlySet<string | undefined> = new Set([
+  machinePoolKind.metadata.name,
+  `${Images.plural}.${Images.group}`,
+]);
+
+/** A definition that another program brought and that does for us, too. */
+export function isKeptKind(present: CustomResourceDefinition): boolean {
+  return keepable.has(present.metadata.name) && !isInstalledByUs(present);
+}
 
 /** Applies definitions of kinds and waits until objects of them can be written. */
 export async function applyKinds(
@@ -28,19 +38,16 @@ export async function applyKinds(
   const present = await client.list(CustomResourceDefinitions, { signal });
   refuseForeign(crds, present.items);
   const before = new Map(present.items.map((crd) => [crd.metadata.name ?? '', crd]));
-  // no controller of ours acts on it: who has brought it may keep it
-  const isKept = ({ metadata }: CustomResourceDefinition): boolean =>
-    metadata.name === stayingKind &&
-    present.items.some((crd) => crd.metadata.name === stayingKind && !isInstalledByUs(crd));
-  const queue = crds.filter((crd) => !isKept(crd));
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      for (let crd = queue.shift(); crd; crd = queue.shift()) {
-        const { name = '' } = crd.metadata;
-        const applied = await client.apply(CustomResourceDefinitions, crd, { ...by, signal });
-        onApplied?.(name, outcomeOf(before.get(name), applied));
-      }
-    }),
+  const kept = new Set(present.items.filter(isKeptKind).map(({ metadata }) => metadata.name));
+  const queue = crds.filter(({ metadata }) => !kept.has(metadata.name));
+  await inParallel(
+    queue,
+    async (crd) => {
+      const { name = '' } = crd.metadata;
+      const applied = await client.apply(CustomResourceDefinitions, crd, { ...by, signal });
+      onApplied?.(name, outcomeOf(before.get(name), applied));
+    },
+    { atOnce: definitionsAtOnce },
   );
   await established(client, new Set(crds.map(({ metadata }) => metadata.name ?? '')), { clock, signal });
 }
@@ -51,9 +58,7 @@ export async function applyKinds(
  */
 function refuseForeign(crds: readonly CustomResourceDefinition[], present: readonly CustomResourceDefinition[]): void {
   const ours = new Set(crds.map(({ metadata }) => metadata.name));
-  const foreign = present.filter(
-    (crd) => ours.has(crd.metadata.name) && crd.metadata.name !== stayingKind && !isInstalledByUs(crd),
-  );
+  const foreign = present.filter((crd) => ours.has(crd.metadata.name) && !isKeptKind(crd) && !isInstalledByUs(crd));
   if (foreign.length === 0) return;
   const [first] = foreign as [CustomResourceDefinition];
   const provider = first.metadata.labels?.['cluster.x-k8s.io/provider'];
@@ -61,7 +66,7 @@ function refuseForeign(crds: readonly CustomResourceDefinition[], present: reado
   throw new CapstanError(
     'CAP_KIND_TAKEN',
     `${first.metadata.name}${others} ${foreign.length === 1 ? 'is' : 'are'} already defined here by ${provider === undefined ? 'another program' : `the provider ${provider}`}`,
-    { hint: 'nothing was changed; use another Kubernetes, or take that provider away first' },
+    { hint: 'nothing was changed; `capstan adopt` takes over from that provider, or use another Kubernetes' },
   );
 }
 

@@ -1,2 +1,3 @@
 // The door of the cluster controllers: Cluster, Machine, MachineSet, MachineDeployment, MachineHealthCheck.
+export { findRevisions } from './machine-deployment/revisions.ts';
 export * from './setup.ts';

@@ -5,6 +5,7 @@ import {
   CapstanError,
   type Clock,
   ignoreNotFound,
+  inParallel,
   isAlreadyExists,
   isNotFound,
   type KubeObject,
@@ -13,7 +14,6 @@ import {
 } from '../../machinery/index.ts';
 import { pausedAnnotation } from '../shared/index.ts';
 import { copyFor } from './copy.ts';
-import { inParallel } from './in-parallel.ts';
 import { type Inventory, listOf, takeInventory } from './inventory.ts';
 import { movableKinds } from './movable-kinds.ts';
 import { blockMoveAnnotation, deleteForMoveAnnotation, moveAnnotation } from './names.ts';

@@ -7,6 +7,7 @@ import {
   compareVersionPriority,
   isJsonObject,
   isNotFound,
+  type JsonObject,
   type Resource,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
@@ -72,10 +73,24 @@ export function createContractResolver(options: { client: Client; clock: Clock }
   };
 }
 
+const coreGroup = 'cluster.x-k8s.io';
+
+function servedVersions({ versions }: JsonObject): string[] {
+  if (!Array.isArray(versions)) return [];
+  return versions
+    .filter(isJsonObject)
+    .flatMap(({ name, served }) => (served === true && typeof name === 'string' ? [name] : []));
+}
+
 function contractOf(definition: UnstructuredObject, group: string, kind: string): ContractKind {
   const labels = definition.metadata.labels ?? {};
   const spec = isJsonObject(definition.spec) ? definition.spec : {};
-  const versionsOf = (label: string): string[] => (labels[label] ?? '').split('_').filter((version) => version !== '');
+  const served = group === coreGroup ? servedVersions(spec) : [];
+  const versionsOf = (label: string): string[] => {
+    const named = (labels[label] ?? '').split('_').filter((version) => version !== '');
+    // upstream's definitions of the core kinds carry no label: they are the contract
+    return named.length > 0 ? named : served.filter((version) => label === `${coreGroup}/${version}`);
+  };
   const contracts: Record<string, ContractVersion> = {};
   for (const [contract, label] of contractLabels)
     for (const version of versionsOf(label)) contracts[version] ??= contract;

@@ -48,6 +48,24 @@ describe('the contract of a kind', () => {
       resource: { version, plural: 'things' },
     });
   });
+  it('is that of the version where a core kind has upstream’s definition, which carries no label', async () => {
+    const client = memoryClient();
+    client.seed(crds, {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'machinedeployments.cluster.x-k8s.io' },
+      spec: {
+        scope: 'Namespaced',
+        versions: [
+          { name: 'v1beta1', served: true },
+          { name: 'v1beta2', served: true },
+        ],
+      },
+    } as never);
+    const resolver = createContractResolver({ client, clock: client.clock });
+    const found = await resolver.resolve('cluster.x-k8s.io', 'MachineDeployment');
+    expect(found).toMatchObject({ contract: 'v1beta2', resource: { version: 'v1beta2' } });
+  });
   it('is refused without a label, and without a definition', async () => {
     await expect(world({}).resolve('g', 'Thing')).rejects.toMatchObject({
       notInstalled: false,

@@ -12,3 +12,9 @@ export function watchFilter(value: string | undefined): Predicate[] {
 export function isFilteredOut(object: KubeObject, value: string | undefined): boolean {
   return value !== undefined && value !== '' && object.metadata.labels?.[watchFilterLabel] !== value;
 }
+
+/** For what is made for an object: whoever looks after the one looks after the other. */
+export function filterLabelOf({ metadata }: KubeObject): Record<string, string> {
+  const value = metadata.labels?.[watchFilterLabel];
+  return value === undefined ? {} : { [watchFilterLabel]: value };
+}

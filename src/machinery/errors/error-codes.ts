@@ -3,6 +3,7 @@
  * that nothing uses. `docs/reference/errors.md` is made from it.
  */
 const catalogue = {
+  CAP_ADOPTION: 'Clusters cannot be taken over from the controllers of upstream as they are, or not be given back.',
   CAP_ADDON_OBJECTS: 'A workload cluster refuses objects of a ClusterResourceSet.',
   CAP_ADDRESSES_TAKEN: 'Another program on this computer uses the loopback addresses that simulated servers need.',
   CAP_ANSWER_TOO_LARGE: 'A server answered with more bytes than are read at once.',

@@ -2,6 +2,7 @@ export * from './answer-limit.ts';
 export * from './clock.ts';
 export * from './go-duration.ts';
 export * from './human-duration.ts';
+export * from './in-parallel.ts';
 export * from './random.ts';
 export * from './rfc3339.ts';
 export * from './schedule.ts';

@@ -8,7 +8,15 @@ import {
   OpenStackServers,
 } from '../../../api/index.ts';
 import { deepEqual, isInvalid } from '../../../machinery/index.ts';
-import { explain, fieldManager, isDeleting, isOwnedBy, ownerReference, shows } from '../../shared/index.ts';
+import {
+  explain,
+  fieldManager,
+  filterLabelOf,
+  isDeleting,
+  isOwnedBy,
+  ownerReference,
+  shows,
+} from '../../shared/index.ts';
 import { bastionName, floatingIpAnnotation } from '../common/names.ts';
 import { attempt, UnusableInput, type Wait } from '../common/outcomes.ts';
 import { desiredServerSpec, InvalidMachineSpec } from '../machine/desired-server.ts';
@@ -105,7 +113,10 @@ async function createServer(scope: ClusterScope, name: string, spec: OpenStackSe
     metadata: {
       name,
       ...(namespace !== undefined && { namespace }),
-      labels: { [clusterNameLabel]: original.metadata.labels?.[clusterNameLabel] ?? clusterName },
+      labels: {
+        [clusterNameLabel]: original.metadata.labels?.[clusterNameLabel] ?? clusterName,
+        ...filterLabelOf(original),
+      },
       annotations: { [specAnnotation]: hashOf(spec) },
       ownerReferences: [ownerReference(original, OpenStackClusters)],
     },

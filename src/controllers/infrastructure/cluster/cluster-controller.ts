@@ -49,6 +49,7 @@ import { deleteInfrastructure, recordedResources } from './deletion.ts';
 import { eventReason } from './events.ts';
 import { runPhases } from './phases.ts';
 import { type ClusterMemory, type ClusterScope, newMemory } from './scope.ts';
+import { ownsUpstreamsResources } from './upstream.ts';
 
 /** OpenStackClusters: network, router, security groups, endpoint, bastion, and back again. */
 export function openStackClusterController(dependencies: InfrastructureDependencies): ControllerDefinition {
@@ -131,6 +132,7 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
         access,
         base: clusterBase(key.namespace ?? '', objects.clusterName),
         owner: ownerId(original),
+        isBegunByUpstream: ownsUpstreamsResources(context, original, objects.clusterName),
         memory: memoryOf(key, original.metadata.uid ?? ''),
         lookups,
         attention,

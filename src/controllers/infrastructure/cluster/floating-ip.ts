@@ -1,6 +1,11 @@
 import { ipFamily } from '../../../machinery/index.ts';
 import { collect, type FloatingIp, isOpenStackError } from '../../../openstack/index.ts';
-import { clusterDescription, type FloatingIpRole, floatingIpAnnotation } from '../common/names.ts';
+import {
+  clusterDescription,
+  type FloatingIpRole,
+  floatingIpAnnotation,
+  upstreamClusterDescription,
+} from '../common/names.ts';
 import { UnusableInput } from '../common/outcomes.ts';
 import { carriesMark, isMarked, ownerMark } from '../common/ownership.ts';
 import { record } from './events.ts';
@@ -35,7 +40,18 @@ export async function reserveFloatingIp(scope: ClusterScope, desired: FloatingIp
 
 /** Whether we made it: then it goes with the cluster. */
 export function isOurFloatingIp(scope: ClusterScope, address: FloatingIp, role: FloatingIpRole): boolean {
-  return carriesMark(address, scope.owner, role);
+  return carriesMark(address, scope.owner, role) || isUpstreams(scope, address, role);
+}
+
+/** One that upstream's provider reserved for this cluster: its words are on it, and the cluster tells people this address. */
+function isUpstreams(scope: ClusterScope, { address, description }: FloatingIp, role: FloatingIpRole): boolean {
+  if (!scope.isBegunByUpstream || description !== upstreamClusterDescription(scope.base)) return false;
+  const { spec, status } = scope.draft;
+  const told =
+    role === 'bastion'
+      ? [status?.bastion?.floatingIP]
+      : [status?.apiServerManagedLoadBalancer?.ip, spec.controlPlaneEndpoint?.host];
+  return told.includes(address);
 }
 
 async function recorded(scope: ClusterScope, desired: FloatingIpSpec): Promise<FloatingIp | undefined> {
@@ -62,12 +78,15 @@ async function atAddress(scope: ClusterScope, address: string): Promise<Floating
   return found[0];
 }
 
-/** All that carry our mark for a role. */
+/** All that are ours for a role. */
 export async function findOwnFloatingIps(scope: ClusterScope, role: FloatingIpRole): Promise<FloatingIp[]> {
   const { openstack, projectId } = scope.access;
   const { signal } = scope.context;
-  const description = descriptionOf(scope, role);
-  return collect(openstack.network.floatingIps.list({ description, projectId }, { signal }));
+  const list = (description: string): Promise<FloatingIp[]> =>
+    collect(openstack.network.floatingIps.list({ description, projectId }, { signal }));
+  const marked = await list(descriptionOf(scope, role));
+  const upstreams = scope.isBegunByUpstream ? await list(upstreamClusterDescription(scope.base)) : [];
+  return [...marked, ...upstreams.filter((address) => isUpstreams(scope, address, role))];
 }
 
 function descriptionOf({ base, owner }: ClusterScope, role: FloatingIpRole): string {

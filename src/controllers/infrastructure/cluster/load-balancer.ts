@@ -4,7 +4,7 @@ import { collect, isOpenStackError, type LoadBalancer, type LoadBalancerSpec } f
 import { resolveNetwork, resolveSubnet } from '../common/filters.ts';
 import { clusterDescription, loadBalancerName } from '../common/names.ts';
 import { attempt, busyMs, CloudFault, cloudFaultOf, UnusableInput, type Wait } from '../common/outcomes.ts';
-import { carriesMark, ownerMark } from '../common/ownership.ts';
+import { ownerMark } from '../common/ownership.ts';
 import { allowedCidrsOf } from './allowed-cidrs.ts';
 import { wantsFloatingIp } from './desired.ts';
 import { record } from './events.ts';
@@ -13,6 +13,7 @@ import { reconcileParts } from './load-balancer-parts.ts';
 import { networkStatus } from './network.ts';
 import { type ClusterScope, follow, look, statusOf } from './scope.ts';
 import { oldest, tagsOf } from './tags.ts';
+import { isMadeFor } from './upstream.ts';
 
 const reason = 'APIEndpointConfigFailed';
 /** Octavia takes seconds for a load balancer, minutes on a bad day; the observer tells when it is there. */
@@ -119,7 +120,7 @@ export async function findOwnBalancer(scope: ClusterScope): Promise<LoadBalancer
   const filter = { name: loadBalancerName(scope.base), projectId };
   const named = await collect(openstack.loadBalancer.loadBalancers.list(filter, { signal }));
   const found = oldest(
-    named.filter((balancer) => carriesMark(balancer, scope.owner) && balancer.provisioningStatus !== 'DELETED'),
+    named.filter((balancer) => isMadeFor(scope, balancer) && balancer.provisioningStatus !== 'DELETED'),
   );
   if (found) scope.access.view.remember('loadBalancer', found);
   return found;

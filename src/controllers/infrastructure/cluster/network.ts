@@ -59,14 +59,15 @@ async function managedNetwork(scope: ClusterScope): Promise<NetworkWithSubnets> 
   return { network, subnets };
 }
 
-/** The network that carries our mark, whoever else uses its name. */
+/** The network that carries our mark, whoever else uses its name. Upstream's provider writes nothing but the name. */
 export async function findOwnNetwork(scope: ClusterScope): Promise<Network | undefined> {
   const { openstack, projectId } = scope.access;
   const { signal } = scope.context;
   const named = await collect(
     openstack.network.networks.list({ name: networkName(scope.base), projectId }, { signal }),
   );
-  return oldest(named.filter((network) => carriesMark(network, scope.owner)));
+  const upstreams = (network: Network): boolean => scope.isBegunByUpstream && network.description === '';
+  return oldest(named.filter((network) => carriesMark(network, scope.owner) || upstreams(network)));
 }
 
 async function createNetwork(scope: ClusterScope): Promise<Network> {

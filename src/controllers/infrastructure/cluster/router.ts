@@ -3,11 +3,12 @@ import { collect, type Port, type Router } from '../../../openstack/index.ts';
 import { resolveRouter, resolveSubnet } from '../common/filters.ts';
 import { clusterDescription, networkName } from '../common/names.ts';
 import { attempt, UnusableInput, type Wait } from '../common/outcomes.ts';
-import { carriesMark, ownerMark } from '../common/ownership.ts';
+import { ownerMark } from '../common/ownership.ts';
 import { managesNetwork } from './desired.ts';
 import { record } from './events.ts';
 import { type ClusterScope, follow, look, statusOf, wasThereBefore } from './scope.ts';
 import { ensureTags, oldest, tagsOf } from './tags.ts';
+import { isMadeFor } from './upstream.ts';
 
 const reason = 'RouterCreateFailed';
 
@@ -78,7 +79,7 @@ export async function findOwnRouter(scope: ClusterScope): Promise<Router | undef
   const { openstack, projectId } = scope.access;
   const { signal } = scope.context;
   const named = await collect(openstack.network.routers.list({ name: networkName(scope.base), projectId }, { signal }));
-  return oldest(named.filter((router) => carriesMark(router, scope.owner)));
+  return oldest(named.filter((router) => isMadeFor(scope, router)));
 }
 
 async function createRouter(scope: ClusterScope): Promise<Router> {

@@ -73,6 +73,8 @@ export interface ClusterScope {
   readonly clusterName: string;
   /** what this cluster's resources are marked with */
   readonly owner: string;
+  /** upstream's provider had begun with it: what carries its names and texts, and nobody's mark, is this cluster's, too */
+  readonly isBegunByUpstream: boolean;
   readonly memory: ClusterMemory;
   readonly lookups: LookupCache;
   readonly attention: Attention;

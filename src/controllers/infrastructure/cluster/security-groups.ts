@@ -1,8 +1,14 @@
 import type { NamedResource } from '../../../api/index.ts';
 import { collect, isNotFound, isOpenStackError, type SecurityGroup } from '../../../openstack/index.ts';
-import { type GroupRole, groupRoles, securityGroupDescription, securityGroupName } from '../common/names.ts';
+import {
+  type GroupRole,
+  groupRoles,
+  securityGroupDescription,
+  securityGroupName,
+  upstreamGroupDescription,
+} from '../common/names.ts';
 import { attempt, type Wait } from '../common/outcomes.ts';
-import { isOurs, ownerMark } from '../common/ownership.ts';
+import { ownerMark } from '../common/ownership.ts';
 import { apiPortOf, hasBastion, isLoadBalanced } from './desired.ts';
 import { record } from './events.ts';
 import { diffRules, rulesOf } from './group-rules.ts';
@@ -78,12 +84,17 @@ async function ensureGroups(scope: ClusterScope, roles: readonly GroupRole[]): P
   return groups;
 }
 
-/** All groups that carry our mark: one list, whatever their roles. */
+/** All groups of the cluster's names that carry our mark, or upstream's words where those count: one list each, whatever their roles. */
 export async function findOwnGroups(scope: ClusterScope): Promise<SecurityGroup[]> {
   const { openstack, projectId } = scope.access;
   const { signal } = scope.context;
-  const description = securityGroupDescription(ownerMark(scope.owner));
-  return collect(openstack.network.securityGroups.list({ description, projectId }, { signal }));
+  const list = (description: string): Promise<SecurityGroup[]> =>
+    collect(openstack.network.securityGroups.list({ description, projectId }, { signal }));
+  const marked = await list(securityGroupDescription(ownerMark(scope.owner)));
+  const upstreams = scope.isBegunByUpstream ? await list(upstreamGroupDescription) : [];
+  // an object that was copied with its annotations carries the mark of another: the name tells them apart
+  const names = new Set(groupRoles.map((role) => securityGroupName(scope.base, role)));
+  return [...marked, ...upstreams].filter(({ name }) => names.has(name));
 }
 
 async function createGroup(scope: ClusterScope, role: GroupRole): Promise<SecurityGroup> {
@@ -164,12 +175,8 @@ export async function deleteGroup(scope: ClusterScope, group: NamedResource): Pr
 export async function groupsToDelete(scope: ClusterScope): Promise<NamedResource[]> {
   const recorded = groupRoles.flatMap((role) => scope.draft.status?.[noted[role]] ?? []);
   const found = await findOwnGroups(scope);
-  // an object that was copied with its annotations carries the mark of another: the name tells them apart
-  const names = new Set(groupRoles.map((role) => securityGroupName(scope.base, role)));
-  const marked = found
-    .filter((group) => isOurs(group, scope.owner) && names.has(group.name))
-    .map(({ name, id }) => ({ name, id }));
-  return [...recorded, ...marked.filter(({ id }) => !recorded.some((group) => group.id === id))];
+  const more = found.filter(({ id }) => !recorded.some((group) => group.id === id));
+  return [...recorded, ...more.map(({ name, id }) => ({ name, id }))];
 }
 
 /** Forgets a group that is gone. */

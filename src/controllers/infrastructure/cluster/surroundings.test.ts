@@ -238,6 +238,16 @@ describe('an OpenStackCluster that is not to be touched', () => {
     expect(world.requests).toEqual([]);
   });
 
+  it('gives its bastion to the same instance', async () => {
+    await start({ watchFilter: 'mine' });
+    const label = { 'cluster.x-k8s.io/watch-filter': 'mine' };
+    const spec = { flavor: { filter: { name: 'm1.small' } }, image: { filter: { name: 'ubuntu-capi-image' } } };
+    await createOpenStackCluster(world, 'c1', { ...managed, bastion: { enabled: true, spec } });
+    await world.client.patch(OpenStackClusters, key(), 'merge', { metadata: { labels: label } }, by);
+    await world.until(async () => (await world.find(OpenStackServers, 'c1-bastion')) !== undefined);
+    expect((await world.get(OpenStackServers, 'c1-bastion')).metadata.labels).toMatchObject(label);
+  });
+
   it('goes on when the pause ends', async () => {
     await start();
     await createOpenStackCluster(world, 'c1', managed, { cluster: { paused: true } });

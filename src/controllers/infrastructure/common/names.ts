@@ -95,19 +95,37 @@ export function addressClaimName(serverName: string): string {
   return `${serverName}-floating-ip-address`;
 }
 
-const createdBy = 'Created by cluster-api-provider-openstack';
+/** How upstream's provider calls itself, in descriptions and where an object says who had begun with it. */
+export const upstreamProvider = 'cluster-api-provider-openstack';
+
+/** On an object that upstream's provider had begun with: what that made in the cloud carries no mark of ours. */
+export const begunByAnnotation = 'infrastructure.cluster.x-k8s.io/begun-by';
+
+const createdBy = `Created by ${upstreamProvider}`;
+
+/** What upstream's provider writes on what it makes for a cluster. */
+export function upstreamClusterDescription(base: string): string {
+  return `${createdBy} cluster ${base}`;
+}
 
 /** Of what belongs to a cluster; `base` as of `clusterBase`, for ports the name of the cluster alone. */
 export function clusterDescription(base: string, mark: string): string {
-  return `${createdBy} cluster ${base} ${mark}`;
+  return `${upstreamClusterDescription(base)} ${mark}`;
 }
 
+/** What upstream's provider writes on all security groups: their names tell them apart. */
+export const upstreamGroupDescription = 'Cluster API managed group';
+
 export function securityGroupDescription(mark: string): string {
-  return `Cluster API managed group ${mark}`;
+  return `${upstreamGroupDescription} ${mark}`;
+}
+
+export function upstreamPoolDescription(poolName: string): string {
+  return `${createdBy} OpenStackFloatingIPPool ${poolName}`;
 }
 
 export function poolDescription(poolName: string, mark: string): string {
-  return `${createdBy} OpenStackFloatingIPPool ${poolName} ${mark}`;
+  return `${upstreamPoolDescription(poolName)} ${mark}`;
 }
 
 /** Tag of floating IPs of a pool. */

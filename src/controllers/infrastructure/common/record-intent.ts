@@ -3,6 +3,7 @@ import { patchObject, type ReconcileContext } from '../../../runtime/index.ts';
 import { fieldManager } from '../../shared/index.ts';
 import { ownerMarkAnnotation } from './names.ts';
 import { withOwnerMark } from './ownership.ts';
+import { withBeginner } from './upstream.ts';
 
 /** An object that made something in a cloud, or is about to: with another program's mark it was moved here and owns what it brought. */
 export function mayHaveMade({ metadata }: KubeObject, finalizer: string): boolean {
@@ -26,7 +27,7 @@ export async function recordIntent<T extends KubeObject>(
     ...object,
     metadata: {
       ...object.metadata,
-      annotations: withOwnerMark(object),
+      annotations: { ...withOwnerMark(object), ...withBeginner(object, finalizer) },
       finalizers: finalizers.includes(finalizer) ? finalizers : [...finalizers, finalizer],
     },
   };

@@ -34,6 +34,7 @@ import { attempt, CloudFault, UnusableInput } from '../common/outcomes.ts';
 import { ownerId } from '../common/ownership.ts';
 import { pauseAfter } from '../common/pause.ts';
 import { mayHaveMade, recordIntent } from '../common/record-intent.ts';
+import { isBegunByUpstream } from '../common/upstream.ts';
 import { warnOfNews } from '../common/warn.ts';
 import { indexByIdentity, rotationSource } from '../common/watches.ts';
 import { answerClaims } from './allocate.ts';
@@ -69,6 +70,7 @@ export function openStackFloatingIpPoolController(dependencies: InfrastructureDe
       original,
       pool,
       owner: ownerId(original),
+      isBegunByUpstream: isBegunByUpstream(original, floatingIpPoolFinalizer),
       addresses: context.cache.lister(IPAddresses).byIndex(byPool, place),
       claims: context.cache.lister(IPAddressClaims).byIndex(byPool, place),
     };

@@ -4,7 +4,7 @@ import { ignoreNotFound, isNotFound } from '../../../machinery/index.ts';
 import { collect, type FloatingIp } from '../../../openstack/index.ts';
 import { fieldManager, isDeleting, withoutFinalizer } from '../../shared/index.ts';
 import { openStackErrorReason } from '../common/conditions.ts';
-import { deleteFloatingIpFinalizer, poolDescription } from '../common/names.ts';
+import { deleteFloatingIpFinalizer, poolDescription, poolTag, upstreamPoolDescription } from '../common/names.ts';
 import { attempt } from '../common/outcomes.ts';
 import { carriesMark, ownerMark } from '../common/ownership.ts';
 import { isPreallocated, listsOf, type PoolScope, save } from './scope.ts';
@@ -71,10 +71,17 @@ export async function deleteFloatingIp(scope: PoolScope, address: string): Promi
   const { signal, events } = scope.context;
   await attempt(`Floating IP ${address} cannot be deleted`, openStackErrorReason, async () => {
     const found = await floatingIps.find(address, { signal });
-    if (!found || !carriesMark(found, scope.owner)) return;
+    if (!found || !isOfPool(scope, found)) return;
     await floatingIps.delete(found.id, { signal });
     events.event(scope.pool, 'Normal', 'Successfuldeletefloatingip', `Deleted floating IP ${address}`);
   });
+}
+
+/** By our mark, or by the words and the tag of upstream's provider. Its words do not say of which namespace the pool is: the pool has noted the address. */
+function isOfPool({ owner, pool, isBegunByUpstream }: PoolScope, { description, tags }: FloatingIp): boolean {
+  if (carriesMark({ description }, owner)) return true;
+  const { name = '' } = pool.metadata;
+  return isBegunByUpstream && description === upstreamPoolDescription(name) && tags.includes(poolTag(name));
 }
 
 /** Floating IPs that carry the pool's mark: also those whose making was never heard of again. */

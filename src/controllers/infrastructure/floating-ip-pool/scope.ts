@@ -25,6 +25,8 @@ export interface PoolScope {
   readonly cloud: CloudAccess;
   /** what the pool's floating IPs are marked with */
   readonly owner: string;
+  /** upstream's provider had begun with it: addresses with its words on them are the pool's, too */
+  readonly isBegunByUpstream: boolean;
   /** addresses given out by this pool, those on their way back included */
   readonly addresses: readonly IPAddress[];
   /** claims of this pool */

@@ -12,7 +12,7 @@ import {
 } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { asJson, deepEqual, ignoreNotFound, isAlreadyExists, type JsonObject } from '../../../machinery/index.ts';
-import { fieldManager, isDeleting, ownerOf, ownerReference, watchFilterLabel } from '../../shared/index.ts';
+import { fieldManager, filterLabelOf, isDeleting, ownerOf, ownerReference } from '../../shared/index.ts';
 import { abandonAnnotation } from '../common/names.ts';
 import { UnusableInput } from '../common/outcomes.ts';
 import { invalidMachineSpecReason } from '../server/conditions.ts';
@@ -89,7 +89,7 @@ async function create(scope: WholeScope, spec: OpenStackServerSpec): Promise<Ope
         metadata: {
           name,
           namespace,
-          labels: { [clusterNameLabel]: cluster.metadata.name ?? '', ...filterLabel(machine) },
+          labels: { [clusterNameLabel]: cluster.metadata.name ?? '', ...filterLabelOf(machine) },
           annotations: { [specAnnotation]: hashOf(machine.spec) },
           ownerReferences: [ownerReference(machine, OpenStackMachines)],
         },
@@ -103,12 +103,6 @@ async function create(scope: WholeScope, spec: OpenStackServerSpec): Promise<Ope
     assertOurs(scope, existing);
     return existing;
   }
-}
-
-/** Whoever looks after the machine looks after its server. */
-function filterLabel({ metadata }: OpenStackMachine): Record<string, string> {
-  const value = metadata.labels?.[watchFilterLabel];
-  return value === undefined ? {} : { [watchFilterLabel]: value };
 }
 
 function assertOurs({ machine }: WholeScope, server: OpenStackServer): void {

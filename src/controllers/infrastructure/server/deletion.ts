@@ -3,10 +3,11 @@ import { withoutFinalizer } from '../../shared/index.ts';
 import { notReady } from '../common/conditions.ts';
 import { openStackServerFinalizer, ownerMarkAnnotation } from '../common/names.ts';
 import { attempt } from '../common/outcomes.ts';
+import { isBegunByUpstream } from '../common/upstream.ts';
 import { instanceDeletedReason, instanceDeleteFailedReason, instanceReadyCondition } from './conditions.ts';
 import { findInstances, isGone } from './instance.ts';
 import { releaseClaim } from './pool-address.ts';
-import { findPorts } from './ports.ts';
+import { findPorts, namedPort } from './ports.ts';
 import { judge, type ServerScope, save, updateStatus } from './scope.ts';
 import { deleteTrunk } from './trunks.ts';
 import { deleteVolumes } from './volumes.ts';
@@ -18,8 +19,10 @@ const stuckMs = 300_000;
 const volumesMs = 10_000;
 
 /** Whether anything in a cloud can be this server's. */
-export function mayOwnResources({ metadata, status }: ServerScope['server']): boolean {
+export function mayOwnResources(server: ServerScope['server']): boolean {
+  const { metadata, status } = server;
   if (status?.resolved !== undefined || status?.instanceID !== undefined) return true;
+  if (isBegunByUpstream(server, openStackServerFinalizer)) return true;
   // an object that was moved here keeps its mark and loses its status
   const mark = metadata.annotations?.[ownerMarkAnnotation];
   return mark !== undefined && mark !== metadata.uid;
@@ -92,7 +95,7 @@ async function afterInstance(scope: ServerScope, id: string): Promise<Result | u
 async function deletePorts(scope: ServerScope): Promise<undefined> {
   const { server, cloud, context } = scope;
   const { resolved, resources } = server.status ?? {};
-  const wanted = resolved?.ports ?? server.spec.ports.map((port, index) => named(server, port.nameSuffix, index));
+  const wanted = resolved?.ports ?? server.spec.ports.map((port, index) => namedPort(server, port, index));
   const recorded = resources?.ports?.map(({ id }) => id) ?? [];
   const ids = recorded.length > 0 ? recorded : (await findPorts(scope, wanted)).map(({ id }) => id);
   const hasTrunks = server.spec.trunk === true || server.spec.ports.some(({ trunk }) => trunk === true);
@@ -105,10 +108,6 @@ async function deletePorts(scope: ServerScope): Promise<undefined> {
     }),
   );
   return undefined;
-}
-
-function named(server: ServerScope['server'], suffix: string | undefined, index: number): { name: string } {
-  return { name: `${server.metadata.name}-${suffix ?? index}` };
 }
 
 async function volumes(scope: ServerScope): Promise<Result | undefined> {

@@ -6,7 +6,7 @@ import { attempt, CloudFault, cloudFaultOf, mayHaveHappened } from '../common/ou
 import { dependencyFailedReason, instanceCreateFailedReason } from './conditions.ts';
 import { serverSpec } from './desired.ts';
 import { notePlace } from './loss.ts';
-import { recordPorts } from './ports.ts';
+import { findPorts, namedPort, recordPorts } from './ports.ts';
 import { type ServerScope, save, updateStatus } from './scope.ts';
 
 /** An answer that was lost may belong to a server nova is still writing down: time for it to appear in lists. */
@@ -46,7 +46,8 @@ export async function createInstance(scope: ServerScope, material: ServerMateria
 }
 
 /** Servers that carry our mark, the oldest first. */
-export async function findInstances({ cloud, context, server, owner }: ServerScope): Promise<Server[]> {
+export async function findInstances(scope: ServerScope): Promise<Server[]> {
+  const { cloud, context, server, owner } = scope;
   const { name = '' } = server.metadata;
   const found = await attempt(`Server ${name} cannot be looked for`, instanceCreateFailedReason, () =>
     collect(
@@ -54,9 +55,20 @@ export async function findInstances({ cloud, context, server, owner }: ServerSco
       cloud.openstack.compute.servers.list({ name: `^${name.replaceAll('.', '\\.')}$` }, { signal: context.signal }),
     ),
   );
+  const unmarked = found.filter(({ metadata }) => metadata[ownerMetadataKey] === undefined);
+  const upstreams = unmarked.length > 0 && scope.isBegunByUpstream ? await devicesOf(scope) : [];
   return found
-    .filter((one) => one.metadata[ownerMetadataKey] === owner && !isGone(one))
+    .filter((one) => one.metadata[ownerMetadataKey] === owner || (unmarked.includes(one) && upstreams.includes(one.id)))
+    .filter((one) => !isGone(one))
     .toSorted((a, b) => ((a.created ?? '') < (b.created ?? '') ? -1 : 1));
+}
+
+/** What the ports of the server are plugged into. Upstream's provider marks no server: one of the name that holds its ports is it. */
+async function devicesOf(scope: ServerScope): Promise<string[]> {
+  const { server } = scope;
+  const wanted =
+    server.status?.resolved?.ports ?? server.spec.ports.map((port, index) => namedPort(server, port, index));
+  return (await findPorts(scope, wanted)).map(({ deviceId }) => deviceId);
 }
 
 /** Nova keeps deleted servers in sight for a while. */

@@ -1,6 +1,7 @@
-import type { ResolvedPort } from '../../../api/index.ts';
+import { clusterNameLabel, type ResolvedPort } from '../../../api/index.ts';
 import { must } from '../../../machinery/index.ts';
 import { collect, type OpenStack, type Port, type PortSpec, type Ports } from '../../../openstack/index.ts';
+import { portName, upstreamClusterDescription } from '../common/names.ts';
 import { attempt } from '../common/outcomes.ts';
 import { carriesMark } from '../common/ownership.ts';
 import { portCreateFailedReason } from './conditions.ts';
@@ -38,6 +39,15 @@ export async function recordPorts(scope: ServerScope): Promise<void> {
   if (ids.length > 0) noteIds(scope, ids);
 }
 
+/** A port whose network nobody has looked up yet. */
+export function namedPort(
+  { metadata }: ServerScope['server'],
+  { nameSuffix }: { readonly nameSuffix?: string },
+  index: number,
+): { name: string } {
+  return { name: portName(metadata.name ?? '', index, nameSuffix) };
+}
+
 function noteIds({ server }: ServerScope, ids: readonly string[]): void {
   updateStatus(server, { resources: { ...server.status?.resources, ports: ids.map((id) => ({ id })) } });
 }
@@ -57,7 +67,17 @@ export async function findPorts(scope: ServerScope, wanted: readonly { readonly 
   const ports = await attempt('Ports cannot be looked for', portCreateFailedReason, () =>
     collect(cloud.openstack.network.ports.list(filter, { signal: context.signal })),
   );
-  return ids.length > 0 ? ports : ports.filter((port) => carriesMark(port, owner));
+  return ids.length > 0 ? ports : ports.filter((port) => carriesMark(port, owner) || isUpstreams(scope, port));
+}
+
+/** Upstream's provider writes the cluster's name on a port, or what the spec gives it; it takes any port of the name for its own. */
+function isUpstreams({ server, isBegunByUpstream }: ServerScope, { name, description }: Port): boolean {
+  if (!isBegunByUpstream) return false;
+  const given = server.spec.ports.find(
+    ({ nameSuffix }, index) => portName(server.metadata.name ?? '', index, nameSuffix) === name,
+  );
+  const usual = upstreamClusterDescription(server.metadata.labels?.[clusterNameLabel] ?? '');
+  return description === (given?.description ?? usual);
 }
 
 async function createPorts(scope: ServerScope, wanted: readonly ResolvedPort[]): Promise<Port[]> {

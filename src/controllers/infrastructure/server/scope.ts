@@ -19,13 +19,18 @@ export interface ServerScope {
   readonly observedState: ObservedState;
   /** what the server's cloud resources are marked with */
   readonly owner: string;
+  /** upstream's provider had begun with it: what it made by the server's names, without anybody's mark, is the server's, too */
+  readonly isBegunByUpstream: boolean;
   readonly memory: ServerMemory;
   /** what the object depends on from now on */
   readonly follows: Followed[];
 }
 
 export function createScope(
-  scope: Pick<ServerScope, 'context' | 'key' | 'original' | 'server' | 'cloud' | 'owner' | 'memory'>,
+  scope: Pick<
+    ServerScope,
+    'context' | 'key' | 'original' | 'server' | 'cloud' | 'owner' | 'isBegunByUpstream' | 'memory'
+  >,
 ): ServerScope {
   return { ...scope, observedState: observedStateOf(scope.cloud.observer), follows: [] };
 }

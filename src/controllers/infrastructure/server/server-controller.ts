@@ -26,16 +26,11 @@ import { draftOf, isDeleting, isFilteredOut, pausedBy, watchFilter, writeObject 
 import { createAttention } from '../common/attention.ts';
 import { authenticationCondition, notReady, openStackErrorReason, setAuthentication } from '../common/conditions.ts';
 import { defaultConcurrency, type InfrastructureDependencies } from '../common/dependencies.ts';
-import {
-  abandonAnnotation,
-  clusterDescription,
-  heldBack,
-  openStackServerFinalizer,
-  ownerMarkAnnotation,
-} from '../common/names.ts';
+import { abandonAnnotation, clusterDescription, heldBack, openStackServerFinalizer } from '../common/names.ts';
 import { CloudFault, cloudFaultOf, UnusableInput } from '../common/outcomes.ts';
 import { ownerId, ownerMark } from '../common/ownership.ts';
-import { recordIntent } from '../common/record-intent.ts';
+import { mayHaveMade, recordIntent } from '../common/record-intent.ts';
+import { isBegunByUpstream } from '../common/upstream.ts';
 import { warnOfNews } from '../common/warn.ts';
 import { indexByIdentity, rotationSource } from '../common/watches.ts';
 import { applyAddressPairs } from './address-pairs.ts';
@@ -74,7 +69,7 @@ export function openStackServerController(dependencies: InfrastructureDependenci
     if (isFilteredOut(cached, dependencies.watchFilter) || isPaused(context, cached)) return done();
     const uid = cached.metadata.uid ?? '';
     const server = await recordIntent(context, OpenStackServers, cached, openStackServerFinalizer);
-    if (server !== cached && cached.metadata.annotations?.[ownerMarkAnnotation] === undefined) memories.begin(uid);
+    if (server !== cached && !mayHaveMade(cached, openStackServerFinalizer)) memories.begin(uid);
     if (server.metadata.finalizers?.includes(openStackServerFinalizer) !== true) return done();
     const draft = draftOf(server);
     const result = await pass(context, key, server, draft);
@@ -113,6 +108,7 @@ export function openStackServerController(dependencies: InfrastructureDependenci
         server: draft,
         cloud,
         owner: ownerId(original),
+        isBegunByUpstream: isBegunByUpstream(original, openStackServerFinalizer),
         memory: memories.of(uid),
       });
     } catch (error) {

@@ -64,7 +64,28 @@ async function findVolumes(scope: ServerScope, reason: string): Promise<Volume[]
   const found = await attempt('Volumes cannot be looked for', reason, () =>
     collect(cloud.openstack.volume.volumes.list({ metadata: mark }, { signal: context.signal })),
   );
-  return found.filter(({ metadata, name }) => metadata[ownerMetadataKey] === owner && names.has(name));
+  const upstreams = scope.isBegunByUpstream ? await findUpstreams(scope, reason) : [];
+  return [
+    ...found.filter(({ metadata, name }) => metadata[ownerMetadataKey] === owner && names.has(name)),
+    ...upstreams,
+  ];
+}
+
+/** Upstream's provider knows its volumes by name; its words are on them as well. */
+async function findUpstreams(scope: ServerScope, reason: string): Promise<Volume[]> {
+  const { volumes } = scope.cloud.openstack.volume;
+  const { signal } = scope.context;
+  const lists = await Promise.all(
+    wantedVolumes(scope).map(async ({ name, desired }) => {
+      const named = await attempt('Volumes cannot be looked for', reason, () =>
+        collect(volumes.list({ name }, { signal })),
+      );
+      return named.filter(
+        ({ metadata, description }) => metadata[ownerMetadataKey] === undefined && description === desired.description,
+      );
+    }),
+  );
+  return lists.flat();
 }
 
 async function createVolume(scope: ServerScope, { name, desired }: DesiredVolume): Promise<Volume> {

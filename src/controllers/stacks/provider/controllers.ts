@@ -7,7 +7,7 @@ import {
   OpenStackNodeImageReleases,
   parseStackId,
 } from '../../../api/index.ts';
-import { errorMessage, getCondition } from '../../../machinery/index.ts';
+import { errorMessage, getCondition, type KubeObject } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -18,7 +18,17 @@ import {
   watchObjects,
   watchOwned,
 } from '../../../runtime/index.ts';
-import { draftOf, isDeleting, ownerReference, pausedBy, shows, writeObject } from '../../shared/index.ts';
+import {
+  draftOf,
+  filterLabelOf,
+  isDeleting,
+  isFilteredOut,
+  ownerReference,
+  pausedBy,
+  shows,
+  watchFilter,
+  writeObject,
+} from '../../shared/index.ts';
 import { markFalse, markTrue, summarize } from '../conditions.ts';
 import { defaultConcurrency, type StackDependencies } from '../dependencies.ts';
 import { stackFieldManager } from '../names.ts';
@@ -38,12 +48,13 @@ export function openStackStackReleaseController(dependencies: StackDependencies)
     for: OpenStackClusterStackReleases,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
     watches: [
-      watchObjects(OpenStackClusterStackReleases),
+      watchObjects(OpenStackClusterStackReleases, { predicates: watchFilter(dependencies.watchFilter) }),
       watchOwned(OpenStackNodeImageReleases, OpenStackClusterStackReleases),
     ],
     async reconcile(context, key) {
       const live = context.cache.lister(OpenStackClusterStackReleases).get(key);
-      if (!live || isDeleting(live) || pausedBy(live, undefined).length > 0) return done();
+      if (!live || isDeleting(live) || isFilteredOut(live, dependencies.watchFilter)) return done();
+      if (pausedBy(live, undefined).length > 0) return done();
       const draft = draftOf(live);
       const result = await keepImages(context, draft, dependencies);
       summarize(draft, [imagesReady], context.clock.now());
@@ -87,6 +98,12 @@ async function keepImages(
   return done();
 }
 
+/** None where there is none: a map without entries would be a change to every object there is. */
+function labelled(owner: KubeObject): { labels?: Record<string, string> } {
+  const labels = filterLabelOf(owner);
+  return Object.keys(labels).length === 0 ? {} : { labels };
+}
+
 /** The object of one image; answers whether it is ready. */
 async function keepImage(
   { client, cache, signal }: ReconcileContext,
@@ -100,6 +117,7 @@ async function keepImage(
     metadata: {
       namespace,
       name,
+      ...labelled(owner),
       ownerReferences: [ownerReference(owner, OpenStackClusterStackReleases, { controller: true })],
     },
     spec: { identityRef: owner.spec?.identityRef ?? { kind: 'Secret', name: 'openstack' }, image },
@@ -117,10 +135,14 @@ export function openStackNodeImageController(dependencies: StackDependencies): C
     name: 'openstack-node-image-release',
     for: OpenStackNodeImageReleases,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
-    watches: [watchObjects(OpenStackNodeImageReleases), watchOwned(Images, OpenStackNodeImageReleases)],
+    watches: [
+      watchObjects(OpenStackNodeImageReleases, { predicates: watchFilter(dependencies.watchFilter) }),
+      watchOwned(Images, OpenStackNodeImageReleases),
+    ],
     async reconcile(context, key) {
       const live = context.cache.lister(OpenStackNodeImageReleases).get(key);
-      if (!live || isDeleting(live) || pausedBy(live, undefined).length > 0) return done();
+      if (!live || isDeleting(live) || isFilteredOut(live, dependencies.watchFilter)) return done();
+      if (pausedBy(live, undefined).length > 0) return done();
       const draft = draftOf(live);
       await translate(context, draft);
       summarize(draft, [imageReady], context.clock.now());
@@ -149,6 +171,7 @@ async function translate(
     metadata: {
       namespace,
       name,
+      ...labelled(draft),
       ownerReferences: [ownerReference(draft, OpenStackNodeImageReleases, { controller: true })],
     },
     spec: imageFor(draft.spec),

@@ -91,10 +91,22 @@ export function createObjectApplier(): ObjectApplier {
       },
     };
     const result = await send(io, { ...change, desired: probe }, true);
-    const isSame = deepEqual(result['spec'], live['spec']);
+    const isSame =
+      deepEqual(result['spec'], live['spec']) ||
+      deepEqual(result['spec'], (await withDefaultsOfToday(io, change))['spec']);
     if (isSame) equal.set(uid, { text, generation });
     return isSame;
   };
+
+  /** Webhooks may give a template defaults it was stored without: that is no difference. Asked the same way, both have them. */
+  const withDefaultsOfToday = async (io: Io, { resource, live }: Change & { live: UnstructuredObject }) =>
+    await io.client.patch(
+      resource,
+      objectKey(live),
+      'merge',
+      { metadata: { annotations: { [topologyDryRunAnnotation]: '' } } },
+      { fieldManager: topologyManager, dryRun: true, signal: io.signal },
+    );
 
   return {
     differs({ desired, live }) {

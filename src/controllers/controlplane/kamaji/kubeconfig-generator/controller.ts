@@ -20,7 +20,7 @@ import {
   watchMapped,
   watchObjects,
 } from '../../../../runtime/index.ts';
-import { isDeleting, ownerReference, writeObject } from '../../../shared/index.ts';
+import { isDeleting, isFilteredOut, ownerReference, watchFilter, writeObject } from '../../../shared/index.ts';
 import { secretDrafts } from '../../plane-driver/secret-drafts.ts';
 import { defaultConcurrency } from '../../plane-reconcile.ts';
 import { kamajiFieldManager, managedByLabel, managedForLabel } from '../names.ts';
@@ -49,7 +49,7 @@ export function kubeconfigGeneratorController(dependencies: KamajiDependencies):
       informers.informer(TenantControlPlanes);
     },
     watches: [
-      watchObjects(KubeconfigGenerators),
+      watchObjects(KubeconfigGenerators, { predicates: watchFilter(dependencies.watchFilter) }),
       // also what a user or a group is called may follow from anything they say
       watchMapped(TenantControlPlanes, everyGenerator, {
         predicates: [
@@ -69,8 +69,9 @@ export function kubeconfigGeneratorController(dependencies: KamajiDependencies):
     ],
     async reconcile(context, key) {
       const generator = context.cache.lister(KubeconfigGenerators).get(key);
+      if (!generator || isFilteredOut(generator, dependencies.watchFilter)) return done();
       // what belongs to one that goes is collected after it
-      return generator && !isDeleting(generator) ? await keep(context, generator) : done();
+      return isDeleting(generator) ? done() : await keep(context, generator);
     },
   });
 }

@@ -1,0 +1,206 @@
+import {
+  CustomResourceDefinitions,
+  Deployments,
+  MutatingWebhookConfigurations,
+  Namespaces,
+  type Provider,
+  Providers,
+  ValidatingWebhookConfigurations,
+  type WebhookConfiguration,
+} from '../../api/index.ts';
+import type { Client, RestMapper } from '../../client/index.ts';
+import {
+  type Clock,
+  inParallel,
+  isAlreadyExists,
+  isJsonObject,
+  isNotFound,
+  type KubeObject,
+  type Resource,
+} from '../../machinery/index.ts';
+import { configurationName } from '../../webhooks/index.ts';
+import { systemNamespace } from '../controller-identity.ts';
+import { applyInstallation } from '../install/apply-installation.ts';
+import { applyKinds, definitionsAtOnce } from '../install/apply-kinds.ts';
+import type { Installation } from '../install/installation.ts';
+import { installedLabels, isInstalledByUs } from '../install/labels.ts';
+import { migrateStorage } from '../install/storage-migration.ts';
+import { controllersKey } from '../install/workload.ts';
+import { disownDefinition, replaceDefinition } from './definitions.ts';
+import { findNamed } from './find-named.ts';
+import { listed } from './listed.ts';
+import type { FoundManager } from './managers.ts';
+import { adoptionManager } from './owners.ts';
+import {
+  type AdoptionRecord,
+  type RecordedManager,
+  type SavedKind,
+  type SavedObject,
+  saveObject,
+  writeAdoption,
+} from './record.ts';
+import { stopManagers } from './stop-managers.ts';
+import type { Survey } from './survey.ts';
+import { switchOff } from './switch-webhooks.ts';
+import { waitFor } from './wait.ts';
+
+export interface AdoptionIo {
+  readonly client: Client;
+  readonly mapper: RestMapper;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  onProgress(line: string): void;
+}
+
+export interface AdoptOptions extends AdoptionIo {
+  readonly installation: Installation;
+  /** false: somebody runs the controllers from outside */
+  readonly withControllers: boolean;
+}
+
+/** images are pulled meanwhile */
+const readyPatienceMs = 300_000;
+
+/**
+ * Notes everything as it is, so that it can be given back. Until the note is complete nothing of upstream is changed; begun again it
+ * is written anew.
+ */
+export async function beginAdoption(io: AdoptionIo, survey: Survey): Promise<AdoptionRecord> {
+  const { client, signal, onProgress } = io;
+  const namespace = await findNamed(client, Namespaces, systemNamespace, signal);
+  // one that an earlier try made goes again
+  const hadNamespace = namespace !== undefined && !isInstalledByUs(namespace);
+  await ensureNamespace(client, signal);
+  const objects: [SavedObject, KubeObject][] = [
+    ...survey.kinds.map((object) => saved('definition', object)),
+    ...survey.configurations.map(({ resource, object }) =>
+      saved(resource.kind === MutatingWebhookConfigurations.kind ? 'mutating' : 'validating', {
+        ...object,
+        apiVersion: `${resource.group}/${resource.version}`,
+        kind: resource.kind,
+      }),
+    ),
+    ...survey.inventory.map((object) => saved('provider', object)),
+  ];
+  for (const [key, object] of objects) await saveObject(client, key, object, signal);
+  const kinds = await listed(client, CustomResourceDefinitions, signal);
+  const record: AdoptionRecord = {
+    phase: 'adopting',
+    managers: survey.managers.map(recorded),
+    saved: objects.map(([key]) => key),
+    stoppedWebhooks: survey.configurations.flatMap(({ stopped }) => stopped.map(({ name }) => name)),
+    hadNamespace,
+    hadKinds: kinds.map(({ metadata }) => metadata.name ?? ''),
+  };
+  await writeAdoption(client, record, signal);
+  onProgress(`noted ${objects.length} objects of upstream in ConfigMaps of ${systemNamespace}`);
+  return record;
+}
+
+/** From the note to the end. Ended at any step, it is called again and goes on: every step looks first. */
+export async function carryOutAdoption(options: AdoptOptions, record: AdoptionRecord): Promise<void> {
+  const { client, clock, signal, onProgress } = options;
+  await stopManagers(client, record.managers, { clock, signal });
+  onProgress(`stopped ${record.managers.length} managers`);
+  await switchWebhooksOff(client, record, signal);
+  await forgetInventory(client, record, signal);
+  await takeKinds(options, record);
+  if (options.withControllers) {
+    await applyInstallation(client, options.mapper, options.installation, { clock, signal, onApplied: () => {} });
+    onProgress('installed the controllers');
+    await waitFor(() => whatIsMissing(client, signal), {
+      clock,
+      signal,
+      patienceMs: readyPatienceMs,
+      hint: `look at the Pods of ${systemNamespace}; run the same command again to go on, or with --release to go back`,
+    });
+    await migrateStorage(client, isInstalledByUs, {
+      signal,
+      onMigrated: (name, objects, version) => onProgress(`stored ${objects} objects of ${name} as ${version}`),
+      onRefused: (name, reason) => onProgress(`${name} is not stored in one version yet: ${reason}`),
+    });
+  }
+  await writeAdoption(client, { ...record, phase: 'adopted' }, signal);
+}
+
+function saved(kind: SavedKind, object: KubeObject): [SavedObject, KubeObject] {
+  const { name = '', namespace } = object.metadata;
+  return [{ kind, name, ...(namespace !== undefined && { namespace }) }, object];
+}
+
+function recorded({ namespace, name, replicas, podLabels, known }: FoundManager): RecordedManager {
+  return { namespace, name, replicas, podLabels, leases: known.leases };
+}
+
+async function ensureNamespace(client: Client, signal: AbortSignal): Promise<void> {
+  const namespace = {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: systemNamespace, labels: { ...installedLabels } },
+  };
+  await client.create(Namespaces, namespace, { fieldManager: adoptionManager, signal }).catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error;
+  });
+}
+
+async function switchWebhooksOff(client: Client, record: AdoptionRecord, signal: AbortSignal): Promise<void> {
+  const stopped = new Set(record.stoppedWebhooks);
+  for (const { kind, name } of record.saved) {
+    const resource = configurationKind(kind);
+    if (resource) await switchOff(client, resource, name, { stopped, signal });
+  }
+}
+
+/** The kind of a saved webhook configuration; undefined for what is none. */
+export function configurationKind(kind: SavedKind): Resource<WebhookConfiguration> | undefined {
+  if (kind === 'mutating') return MutatingWebhookConfigurations;
+  return kind === 'validating' ? ValidatingWebhookConfigurations : undefined;
+}
+
+/** Of one provider clusterctl knows one entry: ours from now on. */
+async function forgetInventory(client: Client, record: AdoptionRecord, signal: AbortSignal): Promise<void> {
+  for (const { kind, name, namespace } of record.saved) {
+    if (kind !== 'provider') continue;
+    const key = { name, ...(namespace !== undefined && { namespace }) };
+    await client.delete<Provider>(Providers, key, { signal }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  }
+}
+
+async function takeKinds(
+  { client, clock, signal, installation, onProgress }: AdoptOptions,
+  record: AdoptionRecord,
+): Promise<void> {
+  const taken = new Set(record.saved.filter(({ kind }) => kind === 'definition').map(({ name }) => name));
+  const some = { atOnce: definitionsAtOnce };
+  const wanted = installation.kinds.filter(({ metadata }) => taken.has(metadata.name ?? ''));
+  await inParallel(wanted, (definition) => replaceDefinition(client, definition, signal), some);
+  await applyKinds(client, installation.kinds, { clock, signal });
+  await inParallel(taken, (name) => disownDefinition(client, name, signal), some);
+  onProgress(`took over ${taken.size} kinds, and brought what was missing`);
+}
+
+/** Ours are ready when one replica is, and API servers know whom to trust. */
+async function whatIsMissing(client: Client, signal: AbortSignal): Promise<string | undefined> {
+  const { status } = await client.get(Deployments, controllersKey, { signal });
+  if ((status?.availableReplicas ?? 0) === 0) {
+    return `Deployment ${controllersKey.namespace}/${controllersKey.name} has no replica that is available`;
+  }
+  for (const resource of [MutatingWebhookConfigurations, ValidatingWebhookConfigurations]) {
+    const found = await findNamed<WebhookConfiguration>(client, resource, configurationName, signal);
+    if (!found?.webhooks?.every(({ clientConfig }) => clientConfig?.caBundle !== undefined)) {
+      return `${resource.kind} ${configurationName} does not say yet whom to trust`;
+    }
+  }
+  const kinds = (await listed(client, CustomResourceDefinitions, signal)).filter(isInstalledByUs);
+  const untrusted = kinds.find(
+    ({ spec }) => spec.conversion?.strategy === 'Webhook' && !hasBundle(spec.conversion.webhook),
+  );
+  return untrusted && `the definition ${untrusted.metadata.name} does not say yet whom to trust`;
+}
+
+function hasBundle(webhook: unknown): boolean {
+  const config = isJsonObject(webhook) ? webhook['clientConfig'] : undefined;
+  return isJsonObject(config) && typeof config['caBundle'] === 'string';
+}

@@ -1,0 +1,128 @@
+import { type CustomResourceDefinition, notActedOn } from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
+import { isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import type { FoundManager } from './managers.ts';
+
+/** What stands against a take-over, each with what to do instead. */
+export async function obstaclesOf(
+  client: Client,
+  managers: readonly FoundManager[],
+  definitions: readonly CustomResourceDefinition[],
+  { ours, signal }: { ours: ReadonlyMap<string, CustomResourceDefinition>; signal: AbortSignal },
+): Promise<string[]> {
+  return [
+    ...managers.flatMap(versionObstacle),
+    ...(await planeObstacles(client, managers, definitions, signal)),
+    ...(await unusedKindObstacles(client, definitions, signal)),
+    ...definitions.flatMap((definition) => storedObstacle(definition, ours)),
+  ];
+}
+
+function versionObstacle({ known, namespace, name, version }: FoundManager): string[] {
+  if (known.fate === 'stays' || !known.versions) return [];
+  const [from, before] = known.versions;
+  const where = `${known.title} (Deployment ${namespace}/${name})`;
+  if (version === undefined) {
+    return [
+      `the version of ${where} is not known: its image has no tag, and clusterctl's inventory no entry; give it one of them`,
+    ];
+  }
+  const number = numberOf(version);
+  if (number < numberOf(from)) return [`${where} has ${version}: upgrade it to ${from} or newer first`];
+  if (number >= numberOf(before)) {
+    return [`${where} has ${version}, which is newer than this program knows (before ${before}): use a newer Capstan`];
+  }
+  return [];
+}
+
+/** `v1.14.2` and `1.14` as a number to compare by: majors and minors count. */
+function numberOf(version: string): number {
+  const [, major = '0', minor = '0'] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
+  return Number(major) * 10_000 + Number(minor);
+}
+
+/**
+ * Control planes that run as Pods. Ours has the same names for most of their parts and makes the Pods in its own way: their sets would be
+ * rolled, and data that lies elsewhere would not be found. So they are left to who made them.
+ */
+async function planeObstacles(
+  client: Client,
+  managers: readonly FoundManager[],
+  definitions: readonly CustomResourceDefinition[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const obstacles: string[] = [];
+  const kinds = new Map<string, string>();
+  for (const { known } of managers) for (const kind of known.planeKinds ?? []) kinds.set(kind, known.title);
+  for (const [kind, title] of kinds) {
+    const [first, count] = await someOf(client, definitions, kind, signal);
+    if (!first) continue;
+    obstacles.push(
+      `${placeOf(first)}${count > 1 ? ` and ${count - 1} more` : ''} of ${kind} run as Pods that ${title} made: taken over, their Pods would be made anew and their data not be found; back up their etcd and restore it into new planes, here after the old ones are gone or in another management cluster`,
+    );
+  }
+  return obstacles;
+}
+
+/** Kinds no controller of ours acts on: their machines would be nobody's. */
+async function unusedKindObstacles(
+  client: Client,
+  definitions: readonly CustomResourceDefinition[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const obstacles: string[] = [];
+  for (const { kind, resource, note } of notActedOn) {
+    const [first, count] = await someOf(client, definitions, resource, signal);
+    if (first)
+      obstacles.push(
+        `${count} ${kind} exist, among them ${placeOf(first)}, and no controller of ours acts on them. ${note}`,
+      );
+  }
+  return obstacles;
+}
+
+/** Objects stored in a version that our definition has not would be lost with it. */
+function storedObstacle(
+  { metadata, status }: CustomResourceDefinition,
+  ours: ReadonlyMap<string, CustomResourceDefinition>,
+): string[] {
+  const wanted = ours.get(metadata.name ?? '');
+  if (!wanted) return [];
+  const known = new Set(wanted.spec.versions.map(({ name }) => name));
+  const lost = (status?.storedVersions ?? []).filter((version) => !known.has(version));
+  if (lost.length === 0) return [];
+  return [
+    `objects of ${metadata.name} may be stored as ${lost.join(', ')}, which this program does not know: let the provider migrate them (clusterctl upgrade does), so that status.storedVersions of the definition does not name it any more`,
+  ];
+}
+
+/** How many objects of a kind are shown to be there, and the first of them. */
+async function someOf(
+  client: Client,
+  definitions: readonly CustomResourceDefinition[],
+  name: string,
+  signal: AbortSignal,
+): Promise<[first: KubeObject | undefined, count: number]> {
+  const definition = definitions.find(({ metadata }) => metadata.name === name);
+  const version = definition?.spec.versions.find(({ storage }) => storage)?.name;
+  if (!definition || version === undefined) return [undefined, 0];
+  const { group, names, scope } = definition.spec;
+  const resource: Resource<KubeObject> = {
+    group,
+    version,
+    kind: names.kind,
+    plural: names.plural,
+    namespaced: scope === 'Namespaced',
+  };
+  try {
+    const { items, metadata } = await client.list(resource, { limit: 100, signal });
+    return [items[0], items.length + Number(metadata.remainingItemCount ?? 0)];
+  } catch (error) {
+    if (isNotFound(error)) return [undefined, 0];
+    throw error;
+  }
+}
+
+function placeOf({ metadata: { namespace, name = '' } }: KubeObject): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}

@@ -1,0 +1,21 @@
+import { type Client, objectKey } from '../../client/index.ts';
+import type { KubeObject, ManagedFieldsEntry, Resource } from '../../machinery/index.ts';
+
+/** Of everything that is written while clusters are taken over or given back. */
+export const adoptionManager = 'capstan-adoption';
+
+/** Gives the fields of an object the owners they had; nothing else is changed. */
+export async function restoreOwners<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  object: T,
+  { managedFields, signal }: { managedFields: readonly ManagedFieldsEntry[] | undefined; signal: AbortSignal },
+): Promise<void> {
+  const isOurs = object.metadata.managedFields?.some(({ manager }) => manager === adoptionManager) ?? false;
+  if (!isOurs || !managedFields || managedFields.length === 0) return;
+  const patch = { metadata: { managedFields: managedFields.map((entry) => ({ ...entry })) } };
+  await client.patch(resource, objectKey(object), 'merge', JSON.parse(JSON.stringify(patch)), {
+    fieldManager: adoptionManager,
+    signal,
+  });
+}

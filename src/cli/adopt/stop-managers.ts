@@ -1,0 +1,97 @@
+import { Deployments, type Lease, Leases, Pods } from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
+import { type Clock, formatLabelSelectorObject, isNotFound, parseRfc3339 } from '../../machinery/index.ts';
+import { accountName, systemNamespace } from '../controller-identity.ts';
+import type { RecordedManager } from './record.ts';
+import { waitFor } from './wait.ts';
+
+const by = { fieldManager: 'capstan-adoption' };
+/** a manager may finish what it is at */
+const patienceMs = 120_000;
+const hint = 'run the same command again to go on, or `capstan adopt --release` to go back';
+
+interface Options {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Scales managers to zero, and waits until nobody of them works any more. */
+export async function stopManagers(
+  client: Client,
+  managers: readonly RecordedManager[],
+  options: Options,
+): Promise<void> {
+  for (const manager of managers) await scale(client, manager, 0, options.signal);
+  for (const manager of managers) {
+    await waitFor(() => whoWorks(client, manager, options), { ...options, patienceMs, hint });
+  }
+}
+
+/** As many replicas as there were. */
+export async function startManagers(
+  client: Client,
+  managers: readonly RecordedManager[],
+  { signal }: Options,
+): Promise<void> {
+  for (const manager of managers) await scale(client, manager, manager.replicas, signal);
+}
+
+export async function scale(
+  client: Client,
+  { namespace, name }: Pick<RecordedManager, 'namespace' | 'name'>,
+  replicas: number,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const key = { namespace, name };
+    const { spec } = await client.get(Deployments, key, { signal });
+    if ((spec.replicas ?? 1) === replicas) return;
+    await client.patch(Deployments, key, 'merge', { spec: { replicas } }, { ...by, signal });
+  } catch (error) {
+    // somebody has taken it away altogether
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+/** What of a manager is still there. Its lease counts, too: a manager may run outside of the cluster. */
+async function whoWorks(client: Client, manager: RecordedManager, options: Options): Promise<string | undefined> {
+  const { namespace, name, podLabels, leases } = manager;
+  const labelSelector = formatLabelSelectorObject({ matchLabels: { ...podLabels } });
+  if (Object.keys(podLabels).length > 0) {
+    const { items } = await client.list(Pods, { namespace, labelSelector, limit: 1, signal: options.signal });
+    const [pod] = items;
+    if (pod) return `Pod ${namespace}/${pod.metadata.name} of ${name} still runs`;
+  }
+  return await whoLeads(client, { namespace, names: leases, pods: `${name}-` }, options);
+}
+
+/** Ours do not work any more: neither those in the cluster nor one from outside. */
+export async function waitForOwnEnd(client: Client, options: Options): Promise<void> {
+  const own = { namespace: systemNamespace, names: [accountName], pods: `${accountName}-` };
+  await waitFor(() => whoLeads(client, own, options), {
+    ...options,
+    patienceMs: 60_000,
+    hint: 'a `capstan controller` works for this cluster from outside: stop it, and run the same command again',
+  });
+}
+
+/** A lease that is held: by its name, or by a Pod of the manager. */
+async function whoLeads(
+  client: Client,
+  { namespace, names, pods }: { namespace: string; names: readonly string[]; pods: string },
+  { clock, signal }: Options,
+): Promise<string | undefined> {
+  const { items } = await client.list(Leases, { namespace, signal });
+  const held = items.find(
+    (lease) =>
+      (names.includes(lease.metadata.name ?? '') || lease.spec?.holderIdentity?.startsWith(pods) === true) &&
+      isHeld(lease, clock.now()),
+  );
+  return held && `${held.spec?.holderIdentity} still holds the lease ${namespace}/${held.metadata.name}`;
+}
+
+function isHeld({ spec }: Lease, nowMs: number): boolean {
+  const { holderIdentity = '', renewTime, leaseDurationSeconds = 0 } = spec ?? {};
+  const renewed = parseRfc3339(renewTime ?? '');
+  return holderIdentity !== '' && renewed !== undefined && renewed + leaseDurationSeconds * 1000 > nowMs;
+}
