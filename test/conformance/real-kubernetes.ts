@@ -14,12 +14,13 @@ import { freePorts } from '../support/ports.ts';
 import { type RunningProcess, startProcess } from '../support/process.ts';
 import type { Programs } from './go-build.ts';
 
-/** A real control plane on loopback: etcd, kube-apiserver and kube-controller-manager, without nodes. */
+/** A real control plane on loopback: etcd, kube-apiserver, kube-controller-manager and perhaps kube-scheduler, without nodes. */
 export interface RealKubernetes {
   readonly kubeconfig: string;
   readonly url: string;
   /** PEM file of the authority that signs for clients and servers */
   readonly authorityFile: string;
+  readonly pids: Readonly<Record<'etcd' | 'kube-apiserver', number>>;
   /** ends the processes and removes their data */
   stop(): Promise<void>;
 }
@@ -35,7 +36,10 @@ const readyPatienceMs = 120_000;
  */
 export async function startRealKubernetes(
   programs: Programs,
-  { address = host }: { address?: string } = {},
+  {
+    address = host,
+    scheduler,
+  }: { address?: string /** the program; absent: nobody gives Pods to nodes */; scheduler?: string } = {},
 ): Promise<RealKubernetes> {
   const directory = await mkdtemp(join(tmpdir(), 'real-kubernetes-'));
   const running: RunningProcess[] = [];
@@ -49,7 +53,8 @@ export async function startRealKubernetes(
     const url = `https://${address}:${apiPort}`;
     const kubeconfig = join(directory, 'kubeconfig');
     await writeFile(kubeconfig, JSON.stringify(adminKubeconfig(url, pki), undefined, 2), { mode: 0o600 });
-    running.push(startProcess(programs.etcd, etcdArguments(directory, clientPort, peerPort)));
+    const etcd = startProcess(programs.etcd, etcdArguments(directory, clientPort, peerPort));
+    running.push(etcd);
     const api = startProcess(
       programs['kube-apiserver'],
       apiServerArguments(pki, { address, port: apiPort, etcdPort: clientPort }),
@@ -57,7 +62,9 @@ export async function startRealKubernetes(
     running.push(api);
     await isReady(api, url, pki);
     running.push(startProcess(programs['kube-controller-manager'], controllerArguments(pki, kubeconfig)));
-    return { kubeconfig, url, authorityFile: pki.path('ca.crt'), stop };
+    if (scheduler !== undefined) running.push(startProcess(scheduler, schedulerArguments(kubeconfig)));
+    const pids = { etcd: etcd.pid, 'kube-apiserver': api.pid };
+    return { kubeconfig, url, authorityFile: pki.path('ca.crt'), pids, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -181,6 +188,10 @@ function controllerArguments(pki: Pki, kubeconfig: string): string[] {
     'cluster-signing-cert-file': pki.path('ca.crt'),
     'cluster-signing-key-file': pki.path('ca.key'),
   });
+}
+
+function schedulerArguments(kubeconfig: string): string[] {
+  return flags({ kubeconfig, 'bind-address': host, 'secure-port': 0, 'leader-elect': 'false' });
 }
 
 async function isReady(api: RunningProcess, url: string, pki: Pki): Promise<void> {

@@ -1,0 +1,96 @@
+import { ConfigMaps, SubjectAccessReviews } from '../../api/index.ts';
+import { type KubeletCaller, type KubeletEndpoint, startKubeletEndpoint } from '../../apiserver/index.ts';
+import type { Client } from '../../client/index.ts';
+import { asUnstructured, CapstanError, type Clock, ignoreNotFound } from '../../machinery/index.ts';
+import { createAuthority, issueCertificate } from '../../pki/index.ts';
+import type { PodHost } from '../../podhost/index.ts';
+
+/** where every Kubernetes says who vouches for those that call servers beside it */
+const authentication = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
+/** the port of kubelets; every simulated node has an address of its own */
+const kubeletPort = 10_250;
+/** how long an answer about somebody's rights is believed */
+const rightsMs = 60_000;
+const maxRemembered = 1_000;
+
+export interface KubeletOptions {
+  /** reads who may call, and asks what they may do */
+  readonly provider: Client;
+  readonly host: PodHost;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Logs, sessions and ports of the node's Pods, for the API server and whoever else may. */
+export async function startKubelet(options: KubeletOptions): Promise<KubeletEndpoint> {
+  const { provider, host, nodeName, clock, signal } = options;
+  const map = await provider.get(ConfigMaps, authentication, { signal }).catch(ignoreNotFound);
+  const clientAuthorities = map?.data?.['client-ca-file'];
+  if (clientAuthorities === undefined) {
+    throw new CapstanError(
+      'CAP_NODE_REFUSED',
+      'that Kubernetes does not say whose certificates it accepts, so nobody could be let in to logs and ports of Pods',
+      { hint: 'start its API server with --client-ca-file' },
+    );
+  }
+  const authority = await createAuthority({ commonName: `${nodeName}-ca`, clock });
+  const certificate = await issueCertificate({
+    authority,
+    commonName: `system:node:${nodeName}`,
+    organizations: ['system:nodes'],
+    hosts: [host.address, nodeName],
+    usages: ['server'],
+    clock,
+  });
+  return await startKubeletEndpoint({
+    host: host.address,
+    port: kubeletPort,
+    clock,
+    certificate,
+    clientAuthorities,
+    authorize: rightsOnNode(provider, nodeName, clock),
+    pods: {
+      find: (namespace, name) => {
+        const pod = host.findPod(namespace, name);
+        return pod && asUnstructured(pod);
+      },
+      logs: host.podLogs,
+      connect: host.podConnector,
+      execute: host.podExecutor,
+      attach: host.podAttacher,
+    },
+  });
+}
+
+/** Whoever may use the proxy of the node may ask it, as with every kubelet. */
+function rightsOnNode(
+  client: Client,
+  nodeName: string,
+  clock: Clock,
+): (caller: KubeletCaller, verb: 'get' | 'create') => Promise<boolean> {
+  const remembered = new Map<string, { allowed: boolean; until: number }>();
+  return async ({ name, groups }, verb) => {
+    const key = JSON.stringify([name, groups, verb]);
+    const known = remembered.get(key);
+    if (known && clock.now() < known.until) return known.allowed;
+    const review = await client.create(
+      SubjectAccessReviews,
+      {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        metadata: {},
+        spec: {
+          user: name,
+          groups: [...groups, 'system:authenticated'],
+          resourceAttributes: { verb, resource: 'nodes', subresource: 'proxy', name: nodeName },
+        },
+      },
+      { fieldManager: 'capstan' },
+    );
+    const allowed = review.status?.allowed === true;
+    if (remembered.size >= maxRemembered) remembered.clear();
+    remembered.set(key, { allowed, until: clock.now() + rightsMs });
+    return allowed;
+  };
+}

@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ProcessOptions } from './process.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/**
+ * The program under test: the sources by default, so that a stale build never passes for them. CAPSTAN_PROGRAM names a
+ * script to run instead (`bin/capstan.js` for what is shipped).
+ */
+export function capstanProgram(): string[] {
+  const script = process.env['CAPSTAN_PROGRAM'];
+  return script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
+}
+
+/** Where and how it is run. */
+export function capstanEnvironment(): ProcessOptions {
+  return { cwd: root, env: { ...(process.env as Record<string, string>), NO_COLOR: '1' } };
+}
