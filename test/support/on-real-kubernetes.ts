@@ -5,6 +5,7 @@ import { findOrBuildPrograms, findOrBuildScheduler } from '../conformance/go-bui
 import { startRealKubernetes } from '../conformance/real-kubernetes.ts';
 import type { CapstanOptions, CapstanProcess } from './capstan.ts';
 import { startController } from './controller-process.ts';
+import { startSimulatedNode } from './node-process.ts';
 import { freePorts } from './ports.ts';
 import { type RunningProcess, startProcess } from './process.ts';
 import { capstanEnvironment, capstanProgram } from './program.ts';
@@ -14,6 +15,11 @@ export const managementVariable = 'CAPSTAN_E2E_MANAGEMENT';
 
 export function isOnRealKubernetes(): boolean {
   return process.env[managementVariable] === 'real-kubernetes';
+}
+
+/** The name of a step that finds or makes the providers of upstream, whose Pods only the embedded API has stand-ins for. */
+export function preparing(name: string): string {
+  return isOnRealKubernetes() ? `${name} (a step of the embedded API, whose Pods stand for upstream's managers)` : name;
 }
 
 const startPatienceMs = 60_000;
@@ -53,10 +59,7 @@ export async function startOnRealKubernetes(options: CapstanOptions): Promise<Ca
       args: ['--controllers', options.controllers ?? 'none', '--backup-directory', join(data, 'backups'), ...rest],
     });
     running.push(controller.process);
-    if (pods) {
-      const node = ['--simulated', '--install', '--kubeconfig', kubeconfig, '--data-dir', join(data, 'node')];
-      await start('node', ...node);
-    }
+    if (pods) running.push(await startSimulatedNode({ kubeconfig, directory: join(data, 'node') }));
     return {
       url,
       port: Number(new URL(url).port),

@@ -184,12 +184,20 @@ function refuse(response: ServerResponse, error: unknown): void {
 
 function parse(url: string): Asked | undefined {
   const { pathname, searchParams: query } = new URL(url, 'https://kubelet');
-  const [what = '', namespace = '', name = '', ...rest] = pathname.split('/').slice(1).map(decodeURIComponent);
+  const [what = '', namespace = '', name = '', ...rest] = pathname.split('/').slice(1).map(decoded);
   if (what !== 'healthz' && (namespace === '' || name === '' || rest.length > 2)) return undefined;
   const hasContainer = what !== 'portForward';
   const container = hasContainer ? (rest.at(-1) ?? '') : '';
   const uid = hasContainer && rest.length < 2 ? undefined : rest[0];
   return { what, namespace, name, uid, container, query };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw statusError.badRequest(`the path has "${part}" in it, which is no text`);
+  }
 }
 
 /** API servers name the streams of a session otherwise to a kubelet than clients do to them. */

@@ -19,7 +19,7 @@ import { lockDirectory } from '../../store/index.ts';
 import { explained } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { defaultDataDirectory } from '../management-api.ts';
-import { machineIdIn, refuseTaken, requireRights, usualTaints } from '../node/guard.ts';
+import { machineIdIn, refuseTaken, requireNodeAuthorizer, requireRights, usualTaints } from '../node/guard.ts';
 import { startKubelet } from '../node/kubelet.ts';
 import { watchForScheduler } from '../node/missing-scheduler.ts';
 import { installNodeRights, nodeObjects, nodeUser, providerUser, storageClassName } from '../node/rights.ts';
@@ -101,9 +101,11 @@ async function runNode({ config, name, directory, network, taints, install, cont
     const startTaints = taints ?? (await usualTaints(administrator, signal));
     const simulation = simulatedPods({ directory: join(directory, 'pods'), log, network });
     stops.unshift(() => simulation.close());
+    const own = as(nodeUser(name));
+    await requireNodeAuthorizer(own, name, signal);
     const host = await startPodHost(
       {
-        client: guestClient({ node: as(nodeUser(name)), provider, nodeName: name }),
+        client: guestClient({ node: own, provider, nodeName: name }),
         clock: systemClock,
         random: systemRandom,
         log,
@@ -119,8 +121,8 @@ async function runNode({ config, name, directory, network, taints, install, cont
       signal,
     );
     stops.unshift(() => host.stop());
-    const kubelet = await startKubelet({ provider, host, nodeName: name, clock, signal });
-    stops.unshift(() => kubelet.close());
+    const kubelet = await startKubelet({ provider, host, nodeName: name, clock, log, signal });
+    stops.unshift(async () => kubelet?.close());
     stdout(`management API  ${config.server}\n`);
     for (const line of linesOf(name, host, startTaints)) stdout(`${line}\n`);
     stdout('ready\n');

@@ -2,7 +2,15 @@ import { join } from 'node:path';
 import { Leases, Nodes, SubjectAccessReviews, type Taint } from '../../api/index.ts';
 import type { UserInfo } from '../../apiserver/index.ts';
 import type { Client } from '../../client/index.ts';
-import { CapstanError, type Clock, ignoreNotFound, type Random } from '../../machinery/index.ts';
+import {
+  CapstanError,
+  type Clock,
+  errorMessage,
+  ignoreNotFound,
+  isForbidden,
+  isNotFound,
+  type Random,
+} from '../../machinery/index.ts';
 import { readIfPresent, writeFileAtomic } from '../../pki/index.ts';
 import { simulatedLabels } from '../../podhost/index.ts';
 
@@ -79,4 +87,18 @@ export async function requireRights(administrator: Client, account: UserInfo, si
   throw new CapstanError('CAP_NODE_REFUSED', 'the account of simulated nodes has no rights in that Kubernetes', {
     hint: 'start once with --install, or apply what `capstan node --simulated --install --dry-run` prints',
   });
+}
+
+/** Rights of nodes are given by an authorizer of their own, which nearly every Kubernetes has. */
+export async function requireNodeAuthorizer(node: Client, name: string, signal: AbortSignal): Promise<void> {
+  try {
+    await node.get(Nodes, { name }, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return;
+    if (!isForbidden(error)) throw error;
+    throw new CapstanError('CAP_NODE_REFUSED', `that Kubernetes lets no node read itself: ${errorMessage(error)}`, {
+      hint: 'start its API server with --authorization-mode=Node,RBAC, and use a kubeconfig that may impersonate nodes',
+      cause: error,
+    });
+  }
 }

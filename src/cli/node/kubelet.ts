@@ -1,9 +1,10 @@
 import { ConfigMaps, SubjectAccessReviews } from '../../api/index.ts';
 import { type KubeletCaller, type KubeletEndpoint, startKubeletEndpoint } from '../../apiserver/index.ts';
-import type { Client } from '../../client/index.ts';
-import { asUnstructured, CapstanError, type Clock, ignoreNotFound } from '../../machinery/index.ts';
+import { type Client, formatKey } from '../../client/index.ts';
+import { asUnstructured, type Clock, isForbidden, isNotFound } from '../../machinery/index.ts';
 import { createAuthority, issueCertificate } from '../../pki/index.ts';
 import type { PodHost } from '../../podhost/index.ts';
+import type { Logger } from '../../runtime/index.ts';
 
 /** where every Kubernetes says who vouches for those that call servers beside it */
 const authentication = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
@@ -19,20 +20,23 @@ export interface KubeletOptions {
   readonly host: PodHost;
   readonly nodeName: string;
   readonly clock: Clock;
+  readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
-/** Logs, sessions and ports of the node's Pods, for the API server and whoever else may. */
-export async function startKubelet(options: KubeletOptions): Promise<KubeletEndpoint> {
-  const { provider, host, nodeName, clock, signal } = options;
-  const map = await provider.get(ConfigMaps, authentication, { signal }).catch(ignoreNotFound);
+/** Logs, sessions and ports of the node's Pods, for the API server and whoever else may. Undefined: nobody could be let in. */
+export async function startKubelet(options: KubeletOptions): Promise<KubeletEndpoint | undefined> {
+  const { provider, host, nodeName, clock, signal, log } = options;
+  const map = await provider.get(ConfigMaps, authentication, { signal }).catch((error: unknown) => {
+    if (!isNotFound(error) && !isForbidden(error)) throw error;
+    return undefined;
+  });
   const clientAuthorities = map?.data?.['client-ca-file'];
   if (clientAuthorities === undefined) {
-    throw new CapstanError(
-      'CAP_NODE_REFUSED',
-      'that Kubernetes does not say whose certificates it accepts, so nobody could be let in to logs and ports of Pods',
-      { hint: 'start its API server with --client-ca-file' },
-    );
+    log.warn('Logs and ports of Pods are not served: that Kubernetes does not say whose certificates it accepts', {
+      expected: `client-ca-file in ConfigMap ${formatKey(authentication)}`,
+    });
+    return undefined;
   }
   const authority = await createAuthority({ commonName: `${nodeName}-ca`, clock });
   const certificate = await issueCertificate({
