@@ -51,6 +51,10 @@ export function addRealKubernetesCommands(program: Command, runs: Runs): void {
       'where volumes and logs of its Pods are kept (default: $XDG_DATA_HOME/capstan/nodes/NAME)',
     )
     .option('--install', 'bring its account and rights, a CSIDriver and the StorageClass capstan-simulated')
+    .option(
+      '--gateways',
+      'be a gateway, too: Gateways, TLSRoutes and Ingresses of the class capstan; --install brings the kinds where nobody has',
+    )
     .option('--dry-run', 'print what --install would bring, and change nothing')
     .option('--pod-cidr <cidr>', 'addresses of its Pods; nobody reaches them but its own Pods', '10.244.0.0/16')
     .option(

@@ -1,5 +1,7 @@
 // The door of the room that runs Pods: node, scheduler, containers, Services, volumes; for the embedded management API, or as one
 // node of another Kubernetes.
+export { standardGatewayClass } from './gateway/gateway-controller.ts';
+export { standardIngressClass } from './gateway/ingress-controller.ts';
 export { guestClient } from './guest/guest-client.ts';
 export { type GuestOptions, type PodHost, type PodHostOptions, simulatedLabels, startPodHost } from './start.ts';
 export { directoryCsiDriver, directoryProvisionerName, standardStorageClass } from './storage/provisioner.ts';

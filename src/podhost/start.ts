@@ -194,9 +194,9 @@ async function startAt(addresses: HostAddresses, options: PodHostOptions, signal
   ];
   for (const controller of controllers) manager.add(controller);
   await registerNode(node);
-  // On another Kubernetes both come with the rights of the node, by whoever installs those.
+  // On another Kubernetes all of these come with the rights of the node, by whoever installs those.
   if (!guest) await ensureObject(client, StorageClasses, standardStorageClass);
-  if (view) {
+  if (view && !guest) {
     await ensureObject(client, IngressClasses, standardIngressClass);
     await ensureObject(client, GatewayClasses, standardGatewayClass);
   }

@@ -30,16 +30,21 @@ const host = '127.0.0.1';
 const serviceAddress = '10.0.0.1';
 const readyPatienceMs = 120_000;
 
+export interface RealKubernetesOptions {
+  address?: string;
+  /** the program; absent: nobody gives Pods to nodes */
+  scheduler?: string;
+  /** the name of it in the kubeconfig */
+  context?: string;
+}
+
 /**
  * Starts the programs on free ports with a PKI of their own and waits until the API is ready. The API is on loopback unless another address of
  * this machine is given: Pods reach only such a one.
  */
 export async function startRealKubernetes(
   programs: Programs,
-  {
-    address = host,
-    scheduler,
-  }: { address?: string /** the program; absent: nobody gives Pods to nodes */; scheduler?: string } = {},
+  { address = host, scheduler, context = 'conformance' }: RealKubernetesOptions = {},
 ): Promise<RealKubernetes> {
   const directory = await mkdtemp(join(tmpdir(), 'real-kubernetes-'));
   const running: RunningProcess[] = [];
@@ -52,7 +57,7 @@ export async function startRealKubernetes(
     const pki = await makePki(join(directory, 'pki'), address);
     const url = `https://${address}:${apiPort}`;
     const kubeconfig = join(directory, 'kubeconfig');
-    await writeFile(kubeconfig, JSON.stringify(adminKubeconfig(url, pki), undefined, 2), { mode: 0o600 });
+    await writeFile(kubeconfig, JSON.stringify(adminKubeconfig(url, context, pki), undefined, 2), { mode: 0o600 });
     const etcd = startProcess(programs.etcd, etcdArguments(directory, clientPort, peerPort));
     running.push(etcd);
     const api = startProcess(
@@ -115,9 +120,8 @@ async function makePki(directory: string, address: string): Promise<Pki> {
   return { authority, admin, path: (name) => join(directory, name) };
 }
 
-function adminKubeconfig(server: string, { authority, admin }: Pki): object {
+function adminKubeconfig(server: string, name: string, { authority, admin }: Pki): object {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  const name = 'conformance';
   return {
     apiVersion: 'v1',
     kind: 'Config',

@@ -34,7 +34,7 @@ export async function startOnRealKubernetes(options: CapstanOptions): Promise<Ca
   const { cloud, pods, rest } = partsOf(options);
   const programs = await findOrBuildPrograms(process.env, () => {});
   const scheduler = await findOrBuildScheduler(process.env, () => {});
-  const kubernetes = await startRealKubernetes(programs, { scheduler });
+  const kubernetes = await startRealKubernetes(programs, { scheduler, context: 'capstan' });
   const { kubeconfig, url } = kubernetes;
   const running: RunningProcess[] = [];
   const start = async (...args: string[]): Promise<void> => {
@@ -59,7 +59,8 @@ export async function startOnRealKubernetes(options: CapstanOptions): Promise<Ca
       args: ['--controllers', options.controllers ?? 'none', '--backup-directory', join(data, 'backups'), ...rest],
     });
     running.push(controller.process);
-    if (pods) running.push(await startSimulatedNode({ kubeconfig, directory: join(data, 'node') }));
+    if (pods)
+      running.push(await startSimulatedNode({ kubeconfig, directory: join(data, 'node'), args: ['--gateways'] }));
     return {
       url,
       port: Number(new URL(url).port),

@@ -34,6 +34,7 @@ export interface NodeOptions {
   name?: string;
   dataDir?: string;
   install?: boolean;
+  gateways?: boolean;
   dryRun?: boolean;
   podCidr: string;
   registerWithTaints?: string;
@@ -46,7 +47,7 @@ export async function node(options: NodeOptions, context: CommandContext): Promi
   if (options.dryRun) {
     if (!options.install) throw new CapstanError('CAP_USAGE', '--dry-run is for --install');
     stdout(
-      nodeObjects({ isDefault: true })
+      nodeObjects({ isDefault: true, gateways: options.gateways === true })
         .map((object) => `---\n${formatYaml(asJson(object))}`)
         .join(''),
     );
@@ -59,7 +60,8 @@ export async function node(options: NodeOptions, context: CommandContext): Promi
   const directory = resolve(options.dataDir ?? join(defaultDataDirectory(env), 'nodes', name));
   const lock = await lockDirectory(directory);
   try {
-    await runNode({ config, name, directory, network, taints, install: options.install === true, context });
+    const { install = false, gateways = false } = options;
+    await runNode({ config, name, directory, network, taints, install, gateways, context });
   } catch (error) {
     if (!context.signal.aborted) throw explained(error, config);
   } finally {
@@ -76,10 +78,12 @@ interface RunOptions {
   /** absent: as the Kubernetes needs them */
   taints: readonly Taint[] | undefined;
   install: boolean;
+  gateways: boolean;
   context: CommandContext;
 }
 
-async function runNode({ config, name, directory, network, taints, install, context }: RunOptions): Promise<void> {
+async function runNode(run: RunOptions): Promise<void> {
+  const { config, name, directory, network, taints, install, gateways, context } = run;
   const { log, signal, clock, stdout } = context;
   const stops: (() => Promise<unknown>)[] = [];
   const as = (user?: UserInfo): HttpClient => {
@@ -93,7 +97,7 @@ async function runNode({ config, name, directory, network, taints, install, cont
   };
   try {
     const administrator = as();
-    if (install) await installNodeRights(administrator, signal);
+    if (install) await installNodeRights(administrator, { gateways }, { clock, signal });
     const provider = as(providerUser);
     await requireRights(administrator, providerUser, signal);
     const machineId = await machineIdIn(directory, systemRandom);
@@ -110,7 +114,7 @@ async function runNode({ config, name, directory, network, taints, install, cont
         random: systemRandom,
         log,
         sockets: true,
-        gateways: false,
+        gateways,
         nodeName: name,
         version: await versionOf(administrator, signal),
         managementApi: apiBehind(config),

@@ -243,7 +243,7 @@ async function otherKubernetes(
   clock: ManualClock,
   signal: AbortSignal,
 ): Promise<{ working: Promise<void> }> {
-  await installNodeRights(client, signal);
+  await installNodeRights(client, { gateways: false }, { clock, signal });
   const manager = createManager({ client, clock, random: seededRandom(9) });
   for (const controller of workloadControllers({ parts: ['volumes'] })) manager.add(controller);
   const working = manager.run(signal);
