@@ -1,6 +1,14 @@
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type ConnectionConfig, type HttpClient, httpClient } from '../../client/index.ts';
+import { Secrets } from '../../api/index.ts';
+import {
+  type ConnectionConfig,
+  dropManagedFields,
+  type HttpClient,
+  httpClient,
+  type ResourceScope,
+  scopedClient,
+} from '../../client/index.ts';
 import type { ReleaseSource } from '../../controllers/index.ts';
 import { CapstanError, type PeerPolicy, systemClock, systemRandom } from '../../machinery/index.ts';
 import {
@@ -46,6 +54,14 @@ export interface ControllerOptions {
  * Waiting instances have their caches filled, so that the lease is all they wait for.
  */
 const lease = { leaseDurationMs: 4000, renewDeadlineMs: 3000, retryPeriodMs: 1000 };
+
+/** Secrets of these types can be large or many, and no object of ours names one: they are neither read nor kept. */
+const secretsWorthReading: ResourceScope = {
+  resource: Secrets,
+  fieldSelector: ['helm.sh/release.v1', 'kubernetes.io/service-account-token', 'bootstrap.kubernetes.io/token']
+    .map((type) => `type!=${type}`)
+    .join(','),
+};
 
 /** Runs the controllers against a Kubernetes until a signal asks it to stop. */
 export async function controller(options: ControllerOptions, context: CommandContext): Promise<number> {
@@ -144,6 +160,8 @@ async function runControllers(run: RunOptions): Promise<void> {
   while (!signal.aborted) {
     const manager = createManager({
       client,
+      cacheClient: scopedClient(client, [secretsWorthReading]),
+      transform: dropManagedFields,
       clock: systemClock,
       random: systemRandom,
       log,

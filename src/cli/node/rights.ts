@@ -123,7 +123,15 @@ const roleBinding = { ...bindingOf(roleFor({ gateways: false })), subjects: auth
 /** The kinds of the Gateway API, whose versions differ in name only. */
 export const gatewayKindDefinitions: readonly CustomResourceDefinition[] = ownDefinitions
   .filter(({ group }) => group === gatewayGroup)
-  .map((definition) => customResourceDefinitionFor(definition, { labels: installedLabels }));
+  .map((definition) => {
+    const crd = customResourceDefinitionFor(definition, { labels: installedLabels });
+    // API servers take kinds of groups of Kubernetes only from those who say whether they were approved.
+    const annotations = {
+      ...crd.metadata.annotations,
+      'api-approved.kubernetes.io': 'unapproved, for simulated gateways',
+    };
+    return { ...crd, metadata: { ...crd.metadata, annotations } };
+  });
 
 /** Ingresses that name no class are for whoever was there before. */
 const ingressClass: IngressClass = {

@@ -1,5 +1,5 @@
 import { ConfigMaps, Leases, Nodes, Pods, Secrets, ServiceAccounts } from '../../api/index.ts';
-import { type Client, resourceId } from '../../client/index.ts';
+import { type Client, resourceId, scopedClient } from '../../client/index.ts';
 import type { KubeObject, Resource } from '../../machinery/index.ts';
 
 export interface GuestIdentities {
@@ -20,28 +20,21 @@ const ofNodes: ReadonlySet<string> = new Set(
  * whoever reads through this client need not know.
  */
 export function guestClient({ node, provider, nodeName }: GuestIdentities): Client {
-  const own = new Map([
-    [resourceId(Pods), `spec.nodeName=${nodeName}`],
-    [resourceId(Nodes), `metadata.name=${nodeName}`],
+  const own = scopedClient(node, [
+    { resource: Pods, fieldSelector: `spec.nodeName=${nodeName}` },
+    { resource: Nodes, fieldSelector: `metadata.name=${nodeName}` },
   ]);
-  const by = (resource: Resource<KubeObject>): Client => (ofNodes.has(resourceId(resource)) ? node : provider);
-  const scoped = <O extends object>(
-    resource: Resource<KubeObject>,
-    options: O | undefined,
-  ): O & { fieldSelector?: string } => {
-    const fieldSelector = own.get(resourceId(resource));
-    return { ...(options as O), ...(fieldSelector !== undefined && { fieldSelector }) };
-  };
+  const by = (resource: Resource<KubeObject>): Client => (ofNodes.has(resourceId(resource)) ? own : provider);
   return {
     get: (resource, key, options) => by(resource).get(resource, key, options),
-    list: (resource, options) => by(resource).list(resource, scoped(resource, options)),
-    watch: (resource, options) => by(resource).watch(resource, scoped(resource, options)),
+    list: (resource, options) => by(resource).list(resource, options),
+    watch: (resource, options) => by(resource).watch(resource, options),
     create: (resource, object, options) => by(resource).create(resource, object, options),
     update: (resource, object, options) => by(resource).update(resource, object, options),
     patch: (resource, key, type, patch, options) => by(resource).patch(resource, key, type, patch, options),
     apply: (resource, object, options) => by(resource).apply(resource, object, options),
     delete: (resource, key, options) => by(resource).delete(resource, key, options),
-    deleteCollection: (resource, options) => by(resource).deleteCollection(resource, scoped(resource, options)),
+    deleteCollection: (resource, options) => by(resource).deleteCollection(resource, options),
     createSubresource: (resource, key, subresource, body, options) =>
       by(resource).createSubresource(resource, key, subresource, body, options),
   };

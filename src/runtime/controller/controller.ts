@@ -4,6 +4,7 @@ import {
   type Informer,
   type InformerFactory,
   type ObjectKey,
+  onBehalfOf,
   parseKey,
   sharedSignal,
 } from '../../client/index.ts';
@@ -13,7 +14,7 @@ import type { Logger } from '../log.ts';
 import type { RuntimeMetrics } from '../metrics.ts';
 import type { IdleGate } from '../queue/idle-gate.ts';
 import { createWorkQueue, type Priority, type WorkQueue } from '../queue/work-queue.ts';
-import type { CacheReader, ControllerDefinition } from './definition.ts';
+import type { CacheReader, ControllerDefinition, ReconcileContext } from './definition.ts';
 import { createEnding } from './ending.ts';
 import { createHeldEvents } from './held-events.ts';
 import { changedBesidesStatus, type ObjectEvent } from './predicates.ts';
@@ -164,20 +165,18 @@ export function createController(definition: ControllerDefinition, options: Cont
     measured.activeWorkers(1);
     let outcome: Result | { kind: 'failed'; error: unknown };
     try {
-      outcome = await definition.reconcile(
-        {
-          client: tracked.client,
-          cache: options.cache,
-          log: keyLog,
-          events: options.events,
-          clock,
-          random,
-          get signal() {
-            return ending.signal();
-          },
+      const context: ReconcileContext = {
+        client: tracked.client,
+        cache: options.cache,
+        log: keyLog,
+        events: options.events,
+        clock,
+        random,
+        get signal() {
+          return ending.signal();
         },
-        target,
-      );
+      };
+      outcome = await onBehalfOf(name, () => definition.reconcile(context, target));
     } catch (error) {
       outcome = { kind: 'failed', error };
     } finally {
