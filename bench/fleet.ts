@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util';
 import { type HttpClient, httpClient, loadKubeconfig } from '../src/client/index.ts';
 import { buildCapstan, residentBytes, startCapstan } from './lib/capstan.ts';
 import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
-import { type CloudProcess, startCloudProcess } from './lib/cloud-process.ts';
+import { startCloudProcess } from './lib/cloud-process.ts';
+import { setTimings } from './lib/cloud-timings.ts';
 import { Figures } from './lib/figures.ts';
 import { type FleetShape, isControlPlane, type MachineView, openFleet } from './lib/fleet.ts';
 import { processCpuSeconds } from './lib/target.ts';
@@ -183,24 +184,6 @@ async function deleteWithOneStuck(fleet: Fleet): Promise<void> {
   const left = await fleet.existing();
   if (!left.includes(stuck)) throw new Error(`${stuck} was to be stuck, but it was deleted with the others`);
   await cloud.operate('DELETE', '/faults/stuck');
-}
-
-/** Machines as slow as asked for. */
-async function setTimings(
-  { operate }: CloudProcess,
-  { boot, step, jitter }: { boot: number; step: number; jitter: number },
-): Promise<void> {
-  const around = (seconds: number): [number, number] => [seconds * 1000 * (1 - jitter), seconds * 1000 * (1 + jitter)];
-  await operate('PATCH', '/timings', {
-    timings: {
-      // The boot is counted from the creation of the server.
-      ...{ 'server.schedule': 0, 'server.network': 0, 'server.devices': 0, 'server.spawn': 0 },
-      'machine.boot': around(boot),
-      'node.etcd': around(step),
-      'node.apiserver': around(step),
-      'node.join': around(step),
-    },
-  });
 }
 
 function cpuSeconds(pids: readonly number[]): number {

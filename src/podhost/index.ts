@@ -3,5 +3,6 @@
 export { standardGatewayClass } from './gateway/gateway-controller.ts';
 export { standardIngressClass } from './gateway/ingress-controller.ts';
 export { guestClient } from './guest/guest-client.ts';
+export { gatewayRules, nodeUser, providerRules } from './guest/rights.ts';
 export { type GuestOptions, type PodHost, type PodHostOptions, simulatedLabels, startPodHost } from './start.ts';
-export { directoryCsiDriver, directoryProvisionerName, standardStorageClass } from './storage/provisioner.ts';
+export { directoryCsiDriver, standardStorageClass } from './storage/provisioner.ts';

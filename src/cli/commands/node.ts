@@ -13,7 +13,7 @@ import {
   systemClock,
   systemRandom,
 } from '../../machinery/index.ts';
-import { guestClient, type PodHost, startPodHost } from '../../podhost/index.ts';
+import { guestClient, nodeUser, type PodHost, startPodHost } from '../../podhost/index.ts';
 import { overNetwork, type PortService } from '../../simkube/index.ts';
 import { lockDirectory } from '../../store/index.ts';
 import { explained } from '../connection.ts';
@@ -22,7 +22,7 @@ import { defaultDataDirectory } from '../management-api.ts';
 import { machineIdIn, refuseTaken, requireNodeAuthorizer, requireRights, usualTaints } from '../node/guard.ts';
 import { startKubelet } from '../node/kubelet.ts';
 import { watchForScheduler } from '../node/missing-scheduler.ts';
-import { installNodeRights, nodeObjects, nodeUser, providerUser, storageClassName } from '../node/rights.ts';
+import { installNodeRights, nodeObjects, providerUser, storageClassName } from '../node/rights.ts';
 import { simulatedPods } from '../simulated-pods.ts';
 import { targetApi } from '../target-api.ts';
 import { version } from '../version.ts';

@@ -23,6 +23,8 @@ import type { Client } from '../../client/index.ts';
 import type { Clock, KubeObject } from '../../machinery/index.ts';
 import {
   directoryCsiDriver,
+  gatewayRules,
+  providerRules,
   standardGatewayClass,
   standardIngressClass,
   standardStorageClass,
@@ -37,12 +39,6 @@ const accountName = 'capstan-node';
 export const storageClassName = 'capstan-simulated';
 const defaultClass = 'storageclass.kubernetes.io/is-default-class';
 const rbacApiVersion = 'rbac.authorization.k8s.io/v1';
-const reading = ['get', 'list', 'watch'];
-
-/** A node as every Kubernetes knows it: what it may read of Secrets is decided by the Pods that were given to it. */
-export function nodeUser(name: string): UserInfo {
-  return { name: `system:node:${name}`, groups: [systemGroups.nodes, systemGroups.authenticated] };
-}
 
 /** Who makes volumes and gives addresses to Services. */
 export const providerUser: UserInfo = {
@@ -56,39 +52,12 @@ const account: ServiceAccount = {
   metadata: { name: accountName, namespace: systemNamespace },
 };
 
-const rules: NonNullable<ClusterRole['rules']> = [
-  { apiGroups: [''], resources: ['services'], verbs: reading },
-  { apiGroups: [''], resources: ['services/status'], verbs: ['update'] },
-  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: reading },
-  { apiGroups: [''], resources: ['persistentvolumes'], verbs: [...reading, 'create', 'patch', 'delete'] },
-  { apiGroups: [''], resources: ['persistentvolumes/status'], verbs: ['update', 'patch'] },
-  { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: reading },
-  { apiGroups: [''], resources: ['persistentvolumeclaims/status'], verbs: ['update', 'patch'] },
-  { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: reading },
-  { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update', 'get'] },
-  // whether Pods wait for a scheduler that nobody runs
-  { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
-  // who asks for logs and ports of Pods is asked about
-  { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
-];
-
-const gatewayKinds = ['gatewayclasses', 'gateways', 'tlsroutes'];
-
-/** For a node that is a gateway, too. */
-const gatewayRules: typeof rules = [
-  { apiGroups: [gatewayGroup], resources: [...gatewayKinds, 'referencegrants'], verbs: reading },
-  { apiGroups: [gatewayGroup], resources: gatewayKinds.map((kind) => `${kind}/status`), verbs: ['update'] },
-  { apiGroups: ['networking.k8s.io'], resources: ['ingresses', 'ingressclasses'], verbs: reading },
-  { apiGroups: ['networking.k8s.io'], resources: ['ingresses/status'], verbs: ['update'] },
-  { apiGroups: [''], resources: ['namespaces'], verbs: reading },
-];
-
 function roleFor({ gateways }: NodeFeatures): ClusterRole {
   return {
     apiVersion: rbacApiVersion,
     kind: 'ClusterRole',
     metadata: { name: accountName },
-    rules: gateways ? [...rules, ...gatewayRules] : rules,
+    rules: gateways ? [...providerRules, ...gatewayRules] : providerRules,
   };
 }
 

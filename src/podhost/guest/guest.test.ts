@@ -142,7 +142,7 @@ describe('a host of Pods as a node of another Kubernetes', () => {
           spec: {
             accessModes: ['ReadWriteOnce'],
             resources: { requests: { storage: '1Gi' } },
-            storageClassName: 'capstan-simulated',
+            storageClassName: 'standard',
           },
         },
         by,

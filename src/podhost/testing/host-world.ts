@@ -1,6 +1,8 @@
 import {
   builtinDefinitions,
   builtinSchema,
+  ClusterRoleBindings,
+  ClusterRoles,
   ConfigMaps,
   type Container,
   type CoreEvent,
@@ -13,10 +15,16 @@ import {
   Pods,
   protobufRegistry,
   Secrets,
+  StorageClasses,
   type Taint,
 } from '../../api/index.ts';
-import { controllerBackedPlugins, createApiServer, openObjectStore } from '../../apiserver/index.ts';
-import { installNodeRights, nodeUser, providerUser } from '../../cli/node/rights.ts';
+import {
+  controllerBackedPlugins,
+  createApiServer,
+  openObjectStore,
+  systemGroups,
+  type UserInfo,
+} from '../../apiserver/index.ts';
 import type { Client } from '../../client/index.ts';
 import { workloadControllers } from '../../housekeeping/index.ts';
 import { isNotFound, type KubeObject, ManualClock, type Resource, seededRandom } from '../../machinery/index.ts';
@@ -26,7 +34,9 @@ import { runUntil, settle } from '../../runtime/testkit/index.ts';
 import { createSimulatedBackend, imageProgramName, loopbackRange, type SimulatedProgram } from '../../simkube/index.ts';
 import { memoryEngine } from '../../store/index.ts';
 import { guestClient } from '../guest/guest-client.ts';
+import { nodeUser, providerRules } from '../guest/rights.ts';
 import { type PodHost, startPodHost } from '../start.ts';
+import { standardStorageClass } from '../storage/provisioner.ts';
 
 export const by: { fieldManager: string } = { fieldManager: 'test' };
 export const namespace = 'default';
@@ -237,13 +247,28 @@ export async function hostWorld(options: HostWorldOptions = {}): Promise<HostWor
   };
 }
 
+/** the account that makes volumes */
+const providerUser: UserInfo = { name: 'provider', groups: [systemGroups.authenticated] };
+
 /** What another Kubernetes brings: rights of the node's account, and whoever binds claims. */
 async function otherKubernetes(
   client: Client,
   clock: ManualClock,
   signal: AbortSignal,
 ): Promise<{ working: Promise<void> }> {
-  await installNodeRights(client, { gateways: false }, { clock, signal });
+  const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name: 'provider' } };
+  await client.create(ClusterRoles, { ...rbac, kind: 'ClusterRole', rules: providerRules }, by);
+  await client.create(
+    ClusterRoleBindings,
+    {
+      ...rbac,
+      kind: 'ClusterRoleBinding',
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'provider' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: providerUser.name }],
+    },
+    by,
+  );
+  await client.create(StorageClasses, standardStorageClass, by);
   const manager = createManager({ client, clock, random: seededRandom(9) });
   for (const controller of workloadControllers({ parts: ['volumes'] })) manager.add(controller);
   const working = manager.run(signal);
