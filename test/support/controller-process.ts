@@ -18,6 +18,7 @@ export async function startController(options: {
   /** two in a row: health and metrics */
   port: number;
   args?: readonly string[];
+  variables?: Readonly<Record<string, string>>;
 }): Promise<ControllerProcess> {
   const { kubeconfig, port } = options;
   const child = startProcess(
@@ -29,7 +30,7 @@ export async function startController(options: {
       ...['--health-probe-bind-address', `127.0.0.1:${port}`, '--metrics-bind-address', `127.0.0.1:${port + 1}`],
       ...(options.args ?? []),
     ],
-    capstanEnvironment(),
+    capstanEnvironment(options.variables),
   );
   try {
     await child.until((stdout) => /^ready$/m.test(stdout), 'the line "ready"', startPatienceMs);

@@ -8,7 +8,7 @@ import { startController } from './controller-process.ts';
 import { startSimulatedNode } from './node-process.ts';
 import { freePorts } from './ports.ts';
 import { type RunningProcess, startProcess } from './process.ts';
-import { capstanEnvironment, capstanProgram } from './program.ts';
+import { capstanEnvironment, capstanProgram, withGatewayNames } from './program.ts';
 
 /** What suites of guides are played on: `real-kubernetes`, or else the embedded API. */
 export const managementVariable = 'CAPSTAN_E2E_MANAGEMENT';
@@ -36,9 +36,10 @@ export async function startOnRealKubernetes(options: CapstanOptions): Promise<Ca
   const scheduler = await findOrBuildScheduler(process.env, () => {});
   const kubernetes = await startRealKubernetes(programs, { scheduler, context: 'capstan' });
   const { kubeconfig, url } = kubernetes;
+  const names = withGatewayNames(kubeconfig);
   const running: RunningProcess[] = [];
   const start = async (...args: string[]): Promise<void> => {
-    const child = startProcess(process.execPath, [...capstanProgram(), ...args], capstanEnvironment());
+    const child = startProcess(process.execPath, [...capstanProgram(), ...args], capstanEnvironment(names));
     running.push(child);
     await child.until((stdout) => /^ready$/m.test(stdout), 'the line "ready"', startPatienceMs);
   };
@@ -56,6 +57,7 @@ export async function startOnRealKubernetes(options: CapstanOptions): Promise<Ca
     const controller = await startController({
       kubeconfig,
       port,
+      variables: names,
       args: ['--controllers', options.controllers ?? 'none', '--backup-directory', join(data, 'backups'), ...rest],
     });
     running.push(controller.process);

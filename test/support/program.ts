@@ -14,6 +14,12 @@ export function capstanProgram(): string[] {
 }
 
 /** Where and how it is run. */
-export function capstanEnvironment(): ProcessOptions {
-  return { cwd: root, env: { ...(process.env as Record<string, string>), NO_COLOR: '1' } };
+export function capstanEnvironment(variables: Readonly<Record<string, string>> = {}): ProcessOptions {
+  return { cwd: root, env: { ...(process.env as Record<string, string>), NO_COLOR: '1', ...variables } };
+}
+
+/** Lets programs find Gateways of a Kubernetes by the names of their listeners. */
+export function withGatewayNames(kubeconfig: string): Record<string, string> {
+  const names = new URL('./gateway-names.mjs', import.meta.url).href;
+  return { NODE_OPTIONS: `--import ${names}`, CAPSTAN_E2E_GATEWAYS_OF: kubeconfig };
 }

@@ -6,6 +6,7 @@
 //
 // The Kubernetes is etcd, kube-apiserver, kube-controller-manager and kube-scheduler on loopback, from CAPSTAN_REAL_KUBERNETES_BIN
 // or built from their Go modules; beside it run `capstan controller --install`, `capstan cloud` and `capstan node --simulated`.
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { findOrBuildPrograms, findOrBuildScheduler, MissingPrerequisite } from '../../conformance/go-build.ts';
 import { missingKubectl } from '../../support/kubectl.ts';
@@ -27,7 +28,9 @@ async function main(): Promise<number> {
     await findOrBuildScheduler(process.env, say);
   }
   const chosen = (positionals.length > 0 ? positionals : suites).map((name) => `test/e2e/${name}`);
-  const tests = startProcess('npx', ['vitest', 'run', '--project', 'clusters', ...chosen], {
+  // Directly, so that signals reach it.
+  const vitest = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url));
+  const tests = startProcess(process.execPath, [vitest, 'run', '--project', 'clusters', ...chosen], {
     env: {
       ...(process.env as Record<string, string>),
       ...(!values.embedded && { [managementVariable]: 'real-kubernetes' }),
