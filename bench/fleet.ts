@@ -5,10 +5,10 @@ import { type HttpClient, httpClient, loadKubeconfig } from '../src/client/index
 import { buildCapstan, residentBytes, startCapstan } from './lib/capstan.ts';
 import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
 import { startCloudProcess } from './lib/cloud-process.ts';
+import { setTimings } from './lib/cloud-timings.ts';
 import { Figures } from './lib/figures.ts';
 import { type FleetShape, isControlPlane, type MachineView, openFleet } from './lib/fleet.ts';
 import { processCpuSeconds } from './lib/target.ts';
-import { setTimings } from './lib/timings.ts';
 
 const { values } = parseArgs({
   options: {

@@ -7,11 +7,11 @@ import { Leases } from '../src/runtime/index.ts';
 import { buildCapstan } from './lib/capstan.ts';
 import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
 import { startCloudProcess } from './lib/cloud-process.ts';
+import { setTimings } from './lib/cloud-timings.ts';
 import { Figures } from './lib/figures.ts';
 import { type FleetShape, openFleet } from './lib/fleet.ts';
 import { type Sharing, shareBesideOwnApi, shareOn } from './lib/sharing.ts';
 import { processCpuSeconds } from './lib/target.ts';
-import { setTimings } from './lib/timings.ts';
 
 const { values } = parseArgs({
   options: {

@@ -358,6 +358,7 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     'kamaji.clastix.io/project': ['objects of a TenantControlPlane', 'Always kamaji.'],
   }),
   ...names('taint', 'capstan', {
+    'capstan.dev/simulated': ['Node', 'A label and, beside real nodes, a taint: Pods only seem to run there.'],
     'node.cluster.x-k8s.io/outdated-revision': ['Node', 'A newer MachineSet replaces the Node.'],
     'node.cluster.x-k8s.io/uninitialized': ['Node', 'Labels from the Machine are not there yet.'],
   }),

@@ -6,6 +6,13 @@ export * from './auth/index.ts';
 export { backupPath } from './http/backup-endpoint.ts';
 export type { HealthCheck, VersionInfo } from './http/info-handler.ts';
 export type { Acceptor, Listener } from './http/listener.ts';
+export {
+  type KubeletCaller,
+  type KubeletEndpoint,
+  type KubeletEndpointOptions,
+  type KubeletPods,
+  startKubeletEndpoint,
+} from './kubelet/kubelet-endpoint.ts';
 export { LocalClient, type WantsWhole } from './local-client.ts';
 export { podRequests } from './pods/pod-resources.ts';
 export { claimNames, configMapNames, secretNames } from './pods/pod-spec.ts';

@@ -106,6 +106,8 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
       protobuf: protobufRegistry,
       access: {
         mode: 'RBAC',
+        // Whoever runs Pods elsewhere does so as a node.
+        nodes: !options.runsPods,
         clientCa: pki.authority.certificate,
         serviceAccounts: { issuer: serviceAccountIssuer, signingKeyPem: pki.serviceAccountKeys.privateKey },
         ...(options.anonymousPaths && { anonymousPaths: options.anonymousPaths }),

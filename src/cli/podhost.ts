@@ -4,9 +4,9 @@ import type { Client } from '../client/index.ts';
 import { systemClock, systemRandom } from '../machinery/index.ts';
 import { type PodHost, startPodHost } from '../podhost/index.ts';
 import type { Logger, RuntimeMetrics } from '../runtime/index.ts';
-import { createSimulatedBackend, type PortService, SimulatedKubernetes, simulatedProgram } from '../simkube/index.ts';
-import { builtInChart, builtInChartNames } from './built-in-charts.ts';
+import type { PortService } from '../simkube/index.ts';
 import type { ManagementApi } from './management-api.ts';
+import { simulatedPods } from './simulated-pods.ts';
 import { builtInProgram } from './stand-ins/built-in-program.ts';
 import type { ControllerHealth } from './stand-ins/controller-health.ts';
 
@@ -24,13 +24,7 @@ export async function startPods(api: ManagementApi, options: PodsOptions): Promi
   const { dataDirectory, health, metrics, log, signal } = options;
   const { server } = api;
   const client: Client = server.localClient(loopbackUser);
-  const kubernetes = new SimulatedKubernetes({
-    clock: systemClock,
-    random: systemRandom,
-    directory: join(dataDirectory, 'pods', 'etcd'),
-    log,
-    charts: ({ name, version }) => (builtInChartNames().includes(name) ? builtInChart(name, version) : undefined),
-  });
+  const simulation = simulatedPods({ directory: join(dataDirectory, 'pods'), log });
   const host = await startPodHost(
     {
       client,
@@ -40,18 +34,8 @@ export async function startPods(api: ManagementApi, options: PodsOptions): Promi
       metrics,
       sockets: true,
       managementApi: managementApi(api),
-      logDirectory: join(dataDirectory, 'pods', 'logs'),
-      backend: ({ network, nodeAddress }) =>
-        createSimulatedBackend({
-          clock: systemClock,
-          random: systemRandom,
-          network,
-          nodeAddress,
-          directory: join(dataDirectory, 'pods', 'volumes'),
-          programs: (image, argv) =>
-            builtInProgram(image, argv, ({ area }) => health.of(area)) ?? simulatedProgram(image, argv, kubernetes),
-          filesRemoved: (contents) => kubernetes.filesRemoved(contents),
-        }),
+      logDirectory: simulation.logDirectory,
+      backend: simulation.backend((image, argv) => builtInProgram(image, argv, ({ area }) => health.of(area))),
     },
     signal,
   );
@@ -68,7 +52,7 @@ export async function startPods(api: ManagementApi, options: PodsOptions): Promi
     ...host,
     async stop() {
       await host.stop();
-      await kubernetes.close();
+      await simulation.close();
     },
   };
 }

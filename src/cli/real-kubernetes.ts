@@ -39,6 +39,36 @@ export function addRealKubernetesCommands(program: Command, runs: Runs): void {
       ),
     );
 
+  program
+    .command('node')
+    .description(
+      'run a simulated node for a Kubernetes, in the foreground: hosted control planes run there without images',
+    )
+    .option('--simulated', 'what it is: Pods are programs of this process; real machines cannot be joined')
+    .option('--kubeconfig <file>', 'the Kubernetes it is a node of')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--name <name>', 'of the node (default: simulated-HOSTNAME)')
+    .option(
+      '--data-dir <dir>',
+      'where volumes and logs of its Pods are kept (default: $XDG_DATA_HOME/capstan/nodes/NAME)',
+    )
+    .option('--install', 'bring its account and rights, a CSIDriver and the StorageClass capstan-simulated')
+    .option(
+      '--gateways',
+      'be a gateway, too: Gateways, TLSRoutes and Ingresses of the class capstan; --install brings the kinds where nobody has',
+    )
+    .option('--dry-run', 'print what --install would bring, and change nothing')
+    .option('--pod-cidr <cidr>', 'addresses of its Pods; nobody reaches them but its own Pods', '10.244.0.0/16')
+    .option(
+      '--register-with-taints <list>',
+      'taints to begin with, KEY=VALUE:EFFECT (default: capstan.dev/simulated=true:NoSchedule beside real nodes)',
+    )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  capstan node --simulated --install --kubeconfig ./kubeconfig\n  capstan node --simulated --install --dry-run > node.yaml\n',
+    )
+    .action(runs(async (options, context) => (await import('./commands/node.ts')).node(options as never, context)));
+
   const withTarget = (command: Command): Command =>
     command
       .option('--kubeconfig <file>', 'the Kubernetes to act on')

@@ -9,5 +9,7 @@ export * from './informer/index.ts';
 export * from './kubeconfig/index.ts';
 export * from './merge-patch.ts';
 export * from './object-key.ts';
+export * from './request-origin.ts';
 export * from './resource-version.ts';
+export * from './scoped-client.ts';
 export * from './types.ts';

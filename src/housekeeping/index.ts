@@ -29,6 +29,10 @@ export { type ClaimProtectionOptions, claimProtection } from './storage/claim-pr
 export { volumeProtection } from './storage/volume-protection.ts';
 export { matchesSelection, tolerates, untoleratedTaint } from './workloads/common/placement.ts';
 export { indexPodsByNode, podsByNode } from './workloads/common/pod-index.ts';
+export {
+  type ExternalProvisionerOptions,
+  externalProvisionerControllers,
+} from './workloads/volumes/external-provisioner.ts';
 export type {
   ProvisionedVolume,
   Provisioner,

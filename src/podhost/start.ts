@@ -1,8 +1,16 @@
 import { isIP } from 'node:net';
-import { GatewayClasses, IngressClasses, PersistentVolumeClaims, Pods, StorageClasses } from '../api/index.ts';
+import {
+  GatewayClasses,
+  IngressClasses,
+  PersistentVolumeClaims,
+  type Pod,
+  Pods,
+  StorageClasses,
+  type Taint,
+} from '../api/index.ts';
 import type { PodAttacher, PodConnector, PodExecutor, PodLogSource } from '../apiserver/index.ts';
 import type { Client } from '../client/index.ts';
-import { workloadControllers } from '../housekeeping/index.ts';
+import { externalProvisionerControllers, type Provisioners, workloadControllers } from '../housekeeping/index.ts';
 import { type Clock, isAlreadyExists, type KubeObject, type Random, type Resource } from '../machinery/index.ts';
 import {
   type CheckResult,
@@ -37,9 +45,17 @@ import { hostRange, usualRange } from './network/range.ts';
 import { type ServiceTable, serviceTable } from './network/services.ts';
 import { hostSockets, noSockets } from './network/sockets.ts';
 import { nodeResources } from './node/node-object.ts';
-import { nodeLeaseController, registerNode } from './node/registration.ts';
+import {
+  embeddedLease,
+  kubeletLease,
+  leaveNode,
+  nodeLeaseController,
+  type RegistrationOptions,
+  registerNode,
+} from './node/registration.ts';
+import { cachedContents, namedContents } from './pods/contents.ts';
 import { podController, type RunningPods } from './pods/pod-controller.ts';
-import { podReferences } from './pods/references.ts';
+import { type PodReferences, podReferences } from './pods/references.ts';
 import { directoryProvisioner, directoryProvisionerName, standardStorageClass } from './storage/provisioner.ts';
 
 export interface PodHostOptions {
@@ -64,11 +80,28 @@ export interface PodHostOptions {
   readonly logDirectory?: string;
   /** the management API as Pods reach it by the Service `kubernetes` */
   readonly managementApi?: PortService;
+  /** the API is another Kubernetes, whose own controllers and scheduler do all that is not a node's */
+  readonly guest?: GuestOptions;
+}
+
+/** A host of Pods as one node of another Kubernetes. */
+export interface GuestOptions {
+  /** tells this host from others that call their node the same */
+  readonly machineId: string;
+  /** the node begins with them; they are its administrator's from then on */
+  readonly taints: readonly Taint[];
+  /** takes the node away when it ends without Pods: nodes may not do that themselves */
+  readonly administrator: Client;
 }
 
 /** Pods of a management API that run in this process. */
 export interface PodHost {
   readonly network: HostNetwork;
+  /** of the node */
+  readonly address: string;
+  /** what Services of type LoadBalancer get addresses of */
+  readonly cidr: string;
+  findPod(namespace: string, name: string): Pod | undefined;
   readonly podLogs: PodLogSource;
   readonly podConnector: PodConnector;
   readonly podExecutor: PodExecutor;
@@ -108,6 +141,7 @@ export async function startPodHost(options: PodHostOptions, signal?: AbortSignal
 async function startAt(addresses: HostAddresses, options: PodHostOptions, signal?: AbortSignal): Promise<PodHost> {
   const { client, clock, random, log, metrics, nodeName = defaultNodeName, version = 'v1.34.0+capstan' } = options;
   const { node: nodeAddress, ingress: ingressAddress } = addresses;
+  const { guest } = options;
   const manager = createManager({ client, clock, random, log, instance: nodeName, ...(metrics && { metrics }) });
   const table = serviceTable(manager.cache);
   const view = options.gateways === false ? undefined : gatewayView(manager.cache);
@@ -123,11 +157,24 @@ async function startAt(addresses: HostAddresses, options: PodHostOptions, signal
   const backend = options.backend({ network, nodeAddress });
   const sockets = options.sockets ? hostSockets(network, log) : noSockets;
   const book = addressBook(sockets, addresses);
-  const node = { client, clock, facts: { name: nodeName, address: nodeAddress, runtime: backend.name, version } };
-  const references = podReferences(manager.cache);
+  const node: RegistrationOptions = {
+    client,
+    clock,
+    lease: guest ? kubeletLease : embeddedLease,
+    facts: {
+      name: nodeName,
+      address: nodeAddress,
+      runtime: backend.name,
+      version,
+      ...(guest && { machineId: guest.machineId, taints: guest.taints, labels: simulatedLabels }),
+    },
+  };
+  const contents = guest ? namedContents(manager.cache) : cachedContents(manager.cache);
+  const references = podReferences(manager.cache, contents);
   const logs = options.logDirectory === undefined ? undefined : logFiles(options.logDirectory);
   const running = podController({
     references,
+    contents,
     backend,
     client,
     clock,
@@ -137,23 +184,19 @@ async function startAt(addresses: HostAddresses, options: PodHostOptions, signal
     ...(logs && { logs }),
   });
   pods = running.pods;
+  const provisioners: Provisioners = { [directoryProvisionerName]: directoryProvisioner(backend) };
   const controllers = [
     nodeLeaseController(node),
-    schedulerController({
-      announces: true,
-      concurrency: 8,
-      waitsFor: (pod) => references.unboundClaim(pod),
-      watches: [watchMapped(PersistentVolumeClaims, (claim) => references.podsOf('claim', claim))],
-    }),
     running.controller,
     loadBalancerController({ book, sockets, table, nodeAddress, cidr: addresses.cidr }),
     ...(view ? gatewayControllers(view, book, table, addresses) : []),
-    ...workloadControllers({ provisioners: { [directoryProvisionerName]: directoryProvisioner(backend) } }),
+    ...(guest ? externalProvisionerControllers({ provisioners, nodeName }) : wholeKubernetes(references, provisioners)),
   ];
   for (const controller of controllers) manager.add(controller);
   await registerNode(node);
-  await ensureObject(client, StorageClasses, standardStorageClass);
-  if (view) {
+  // On another Kubernetes all of these come with the rights of the node, by whoever installs those.
+  if (!guest) await ensureObject(client, StorageClasses, standardStorageClass);
+  if (view && !guest) {
     await ensureObject(client, IngressClasses, standardIngressClass);
     await ensureObject(client, GatewayClasses, standardGatewayClass);
   }
@@ -171,6 +214,9 @@ async function startAt(addresses: HostAddresses, options: PodHostOptions, signal
   );
   return {
     network,
+    address: nodeAddress,
+    cidr: addresses.cidr,
+    findPod: (namespace, name) => manager.reader.lister(Pods).get({ namespace, name }),
     podLogs: podLogSource(running.pods, clock, logs),
     podConnector: podPortConnector(running.pods),
     podExecutor: podCommandRunner(running.pods),
@@ -189,8 +235,22 @@ async function startAt(addresses: HostAddresses, options: PodHostOptions, signal
       await sockets.closeAll();
       await running.pods.stop();
       await logs?.settled();
+      if (guest) await leaveNode({ ...node, client: guest.administrator }, manager.reader.lister(Pods).size > 0);
     },
   };
+}
+
+/** What a Kubernetes has beside its nodes. */
+function wholeKubernetes(references: PodReferences, provisioners: Provisioners): ControllerDefinition[] {
+  return [
+    schedulerController({
+      announces: true,
+      concurrency: 8,
+      waitsFor: (pod) => references.unboundClaim(pod),
+      watches: [watchMapped(PersistentVolumeClaims, (claim) => references.podsOf('claim', claim))],
+    }),
+    ...workloadControllers({ provisioners }),
+  ];
 }
 
 function gatewayControllers(
@@ -213,6 +273,9 @@ async function ensureObject<T extends KubeObject>(client: Client, resource: Reso
     if (!isAlreadyExists(error)) throw error;
   });
 }
+
+/** What shows people, and those who choose nodes, that Pods do not really run there. */
+export const simulatedLabels: Readonly<Record<string, string>> = { 'capstan.dev/simulated': 'true' };
 
 const nothingRuns: Pick<RunningPods, 'service'> = { service: () => 'absent' };
 const noHosts: NamedHosts = { addresses: () => [], at: () => undefined, owns: () => false };

@@ -44,6 +44,8 @@ export interface ManagerOptions {
   random: Random;
   log?: Logger;
   metrics?: RuntimeMetrics;
+  /** what caches are filled through; default: `client` */
+  cacheClient?: Client;
   /** limits all caches of namespaced kinds to one namespace */
   namespace?: string;
   /** changes what is cached, e.g. `dropManagedFields` */
@@ -119,7 +121,7 @@ export function createManager(options: ManagerOptions): Manager {
   const metrics = options.metrics ?? createMetrics();
   const gracefulStopMs = options.gracefulStopMs ?? 30_000;
   const cache = createInformerFactory({
-    client: options.client,
+    client: options.cacheClient ?? options.client,
     clock,
     random,
     ...(options.namespace !== undefined && { namespace: options.namespace }),

@@ -34,6 +34,9 @@ const reconcileBuckets = [
 const queueBuckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000];
 const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
+/** Caches, leases and whatever else is no controller's work. */
+const noController = 'none';
+
 export function createMetrics(registry: Registry = new Registry()): RuntimeMetrics {
   const registers = [registry];
   const byController = ['controller'] as const;
@@ -131,6 +134,11 @@ export function createMetrics(registry: Registry = new Registry()): RuntimeMetri
     ['method', 'host'],
     requestBuckets,
   );
+  const apiRequests = counter(
+    'capstan_api_requests_total',
+    'Number of requests to the management API, by the controller they were made for, verb and resource',
+    ['controller', 'verb', 'resource'],
+  );
   const leaders = new Gauge({
     name: 'leader_election_master_status',
     help: 'Whether the reporting system is the leader of the lease: 0 indicates backup, 1 indicates leader',
@@ -183,8 +191,11 @@ export function createMetrics(registry: Registry = new Registry()): RuntimeMetri
       };
     },
     watchQueue: (name, queue) => queues.set(name, queue),
-    restClientRequest({ code, method, host, durationMs }) {
+    restClientRequest({ code, method, host, durationMs, verb, resource, origin }) {
       requests.inc({ code, method, host });
+      if (verb !== undefined && resource !== undefined) {
+        apiRequests.inc({ controller: origin ?? noController, verb, resource });
+      }
       requestSeconds.observe({ method, host }, durationMs / 1000);
     },
     leader: (name, isLeader) => leaders.set({ name }, isLeader ? 1 : 0),

@@ -41,7 +41,7 @@ export { httpService } from './http-service.ts';
 export { type KubeconfigFacts, readKubeconfig, renderKubeconfig, serverAddress } from './kubeconfigs.ts';
 export { claimDirectory, directoryDriver } from './kubelet/claim-directory.ts';
 export { logFiles } from './kubelet/log-files.ts';
-export { directLookup, type ObjectLookup, objectLookup } from './kubelet/lookup.ts';
+export { type ContentsAtHand, directLookup, type ObjectLookup, objectLookup } from './kubelet/lookup.ts';
 export {
   type PodWorkers,
   podAttacher,

@@ -105,15 +105,15 @@ function webhookOf(
   };
 }
 
-/** The definition of a kind for a Kubernetes that does not have it built in. */
+/** The definition of a kind for a Kubernetes that does not have it built in. Without an endpoint its versions differ in name only. */
 export function customResourceDefinitionFor(
   definition: ResourceDefinition,
-  { endpoint, bundle, labels = {} }: Omit<ConfigurationOptions, 'definitions'>,
+  { endpoint, bundle, labels = {} }: Partial<Omit<ConfigurationOptions, 'definitions'>>,
 ): CustomResourceDefinition {
   if (!definition.crd) throw new TypeError(`${definition.kind} is not published as a definition`);
   const crd = asTyped<CustomResourceDefinition>(clone(definition.crd));
   crd.metadata.labels = { ...crd.metadata.labels, ...labels };
-  if (definition.versions.length > 1) {
+  if (definition.versions.length > 1 && endpoint) {
     const config = asJson(clientConfig(endpoint, webhookPaths.convert, bundle));
     crd.spec.conversion = {
       strategy: 'Webhook',

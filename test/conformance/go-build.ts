@@ -54,6 +54,14 @@ export async function findOrBuildPrograms(env: Environment, say: Say): Promise<P
   };
 }
 
+/** The scheduler that goes with them, found or built likewise. */
+export async function findOrBuildScheduler(env: Environment, say: Say): Promise<string> {
+  const given = env['CAPSTAN_REAL_KUBERNETES_BIN'];
+  if (!given) return (await findOrBuildKubernetes(kubernetesVersion, ['kube-scheduler'], env, say))['kube-scheduler'];
+  if ((await missingIn(given, ['kube-scheduler'])).length === 0) return join(given, 'kube-scheduler');
+  throw new MissingPrerequisite(`CAPSTAN_REAL_KUBERNETES_BIN=${given} has no kube-scheduler`);
+}
+
 /** Programs of a version of Kubernetes, from the cache or freshly built. */
 export async function findOrBuildKubernetes<Name extends KubernetesProgram>(
   version: string,

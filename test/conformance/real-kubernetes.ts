@@ -14,12 +14,13 @@ import { freePorts } from '../support/ports.ts';
 import { type RunningProcess, startProcess } from '../support/process.ts';
 import type { Programs } from './go-build.ts';
 
-/** A real control plane on loopback: etcd, kube-apiserver and kube-controller-manager, without nodes. */
+/** A real control plane on loopback: etcd, kube-apiserver, kube-controller-manager and perhaps kube-scheduler, without nodes. */
 export interface RealKubernetes {
   readonly kubeconfig: string;
   readonly url: string;
   /** PEM file of the authority that signs for clients and servers */
   readonly authorityFile: string;
+  readonly pids: Readonly<Record<'etcd' | 'kube-apiserver', number>>;
   /** ends the processes and removes their data */
   stop(): Promise<void>;
 }
@@ -29,13 +30,21 @@ const host = '127.0.0.1';
 const serviceAddress = '10.0.0.1';
 const readyPatienceMs = 120_000;
 
+export interface RealKubernetesOptions {
+  address?: string;
+  /** the program; absent: nobody gives Pods to nodes */
+  scheduler?: string;
+  /** the name of it in the kubeconfig */
+  context?: string;
+}
+
 /**
  * Starts the programs on free ports with a PKI of their own and waits until the API is ready. The API is on loopback unless another address of
  * this machine is given: Pods reach only such a one.
  */
 export async function startRealKubernetes(
   programs: Programs,
-  { address = host }: { address?: string } = {},
+  { address = host, scheduler, context = 'conformance' }: RealKubernetesOptions = {},
 ): Promise<RealKubernetes> {
   const directory = await mkdtemp(join(tmpdir(), 'real-kubernetes-'));
   const running: RunningProcess[] = [];
@@ -48,8 +57,9 @@ export async function startRealKubernetes(
     const pki = await makePki(join(directory, 'pki'), address);
     const url = `https://${address}:${apiPort}`;
     const kubeconfig = join(directory, 'kubeconfig');
-    await writeFile(kubeconfig, JSON.stringify(adminKubeconfig(url, pki), undefined, 2), { mode: 0o600 });
-    running.push(startProcess(programs.etcd, etcdArguments(directory, clientPort, peerPort)));
+    await writeFile(kubeconfig, JSON.stringify(adminKubeconfig(url, context, pki), undefined, 2), { mode: 0o600 });
+    const etcd = startProcess(programs.etcd, etcdArguments(directory, clientPort, peerPort));
+    running.push(etcd);
     const api = startProcess(
       programs['kube-apiserver'],
       apiServerArguments(pki, { address, port: apiPort, etcdPort: clientPort }),
@@ -57,7 +67,9 @@ export async function startRealKubernetes(
     running.push(api);
     await isReady(api, url, pki);
     running.push(startProcess(programs['kube-controller-manager'], controllerArguments(pki, kubeconfig)));
-    return { kubeconfig, url, authorityFile: pki.path('ca.crt'), stop };
+    if (scheduler !== undefined) running.push(startProcess(scheduler, schedulerArguments(kubeconfig)));
+    const pids = { etcd: etcd.pid, 'kube-apiserver': api.pid };
+    return { kubeconfig, url, authorityFile: pki.path('ca.crt'), pids, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -108,9 +120,8 @@ async function makePki(directory: string, address: string): Promise<Pki> {
   return { authority, admin, path: (name) => join(directory, name) };
 }
 
-function adminKubeconfig(server: string, { authority, admin }: Pki): object {
+function adminKubeconfig(server: string, name: string, { authority, admin }: Pki): object {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  const name = 'conformance';
   return {
     apiVersion: 'v1',
     kind: 'Config',
@@ -181,6 +192,10 @@ function controllerArguments(pki: Pki, kubeconfig: string): string[] {
     'cluster-signing-cert-file': pki.path('ca.crt'),
     'cluster-signing-key-file': pki.path('ca.key'),
   });
+}
+
+function schedulerArguments(kubeconfig: string): string[] {
+  return flags({ kubeconfig, 'bind-address': host, 'secure-port': 0, 'leader-elect': 'false' });
 }
 
 async function isReady(api: RunningProcess, url: string, pki: Pki): Promise<void> {

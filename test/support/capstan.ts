@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { isOnRealKubernetes, startOnRealKubernetes } from './on-real-kubernetes.ts';
 import { type RunningProcess, startProcess } from './process.ts';
+import { capstanEnvironment, capstanProgram } from './program.ts';
 
 export interface CapstanOptions {
   /** data of an earlier run; default: a new directory that `stop` removes */
@@ -35,26 +36,20 @@ export interface CapstanProcess {
   stop(): Promise<void>;
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const startPatienceMs = 60_000;
 
 /**
- * The program under test: the sources by default, so that a stale build never passes for them. CAPSTAN_PROGRAM names a
- * script to run instead (`bin/capstan.js` for what is shipped).
+ * Starts `capstan up` on a free loopback port and waits until it says that it is ready; or what it is on a real Kubernetes, for
+ * suites that are played there.
  */
-function program(): string[] {
-  const script = process.env['CAPSTAN_PROGRAM'];
-  return script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
-}
-
-/** Starts `capstan up` on a free loopback port and waits until it says that it is ready. */
 export async function startCapstan(options: CapstanOptions = {}): Promise<CapstanProcess> {
+  if (isOnRealKubernetes()) return await startOnRealKubernetes(options);
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'capstan-e2e-')));
   const kubeconfig = join(directory, 'kubeconfig');
   const child = startProcess(
     process.execPath,
     [
-      ...program(),
+      ...capstanProgram(),
       'up',
       ...['--data-dir', join(directory, 'data')],
       ...['--listen', `127.0.0.1:${options.port ?? 0}`],
@@ -64,7 +59,7 @@ export async function startCapstan(options: CapstanOptions = {}): Promise<Capsta
       ...['--pods', options.pods ?? 'none'],
       ...(options.args ?? []),
     ],
-    { cwd: root, env: { ...(process.env as Record<string, string>), NO_COLOR: '1' } },
+    capstanEnvironment(),
   );
   try {
     await child.until((stdout) => /^ready$/m.test(stdout), 'the line "ready"', startPatienceMs);
@@ -84,8 +79,8 @@ export async function startCloudApart(
 ): Promise<{ directory: string; stop(): Promise<void> }> {
   const child = startProcess(
     process.execPath,
-    [...program(), 'cloud', '--data-dir', directory, '--listen', `${address}:0`],
-    { cwd: root, env: { ...(process.env as Record<string, string>), NO_COLOR: '1' } },
+    [...capstanProgram(), 'cloud', '--data-dir', directory, '--listen', `${address}:0`],
+    capstanEnvironment(),
   );
   try {
     await child.until((stdout) => /^ready$/m.test(stdout), 'the line "ready"', startPatienceMs);

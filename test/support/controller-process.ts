@@ -1,8 +1,6 @@
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type RunningProcess, startProcess } from './process.ts';
+import { capstanEnvironment, capstanProgram } from './program.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 /** a real API server works on each of many definitions for a while */
 const startPatienceMs = 180_000;
 
@@ -20,19 +18,19 @@ export async function startController(options: {
   /** two in a row: health and metrics */
   port: number;
   args?: readonly string[];
+  variables?: Readonly<Record<string, string>>;
 }): Promise<ControllerProcess> {
   const { kubeconfig, port } = options;
-  const script = process.env['CAPSTAN_PROGRAM'];
   const child = startProcess(
     process.execPath,
     [
-      ...(script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')]),
+      ...capstanProgram(),
       'controller',
       ...['--kubeconfig', kubeconfig, '--install', '--webhook-port', '0'],
       ...['--health-probe-bind-address', `127.0.0.1:${port}`, '--metrics-bind-address', `127.0.0.1:${port + 1}`],
       ...(options.args ?? []),
     ],
-    { cwd: root, env: { ...(process.env as Record<string, string>), NO_COLOR: '1' } },
+    capstanEnvironment(options.variables),
   );
   try {
     await child.until((stdout) => /^ready$/m.test(stdout), 'the line "ready"', startPatienceMs);

@@ -8,7 +8,7 @@ import { portForwardProtocols, servePortForward } from './port-forward-channels.
 import { portForwardSpdyProtocol, servePortForwardStreams } from './port-forward-spdy.ts';
 import { serveSessionChannels, sessionProtocols } from './session-channels.ts';
 import { serveSessionStreams, sessionSpdyProtocol } from './session-spdy.ts';
-import type { SubresourceAnswer, SubresourceHandler, SubresourceRequest } from './types.ts';
+import type { SubresourceHandler, SubresourceRequest } from './types.ts';
 
 /**
  * Whoever runs the Pods connects to them: answers a stream to a port of a Pod. Rejects with the reason, in the words of
@@ -25,7 +25,10 @@ export function podExecHandler(execute: PodExecutor | undefined): SubresourceHan
     const check = (): void => {
       if (command.length === 0) throw statusError.badRequest('you must specify at least 1 command for the container');
     };
-    return sessionOffers(request, check, (session) => execute(pod, { ...session, container, command }));
+    return {
+      type: 'conversation',
+      offers: sessionOffers(request.query, check, (session) => execute(pod, { ...session, container, command })),
+    };
   };
 }
 
@@ -34,14 +37,10 @@ export function podAttachHandler(attach: PodAttacher | undefined): SubresourceHa
   return async (request) => {
     const { pod, node, container } = await locateContainer(request);
     if (!attach) throw noKubelet(node);
-    return sessionOffers(
-      request,
-      () => {},
-      async (session) => {
-        await attach(pod, { ...session, container });
-        return 0;
-      },
-    );
+    return {
+      type: 'conversation',
+      offers: attachOffers(request.query, (session) => attach(pod, { ...session, container })),
+    };
   };
 }
 
@@ -55,7 +54,8 @@ async function locateContainer(
   return { ...located, container };
 }
 
-function sessionOffers({ query }: SubresourceRequest, checkRest: () => void, run: RunSession): SubresourceAnswer {
+/** Ways to talk to what runs in a container, for a query that names streams as the API does. */
+export function sessionOffers(query: URLSearchParams, checkRest: () => void, run: RunSession): UpgradeOffer[] {
   const desired = readSessionSpec(query);
   const check = (): void => {
     if (!desired.stdin && !desired.stdout && !desired.stderr) {
@@ -63,25 +63,60 @@ function sessionOffers({ query }: SubresourceRequest, checkRest: () => void, run
     }
     checkRest();
   };
-  return {
-    type: 'conversation',
-    offers: [
-      ...sessionProtocols.map(
-        (protocol): UpgradeOffer => ({
-          over: 'websocket',
-          protocol,
-          check,
-          serve: (socket) => serveSessionChannels(socket, desired, run, protocol),
-        }),
-      ),
-      {
-        over: 'spdy',
-        protocol: sessionSpdyProtocol,
+  return [
+    ...sessionProtocols.map(
+      (protocol): UpgradeOffer => ({
+        over: 'websocket',
+        protocol,
         check,
-        serve: (connection) => serveSessionStreams(connection, desired, run),
-      },
-    ],
-  };
+        serve: (socket) => serveSessionChannels(socket, desired, run, protocol),
+      }),
+    ),
+    {
+      over: 'spdy',
+      protocol: sessionSpdyProtocol,
+      check,
+      serve: (connection) => serveSessionStreams(connection, desired, run),
+    },
+  ];
+}
+
+export function attachOffers(
+  query: URLSearchParams,
+  attach: (session: Parameters<RunSession>[0]) => Promise<void>,
+): UpgradeOffer[] {
+  return sessionOffers(
+    query,
+    () => {},
+    async (session) => {
+      await attach(session);
+      return 0;
+    },
+  );
+}
+
+/** Ways to ports of a Pod; `ports` are those that were named beforehand, as WebSocket needs them. */
+export function portForwardOffers(
+  ports: readonly number[],
+  connectPort: (port: number) => Promise<Duplex>,
+): UpgradeOffer[] {
+  return [
+    {
+      over: 'spdy',
+      protocol: portForwardSpdyProtocol,
+      serve: (connection) => servePortForwardStreams(connection, connectPort),
+    },
+    ...portForwardProtocols.map(
+      (protocol): UpgradeOffer => ({
+        over: 'websocket',
+        protocol,
+        check: () => {
+          if (ports.length === 0) throw statusError.badRequest('query parameter "ports" is required');
+        },
+        serve: (socket) => servePortForward(socket, ports, connectPort),
+      }),
+    ),
+  ];
 }
 
 /** pods/x/portforward: streams to ports of the pod. */
@@ -99,27 +134,7 @@ export function podPortForwardHandler(connect: PodConnector | undefined): Subres
     const ports = asked.map(Number);
     const outside = ports.find((port) => port < 1 || port > 65_535);
     if (outside !== undefined) throw statusError.badRequest(`port ${outside} must be between 1 and 65535`);
-    const connectPort = (port: number): Promise<Duplex> => connect(pod, port);
-    return {
-      type: 'conversation',
-      offers: [
-        {
-          over: 'spdy',
-          protocol: portForwardSpdyProtocol,
-          serve: (connection) => servePortForwardStreams(connection, connectPort),
-        },
-        ...portForwardProtocols.map(
-          (protocol): UpgradeOffer => ({
-            over: 'websocket',
-            protocol,
-            check: () => {
-              if (ports.length === 0) throw statusError.badRequest('query parameter "ports" is required');
-            },
-            serve: (socket) => servePortForward(socket, ports, connectPort),
-          }),
-        ),
-      ],
-    };
+    return { type: 'conversation', offers: portForwardOffers(ports, (port) => connect(pod, port)) };
   };
 }
 

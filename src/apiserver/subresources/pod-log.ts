@@ -42,7 +42,8 @@ export function podLogHandler(source: PodLogSource | undefined): SubresourceHand
   };
 }
 
-function parseLogQuery(query: URLSearchParams, podName: string): Omit<PodLogOptions, 'container' | 'signal'> {
+/** What a reader of a log asks for; throws what is wrong with it. */
+export function parseLogQuery(query: URLSearchParams, podName: string): Omit<PodLogOptions, 'container' | 'signal'> {
   const flag = (name: string): boolean => query.get(name) === 'true' || query.get(name) === '1';
   const refuse = (error: FieldError): Error => statusError.invalid('', 'PodLogOptions', podName, [error]);
   const number = (name: string, least: number): number | undefined => {

@@ -1,4 +1,5 @@
-import type { Client } from '../../client/index.ts';
+import { Secrets } from '../../api/index.ts';
+import { type Client, dropManagedFields, type ResourceScope, scopedClient } from '../../client/index.ts';
 import { CapstanError, systemClock, systemRandom } from '../../machinery/index.ts';
 import { createManager, type Manager } from '../../runtime/index.ts';
 import { type AddedControllersOptions, addControllers } from '../controllers.ts';
@@ -17,6 +18,14 @@ export interface RunControllersOptions {
   signal: AbortSignal;
 }
 
+/** Secrets of these types can be large or many, and no object of ours names one: they are neither read nor kept. */
+const secretsWorthReading: ResourceScope = {
+  resource: Secrets,
+  fieldSelector: ['helm.sh/release.v1', 'kubernetes.io/service-account-token', 'bootstrap.kubernetes.io/token']
+    .map((type) => `type!=${type}`)
+    .join(','),
+};
+
 /** Runs the controllers, again after the lease was lost: whoever lost it waits for it like everybody else. */
 export async function runControllers(options: RunControllersOptions): Promise<void> {
   const { client, leaseClient, lease, controllers, signal } = options;
@@ -25,6 +34,8 @@ export async function runControllers(options: RunControllersOptions): Promise<vo
   while (!signal.aborted) {
     const manager = createManager({
       client,
+      cacheClient: scopedClient(client, [secretsWorthReading]),
+      transform: dropManagedFields,
       leaseClient,
       clock: systemClock,
       random: systemRandom,

@@ -18,6 +18,7 @@ import {
 import { ApiUnreachableError, WatchDecodeError } from '../errors.ts';
 import { staticCredentials } from '../kubeconfig/credentials.ts';
 import type { ConnectionConfig, CredentialSource } from '../kubeconfig/types.ts';
+import { onBehalfOf } from '../request-origin.ts';
 import type { WatchEvent } from '../types.ts';
 import { type HttpClient, type HttpClientOptions, httpClient } from './client.ts';
 import { portForward } from './port-forward.ts';
@@ -359,6 +360,34 @@ describe('answers', () => {
     await client.get(pods, key);
     expect(warnings).toEqual(['unknown field "x"', 'a', 'b']);
     expect(requests).toEqual(['GET 200']);
+  });
+});
+
+describe('the budget of requests', () => {
+  it('knows for whom, by which verb and of which resource every request was', async () => {
+    const budget: string[] = [];
+    const { url } = await serve(json(pod));
+    const client = connect(url, {
+      onRequest: ({ origin = 'nobody', verb = 'none', resource = 'none' }) =>
+        budget.push(`${origin} ${verb} ${resource}`),
+    });
+    await client.get(pods, key);
+    await onBehalfOf('one', async () => {
+      await Promise.resolve();
+      await client.update(pods, pod, { ...by, subresource: 'status' });
+      await Promise.all([
+        onBehalfOf('two', () => client.apply(clusters, { metadata: { name: 'c', namespace: 'n' } }, by)),
+        client.delete(pods, key),
+      ]);
+    });
+    await client.raw('/version');
+    expect(budget.toSorted()).toEqual([
+      'nobody get pods',
+      'nobody none none',
+      'one delete pods',
+      'one update pods/status',
+      'two apply clusters.cluster.x-k8s.io',
+    ]);
   });
 });
 

@@ -89,16 +89,19 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
   });
 
   const call = async <T>(
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    { verb, resource, subresource }: Asked,
     path: string,
     { options, body, contentType }: { options: RequestOptions; body?: unknown; contentType?: string | undefined },
   ): Promise<T> => {
     const { signal, permit } = options;
+    const method = methodOf[verb];
     const response = await transport.send({
       method,
       path,
       signal,
       permit,
+      verb,
+      resource: resourceName(resource, subresource),
       ...(body !== undefined && { body: jsonText(body) }),
       ...(contentType !== undefined && { contentType }),
     });
@@ -107,13 +110,17 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
 
   return {
     get: (resource, key, opts = {}) =>
-      call('GET', objectPath(resource, key) + queryString({ resourceVersion: opts.resourceVersion }), {
-        options: opts,
-      }),
+      call(
+        { verb: 'get', resource },
+        objectPath(resource, key) + queryString({ resourceVersion: opts.resourceVersion }),
+        {
+          options: opts,
+        },
+      ),
 
     async list<T extends KubeObject>(resource: Resource<T>, opts: ReadListOptions = {}) {
       const list = await call<ObjectList<T>>(
-        'GET',
+        { verb: 'list', resource },
         collectionPath(resource, opts.namespace) + queryString(listQuery(opts)),
         { options: opts },
       );
@@ -123,19 +130,23 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
     watch: (resource, opts = {}) => watchStream(transport.open, resource, opts, config.guard?.maxAnswerBytes),
 
     create: (resource, object, opts) =>
-      call('POST', collectionPath(resource, object.metadata.namespace) + writeQuery(opts), {
+      call({ verb: 'create', resource }, collectionPath(resource, object.metadata.namespace) + writeQuery(opts), {
         options: opts,
         body: object,
       }),
 
     update: (resource, object, opts) =>
-      call('PUT', objectPath(resource, objectKey(object), opts.subresource) + writeQuery(opts), {
-        options: opts,
-        body: object,
-      }),
+      call(
+        { verb: 'update', resource, ...sub(opts) },
+        objectPath(resource, objectKey(object), opts.subresource) + writeQuery(opts),
+        {
+          options: opts,
+          body: object,
+        },
+      ),
 
     patch: (resource, key, type, patch, opts) =>
-      call('PATCH', objectPath(resource, key, opts.subresource) + writeQuery(opts), {
+      call({ verb: 'patch', resource, ...sub(opts) }, objectPath(resource, key, opts.subresource) + writeQuery(opts), {
         options: opts,
         body: patch,
         contentType: patchContentTypes[type],
@@ -147,7 +158,7 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
         name: object.metadata.name ?? '',
       };
       return call(
-        'PATCH',
+        { verb: 'apply', resource, ...sub(opts) },
         objectPath(resource, key, opts.subresource) +
           writeQuery(opts, { force: opts.force === true ? true : undefined }),
         {
@@ -163,7 +174,7 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
     },
 
     async delete<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, opts: DeleteOptions = {}) {
-      const answer = await call<T | Status>('DELETE', objectPath(resource, key), {
+      const answer = await call<T | Status>({ verb: 'delete', resource }, objectPath(resource, key), {
         options: opts,
         body: deleteBody(opts),
       });
@@ -172,11 +183,14 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
 
     async deleteCollection(resource, opts) {
       const path = collectionPath(resource, opts.namespace) + queryString(listQuery(opts));
-      await call('DELETE', path, { options: opts, body: deleteBody(opts) });
+      await call({ verb: 'deletecollection', resource }, path, { options: opts, body: deleteBody(opts) });
     },
 
     createSubresource: (resource, key, subresource, body, opts) =>
-      call('POST', objectPath(resource, key, subresource) + writeQuery(opts), { options: opts, body }),
+      call({ verb: 'create', resource, subresource }, objectPath(resource, key, subresource) + writeQuery(opts), {
+        options: opts,
+        body,
+      }),
 
     download: (path, opts = {}) => transport.open({ method: 'GET', path, accept: '*/*', signal: opts.signal }),
 
@@ -192,6 +206,35 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
 
     close: () => transport.close(),
   };
+}
+
+type AskedVerb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deletecollection';
+
+/** What is asked for, in the words of Kubernetes. */
+interface Asked {
+  readonly verb: AskedVerb;
+  readonly resource: Resource;
+  readonly subresource?: string;
+}
+
+const methodOf = {
+  get: 'GET',
+  list: 'GET',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  apply: 'PATCH',
+  delete: 'DELETE',
+  deletecollection: 'DELETE',
+} as const;
+
+/** `deployments.apps/status` */
+function resourceName({ plural, group }: Resource, subresource?: string): string {
+  return `${plural}${group === '' ? '' : `.${group}`}${subresource === undefined ? '' : `/${subresource}`}`;
+}
+
+function sub({ subresource }: { subresource?: string }): { subresource?: string } {
+  return subresource === undefined ? {} : { subresource };
 }
 
 function writeQuery(options: WriteOptions, more: Record<string, boolean | undefined> = {}): string {
@@ -259,7 +302,13 @@ async function* watchStream<T extends KubeObject>(
   maxEventBytes: number | undefined,
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
   const path = collectionPath(resource, options.namespace) + queryString(watchQuery(options));
-  const stream = await open({ method: 'GET', path, signal: options.signal });
+  const stream = await open({
+    method: 'GET',
+    path,
+    signal: options.signal,
+    verb: 'watch',
+    resource: resourceName(resource),
+  });
   try {
     for await (const line of readLines(stream.chunks, maxEventBytes)) yield parseEvent<T>(line);
   } catch (error) {

@@ -11,6 +11,7 @@ import {
 import { sharedSignal } from '../abort.ts';
 import { ApiUnreachableError, errorFromResponse } from '../errors.ts';
 import type { ConnectionConfig, Credential } from '../kubeconfig/types.ts';
+import { requestOrigin } from '../request-origin.ts';
 import { identityHeaders, type TlsConnection, tlsConnection } from './authentication.ts';
 import { checkServer, lookupOption, readText } from './guard.ts';
 import { parseWarnings } from './warnings.ts';
@@ -22,6 +23,12 @@ export interface RequestObservation {
   /** HTTP code, or `<error>` when there was no answer, as client-go counts it */
   code: string;
   durationMs: number;
+  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `apply`, `delete`, `deletecollection`; absent for paths that are no objects */
+  verb?: string;
+  /** `plural.group/subresource` */
+  resource?: string;
+  /** for whom it was made, see `onBehalfOf` */
+  origin?: string;
 }
 
 export interface TransportOptions {
@@ -50,6 +57,9 @@ export interface TransportRequest {
   signal?: AbortSignal | undefined;
   /** asked right before each attempt */
   permit?: (() => void) | undefined;
+  /** what it is in the words of Kubernetes, for metrics */
+  verb?: string;
+  resource?: string;
 }
 
 export interface TransportResponse {
@@ -120,8 +130,18 @@ export function createTransport(options: TransportOptions): Transport {
     await checkServer(config);
     request.permit?.();
     const startedAt = clock.now();
+    const origin = requestOrigin();
+    const { method, verb, resource } = request;
     const observe = (code: string): void =>
-      options.onRequest?.({ method: request.method, host: base.host, code, durationMs: clock.now() - startedAt });
+      options.onRequest?.({
+        method,
+        host: base.host,
+        code,
+        durationMs: clock.now() - startedAt,
+        ...(verb !== undefined && { verb }),
+        ...(resource !== undefined && { resource }),
+        ...(origin !== undefined && { origin }),
+      });
     try {
       const response = await dispatcherFor(credential, watch).request({
         origin: base.origin,

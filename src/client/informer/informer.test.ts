@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject, Resource } from '../../machinery/index.ts';
+import type { Clock, KubeObject, Resource } from '../../machinery/index.ts';
 import { ManualClock, seededRandom, statusError } from '../../machinery/index.ts';
 import {
   type FaultRule,
@@ -149,11 +149,32 @@ describe.each([
     await world.clock.advance(19_999);
     await settle();
     expect(watches()).toBe(before);
-    await world.clock.advance(1);
+    await world.clock.advance(10_001);
     await settle();
     expect(watches()).toBe(before + 1);
     expect(server.openWatches()).toBe(1);
     expect(world.errors).toEqual([]);
+    await world.stop();
+  });
+
+  it('notices a dead connection also when the clock of the computer was set back', async () => {
+    const server = newServer();
+    const timers = server.clock as ManualClock;
+    let set = 0;
+    const clock: Clock = {
+      now: () => timers.now() + set,
+      monotonic: () => timers.monotonic(),
+      after: (ms, callback) => timers.after(ms, callback),
+    };
+    const world = start({ server, informer: { bookmarkPeriodMs: 10_000, clock } });
+    await world.informer.waitForSync();
+    await settle();
+    const watches = (): number => server.requests.filter(({ verb }) => verb === 'watch').length;
+    const before = watches();
+    set = -3_600_000;
+    await world.clock.advance(30_000);
+    await settle();
+    expect(watches()).toBe(before + 1);
     await world.stop();
   });
 
@@ -236,7 +257,7 @@ describe('an informer', () => {
       }) as typeof server.watch,
     };
     const world = start({ server, informer: { client: silent } });
-    await runUntil(clock, () => world.informer.hasSynced(), { limitMs: 20_000 });
+    await runUntil(clock, () => world.informer.hasSynced(), { limitMs: 25_000 });
     expect(world.events).toEqual(['initial a']);
     await world.stop();
   });

@@ -309,7 +309,10 @@ interface SilenceGuard {
   end(): void;
 }
 
-/** Aborts when nothing was received for `limitMs`. One timer that looks back, instead of a new timer per event. */
+/**
+ * Aborts when nothing was received for `limitMs`, at most half of that later. It looks twice per limit, instead of setting a new timer per
+ * event; and it compares no times, which a computer that sets its clock would make meaningless.
+ */
 function silenceGuard<T extends KubeObject>(session: Session<T>, limitMs: number): SilenceGuard {
   const { clock, signal } = session;
   const controller = new AbortController();
@@ -317,22 +320,22 @@ function silenceGuard<T extends KubeObject>(session: Session<T>, limitMs: number
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
   let limit = limitMs;
-  let heardAt = clock.now();
+  // The beginning counts as a look that heard something just before it.
+  let quietLooks = 1;
   let silent = false;
-  const check = (): void => {
-    const rest = heardAt + limit - clock.now();
-    if (rest > 0) {
-      cancel = clock.after(rest, check);
+  const look = (): void => {
+    if (++quietLooks <= 2) {
+      cancel = clock.after(limit / 2, look);
       return;
     }
     silent = true;
     controller.abort(new Error(`no sign of life for ${limit} ms`));
   };
-  let cancel = clock.after(limit, check);
+  let cancel = clock.after(limit / 2, look);
   return {
     signal: controller.signal,
     touch() {
-      heardAt = clock.now();
+      quietLooks = 0;
     },
     setLimit(ms) {
       limit = ms;

@@ -65,6 +65,7 @@ const catalogue = {
   CAP_NOT_CONFIRMED: 'A deletion was not confirmed. Nothing was deleted.',
   CAP_NOT_ESTABLISHED: 'A CustomResourceDefinition is not served in time.',
   CAP_MOVE: 'Clusters cannot be moved to the other management API as they are, or not called off any more.',
+  CAP_NODE_REFUSED: 'A simulated node cannot be run for that Kubernetes: its name is taken, or rights are missing.',
   CAP_NO_MANAGEMENT_API: 'No management API of this computer is known.',
   CAP_NO_TOPOLOGY: 'The cluster has no spec.topology, which the command would change.',
   CAP_OPENSTACK_AMBIGUOUS: 'More than one cloud resource has the name.',

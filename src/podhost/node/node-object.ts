@@ -1,5 +1,5 @@
-import type { Node } from '../../api/index.ts';
-import { nodeConditions } from '../../simkube/index.ts';
+import type { Node, Taint } from '../../api/index.ts';
+import { nodeConditions, type Readiness } from '../../simkube/index.ts';
 
 export interface NodeFacts {
   readonly name: string;
@@ -10,7 +10,13 @@ export interface NodeFacts {
   readonly version: string;
   readonly machineId: string;
   readonly architecture: string;
+  /** beside those every node has */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** to begin with */
+  readonly taints?: readonly Taint[];
 }
+
+const isUp: Readiness = { isReady: true, reason: '' };
 
 /** More than any plane needs: programs of a simulation take no room, and a Pod about 150 KiB of memory. */
 export const nodeResources: Readonly<Record<string, string>> = {
@@ -21,7 +27,7 @@ export const nodeResources: Readonly<Record<string, string>> = {
 };
 
 /** The node as which the host of Pods shows itself. */
-export function nodeObject(facts: NodeFacts, nowMs: number, before?: Node): Node {
+export function nodeObject(facts: NodeFacts, nowMs: number, before?: Node, readiness: Readiness = isUp): Node {
   const { name, architecture } = facts;
   return {
     apiVersion: 'v1',
@@ -32,8 +38,10 @@ export function nodeObject(facts: NodeFacts, nowMs: number, before?: Node): Node
         'kubernetes.io/arch': architecture,
         'kubernetes.io/hostname': name,
         'kubernetes.io/os': 'linux',
+        ...facts.labels,
       },
     },
+    ...(facts.taints && facts.taints.length > 0 && { spec: { taints: [...facts.taints] } }),
     status: {
       addresses: [
         { type: 'InternalIP', address: facts.address },
@@ -41,7 +49,7 @@ export function nodeObject(facts: NodeFacts, nowMs: number, before?: Node): Node
       ],
       capacity: { ...nodeResources },
       allocatable: { ...nodeResources },
-      conditions: nodeConditions(nowMs, { isReady: true, reason: '' }, before?.status?.conditions),
+      conditions: nodeConditions(nowMs, readiness, before?.status?.conditions),
       daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } },
       nodeInfo: {
         architecture,

@@ -1,37 +1,55 @@
 import { createHash } from 'node:crypto';
 import { type Lease, Leases, type Node, Nodes } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { type Clock, formatMicroTime, isAlreadyExists, isNotFound, must } from '../../machinery/index.ts';
+import {
+  type Clock,
+  formatMicroTime,
+  ignoreNotFound,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  must,
+} from '../../machinery/index.ts';
 import { after, type ControllerDefinition, defineController } from '../../runtime/index.ts';
 import { type NodeFacts, nodeObject } from './node-object.ts';
 
 const fieldManager = 'kubelet';
 const leaseNamespace = 'kube-node-lease';
+
+/** How a node shows that it lives. */
+export interface NodeLease {
+  readonly seconds: number;
+  readonly renewMs: number;
+}
+
 /**
  * The node lives and dies with the API it is written in: nobody is left to notice a silence, and a host at rest is to be
  * quiet. So its lease is long.
  */
-const leaseSeconds = 3600;
-const renewMs = (leaseSeconds * 1000) / 3;
+export const embeddedLease: NodeLease = { seconds: 3600, renewMs: 1_200_000 };
+/** What kubelets have, and the controllers that look after nodes count on. */
+export const kubeletLease: NodeLease = { seconds: 40, renewMs: 10_000 };
 
 export interface RegistrationOptions {
   readonly client: Client;
   readonly clock: Clock;
-  readonly facts: Omit<NodeFacts, 'machineId' | 'architecture'>;
+  readonly lease: NodeLease;
+  readonly facts: Omit<NodeFacts, 'machineId' | 'architecture'> & { readonly machineId?: string };
+}
+
+function factsOf({ facts }: RegistrationOptions): NodeFacts {
+  return {
+    ...facts,
+    machineId: facts.machineId ?? createHash('sha256').update(facts.name).digest('hex').slice(0, 32),
+    architecture: process.arch === 'x64' ? 'amd64' : process.arch,
+  };
 }
 
 /** Makes the node known, or takes it over from an earlier run of the host. */
-export async function registerNode({ client, clock, facts }: RegistrationOptions): Promise<void> {
-  const whole: NodeFacts = {
-    ...facts,
-    machineId: createHash('sha256').update(facts.name).digest('hex').slice(0, 32),
-    architecture: process.arch === 'x64' ? 'amd64' : process.arch,
-  };
-  const before = await client.get(Nodes, { name: facts.name }).catch((error: unknown) => {
-    if (!isNotFound(error)) throw error;
-    return undefined;
-  });
-  const desired = nodeObject(whole, clock.now(), before);
+export async function registerNode(options: RegistrationOptions): Promise<void> {
+  const { client, clock, facts } = options;
+  const before = await client.get(Nodes, { name: facts.name }).catch(ignoreNotFound);
+  const desired = nodeObject(factsOf(options), clock.now(), before);
   const stored = before ?? (await client.create(Nodes, desired, { fieldManager }));
   const labels = { ...stored.metadata.labels, ...desired.metadata.labels };
   const labelled: Node = { ...stored, metadata: { ...stored.metadata, labels } };
@@ -43,32 +61,60 @@ export async function registerNode({ client, clock, facts }: RegistrationOptions
   );
 }
 
-/** Keeps the lease of the node, and the node itself should somebody delete it. */
+/**
+ * Says that the node runs nothing any more. One without Pods goes altogether; Pods of the others wait for it to come back, and
+ * whoever looks after nodes moves them when it does not.
+ */
+export async function leaveNode(options: RegistrationOptions, hasPods: boolean): Promise<void> {
+  const { client, clock, facts } = options;
+  const key = { name: facts.name };
+  if (!hasPods) {
+    await client.delete(Nodes, key).catch(ignoreNotFound);
+    await client.delete(Leases, { namespace: leaseNamespace, ...key }).catch(ignoreNotFound);
+    return;
+  }
+  const before = await client.get(Nodes, key).catch(ignoreNotFound);
+  if (!before) return;
+  const readiness = { isReady: false, reason: 'the program that ran this node was stopped' };
+  const { status } = nodeObject(factsOf(options), clock.now(), before, readiness);
+  await client
+    .update(Nodes, { ...before, status: must(status, 'the status of a Node') }, { fieldManager, subresource: 'status' })
+    .catch((error: unknown) => {
+      // Somebody else has just written: that the lease is not renewed says the same a little later.
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    });
+}
+
+/** Keeps the lease of the node, and the node itself should somebody delete it or take it for dead. */
 export function nodeLeaseController(options: RegistrationOptions): ControllerDefinition {
-  const { name } = options.facts;
+  const { facts, lease } = options;
+  const { name } = facts;
   return defineController({
     name: 'node-lease',
     for: Nodes,
     reconcile: async ({ client, clock, cache }, key) => {
-      if (key.name !== name) return after(renewMs, 'not our node');
-      if (!cache.lister(Nodes).get(key)) await registerNode(options);
-      await renewLease(client, name, clock.now());
-      return after(renewMs, 'the lease is to be renewed');
+      if (key.name !== name) return after(lease.renewMs, 'not our node');
+      const node = cache.lister(Nodes).get(key);
+      await renewLease(client, name, lease, clock.now());
+      if (!node || !isReady(node)) await registerNode(options);
+      return after(lease.renewMs, 'the lease is to be renewed');
     },
   });
 }
 
-async function renewLease(client: Client, name: string, nowMs: number): Promise<void> {
+function isReady({ status }: Node): boolean {
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+}
+
+async function renewLease(client: Client, name: string, { seconds, renewMs }: NodeLease, nowMs: number): Promise<void> {
   const key = { namespace: leaseNamespace, name };
-  const before = await client.get(Leases, key).catch((error: unknown) => {
-    if (!isNotFound(error)) throw error;
-    return undefined;
-  });
+  const before = await client.get(Leases, key).catch(ignoreNotFound);
   const renewedAt = Date.parse(before?.spec?.renewTime ?? '');
-  if (nowMs - renewedAt < renewMs) return;
+  // A clock that was set back must not make the node look dead until it has caught up.
+  if (nowMs >= renewedAt && nowMs - renewedAt < renewMs) return;
   const lease: Lease = {
     ...(before ?? { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: key }),
-    spec: { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime: formatMicroTime(nowMs) },
+    spec: { holderIdentity: name, leaseDurationSeconds: seconds, renewTime: formatMicroTime(nowMs) },
   };
   if (before) await client.update(Leases, lease, { fieldManager });
   else {

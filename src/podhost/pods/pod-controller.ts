@@ -1,4 +1,4 @@
-import { ConfigMaps, Nodes, PersistentVolumeClaims, type Pod, type PodStatus, Pods, Secrets } from '../../api/index.ts';
+import { Nodes, PersistentVolumeClaims, type Pod, type PodStatus, Pods } from '../../api/index.ts';
 import { formatKey, type ObjectKey, objectKey, parseKey } from '../../client/index.ts';
 import { type Clock, deepEqual, formatTime, isNotFound, type KubeObject, must } from '../../machinery/index.ts';
 import {
@@ -25,6 +25,7 @@ import {
   podLimit,
   rejectionOn,
 } from '../../simkube/index.ts';
+import type { PodContents } from './contents.ts';
 import type { PodReferences } from './references.ts';
 
 const fieldManager = 'kubelet';
@@ -34,6 +35,7 @@ export interface PodControllerOptions
   extends Omit<PodWorkerParts, 'lookup' | 'tell' | 'wake' | 'placed' | 'left' | 'clock'> {
   readonly clock: Clock;
   readonly references: PodReferences;
+  readonly contents: PodContents;
 }
 
 /** The Pods that run here, for those who want to reach them. */
@@ -47,7 +49,7 @@ export interface RunningPods {
 
 /** Runs the Pods given to the node and tells how they are, as a kubelet does. */
 export function podController(options: PodControllerOptions): { controller: ControllerDefinition; pods: RunningPods } {
-  const { nodeName, clock, references } = options;
+  const { nodeName, clock, references, contents } = options;
   const workers = new Map<string, PodWorker>();
   /** Pods that were over before they were met here, by their names: their uids */
   const over = new Map<string, string>();
@@ -91,9 +93,13 @@ export function podController(options: PodControllerOptions): { controller: Cont
       over.delete(id);
       options.logs?.forget(former);
     }
-    if (!pod || !isOurs(pod)) return done();
+    if (!pod || !isOurs(pod)) {
+      contents.release(id);
+      return done();
+    }
     if (!worker) {
       if (isFinished(pod)) {
+        contents.release(id);
         over.set(id, must(pod.metadata.uid, 'the uid of a Pod'));
         return pod.metadata.deletionTimestamp === undefined ? done() : remove(context, pod);
       }
@@ -106,6 +112,7 @@ export function podController(options: PodControllerOptions): { controller: Cont
       worker = new PodWorker(pod, parts);
       workers.set(id, worker);
     }
+    contents.hold(pod);
     // Somebody else said that it is over, and that stands: what runs of it ends.
     if (isFinished(pod)) worker.endAs(pod);
     const due = worker.sync(pod, references.keyOf(pod));
@@ -122,21 +129,21 @@ export function podController(options: PodControllerOptions): { controller: Cont
       concurrency: 16,
       watches: [
         watchObjects(Pods, { predicates: [({ object }) => isOurs(object)] }),
-        watchMapped(Secrets, (secret) => references.podsOf('secret', secret)),
-        watchMapped(ConfigMaps, (map) => references.podsOf('configmap', map)),
+        ...contents.watches(references),
         watchMapped(PersistentVolumeClaims, (claim) => references.podsOf('claim', claim)),
       ],
       sources: [
         {
           start(source) {
             enqueue = (key) => source.enqueue(key);
+            contents.start?.(references, enqueue);
           },
         },
       ],
       setup(cache) {
         parts = {
           ...options,
-          lookup: objectLookup(options.client, cache),
+          lookup: objectLookup(options.client, cache, contents),
           tell: (pod, type, reason, message) => events?.event(pod, type, foreignReason(reason), message),
           wake: (pod) => enqueue(objectKey(pod)),
           placed(sandbox) {

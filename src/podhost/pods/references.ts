@@ -1,7 +1,8 @@
-import { ConfigMaps, PersistentVolumeClaims, type Pod, Pods, Secrets, StorageClasses } from '../../api/index.ts';
+import { PersistentVolumeClaims, type Pod, Pods, StorageClasses } from '../../api/index.ts';
 import { claimNames, configMapNames, secretNames } from '../../apiserver/index.ts';
 import type { InformerFactory, ObjectKey } from '../../client/index.ts';
 import { type KubeObject, must } from '../../machinery/index.ts';
+import type { PodContents } from './contents.ts';
 
 const byReference = 'podhost-by-reference';
 
@@ -16,10 +17,8 @@ export interface PodReferences {
 }
 
 /** To be called before the caches start. */
-export function podReferences(cache: InformerFactory): PodReferences {
+export function podReferences(cache: InformerFactory, contents: PodContents): PodReferences {
   const pods = cache.informer(Pods);
-  const secrets = cache.informer(Secrets).lister;
-  const configMaps = cache.informer(ConfigMaps).lister;
   const claims = cache.informer(PersistentVolumeClaims).lister;
   const classes = cache.informer(StorageClasses).lister;
   pods.addIndexer(byReference, referencesOf);
@@ -29,10 +28,10 @@ export function podReferences(cache: InformerFactory): PodReferences {
       const spec = referring(pod);
       let key = '';
       for (const name of secretNames(spec)) {
-        key += `${secrets.get({ namespace, name })?.metadata.resourceVersion ?? '-'} `;
+        key += `${contents.secret({ namespace, name })?.metadata.resourceVersion ?? '-'} `;
       }
       for (const name of configMapNames(spec)) {
-        key += `${configMaps.get({ namespace, name })?.metadata.resourceVersion ?? '-'} `;
+        key += `${contents.configMap({ namespace, name })?.metadata.resourceVersion ?? '-'} `;
       }
       // Of a claim only counts whether it has its volume: its size and its labels are nothing to the Pod.
       for (const name of claimNames(nameOf(pod), spec)) {

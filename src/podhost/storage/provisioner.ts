@@ -1,4 +1,4 @@
-import type { StorageClass } from '../../api/index.ts';
+import type { CsiDriver, StorageClass } from '../../api/index.ts';
 import type { Provisioner } from '../../housekeeping/index.ts';
 import { claimDirectory, directoryDriver as driver, type PodBackend } from '../../simkube/index.ts';
 
@@ -17,6 +17,14 @@ export const standardStorageClass: StorageClass = {
   reclaimPolicy: 'Delete',
   volumeBindingMode: 'WaitForFirstConsumer',
   allowVolumeExpansion: true,
+};
+
+/** Volumes are directories: nothing is attached to a node before they can be used. */
+export const directoryCsiDriver: CsiDriver = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'CSIDriver',
+  metadata: { name: driver },
+  spec: { attachRequired: false, podInfoOnMount: false, volumeLifecycleModes: ['Persistent'] },
 };
 
 /** Makes a directory of the back end for every claim. */

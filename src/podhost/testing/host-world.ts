@@ -1,6 +1,8 @@
 import {
   builtinDefinitions,
   builtinSchema,
+  ClusterRoleBindings,
+  ClusterRoles,
   ConfigMaps,
   type Container,
   type CoreEvent,
@@ -13,16 +15,28 @@ import {
   Pods,
   protobufRegistry,
   Secrets,
+  StorageClasses,
+  type Taint,
 } from '../../api/index.ts';
-import { controllerBackedPlugins, createApiServer, openObjectStore } from '../../apiserver/index.ts';
+import {
+  controllerBackedPlugins,
+  createApiServer,
+  openObjectStore,
+  systemGroups,
+  type UserInfo,
+} from '../../apiserver/index.ts';
 import type { Client } from '../../client/index.ts';
+import { workloadControllers } from '../../housekeeping/index.ts';
 import { isNotFound, type KubeObject, ManualClock, type Resource, seededRandom } from '../../machinery/index.ts';
 import { createServiceAccountKeyPair } from '../../pki/index.ts';
-import { type LogEntry, memoryLogger } from '../../runtime/index.ts';
+import { createManager, type LogEntry, memoryLogger } from '../../runtime/index.ts';
 import { runUntil, settle } from '../../runtime/testkit/index.ts';
 import { createSimulatedBackend, imageProgramName, loopbackRange, type SimulatedProgram } from '../../simkube/index.ts';
 import { memoryEngine } from '../../store/index.ts';
+import { guestClient } from '../guest/guest-client.ts';
+import { nodeUser, providerRules } from '../guest/rights.ts';
 import { type PodHost, startPodHost } from '../start.ts';
+import { standardStorageClass } from '../storage/provisioner.ts';
 
 export const by: { fieldManager: string } = { fieldManager: 'test' };
 export const namespace = 'default';
@@ -37,12 +51,16 @@ export interface HostWorldOptions {
   /** serve Gateways and Ingresses too */
   readonly gateways?: boolean;
   readonly logDirectory?: string;
+  /** the API is another Kubernetes: the host is one node of it, with the rights of one, and others bind its claims */
+  readonly guest?: { readonly taints?: readonly Taint[] };
 }
 
 /** A host of Pods on a real API server of ours, on a clock that moves only when told to. */
 export interface HostWorld {
   readonly clock: ManualClock;
   readonly client: Client;
+  /** with the rights of the node, where the API is another Kubernetes */
+  readonly asNode: Client;
   readonly host: PodHost;
   readonly entries: readonly LogEntry[];
   readonly nodeName: string;
@@ -84,16 +102,32 @@ export async function hostWorld(options: HostWorldOptions = {}): Promise<HostWor
     admissionPlugins: { disable: controllerBackedPlugins },
     metaSchema: builtinSchema,
     protobuf: protobufRegistry,
-    access: { mode: 'RBAC', serviceAccounts: { issuer: 'https://test', signingKeyPem: keys.privateKey } },
+    access: {
+      mode: 'RBAC',
+      nodes: options.guest !== undefined,
+      serviceAccounts: { issuer: 'https://test', signingKeyPem: keys.privateKey },
+    },
   });
   const client: Client = server.localClient();
   const { logger, entries } = memoryLogger();
+  const others = new AbortController();
+  const othersWork = options.guest ? await otherKubernetes(client, clock, others.signal) : undefined;
+  const hostClient = options.guest
+    ? guestClient({
+        node: server.localClient(nodeUser('capstan')),
+        provider: server.localClient(providerUser),
+        nodeName: 'capstan',
+      })
+    : client;
   const removed: string[] = [];
   let programs = options.programs ?? {};
   let lives = 0;
   const start = (): Promise<PodHost> =>
     startPodHost({
-      client,
+      client: hostClient,
+      ...(options.guest && {
+        guest: { machineId: 'test', taints: options.guest.taints ?? [], administrator: client },
+      }),
       clock,
       random: seededRandom(5 + lives++),
       log: logger,
@@ -134,6 +168,7 @@ export async function hostWorld(options: HostWorldOptions = {}): Promise<HostWor
   return {
     clock,
     client,
+    asNode: server.localClient(nodeUser('capstan')),
     get host() {
       return host;
     },
@@ -204,10 +239,41 @@ export async function hostWorld(options: HostWorldOptions = {}): Promise<HostWor
     },
     async stop() {
       await host.stop();
+      others.abort();
+      await othersWork?.working;
       await server.stop(0);
       await store.close();
     },
   };
+}
+
+/** the account that makes volumes */
+const providerUser: UserInfo = { name: 'provider', groups: [systemGroups.authenticated] };
+
+/** What another Kubernetes brings: rights of the node's account, and whoever binds claims. */
+async function otherKubernetes(
+  client: Client,
+  clock: ManualClock,
+  signal: AbortSignal,
+): Promise<{ working: Promise<void> }> {
+  const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name: 'provider' } };
+  await client.create(ClusterRoles, { ...rbac, kind: 'ClusterRole', rules: providerRules }, by);
+  await client.create(
+    ClusterRoleBindings,
+    {
+      ...rbac,
+      kind: 'ClusterRoleBinding',
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'provider' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: providerUser.name }],
+    },
+    by,
+  );
+  await client.create(StorageClasses, standardStorageClass, by);
+  const manager = createManager({ client, clock, random: seededRandom(9) });
+  for (const controller of workloadControllers({ parts: ['volumes'] })) manager.add(controller);
+  const working = manager.run(signal);
+  await manager.whenReady();
+  return { working };
 }
 
 function gatewayDefinitions(): typeof ownDefinitions {

@@ -6,6 +6,7 @@ import {
   keyOf,
   type ObjectKey,
   objectKey,
+  onBehalfOf,
   parseKey,
   sharedSignal,
 } from '../../client/index.ts';
@@ -16,7 +17,7 @@ import type { RuntimeMetrics } from '../metrics.ts';
 import type { IdleGate } from '../queue/idle-gate.ts';
 import { createWorkQueue, type Priority, type WorkQueue } from '../queue/work-queue.ts';
 import type { ShareGate } from '../shares/share-map.ts';
-import type { CacheReader, ControllerDefinition } from './definition.ts';
+import type { CacheReader, ControllerDefinition, ReconcileContext } from './definition.ts';
 import { createEnding } from './ending.ts';
 import { createHeldEvents } from './held-events.ts';
 import { changedBesidesStatus, type ObjectEvent } from './predicates.ts';
@@ -204,20 +205,18 @@ export function createController(definition: ControllerDefinition, options: Cont
     measured.activeWorkers(1);
     let outcome: Result | { kind: 'failed'; error: unknown };
     try {
-      outcome = await definition.reconcile(
-        {
-          client: tracked.client,
-          cache: options.cache,
-          log: keyLog,
-          events: options.events,
-          clock,
-          random,
-          get signal() {
-            return ending.signal();
-          },
+      const context: ReconcileContext = {
+        client: tracked.client,
+        cache: options.cache,
+        log: keyLog,
+        events: options.events,
+        clock,
+        random,
+        get signal() {
+          return ending.signal();
         },
-        target,
-      );
+      };
+      outcome = await onBehalfOf(name, () => definition.reconcile(context, target));
     } catch (error) {
       outcome = { kind: 'failed', error };
     } finally {

@@ -11,7 +11,7 @@ import {
   Services,
 } from '../../api/index.ts';
 import type { Client, InformerFactory, ObjectKey } from '../../client/index.ts';
-import { isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { ignoreNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
 
 /** Objects that Pods refer to; undefined: there is none. */
 export interface ObjectLookup {
@@ -26,12 +26,7 @@ export interface ObjectLookup {
 /** Asks the API every time: a kubelet has no caches of what its few Pods are made of. */
 export function directLookup(connect: () => Client): ObjectLookup {
   const find = async <T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> =>
-    connect()
-      .get(resource, key)
-      .catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-        return undefined;
-      });
+    connect().get(resource, key).catch(ignoreNotFound);
   return {
     configMap: (namespace, name) => find(ConfigMaps, { namespace, name }),
     secret: (namespace, name) => find(Secrets, { namespace, name }),
@@ -41,27 +36,26 @@ export function directLookup(connect: () => Client): ObjectLookup {
   };
 }
 
+/** Secrets and ConfigMaps that are at hand; undefined: they are not, which does not mean that there are none. */
+export interface ContentsAtHand {
+  secret(key: ObjectKey): Secret | undefined;
+  configMap(key: ObjectKey): ConfigMap | undefined;
+}
+
 /** Looks into the caches, and asks the API before it says that something is missing: caches may be a moment late. */
-export function objectLookup(client: Client, cache: InformerFactory): ObjectLookup {
-  const finder = <T extends KubeObject>(resource: Resource<T>): ((key: ObjectKey) => Promise<T | undefined>) => {
-    const { lister } = cache.informer(resource);
-    return async (key) =>
-      lister.get(key) ??
-      client.get(resource, key).catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-        return undefined;
-      });
-  };
-  const configMap = finder(ConfigMaps);
-  const secret = finder(Secrets);
-  const claim = finder(PersistentVolumeClaims);
-  const volume = finder(PersistentVolumes);
+export function objectLookup(client: Client, cache: InformerFactory, contents: ContentsAtHand): ObjectLookup {
+  const ask = <T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> =>
+    client.get(resource, key).catch(ignoreNotFound);
+  const claims = cache.informer(PersistentVolumeClaims).lister;
+  const volumes = cache.informer(PersistentVolumes).lister;
   const services = cache.informer(Services).lister;
   return {
-    configMap: (namespace, name) => configMap({ namespace, name }),
-    secret: (namespace, name) => secret({ namespace, name }),
-    claim: (namespace, name) => claim({ namespace, name }),
-    volume: (name) => volume({ name }),
+    configMap: async (namespace, name) =>
+      contents.configMap({ namespace, name }) ?? ask(ConfigMaps, { namespace, name }),
+    secret: async (namespace, name) => contents.secret({ namespace, name }) ?? ask(Secrets, { namespace, name }),
+    claim: async (namespace, name) =>
+      claims.get({ namespace, name }) ?? ask(PersistentVolumeClaims, { namespace, name }),
+    volume: async (name) => volumes.get({ name }) ?? ask(PersistentVolumes, { name }),
     services: async (namespace) => services.list({ namespace }),
   };
 }

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { eventually } from '../../support/eventually.ts';
 import { type HostedBench, openHostedBench } from '../../support/hosted-bench.ts';
 import { missingKubectl } from '../../support/kubectl.ts';
+import { isOnRealKubernetes, preparing } from '../../support/on-real-kubernetes.ts';
 import { isInstalled } from '../../support/process.ts';
 import { openReader, type Reader } from './reader.ts';
 
@@ -36,7 +37,7 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
   const cluster = (path: string): Promise<string> =>
     reader.run(`kubectl get cluster -n $CLUSTER_NAMESPACE $CLUSTER_NAME -o jsonpath='{${path}}'`);
 
-  it('finds the management cluster prepared', async () => {
+  it.skipIf(isOnRealKubernetes())(preparing('finds the management cluster prepared'), async () => {
     await reader.follow('Set required environment variables');
     await reader.follow('Initialize Cluster API with OpenStack provider');
     await reader.follow('Verify installation');

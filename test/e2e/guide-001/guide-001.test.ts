@@ -6,6 +6,7 @@ import { cacheDirectory, exists } from '../../conformance/go-build.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { ClusterName } from '../../support/hosted-bench.ts';
 import { missingKubectl } from '../../support/kubectl.ts';
+import { isOnRealKubernetes, preparing } from '../../support/on-real-kubernetes.ts';
 import { describeOutcome, runProcess } from '../../support/process.ts';
 import { startDownloadServer } from './download-server.ts';
 import { openReader, type Reader } from './reader.ts';
@@ -57,60 +58,69 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
     return Buffer.from(data, 'base64').toString('utf8');
   };
 
-  it('has the controllers of Cluster API and of the OpenStack provider', async () => {
-    const rolledOut = await bench.shell(`export CLUSTER_TOPOLOGY=true
+  it.skipIf(isOnRealKubernetes())(
+    preparing('has the controllers of Cluster API and of the OpenStack provider'),
+    async () => {
+      const rolledOut = await bench.shell(`export CLUSTER_TOPOLOGY=true
 export EXP_CLUSTER_RESOURCE_SET=true
 export EXP_RUNTIME_SDK=true
 kubectl -n capi-system rollout status deployment --timeout=5m
 kubectl -n capo-system rollout status deployment --timeout=5m`);
-    expect(rolledOut).toMatch(/"capi-controller-manager" successfully rolled out/);
-    expect(rolledOut).toMatch(/"capo-controller-manager" successfully rolled out/);
-    expect(await bench.shell('kubectl get pods -n capi-system | grep hosted-control-plane')).toMatch(/1\/1 +Running/);
-    await bench.shell(`kubectl get crd hostedcontrolplanes.controlplane.cluster.x-k8s.io
+      expect(rolledOut).toMatch(/"capi-controller-manager" successfully rolled out/);
+      expect(rolledOut).toMatch(/"capo-controller-manager" successfully rolled out/);
+      expect(await bench.shell('kubectl get pods -n capi-system | grep hosted-control-plane')).toMatch(/1\/1 +Running/);
+      await bench.shell(`kubectl get crd hostedcontrolplanes.controlplane.cluster.x-k8s.io
 kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
-    const path = '{.metadata.annotations.capstan\\.dev/built-in}';
-    const object = ['-n', 'capo-system', 'get', 'deployment', 'capo-controller-manager'];
-    expect(await bench.kubectl(...object, '-o', `jsonpath=${path}`)).toBe('infrastructure');
-  });
+      const path = '{.metadata.annotations.capstan\\.dev/built-in}';
+      const object = ['-n', 'capo-system', 'get', 'deployment', 'capo-controller-manager'];
+      expect(await bench.kubectl(...object, '-o', `jsonpath=${path}`)).toBe('infrastructure');
+    },
+  );
 
-  it('takes the manifest of the hosted control plane provider, whose work is done here', async () => {
-    const fromHere = (commands: string): string => commands.replace('https://github.com', downloads.url);
-    await reader.follow('Install the latest version', fromHere);
-    const place = ['-n', 'capi-hosted-control-plane-system'];
-    await bench.kubectl(...place, 'rollout', 'status', 'deployment', '--timeout=90s');
-    const again = await reader.follow('Or install a specific version (recommended for production)', fromHere);
-    for (const line of again.trimEnd().split('\n')) {
-      expect(line).toMatch(/ (unchanged|configured)$/);
-    }
-    await eventually(async () => {
-      const path = '{.items[*].metadata.annotations.capstan\\.dev/built-in}';
-      expect(await bench.kubectl(...place, 'get', 'pods', '-o', `jsonpath=${path}`)).toBe('control-plane');
-    }, patienceMs);
-    expect(await bench.kubectl(...place, 'logs', 'deployment/capi-hosted-control-plane-controller-manager')).toMatch(
-      /is built in: this Pod stands for its controllers/,
-    );
-  });
+  it.skipIf(isOnRealKubernetes())(
+    preparing('takes the manifest of the hosted control plane provider, whose work is done here'),
+    async () => {
+      const fromHere = (commands: string): string => commands.replace('https://github.com', downloads.url);
+      await reader.follow('Install the latest version', fromHere);
+      const place = ['-n', 'capi-hosted-control-plane-system'];
+      await bench.kubectl(...place, 'rollout', 'status', 'deployment', '--timeout=90s');
+      const again = await reader.follow('Or install a specific version (recommended for production)', fromHere);
+      for (const line of again.trimEnd().split('\n')) {
+        expect(line).toMatch(/ (unchanged|configured)$/);
+      }
+      await eventually(async () => {
+        const path = '{.items[*].metadata.annotations.capstan\\.dev/built-in}';
+        expect(await bench.kubectl(...place, 'get', 'pods', '-o', `jsonpath=${path}`)).toBe('control-plane');
+      }, patienceMs);
+      expect(await bench.kubectl(...place, 'logs', 'deployment/capi-hosted-control-plane-controller-manager')).toMatch(
+        /is built in: this Pod stands for its controllers/,
+      );
+    },
+  );
 
-  it('takes the chart of the stack operator from a registry, which says how its controllers are', async (context) => {
-    context.skip(!(await exists(helm)), 'needs helm, which the conformance tests build');
-    const { directory, kubeconfig } = bench.capstan;
-    const run = async (...args: string[]): Promise<string> => {
-      const env = { PATH: process.env['PATH'] ?? '', HOME: directory, KUBECONFIG: kubeconfig };
-      const outcome = await runProcess(helm, args, { cwd: directory, env });
-      if (outcome.code !== 0) throw new Error(describeOutcome(outcome));
-      return outcome.stdout;
-    };
-    await run('package', fileURLToPath(testdata('cso')), '--destination', directory);
-    const archive = await readFile(join(directory, 'cso-0.4.1.tgz'));
-    downloads.publish({ repository: 'cluster-stacks/cso', version: '0.4.1', archive });
-    const fromHere = (commands: string): string =>
-      commands.replace('helm ', `'${helm}' --plain-http `).replace('registry.scs.community', downloads.registry);
-    expect(await reader.follow('Install CSO', fromHere)).toMatch(/STATUS: deployed/);
-    expect(await reader.follow('Install CSO', fromHere)).toMatch(/REVISION: 2/);
-    await reader.follow('Wait for CSO to be ready');
-    // its hooks are answered by the program itself
-    await bench.kubectl('wait', 'extensionconfig/cso-extensionconfig', '--for=condition=Discovered', '--timeout=90s');
-  });
+  it.skipIf(isOnRealKubernetes())(
+    preparing('takes the chart of the stack operator from a registry, which says how its controllers are'),
+    async (context) => {
+      context.skip(!(await exists(helm)), 'needs helm, which the conformance tests build');
+      const { directory, kubeconfig } = bench.capstan;
+      const run = async (...args: string[]): Promise<string> => {
+        const env = { PATH: process.env['PATH'] ?? '', HOME: directory, KUBECONFIG: kubeconfig };
+        const outcome = await runProcess(helm, args, { cwd: directory, env });
+        if (outcome.code !== 0) throw new Error(describeOutcome(outcome));
+        return outcome.stdout;
+      };
+      await run('package', fileURLToPath(testdata('cso')), '--destination', directory);
+      const archive = await readFile(join(directory, 'cso-0.4.1.tgz'));
+      downloads.publish({ repository: 'cluster-stacks/cso', version: '0.4.1', archive });
+      const fromHere = (commands: string): string =>
+        commands.replace('helm ', `'${helm}' --plain-http `).replace('registry.scs.community', downloads.registry);
+      expect(await reader.follow('Install CSO', fromHere)).toMatch(/STATUS: deployed/);
+      expect(await reader.follow('Install CSO', fromHere)).toMatch(/REVISION: 2/);
+      await reader.follow('Wait for CSO to be ready');
+      // its hooks are answered by the program itself
+      await bench.kubectl('wait', 'extensionconfig/cso-extensionconfig', '--for=condition=Discovered', '--timeout=90s');
+    },
+  );
 
   it('takes the credentials, for itself and for workload clusters', async () => {
     await bench.shell(await bench.section('secrets'));

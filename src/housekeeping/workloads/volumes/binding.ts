@@ -103,7 +103,7 @@ async function sayLost(
   await writeStatus(client, PersistentVolumeClaims, claim, { ...rest, phase: 'Lost' });
 }
 
-async function writeBoundStatus(
+export async function writeBoundStatus(
   { client }: Context,
   claim: PersistentVolumeClaim,
   volume: PersistentVolume,
@@ -123,7 +123,7 @@ async function writeBoundStatus(
 }
 
 /** The volume, made larger when the claim asks for more than it was given. */
-async function grown(
+export async function grown(
   { client, events }: Context,
   claim: PersistentVolumeClaim,
   volume: PersistentVolume,

@@ -15,7 +15,7 @@ import { type Provisioner, type Provisioners, provisionedBy, provisioningFinaliz
 
 /** holds a volume until its data was dealt with */
 export const reclaimFinalizer = 'external-provisioner.volume.kubernetes.io/finalizer';
-const storageProvisioner = 'volume.kubernetes.io/storage-provisioner';
+export const storageProvisioner = 'volume.kubernetes.io/storage-provisioner';
 const storageProvisionerBeta = 'volume.beta.kubernetes.io/storage-provisioner';
 
 type Context = Pick<ReconcileContext, 'client' | 'events' | 'clock'>;
@@ -101,11 +101,14 @@ export async function finishAbandoned(
     .catch(ignoreNotFound);
 }
 
-async function makeVolume(
+/** The volume of a claim, which is there once however often it is asked for. */
+export async function makeVolume(
   { client, events }: Context,
   claim: PersistentVolumeClaim,
   storageClass: StorageClass,
   provisioner: Provisioner,
+  /** the only node it can be used on; absent: any */
+  nodeName?: string,
 ): Promise<PersistentVolume> {
   const name = `pvc-${claim.metadata.uid}`;
   const capacity = requestOf(claim);
@@ -142,6 +145,7 @@ async function makeVolume(
       storageClassName: must(storageClass.metadata.name, 'storageClass.metadata.name'),
       ...(storageClass.mountOptions && { mountOptions: storageClass.mountOptions }),
       volumeMode: claim.spec.volumeMode ?? 'Filesystem',
+      ...(nodeName !== undefined && { nodeAffinity: onNode(nodeName) }),
     },
   };
   try {
@@ -152,4 +156,9 @@ async function makeVolume(
     if (!isAlreadyExists(error)) throw error;
     return await client.get(PersistentVolumes, { name });
   }
+}
+
+function onNode(name: string): NonNullable<PersistentVolume['spec']['nodeAffinity']> {
+  const expression = { key: 'kubernetes.io/hostname', operator: 'In', values: [name] };
+  return { required: { nodeSelectorTerms: [{ matchExpressions: [expression] }] } };
 }

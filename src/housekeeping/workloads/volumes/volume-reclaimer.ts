@@ -73,7 +73,7 @@ async function phaseOf(
 }
 
 /** Removes data and volume; false when the data is not ours to remove. */
-async function reclaim(
+export async function reclaim(
   { client, events }: ReconcileContext,
   volume: PersistentVolume,
   provisioners: Provisioners,

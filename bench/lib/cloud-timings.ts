@@ -1,10 +1,16 @@
 import type { CloudProcess } from './cloud-process.ts';
 
-/** Machines as slow as asked for, in seconds. */
-export async function setTimings(
-  { operate }: CloudProcess,
-  { boot, step, jitter }: { boot: number; step: number; jitter: number },
-): Promise<void> {
+export interface MachinePace {
+  /** from a server's creation to its operating system, in seconds */
+  boot: number;
+  /** etcd, the API server and the registration of a node take this long each, in seconds */
+  step: number;
+  /** share by which every one of these times varies */
+  jitter: number;
+}
+
+/** Machines as slow as asked for. */
+export async function setTimings({ operate }: CloudProcess, { boot, step, jitter }: MachinePace): Promise<void> {
   const around = (seconds: number): [number, number] => [seconds * 1000 * (1 - jitter), seconds * 1000 * (1 + jitter)];
   await operate('PATCH', '/timings', {
     timings: {

@@ -1,0 +1,193 @@
+/**
+ * Measures what clusters cost on a Kubernetes that is the management cluster, by a real kube-apiserver and etcd: seconds until Ready, CPU and memory of the
+ * managers, API requests, writes of etcd, and all of these at rest. Managers of others are measured by the same command.
+ *
+ *   npx tsx bench/management-api.ts --clusters 50                                   starts a Kubernetes and `capstan controller`
+ *   npx tsx bench/management-api.ts --kubeconfig FILE --clusters 50                 starts `capstan controller --install` there
+ *   npx tsx bench/management-api.ts --kubeconfig FILE --target NAME --pid PID…      measures the managers that work there already
+ */
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { type HttpClient, httpClient, loadKubeconfig } from '../src/client/index.ts';
+import { findOrBuildPrograms } from '../test/conformance/go-build.ts';
+import { startRealKubernetes } from '../test/conformance/real-kubernetes.ts';
+import { type ControllerProcess, startController } from '../test/support/controller-process.ts';
+import { freePorts } from '../test/support/ports.ts';
+import { type AnsweredRequests, answeredRequests, requestsBetween } from './lib/api-server-requests.ts';
+import { buildCapstan, residentBytes } from './lib/capstan.ts';
+import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
+import { startCloudProcess } from './lib/cloud-process.ts';
+import { setTimings } from './lib/cloud-timings.ts';
+import { Figures } from './lib/figures.ts';
+import { openFleet } from './lib/fleet.ts';
+import { revisionOf } from './lib/quiet.ts';
+import { processCpuSeconds } from './lib/target.ts';
+
+const { values } = parseArgs({
+  options: {
+    clusters: { type: 'string', default: '1' },
+    'control-planes': { type: 'string', default: '1' },
+    workers: { type: 'string', default: '2' },
+    boot: { type: 'string', default: '10' },
+    step: { type: 'string', default: '2' },
+    jitter: { type: 'string', default: '0.2' },
+    /** how long the fleet is left alone before it is watched at rest, and how long it is watched, in seconds */
+    settle: { type: 'string', default: '30' },
+    rest: { type: 'string', default: '60' },
+    patience: { type: 'string', default: '1800' },
+    /** delete the fleet at the end and measure that too */
+    delete: { type: 'boolean', default: false },
+    /** a Kubernetes that is there; default: one is started, from CAPSTAN_REAL_KUBERNETES_BIN or freshly built */
+    kubeconfig: { type: 'string' },
+    /** the managers that work there; without any, ours is started */
+    pid: { type: 'string', multiple: true, default: [] },
+    target: { type: 'string', default: 'capstan' },
+    /** further arguments of `capstan controller` */
+    argument: { type: 'string', multiple: true, default: [] },
+  },
+});
+
+const shape = {
+  prefix: 'fleet',
+  clusters: Number(values.clusters),
+  controlPlanes: Number(values['control-planes']),
+  workers: Number(values.workers),
+};
+const kind = `${shape.clusters} x ${shape.controlPlanes}+${shape.workers}`;
+const figures = new Figures();
+const build = await buildCapstan();
+process.env['CAPSTAN_PROGRAM'] = build.program;
+const cloud = await startCloudProcess(build.program);
+const stops: (() => Promise<unknown>)[] = [() => cloud.stop()];
+try {
+  await liftQuotas(cloud);
+  await setTimings(cloud, { boot: Number(values.boot), step: Number(values.step), jitter: Number(values.jitter) });
+  const kubeconfig = values.kubeconfig ?? (await startKubernetes());
+  const controller = values.pid.length > 0 ? undefined : await startOurs(kubeconfig);
+  await measure(kubeconfig, controller ? [controller.process.pid] : values.pid.map(Number));
+} finally {
+  for (const stop of stops.reverse()) await stop();
+  build.remove();
+}
+figures.print();
+
+async function startKubernetes(): Promise<string> {
+  const kubernetes = await startRealKubernetes(await findOrBuildPrograms(process.env, console.error));
+  stops.push(() => kubernetes.stop());
+  return kubernetes.kubeconfig;
+}
+
+async function startOurs(kubeconfig: string): Promise<ControllerProcess> {
+  const [port = 0] = await freePorts(2);
+  const started = performance.now();
+  const controller = await startController({ kubeconfig, port, args: values.argument });
+  stops.push(() => controller.process.stop());
+  add('seconds_until_installed', (performance.now() - started) / 1000, 's');
+  return controller;
+}
+
+interface Reading {
+  at: number;
+  cpuSeconds: number;
+  revision: number;
+  requests: AnsweredRequests;
+  own: number;
+}
+
+async function measure(kubeconfig: string, pids: readonly number[]): Promise<void> {
+  let own = 0;
+  const config = await loadKubeconfig({ path: kubeconfig, env: {} });
+  const client = httpClient(config, { maxConnections: 16, onRequest: () => void own++ });
+  const read = async (): Promise<Reading> => ({
+    at: performance.now(),
+    cpuSeconds: pids.map(processCpuSeconds).reduce((sum, each) => sum + each, 0),
+    revision: await revisionOf(client),
+    requests: await answeredRequests(client),
+    own,
+  });
+  const stop = new AbortController();
+  try {
+    await createCloudSecret(client, cloud);
+    add('resident_mib_before', mib(pids.map(residentBytes)), 'MiB');
+    await cloud.operate('DELETE', '/requests');
+    const fleet = await openFleet(client, shape, {
+      patienceMs: Number(values.patience) * 1000,
+      signal: stop.signal,
+    });
+    const objectsBefore = await storedObjects(client);
+    const before = await read();
+    await Promise.all([fleet.untilReady(), fleet.apply()]);
+    const ready = await read();
+    add('seconds_until_ready', (ready.at - before.at) / 1000, 's');
+    tell('until_ready', before, ready, shape.clusters);
+    add('resident_mib', mib(pids.map(residentBytes)), 'MiB');
+    add('peak_resident_mib', mib(pids.map(peakBytes)), 'MiB');
+    add('cloud_requests_per_cluster', (await cloud.requestCount()) / shape.clusters, '');
+    await seconds(Number(values.settle));
+    const objects = await storedObjects(client);
+    add('objects_per_cluster', (objects.count - objectsBefore.count) / shape.clusters, '');
+    await atRest(read, pids);
+    if (values.delete) {
+      const begun = await read();
+      await Promise.all([fleet.untilGone(), fleet.delete()]);
+      const gone = await read();
+      add('seconds_until_deleted', (gone.at - begun.at) / 1000, 's');
+      tell('until_deleted', begun, gone, shape.clusters);
+    }
+  } finally {
+    stop.abort();
+    await client.close();
+  }
+}
+
+async function atRest(read: () => Promise<Reading>, pids: readonly number[]): Promise<void> {
+  const before = await read();
+  await seconds(Number(values.rest));
+  const after = await read();
+  const minutes = (after.at - before.at) / 60_000;
+  const { all, writes } = requestsBetween(before.requests, after.requests);
+  add('api_requests_per_minute_at_rest', (all - (after.own - before.own)) / minutes, '/min');
+  add('api_writes_per_minute_at_rest', writes / minutes, '/min');
+  add('etcd_writes_per_minute_at_rest', (after.revision - before.revision) / minutes, '/min');
+  add('cores_at_rest', (after.cpuSeconds - before.cpuSeconds) / minutes / 60, '');
+  add('resident_mib_at_rest', mib(pids.map(residentBytes)), 'MiB');
+}
+
+/** What a step cost; requests are those of everybody but this program. */
+function tell(step: string, before: Reading, after: Reading, clusters: number): void {
+  const { all, writes } = requestsBetween(before.requests, after.requests);
+  add(`cpu_seconds_${step}`, after.cpuSeconds - before.cpuSeconds, 's');
+  add(`cpu_seconds_per_cluster_${step}`, (after.cpuSeconds - before.cpuSeconds) / clusters, 's');
+  add(`api_requests_per_cluster_${step}`, (all - (after.own - before.own)) / clusters, '');
+  add(`api_writes_per_cluster_${step}`, writes / clusters, '');
+  add(`etcd_writes_per_cluster_${step}`, (after.revision - before.revision) / clusters, '');
+}
+
+/** How many objects there are, events left out: those go by themselves. */
+async function storedObjects(client: HttpClient): Promise<{ count: number }> {
+  const { body } = await client.raw('/metrics', { accept: 'text/plain' });
+  let count = 0;
+  for (const [, labels = '', number = '0'] of body.matchAll(
+    /^(?:apiserver_resource_objects|apiserver_storage_objects)\{([^}]*)\} (\S+)$/gm,
+  )) {
+    if (!/resource="events/.test(labels) && Number(number) > 0) count += Number(number);
+  }
+  return { count };
+}
+
+function peakBytes(pid: number): number {
+  return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) * 1024;
+}
+
+function mib(bytes: readonly number[]): number {
+  return bytes.reduce((sum, each) => sum + each, 0) / 2 ** 20;
+}
+
+function seconds(count: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, count * 1000));
+}
+
+function add(figure: string, value: number, unit: string): void {
+  console.error(`${figure} ${value.toFixed(2)} ${unit}`);
+  figures.add({ figure, target: values.target, kind }, value, { unit, better: 'lower' });
+}

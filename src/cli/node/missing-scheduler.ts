@@ -1,0 +1,46 @@
+import { type Pod, Pods } from '../../api/index.ts';
+import { type Client, formatKey, objectKey } from '../../client/index.ts';
+import { type Clock, errorMessage, sleep } from '../../machinery/index.ts';
+import type { Logger } from '../../runtime/index.ts';
+
+/** how long a scheduler may take for its first word about a Pod */
+const patienceMs = 20_000;
+const looked = 50;
+
+export interface MissingSchedulerOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * Says once that Pods wait for a scheduler. One that runs says of every Pod whether it found a place; Pods nobody said anything about
+ * have none.
+ */
+export async function watchForScheduler(
+  { client, clock, log }: MissingSchedulerOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(clock, patienceMs, signal).catch(() => {});
+    if (signal.aborted) return;
+    try {
+      const { items } = await client.list(Pods, { fieldSelector: 'spec.nodeName=', limit: looked, signal });
+      const waiting = items.find((pod) => isOverlooked(pod, clock.now()));
+      if (!waiting) continue;
+      log.warn('Pods wait for a scheduler, and none has looked at them: is kube-scheduler running?', {
+        pod: formatKey(objectKey(waiting)),
+        scheduler: waiting.spec.schedulerName ?? 'default-scheduler',
+      });
+      return;
+    } catch (error) {
+      if (!signal.aborted) log.debug('Pods without a node could not be listed', { error: errorMessage(error) });
+    }
+  }
+}
+
+function isOverlooked({ metadata, status }: Pod, now: number): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  if (now - Date.parse(metadata.creationTimestamp ?? '') < patienceMs) return false;
+  return !status?.conditions?.some(({ type }) => type === 'PodScheduled');
+}
