@@ -6,7 +6,7 @@ import { fieldManager, ownerReference } from '../../shared/index.ts';
 
 type Access = Pick<ReconcileContext, 'client' | 'signal'>;
 
-/** Who holds the right to run `kubeadm init`: this machine, or another one that has to be waited for. */
+/** Who holds the right to make the cluster: this machine, or another one that has to be waited for. */
 export type LockOutcome = { held: true } | { held: false; by: string };
 
 const informationKey = 'lock-information';
@@ -16,7 +16,7 @@ const lockKey = (cluster: Cluster): ObjectKey => ({
   name: `${cluster.metadata.name}-lock`,
 });
 
-/** One machine of a cluster runs `kubeadm init`. A lock whose machine is gone is given to whoever asks next. */
+/** One machine makes the cluster, all others join it. A lock whose machine is gone is given to whoever asks next. */
 export async function takeInitLock(access: Access, cluster: Cluster, machine: string): Promise<LockOutcome> {
   const { client, signal } = access;
   const key = lockKey(cluster);

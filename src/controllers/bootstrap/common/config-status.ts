@@ -1,14 +1,40 @@
-import { legacyFalse, legacyTrue, setLegacy, setVerdict, summarize, summarizeLegacy } from '../../shared/index.ts';
-import type { Finding, KubeadmConfigScope } from './scope.ts';
+import type { DeprecatedCondition } from '../../../api/index.ts';
+import {
+  type LegacyVerdict,
+  legacyFalse,
+  legacyTrue,
+  setLegacy,
+  setVerdict,
+  summarize,
+  summarizeLegacy,
+  type Verdict,
+} from '../../shared/index.ts';
+import type { BootstrapConfig, ConfigDependencies, ConfigScope } from './config-scope.ts';
+
+/** What a step found out, for both generations of conditions. */
+export interface Finding {
+  verdict: Verdict;
+  legacy: LegacyVerdict;
+}
+
+/** A configuration whose status old clients read as well. */
+interface TwoStatusConfig extends BootstrapConfig {
+  status?: BootstrapConfig['status'] & { deprecated?: { v1beta1?: { conditions?: DeprecatedCondition[] } } };
+}
+
+/** A pass over a configuration that needs certificates of the cluster. */
+export interface CertifiedConfigScope extends ConfigScope<TwoStatusConfig, ConfigDependencies, Finding> {
+  certificates?: Finding;
+}
 
 const available: Finding = { verdict: { status: 'True', reason: 'Available' }, legacy: legacyTrue };
 
-export function certificatesAvailable(scope: KubeadmConfigScope): void {
+export function certificatesAvailable(scope: CertifiedConfigScope): void {
   scope.certificates = available;
 }
 
 /** A Secret with a certificate is missing or broken. */
-export function certificatesMissing(scope: KubeadmConfigScope, message: string, waiting: boolean): void {
+export function certificatesMissing(scope: CertifiedConfigScope, message: string, waiting: boolean): void {
   scope.certificates = {
     verdict: { status: 'False', reason: 'NotAvailable', message },
     legacy: waiting
@@ -17,7 +43,7 @@ export function certificatesMissing(scope: KubeadmConfigScope, message: string, 
   };
 }
 
-export function dataSecretAvailable(scope: KubeadmConfigScope, name: string): void {
+export function dataSecretAvailable(scope: CertifiedConfigScope, name: string): void {
   const { config } = scope;
   config.status = {
     ...config.status,
@@ -28,7 +54,7 @@ export function dataSecretAvailable(scope: KubeadmConfigScope, name: string): vo
 }
 
 /** Nothing is wrong; something else has to happen first. */
-export function dataSecretWaiting(scope: KubeadmConfigScope, message: string, legacyReason: string): void {
+export function dataSecretWaiting(scope: CertifiedConfigScope, message: string, legacyReason: string): void {
   scope.dataSecret = {
     verdict: { status: 'False', reason: 'NotAvailable', message },
     legacy: legacyFalse(legacyReason, 'Info', message),
@@ -36,7 +62,7 @@ export function dataSecretWaiting(scope: KubeadmConfigScope, message: string, le
 }
 
 /** User data could not be made of what the user wrote. */
-export function dataSecretRefused(scope: KubeadmConfigScope, message: string): void {
+export function dataSecretRefused(scope: CertifiedConfigScope, message: string): void {
   scope.dataSecret = {
     verdict: { status: 'False', reason: 'NotAvailable', message },
     legacy: legacyFalse('DataSecretGenerationFailed', 'Warning', message),
@@ -44,7 +70,7 @@ export function dataSecretRefused(scope: KubeadmConfigScope, message: string): v
 }
 
 /** Puts the findings of a pass on the draft. What nobody looked at keeps what it said before. */
-export function observe(scope: KubeadmConfigScope): void {
+export function observe(scope: CertifiedConfigScope): void {
   const { config, certificates, dataSecret } = scope;
   const now = scope.context.clock.now();
   if (certificates) {
