@@ -99,6 +99,7 @@ export type * from './controlplane/hosted/types.ts';
 export { skipCoreDnsAnnotation, skipKubeProxyAnnotation } from './controlplane/image-tags.ts';
 export type * from './controlplane/k0smotron/types.ts';
 export type * from './controlplane/kamaji/types.ts';
+export * from './controlplane/rke2/annotations.ts';
 export type * from './controlplane/rke2/types.ts';
 export type * from './controlplane/types.ts';
 export { gatewayGroup } from './gateway/common-schema.ts';

@@ -45,6 +45,12 @@ export const hostedControlPlaneKinds: ReadonlySet<string> = new Set([
   'HostedControlPlane',
 ]);
 
+/** By kind of control plane: blocks the end of one of its machines until its etcd member has left. */
+export const cleanupHooks: Readonly<Record<'KubeadmControlPlane' | 'RKE2ControlPlane', string>> = {
+  KubeadmControlPlane: `${preTerminateHookPrefix}/kcp-cleanup`,
+  RKE2ControlPlane: `${preTerminateHookPrefix}/rke2-cleanup`,
+};
+
 /** Where servers of rke2 take registrations of machines, beside the API. */
 export const supervisorPort = 9345;
 
