@@ -27,6 +27,8 @@ export interface MemberSpec extends MemberChanges {
   readonly protocolPort: number;
   /** when it is not on the network of the load balancer */
   readonly subnetId?: string | undefined;
+  /** where the health monitor asks instead of the port of the member */
+  readonly monitorPort?: number | undefined;
 }
 
 export interface MemberFilter extends CommonFilter {
@@ -76,6 +78,7 @@ function createBody(desired: MemberSpec): object {
     address: desired.address,
     protocol_port: desired.protocolPort,
     subnet_id: desired.subnetId,
+    monitor_port: desired.monitorPort,
     ...body(desired),
   };
 }

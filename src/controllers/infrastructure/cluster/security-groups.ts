@@ -3,7 +3,8 @@ import { collect, isNotFound, isOpenStackError, type SecurityGroup } from '../..
 import { type GroupRole, groupRoles, securityGroupDescription, securityGroupName } from '../common/names.ts';
 import { attempt, type Wait } from '../common/outcomes.ts';
 import { isOurs, ownerMark } from '../common/ownership.ts';
-import { apiPortOf, hasBastion, isLoadBalanced } from './desired.ts';
+import { additionalPortsOf, apiPortOf, isServedByRKE2 } from '../common/served-ports.ts';
+import { hasBastion, isLoadBalanced } from './desired.ts';
 import { record } from './events.ts';
 import { diffRules, rulesOf } from './group-rules.ts';
 import { type ClusterScope, follow, look, statusOf } from './scope.ts';
@@ -34,7 +35,8 @@ export async function reconcileSecurityGroups(scope: ClusterScope): Promise<Wait
     groups: spec.managedSecurityGroups,
     ids,
     apiPort: apiPortOf(spec),
-    additionalPorts: isLoadBalanced(spec) ? (spec.apiServer?.managedLoadBalancer?.additionalPorts ?? []) : [],
+    additionalPorts: isLoadBalanced(spec) ? additionalPortsOf(spec, scope.cluster) : [],
+    supervisor: isServedByRKE2(scope.cluster),
     cidrs: (status.network?.subnets ?? []).map(({ cidr }) => cidr),
   };
   for (const [role, group] of groups) {
