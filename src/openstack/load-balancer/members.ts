@@ -10,6 +10,8 @@ export interface Member extends LoadBalancerResource {
   readonly address: string;
   readonly protocolPort: number;
   readonly subnetId: string | undefined;
+  /** where the health monitor asks; undefined: at the port itself */
+  readonly monitorPort: number | undefined;
   readonly weight: number;
   readonly backup: boolean;
 }
@@ -68,6 +70,7 @@ function parseMember(value: JsonObject): Member {
     address: text(value, 'address'),
     protocolPort: numberOr(value, 'protocol_port', 0),
     subnetId: textIf(value, 'subnet_id'),
+    monitorPort: numberOr(value, 'monitor_port', 0) || undefined,
     weight: numberOr(value, 'weight', 1),
     backup: flag(value, 'backup'),
   };
