@@ -5,6 +5,8 @@ import type { ClusterResourceSet, ClusterResourceSetBinding } from './addons/typ
 import { k0sWorkerConfigKind, k0sWorkerConfigTemplateKind } from './bootstrap/k0s/kinds.ts';
 import type { K0sWorkerConfig, K0sWorkerConfigTemplate } from './bootstrap/k0s/types.ts';
 import { kubeadmConfigKind, kubeadmConfigTemplateKind } from './bootstrap/kinds.ts';
+import { rke2ConfigKind, rke2ConfigTemplateKind } from './bootstrap/rke2/kinds.ts';
+import type { RKE2Config, RKE2ConfigTemplate } from './bootstrap/rke2/types.ts';
 import type { KubeadmConfig, KubeadmConfigTemplate } from './bootstrap/types.ts';
 import { clusterClassKind } from './cluster/cluster-class.ts';
 import type { ClusterClass } from './cluster/cluster-class-types.ts';
@@ -42,6 +44,8 @@ import type { K0smotronControlPlane, K0smotronControlPlaneTemplate } from './con
 import { kamajiControlPlaneKind, kamajiControlPlaneTemplateKind } from './controlplane/kamaji/kinds.ts';
 import type { KamajiControlPlane, KamajiControlPlaneTemplate } from './controlplane/kamaji/types.ts';
 import { kubeadmControlPlaneKind, kubeadmControlPlaneTemplateKind } from './controlplane/kinds.ts';
+import { rke2ControlPlaneKind, rke2ControlPlaneTemplateKind } from './controlplane/rke2/kinds.ts';
+import type { RKE2ControlPlane, RKE2ControlPlaneTemplate } from './controlplane/rke2/types.ts';
 import type { KubeadmControlPlane, KubeadmControlPlaneTemplate } from './controlplane/types.ts';
 import { gatewayClassKind, gatewayKind, referenceGrantKind, tlsRouteKind } from './gateway/kinds.ts';
 import type { Gateway, GatewayClass, ReferenceGrant, TLSRoute } from './gateway/types.ts';
@@ -75,6 +79,7 @@ export type * from './addons/types.ts';
 export { withFormerDefaults } from './bootstrap/former-defaults.ts';
 export { bootstrapGroup } from './bootstrap/group.ts';
 export type * from './bootstrap/k0s/types.ts';
+export type * from './bootstrap/rke2/types.ts';
 export type * from './bootstrap/types.ts';
 export type * from './cluster/cluster-class-types.ts';
 export * from './cluster/labels.ts';
@@ -94,6 +99,8 @@ export type * from './controlplane/hosted/types.ts';
 export { skipCoreDnsAnnotation, skipKubeProxyAnnotation } from './controlplane/image-tags.ts';
 export type * from './controlplane/k0smotron/types.ts';
 export type * from './controlplane/kamaji/types.ts';
+export * from './controlplane/rke2/annotations.ts';
+export type * from './controlplane/rke2/types.ts';
 export type * from './controlplane/types.ts';
 export { gatewayGroup } from './gateway/common-schema.ts';
 export * from './gateway/reference-grant.ts';
@@ -135,6 +142,10 @@ export const ownDefinitions: readonly ResourceDefinition[] = [
   kubeadmConfigTemplateKind.definition,
   kubeadmControlPlaneKind.definition,
   kubeadmControlPlaneTemplateKind.definition,
+  rke2ConfigKind.definition,
+  rke2ConfigTemplateKind.definition,
+  rke2ControlPlaneKind.definition,
+  rke2ControlPlaneTemplateKind.definition,
   openStackClusterKind.definition,
   openStackClusterTemplateKind.definition,
   openStackMachineKind.definition,
@@ -187,6 +198,10 @@ export const KubeadmConfigTemplates: Resource<KubeadmConfigTemplate> = kubeadmCo
 export const KubeadmControlPlanes: Resource<KubeadmControlPlane> = kubeadmControlPlaneKind.resource;
 export const KubeadmControlPlaneTemplates: Resource<KubeadmControlPlaneTemplate> =
   kubeadmControlPlaneTemplateKind.resource;
+export const RKE2Configs: Resource<RKE2Config> = rke2ConfigKind.resource;
+export const RKE2ConfigTemplates: Resource<RKE2ConfigTemplate> = rke2ConfigTemplateKind.resource;
+export const RKE2ControlPlanes: Resource<RKE2ControlPlane> = rke2ControlPlaneKind.resource;
+export const RKE2ControlPlaneTemplates: Resource<RKE2ControlPlaneTemplate> = rke2ControlPlaneTemplateKind.resource;
 export const OpenStackClusters: Resource<OpenStackCluster> = openStackClusterKind.resource;
 export const OpenStackClusterTemplates: Resource<OpenStackClusterTemplate> = openStackClusterTemplateKind.resource;
 export const OpenStackMachines: Resource<OpenStackMachine> = openStackMachineKind.resource;

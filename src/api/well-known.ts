@@ -107,6 +107,10 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'control planes in Pods',
       'Each new value rotates the key that signs service account tokens.',
     ],
+    'controlplane.cluster.x-k8s.io/rollout-before-certificates-expiry-days': [
+      'RKE2ControlPlane',
+      'Replaces machines this many days before the certificate of their API server ends.',
+    ],
     'controlplane.cluster.x-k8s.io/skip-coredns': [
       'KubeadmControlPlane',
       'Leaves CoreDNS of the workload cluster alone.',
@@ -143,7 +147,7 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     ],
     'pre-terminate.delete.hook.machine.cluster.x-k8s.io': [
       'Machine',
-      'Prefix. The server is not deleted while such an annotation is there. Control planes set PREFIX/kcp-cleanup.',
+      'Prefix. The server is not deleted while such an annotation is there. Control planes set PREFIX/kcp-cleanup or PREFIX/rke2-cleanup.',
     ],
     'runtime.cluster.x-k8s.io/inject-ca-from-secret': [
       'ExtensionConfig',
@@ -251,8 +255,12 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     ],
     'controlplane.cluster.x-k8s.io/remediation-for': ['Machine', 'The machine it replaces.'],
     'controlplane.cluster.x-k8s.io/remediation-in-progress': [
-      'KubeadmControlPlane',
+      'KubeadmControlPlane, RKE2ControlPlane',
       'A machine was deleted and its replacement is still to be created.',
+    ],
+    'controlplane.cluster.x-k8s.io/rke2-server-configuration': [
+      'Machine',
+      'The spec.serverConfig of the RKE2ControlPlane it was made with.',
     ],
     'in-place-updates.internal.cluster.x-k8s.io/acknowledged-move': [
       'MachineSet',

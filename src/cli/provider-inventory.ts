@@ -16,6 +16,7 @@ interface BuiltInProvider {
 
 const clusterApiVersion = 'v1.14.0';
 const k0smotronVersion = 'v2.1.0';
+const rke2Version = 'v0.25.0';
 const kamajiVersion = 'v0.20.0';
 const hostedControlPlaneVersion = 'v1.7.2';
 
@@ -54,6 +55,20 @@ const builtIn: readonly BuiltInProvider[] = [
     providerName: 'k0sproject-k0smotron',
     type: 'ControlPlaneProvider',
     version: k0smotronVersion,
+  },
+  {
+    area: 'bootstrap',
+    label: 'bootstrap-rke2',
+    providerName: 'rke2',
+    type: 'BootstrapProvider',
+    version: rke2Version,
+  },
+  {
+    area: 'control-plane',
+    label: 'control-plane-rke2',
+    providerName: 'rke2',
+    type: 'ControlPlaneProvider',
+    version: rke2Version,
   },
   {
     area: 'control-plane',

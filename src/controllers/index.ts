@@ -3,7 +3,7 @@ export { setupAddonControllers } from './addons/index.ts';
 export { setupBootstrapControllers } from './bootstrap/index.ts';
 export { certificateControllers, certManagerGroup } from './certificates/index.ts';
 export { findRevisions, setupClusterControllers } from './cluster/index.ts';
-export { rolloutReasons, setupControlPlaneControllers } from './controlplane/index.ts';
+export { kubeadmProvider, rolloutReasons, setupControlPlaneControllers } from './controlplane/index.ts';
 export {
   type ClusterCost,
   clusterCosts,

@@ -1,4 +1,4 @@
-import { Clusters, KubeadmControlPlanes, MachineDeployments, Machines } from '../../src/api/index.ts';
+import { Clusters, MachineDeployments, Machines } from '../../src/api/index.ts';
 import { isAlreadyExists, isConflict, isNotFound, type JsonObject, type Random } from '../../src/machinery/index.ts';
 import {
   type ClusterSpec,
@@ -8,6 +8,8 @@ import {
   machineTemplate,
   manifestsOf,
   namespace,
+  planesOf,
+  releaseOf,
   templateName,
   versions,
 } from './cluster-manifests.ts';
@@ -33,6 +35,7 @@ export interface Story extends Teller {
 
 /** One way of many to have clusters. */
 export interface Style {
+  readonly distribution?: ClusterSpec['distribution'];
   manifestsOf(desired: ClusterSpec): Manifest[];
   readonly changes: Readonly<Record<string, Change>>;
   /** what is not as desired yet, besides what every cluster has */
@@ -96,7 +99,7 @@ export const changes: Readonly<Record<string, Change>> = {
   },
   async 'scale the control plane'(story, desired) {
     const controlPlanes = desired.controlPlanes === 1 ? 3 : 1;
-    await patch(story, KubeadmControlPlanes, controlPlaneName(desired), { spec: { replicas: controlPlanes } });
+    await patch(story, planesOf(desired), controlPlaneName(desired), { spec: { replicas: controlPlanes } });
     return { ...desired, controlPlanes };
   },
   async upgrade(story, desired) {
@@ -135,19 +138,21 @@ export const changes: Readonly<Record<string, Change>> = {
 
 /** Every object is written by the user. */
 export const plainStyle: Style = { manifestsOf, changes };
+/** The same with control planes and machines of rke2. */
+export const rke2Style: Style = { manifestsOf, changes, distribution: 'rke2' };
 
 async function roll(story: Story, next: ClusterSpec): Promise<void> {
   await ensure(story, machineTemplate(next, 'control-plane'));
   await ensure(story, machineTemplate(next, 'workers'));
-  await patch(story, KubeadmControlPlanes, controlPlaneName(next), {
+  await patch(story, planesOf(next), controlPlaneName(next), {
     spec: {
-      version: next.version,
+      version: releaseOf(next),
       machineTemplate: { spec: { infrastructureRef: { name: templateName(next, 'control-plane') } } },
     },
   });
   await patch(story, MachineDeployments, deploymentName(next), {
     spec: {
-      template: { spec: { version: next.version, infrastructureRef: { name: templateName(next, 'workers') } } },
+      template: { spec: { version: releaseOf(next), infrastructureRef: { name: templateName(next, 'workers') } } },
     },
   });
 }

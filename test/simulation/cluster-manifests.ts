@@ -6,6 +6,8 @@ import {
   MachineHealthChecks,
   OpenStackClusters,
   OpenStackMachineTemplates,
+  RKE2ConfigTemplates,
+  RKE2ControlPlanes,
 } from '../../src/api/index.ts';
 import type { JsonObject, KubeObject, Resource } from '../../src/machinery/index.ts';
 
@@ -20,6 +22,8 @@ export interface ClusterSpec {
   readonly bootFromVolume: boolean;
   readonly healthCheck: boolean;
   readonly index: number;
+  /** what makes its Nodes; absent: kubeadm */
+  readonly distribution?: 'rke2';
 }
 
 export interface Manifest {
@@ -42,6 +46,14 @@ export function templateName(desired: ClusterSpec, role: 'control-plane' | 'work
   return `${desired.name}-${role}-${desired.flavor.replace('.', '-')}-${desired.version.replaceAll('.', '-')}${disk}`;
 }
 
+/** The kind of its control plane. */
+export const planesOf = ({ distribution }: ClusterSpec): Resource<KubeObject> =>
+  distribution === 'rke2' ? RKE2ControlPlanes : KubeadmControlPlanes;
+
+/** The version as machines of its distribution have it. */
+export const releaseOf = ({ distribution, version }: ClusterSpec): string =>
+  distribution === 'rke2' ? `${version}+rke2r1` : version;
+
 export const controlPlaneName = (desired: ClusterSpec): string => `${desired.name}-control-plane`;
 export const deploymentName = (desired: ClusterSpec): string => `${desired.name}-md-0`;
 
@@ -60,7 +72,7 @@ export function machineTemplate(desired: ClusterSpec, role: 'control-plane' | 'w
       template: {
         spec: {
           flavor: { filter: { name: desired.flavor } },
-          image: { filter: { name: `ubuntu-capi-image-${desired.version}` } },
+          image: { filter: { name: imageOf(desired) } },
           sshKeyName: 'demo',
           ...(desired.bootFromVolume && { rootVolume: { sizeGiB: 20 } }),
         },
@@ -69,8 +81,25 @@ export function machineTemplate(desired: ClusterSpec, role: 'control-plane' | 'w
   };
 }
 
+/** rke2 is installed on machines that have nothing yet. */
+function imageOf({ distribution, version }: ClusterSpec): string {
+  return distribution === 'rke2' ? 'ubuntu-22.04-x86_64' : `ubuntu-capi-image-${version}`;
+}
+
+const agentConfig = { kubelet: { extraArgs: ['provider-id=openstack:///{{ instance_id }}'] } };
+
+function planeSpec({ distribution }: ClusterSpec): JsonObject {
+  if (distribution !== 'rke2') {
+    return { kubeadmConfigSpec: { initConfiguration: { nodeRegistration }, joinConfiguration: { nodeRegistration } } };
+  }
+  return { agentConfig, serverConfig: { disableComponents: { kubernetesComponents: ['cloudController'] } } };
+}
+
 export function manifestsOf(desired: ClusterSpec): Manifest[] {
   const { name } = desired;
+  const planes = planesOf(desired);
+  const isRke2 = desired.distribution === 'rke2';
+  const configTemplates = isRke2 ? RKE2ConfigTemplates : KubeadmConfigTemplates;
   const infrastructureRef = (template: string): JsonObject => ({
     apiGroup: infrastructureGroup,
     kind: 'OpenStackMachineTemplate',
@@ -82,7 +111,7 @@ export function manifestsOf(desired: ClusterSpec): Manifest[] {
       resource: Clusters,
       object: object(Clusters, name, {
         clusterNetwork: { pods: { cidrBlocks: ['192.168.0.0/16'] } },
-        controlPlaneRef: { apiGroup: controlPlaneGroup, kind: 'KubeadmControlPlane', name: controlPlaneName(desired) },
+        controlPlaneRef: { apiGroup: controlPlaneGroup, kind: planes.kind, name: controlPlaneName(desired) },
         infrastructureRef: { apiGroup: infrastructureGroup, kind: 'OpenStackCluster', name },
       }),
     },
@@ -96,20 +125,20 @@ export function manifestsOf(desired: ClusterSpec): Manifest[] {
       }),
     },
     {
-      resource: KubeadmControlPlanes,
-      object: object(KubeadmControlPlanes, controlPlaneName(desired), {
+      resource: planes,
+      object: object(planes, controlPlaneName(desired), {
         replicas: desired.controlPlanes,
-        version: desired.version,
+        version: releaseOf(desired),
         machineTemplate: { spec: { infrastructureRef: infrastructureRef(templateName(desired, 'control-plane')) } },
-        kubeadmConfigSpec: { initConfiguration: { nodeRegistration }, joinConfiguration: { nodeRegistration } },
+        ...planeSpec(desired),
       }),
     },
     machineTemplate(desired, 'control-plane'),
     machineTemplate(desired, 'workers'),
     {
-      resource: KubeadmConfigTemplates,
-      object: object(KubeadmConfigTemplates, deploymentName(desired), {
-        template: { spec: { joinConfiguration: { nodeRegistration } } },
+      resource: configTemplates,
+      object: object(configTemplates, deploymentName(desired), {
+        template: { spec: isRke2 ? { agentConfig } : { joinConfiguration: { nodeRegistration } } },
       }),
     },
     {
@@ -122,9 +151,9 @@ export function manifestsOf(desired: ClusterSpec): Manifest[] {
           metadata: { labels },
           spec: {
             clusterName: name,
-            version: desired.version,
+            version: releaseOf(desired),
             bootstrap: {
-              configRef: { apiGroup: bootstrapGroup, kind: 'KubeadmConfigTemplate', name: deploymentName(desired) },
+              configRef: { apiGroup: bootstrapGroup, kind: configTemplates.kind, name: deploymentName(desired) },
             },
             infrastructureRef: infrastructureRef(templateName(desired, 'workers')),
           },

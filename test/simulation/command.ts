@@ -10,6 +10,7 @@ const usage = `usage: npm run simulate -- [options]
   --seed N       this one only, and tell its story
   --hosted       control planes in Pods instead of on machines
   --topology     clusters made from a ClusterClass
+  --rke2         control planes and machines of rke2
   --workers N    so many at a time (default: one per core)
 
 Ends with 1 when a promise was broken, and tells how to play that seed again.`;
@@ -22,12 +23,13 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     hosted: { type: 'boolean', default: false },
     topology: { type: 'boolean', default: false },
+    rke2: { type: 'boolean', default: false },
     workers: { type: 'string', default: String(availableParallelism()) },
   },
 });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const lives: Lives = values.hosted ? 'hosted' : values.topology ? 'topology' : 'machines';
+const lives: Lives = values.hosted ? 'hosted' : values.topology ? 'topology' : values.rke2 ? 'rke2' : 'machines';
 
 if (values.help) {
   say(usage);
@@ -36,8 +38,8 @@ if (values.help) {
 
 if (values.seed !== undefined) {
   // those who play many have it loaded by their players
-  const { play, playTopology } = await import('./play.ts');
-  const onMachines = values.topology ? playTopology : play;
+  const { play, playRke2, playTopology } = await import('./play.ts');
+  const onMachines = values.topology ? playTopology : values.rke2 ? playRke2 : play;
   const player = values.hosted ? (await import('./hosted-play.ts')).playHosted : onMachines;
   const { problem, simulatedSeconds } = await player(Number(values.seed), say);
   say(problem ?? `every promise was kept for ${simulatedSeconds} simulated s`);

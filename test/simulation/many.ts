@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Outcome } from './play.ts';
 
-/** What is played: control planes on machines, in Pods, or on machines and made from a class. */
-export type Lives = 'machines' | 'hosted' | 'topology';
+/** What is played: control planes on machines, in Pods, on machines and made from a class, or on machines of rke2. */
+export type Lives = 'machines' | 'hosted' | 'topology' | 'rke2';
 
 export interface Many {
   readonly first: number;

@@ -8,6 +8,8 @@ import {
   OpenStackClusters,
   OpenStackMachines,
   OpenStackServers,
+  RKE2Configs,
+  RKE2ControlPlanes,
 } from '../../src/api/index.ts';
 import { type KubeObject, type Resource, seededRandom } from '../../src/machinery/index.ts';
 import { collect } from '../../src/openstack/index.ts';
@@ -17,12 +19,20 @@ import {
   deleteCluster,
   drawSpec,
   plainStyle,
+  rke2Style,
   type Story,
   type Style,
   tell,
 } from './actions.ts';
 import { clearCloudFaults, injectCloudFaults, strike } from './cloud-faults.ts';
-import { type ClusterSpec, controlPlaneName, deploymentName, namespace } from './cluster-manifests.ts';
+import {
+  type ClusterSpec,
+  controlPlaneName,
+  deploymentName,
+  namespace,
+  planesOf,
+  releaseOf,
+} from './cluster-manifests.ts';
 import { checkForeign, checkInvariants, checkNothingLeft, foreignThings, InvariantViolation } from './invariants.ts';
 import { beginWithMistake } from './mistakes.ts';
 import { checkQuiet } from './quiet.ts';
@@ -74,11 +84,11 @@ async function differs(system: System, desired: ClusterSpec): Promise<string | u
   for (const machine of own) {
     const { name } = machine.metadata;
     if (machine.metadata.deletionTimestamp) return `Machine ${name} is being deleted`;
-    if (machine.spec.version !== desired.version) return `Machine ${name} has version ${machine.spec.version}`;
+    if (machine.spec.version !== releaseOf(desired)) return `Machine ${name} has version ${machine.spec.version}`;
     if (condition(machine, 'Ready') !== 'True') return `Machine ${name} is not Ready`;
     if (condition(machine, 'UpToDate') === 'False') return `Machine ${name} is not up to date`;
   }
-  const plane = await find(KubeadmControlPlanes, controlPlaneName(desired));
+  const plane = (await find(planesOf(desired), controlPlaneName(desired))) as KubeObject & { status?: object };
   const deployment = await find(MachineDeployments, deploymentName(desired));
   for (const [object, wanted] of [
     [plane, desired.controlPlanes],
@@ -118,12 +128,14 @@ async function untilGone(story: Story): Promise<void> {
     Clusters,
     OpenStackClusters,
     KubeadmControlPlanes,
+    RKE2ControlPlanes,
     MachineDeployments,
     MachineSets,
     Machines,
     OpenStackMachines,
     OpenStackServers,
     KubeadmConfigs,
+    RKE2Configs,
   ];
   let left: string[] = [];
   let events = 0;
@@ -156,7 +168,10 @@ export async function play(seed: number, onTell?: (line: string) => void, style:
     const before = foreignThings(system);
     const isLarge = seed % livesPerLargeOne === 0;
     const amount = isLarge && random.next() < 0.4 ? 2 : 1;
-    for (let index = 0; index < amount; index++) await applySpec(story, drawSpec(random, index, isLarge));
+    const { distribution } = style;
+    for (let index = 0; index < amount; index++) {
+      await applySpec(story, { ...drawSpec(random, index, isLarge), ...(distribution && { distribution }) });
+    }
     const mayErr = style === plainStyle;
     const mistaken =
       random.next() < 0.15 && mayErr ? await beginWithMistake(story, drawSpec(random, 9, false)) : undefined;
@@ -202,6 +217,10 @@ export async function play(seed: number, onTell?: (line: string) => void, style:
 export const playTopology = (seed: number, onTell?: (line: string) => void): Promise<Outcome> =>
   play(seed, onTell, topologyStyle);
 
+/** The same with control planes and machines of rke2. */
+export const playRke2 = (seed: number, onTell?: (line: string) => void): Promise<Outcome> =>
+  play(seed, onTell, rke2Style);
+
 /** What the objects say of themselves, for whoever reads a failure. */
 async function situation({ client, entries, admin }: System): Promise<string> {
   const lines: string[] = [];
@@ -209,6 +228,7 @@ async function situation({ client, entries, admin }: System): Promise<string> {
     Clusters,
     OpenStackClusters,
     KubeadmControlPlanes,
+    RKE2ControlPlanes,
     MachineDeployments,
     Machines,
     OpenStackServers,

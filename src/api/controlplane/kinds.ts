@@ -1,6 +1,14 @@
 import { contractLabels } from '../kind/contract-labels.ts';
 import { defineKind, type Kind } from '../kind/define.ts';
-import { ageColumn, booleanColumn, conditionColumn, countColumn, textColumn, wide } from '../kind/printer.ts';
+import {
+  ageColumn,
+  booleanColumn,
+  conditionColumn,
+  countColumn,
+  type PrinterColumn,
+  textColumn,
+  wide,
+} from '../kind/printer.ts';
 import { kubeadmControlPlaneStrategy, kubeadmControlPlaneTemplateStrategy } from './admission.ts';
 import { kubeadmControlPlaneAlphas, kubeadmControlPlaneTemplateAlphas } from './alpha.ts';
 import { controlPlaneGroup, planeScale } from './group.ts';
@@ -18,7 +26,8 @@ import { kubeadmControlPlaneTemplateV1beta1, kubeadmControlPlaneV1beta1 } from '
 const labels = contractLabels('control-plane-kubeadm');
 const clusterColumn = textColumn('Cluster', ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']");
 const versionColumn = textColumn('Version', '.spec.version');
-const columnsV1beta1 = [
+/** what every control plane on machines shows of itself */
+export const planeColumnsV1beta1: readonly PrinterColumn[] = [
   clusterColumn,
   booleanColumn('Initialized', '.status.initialized'),
   booleanColumn('API Server Available', '.status.ready'),
@@ -27,6 +36,19 @@ const columnsV1beta1 = [
   countColumn('Ready', '.status.readyReplicas'),
   countColumn('Updated', '.status.updatedReplicas'),
   countColumn('Unavailable', '.status.unavailableReplicas'),
+  ageColumn,
+  versionColumn,
+];
+export const planeColumns: readonly PrinterColumn[] = [
+  clusterColumn,
+  conditionColumn('Available', 'Available'),
+  countColumn('Desired', '.spec.replicas'),
+  countColumn('Current', '.status.replicas'),
+  countColumn('Ready', '.status.readyReplicas'),
+  countColumn('Available', '.status.availableReplicas'),
+  countColumn('Up-to-date', '.status.upToDateReplicas'),
+  conditionColumn('Paused', 'Paused', wide),
+  booleanColumn('Initialized', '.status.initialization.controlPlaneInitialized'),
   ageColumn,
   versionColumn,
 ];
@@ -45,19 +67,7 @@ export const kubeadmControlPlaneKind: Kind<KubeadmControlPlane> = defineKind<Kub
     status: kubeadmControlPlaneStatus,
     specRequired: true,
     scale: planeScale,
-    columns: [
-      clusterColumn,
-      conditionColumn('Available', 'Available'),
-      countColumn('Desired', '.spec.replicas'),
-      countColumn('Current', '.status.replicas'),
-      countColumn('Ready', '.status.readyReplicas'),
-      countColumn('Available', '.status.availableReplicas'),
-      countColumn('Up-to-date', '.status.upToDateReplicas'),
-      conditionColumn('Paused', 'Paused', wide),
-      booleanColumn('Initialized', '.status.initialization.controlPlaneInitialized'),
-      ageColumn,
-      versionColumn,
-    ],
+    columns: planeColumns,
   },
   old: [
     {
@@ -67,9 +77,9 @@ export const kubeadmControlPlaneKind: Kind<KubeadmControlPlane> = defineKind<Kub
       status: kubeadmControlPlaneStatusV1beta1,
       mapping: kubeadmControlPlaneV1beta1,
       scale: planeScale,
-      columns: columnsV1beta1,
+      columns: planeColumnsV1beta1,
     },
-    ...kubeadmControlPlaneAlphas.map((version) => ({ ...version, scale: planeScale, columns: columnsV1beta1 })),
+    ...kubeadmControlPlaneAlphas.map((version) => ({ ...version, scale: planeScale, columns: planeColumnsV1beta1 })),
   ],
 });
 

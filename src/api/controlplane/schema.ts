@@ -16,6 +16,7 @@ import {
 import {
   boolean,
   type Field,
+  type Fields,
   int32,
   int64,
   intOrString,
@@ -36,12 +37,12 @@ import type {
 } from './types.ts';
 
 const some = { minProperties: 1 } as const;
-const replicas = (): Field<number> => int32('How many machines are wanted; odd unless etcd is outside.');
-const version = (): Field<string, true> => text('Kubernetes version wanted.', 256).required();
+export const planeReplicas = (): Field<number> => int32('How many machines are wanted; odd unless etcd is outside.');
+export const planeVersion = (): Field<string, true> => text('Kubernetes version wanted.', 256).required();
 const gatesDescription = 'Further conditions that must hold before a machine is ready.';
-const machinesDescription = 'What the machines are made from.';
+export const machinesDescription = 'What the machines are made from.';
 const namingTemplate = (): Field<string> => text('Go template of the names; must contain {{ .random }}.', 256);
-const maxSurge = (): Field<number | string> =>
+export const maxSurge = (): Field<number | string> =>
   intOrString('How many machines may exist above the desired number: 0 or 1.');
 const rolloutAfter = (): Field<string> => time('Roll the machines out anew once this time has passed.');
 
@@ -104,8 +105,8 @@ const machineNaming = (): Field<{ template?: string }> =>
 export const kubeadmControlPlaneSpec: () => Field<KubeadmControlPlaneSpec> = once(() =>
   object(
     {
-      replicas: replicas(),
-      version: version(),
+      replicas: planeReplicas(),
+      version: planeVersion(),
       machineTemplate: machineTemplate().required(),
       kubeadmConfigSpec: kubeadmConfigSpec(),
       rollout: rollout(),
@@ -146,8 +147,8 @@ const machineFieldsV1beta1 = () => ({ metadata: templateMetadata(), taints: tain
 export const kubeadmControlPlaneSpecV1beta1: () => UntypedField = once(() =>
   object(
     {
-      replicas: replicas(),
-      version: version(),
+      replicas: planeReplicas(),
+      version: planeVersion(),
       machineTemplate: object(
         {
           ...machineFieldsV1beta1(),
@@ -182,18 +183,34 @@ const counts = () => ({
 const remediationDescription = 'The last replacement of an unhealthy machine.';
 const remediatedMachine = (): Field<string, true> => text('The machine.', 253).required();
 
+type StatusOfPlanes = Omit<KubeadmControlPlaneStatus, 'lastRemediation'>;
+
+/** the status of every control plane on machines, but for what it remembers of remediations */
+export const planeStatusFields = (): { [K in keyof StatusOfPlanes]-?: Field<NonNullable<StatusOfPlanes[K]>> } => ({
+  ...sharedStatusFields(),
+  ...counts(),
+  conditions: conditions(32),
+  initialization: object(
+    { controlPlaneInitialized: boolean('True once the control plane has answered; never goes back.') },
+    'What of the first provisioning is done.',
+    some,
+  ),
+  observedGeneration: int64('Generation of the spec this status is about.', { minimum: 1 }),
+  deprecated: object(
+    {
+      v1beta1: object(
+        { conditions: deprecatedConditions(), ...failureFields, ...legacyCounts() },
+        'What clients of v1beta1 read.',
+      ),
+    },
+    'Kept for old clients.',
+  ),
+});
+
 export const kubeadmControlPlaneStatus: () => Field<KubeadmControlPlaneStatus> = once(() =>
   object(
     {
-      ...sharedStatusFields(),
-      ...counts(),
-      conditions: conditions(32),
-      initialization: object(
-        { controlPlaneInitialized: boolean('True once the control plane has answered; never goes back.') },
-        'What of the first provisioning is done.',
-        some,
-      ),
-      observedGeneration: int64('Generation of the spec this status is about.', { minimum: 1 }),
+      ...planeStatusFields(),
       lastRemediation: object(
         {
           machine: remediatedMachine(),
@@ -202,43 +219,37 @@ export const kubeadmControlPlaneStatus: () => Field<KubeadmControlPlaneStatus> =
         },
         remediationDescription,
       ),
-      deprecated: object(
-        {
-          v1beta1: object(
-            { conditions: deprecatedConditions(), ...failureFields, ...legacyCounts() },
-            'What clients of v1beta1 read.',
-          ),
-        },
-        'Kept for old clients.',
-      ),
     },
     'What is there.',
     some,
   ),
 );
 
-export const kubeadmControlPlaneStatusV1beta1: () => UntypedField = once(() =>
+/** what v1beta1 calls the last remediation, and v1beta2 of some providers */
+export const lastRemediationWithTimestamp = (): Field<{ machine: string; timestamp: string; retryCount: number }> =>
   object(
     {
-      ...sharedStatusFields(),
-      ...legacyCounts(),
-      conditions: deprecatedConditions(),
-      ...failureFields,
-      initialized: boolean('True once the control plane has answered.'),
-      ready: boolean('True while an API server answers.'),
-      observedGeneration: int64('Generation of the spec this status is about.'),
-      lastRemediation: object(
-        {
-          machine: remediatedMachine(),
-          timestamp: time('When it began.').required(),
-          retryCount: int32('How often it was tried.').required(),
-        },
-        remediationDescription,
-      ),
-      v1beta2: object({ conditions: conditions(32), ...counts() }, 'What v1beta2 has in its status.'),
+      machine: remediatedMachine(),
+      timestamp: time('When it began.').required(),
+      retryCount: int32('How often it was tried.').required(),
     },
-    'What is there.',
-  ),
+    remediationDescription,
+  );
+
+export const planeStatusFieldsV1beta1 = (): Fields => ({
+  ...sharedStatusFields(),
+  ...legacyCounts(),
+  conditions: deprecatedConditions(),
+  ...failureFields,
+  initialized: boolean('True once the control plane has answered.'),
+  ready: boolean('True while an API server answers.'),
+  observedGeneration: int64('Generation of the spec this status is about.'),
+  lastRemediation: lastRemediationWithTimestamp(),
+  v1beta2: object({ conditions: conditions(32), ...counts() }, 'What v1beta2 has in its status.'),
+});
+
+export const kubeadmControlPlaneStatusV1beta1: () => UntypedField = once(() =>
+  object(planeStatusFieldsV1beta1(), 'What is there.'),
 );
 
 const templateDescription = 'What control planes are made from.';

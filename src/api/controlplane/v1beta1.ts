@@ -6,7 +6,7 @@ import { chain, type FieldMapping, field, fields, type Mapping } from '../kind/m
 import { conditionMappings, durationSeconds, failureMappings, flag } from '../kind/values.ts';
 
 /** what v1beta1 had beside the metadata of the machines is their spec */
-const machineTemplate: Mapping = fields(
+export const planeMachineTemplateV1beta1: Mapping = fields(
   field('metadata'),
   field('infrastructureRef', 'spec.infrastructureRef', reference),
   field('readinessGates', 'spec.readinessGates'),
@@ -16,7 +16,7 @@ const machineTemplate: Mapping = fields(
 
 const specMappings: readonly FieldMapping[] = [
   field('kubeadmConfigSpec', 'kubeadmConfigSpec', kubeadmConfigSpecMapping),
-  field('machineTemplate', 'machineTemplate', machineTemplate),
+  field('machineTemplate', 'machineTemplate', planeMachineTemplateV1beta1),
   field('rolloutBefore', 'rollout.before'),
   field('rolloutAfter', 'rollout.after'),
   field('rolloutStrategy', 'rollout.strategy', strategyWithType),
@@ -40,20 +40,24 @@ const readyFromReplicas: Mapping = {
   },
 };
 
+const statusMappings: readonly FieldMapping[] = [
+  ...conditionMappings,
+  ...failureMappings,
+  field('readyReplicas', 'deprecated.v1beta1.readyReplicas'),
+  field('updatedReplicas', 'deprecated.v1beta1.updatedReplicas'),
+  field('unavailableReplicas', 'deprecated.v1beta1.unavailableReplicas'),
+  field('initialized', 'initialization.controlPlaneInitialized', flag),
+  field('v1beta2.readyReplicas', 'readyReplicas'),
+  field('v1beta2.availableReplicas', 'availableReplicas'),
+  field('v1beta2.upToDateReplicas', 'upToDateReplicas'),
+];
+
+/** the status of control planes on machines, where the last remediation has the same form in both versions */
+export const planeStatusV1beta1: Mapping = chain(readyFromReplicas, fields(...statusMappings));
+
 const status: Mapping = chain(
   readyFromReplicas,
-  fields(
-    ...conditionMappings,
-    ...failureMappings,
-    field('readyReplicas', 'deprecated.v1beta1.readyReplicas'),
-    field('updatedReplicas', 'deprecated.v1beta1.updatedReplicas'),
-    field('unavailableReplicas', 'deprecated.v1beta1.unavailableReplicas'),
-    field('initialized', 'initialization.controlPlaneInitialized', flag),
-    field('lastRemediation', 'lastRemediation', fields(field('timestamp', 'time'))),
-    field('v1beta2.readyReplicas', 'readyReplicas'),
-    field('v1beta2.availableReplicas', 'availableReplicas'),
-    field('v1beta2.upToDateReplicas', 'upToDateReplicas'),
-  ),
+  fields(...statusMappings, field('lastRemediation', 'lastRemediation', fields(field('timestamp', 'time')))),
 );
 
 export const kubeadmControlPlaneV1beta1: Mapping = fields(

@@ -1,12 +1,17 @@
 import { type FieldError, fieldError } from '../../machinery/index.ts';
 import { type KubernetesVersion, parseKubernetesVersion } from '../cluster/version.ts';
-import type { KubeadmControlPlane } from './types.ts';
+
+/** what is looked at of any control plane on machines */
+interface Versioned {
+  spec: { version: string };
+  status?: { version?: string; versions?: { version: string }[] };
+}
 
 /**
  * A control plane goes up by one minor version at a time and never below what one of its machines already runs: an
  * older API server may not read what a newer one has stored. A spec that nothing was made of yet can be taken back.
  */
-export function validateVersionChange(version: string, old: KubeadmControlPlane): FieldError[] {
+export function validateVersionChange(version: string, old: Versioned): FieldError[] {
   const wanted = parseKubernetesVersion(version ?? '');
   const before = parseKubernetesVersion(old.spec.version ?? '');
   // not a version at all: said elsewhere
@@ -22,7 +27,7 @@ export function validateVersionChange(version: string, old: KubeadmControlPlane)
   return [fieldError.forbidden('spec.version', `${change}: ${cause}`)];
 }
 
-function highestRunning({ status }: KubeadmControlPlane): KubernetesVersion | undefined {
+function highestRunning({ status }: Versioned): KubernetesVersion | undefined {
   let highest: KubernetesVersion | undefined;
   for (const text of [status?.version, ...(status?.versions ?? []).map(({ version }) => version)]) {
     const version = parseKubernetesVersion(text ?? '');

@@ -11,7 +11,7 @@ import {
   Machines,
 } from '../../api/index.ts';
 import type { Client, RestMapper } from '../../client/index.ts';
-import { findRevisions, planTopology, rolloutReasons } from '../../controllers/index.ts';
+import { findRevisions, kubeadmProvider, planTopology, rolloutReasons } from '../../controllers/index.ts';
 import {
   type Clock,
   errorMessage,
@@ -101,6 +101,7 @@ async function controlPlaneRollouts(
   const rolled: ClusterForecast['rolled'][number][] = [];
   for (const machine of machines.filter((one) => isOwned(one, controlPlane))) {
     const because = rolloutReasons({
+      provider: kubeadmProvider,
       controlPlane,
       machine,
       config: await configOf(io, machine),

@@ -10,6 +10,7 @@ import {
 import { k0sWorkerConfigController } from './k0s/k0s-worker-config-controller.ts';
 import { providerIdController } from './k0s/provider-id-controller.ts';
 import { kubeadmConfigController } from './kubeadm/kubeadm-config-controller.ts';
+import { rke2ConfigController } from './rke2/rke2-config-controller.ts';
 
 export interface BootstrapControllersOptions {
   /** the management API */
@@ -46,4 +47,5 @@ export function setupBootstrapControllers(manager: Manager, options: BootstrapCo
   manager.add(kubeadmConfigController({ ...common, client }));
   manager.add(k0sWorkerConfigController(common));
   manager.add(providerIdController(common));
+  manager.add(rke2ConfigController(common));
 }

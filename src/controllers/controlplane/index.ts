@@ -1,3 +1,4 @@
 export type { EtcdAlarm, EtcdClient, EtcdMember, EtcdStatus, EtcdTarget, OpenEtcd } from './etcd-client/types.ts';
-export { rolloutReasons } from './kubeadm/decisions/rollout.ts';
+export { kubeadmProvider } from './kubeadm/provider.ts';
+export { rolloutReasons } from './machine-plane/decisions/rollout.ts';
 export * from './setup.ts';

@@ -14,10 +14,13 @@ import type { OpenEtcd } from './etcd-client/types.ts';
 import { hostedControlPlaneController } from './hosted-control-plane/controller.ts';
 import { setupK0smotronControllers } from './k0smotron/setup.ts';
 import { setupKamajiControllers } from './kamaji/setup.ts';
-import { kubeadmControlPlaneController } from './kubeadm/control-plane-controller.ts';
-import { etcdConnector, etcdTargetKey } from './kubeadm/etcd/connector.ts';
-import { type ReadServingCertificate, servingCertificateReader } from './kubeadm/workload/serving-certificate.ts';
+import { kubeadmProvider } from './kubeadm/provider.ts';
+import { machinePlaneController } from './machine-plane/controller.ts';
+import { etcdConnector, etcdTargetKey } from './machine-plane/etcd/connector.ts';
+import { type ReadServingCertificate, servingCertificateReader } from './machine-plane/workload/serving-certificate.ts';
 import { type ConnectPod, connectPodOver, noWayToPods, type SnapshotReader } from './plane-driver/index.ts';
+import { membersByNode } from './rke2/etcd-members.ts';
+import { rke2Provider } from './rke2/provider.ts';
 
 export interface ControlPlaneControllersOptions {
   /** the management API */
@@ -61,22 +64,23 @@ export interface ControlPlaneControllersOptions {
 /** Adds the controllers of control planes, on machines and in Pods, to a manager. */
 export function setupControlPlaneControllers(manager: Manager, options: ControlPlaneControllersOptions): void {
   const { client, clock, random, workloads, externals } = options;
-  manager.add(
-    kubeadmControlPlaneController({
-      cache: manager.reader,
-      random,
-      workloads,
-      externals,
-      etcd: options.etcd ?? pooledEtcd(etcdConnector({ client, workloads, clock }), etcdTargetKey, clock),
-      servingCertificate: options.servingCertificate ?? servingCertificateReader({ workloads, clock }),
-      ...(options.hooks && { hooks: options.hooks }),
-      ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
-      ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
-      ...(options.remoteConditionsGracePeriodMs !== undefined && {
-        remoteConditionsGracePeriodMs: options.remoteConditionsGracePeriodMs,
-      }),
+  const etcd = options.etcd ?? pooledEtcd(etcdConnector({ client, workloads, clock }), etcdTargetKey, clock);
+  const onMachines = {
+    cache: manager.reader,
+    random,
+    workloads,
+    externals,
+    etcd,
+    servingCertificate: options.servingCertificate ?? servingCertificateReader({ workloads, clock }),
+    ...(options.hooks && { hooks: options.hooks }),
+    ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
+    ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
+    ...(options.remoteConditionsGracePeriodMs !== undefined && {
+      remoteConditionsGracePeriodMs: options.remoteConditionsGracePeriodMs,
     }),
-  );
+  };
+  manager.add(machinePlaneController(onMachines, kubeadmProvider));
+  manager.add(machinePlaneController({ ...onMachines, etcd: membersByNode(etcd) }, rke2Provider));
   const { connection, permit } = options;
   const connectPod = options.connectPod ?? (connection ? connectPodOver(connection, clock) : noWayToPods);
   const hosted = {

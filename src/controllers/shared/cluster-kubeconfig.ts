@@ -7,7 +7,10 @@ export interface ClusterKubeconfigOptions {
   clusterName: string;
   /** https:// address of the API server */
   server: string;
+  /** of the API server */
   authority: CertificateAndKey;
+  /** of clients, where that is another one */
+  clientAuthority?: CertificateAndKey;
   clock: Clock;
 }
 
@@ -53,7 +56,7 @@ export function kubeconfigText({ server, trust, pair, cluster, user, context }: 
 export async function createClusterKubeconfig(options: ClusterKubeconfigOptions): Promise<string> {
   const { clusterName, server, authority, clock } = options;
   const pair = await issueCertificate({
-    authority,
+    authority: options.clientAuthority ?? authority,
     commonName: 'kubernetes-admin',
     organizations: ['system:masters'],
     usages: ['client'],

@@ -45,6 +45,15 @@ export const hostedControlPlaneKinds: ReadonlySet<string> = new Set([
   'HostedControlPlane',
 ]);
 
+/** By kind of control plane: blocks the end of one of its machines until its etcd member has left. */
+export const cleanupHooks: Readonly<Record<'KubeadmControlPlane' | 'RKE2ControlPlane', string>> = {
+  KubeadmControlPlane: `${preTerminateHookPrefix}/kcp-cleanup`,
+  RKE2ControlPlane: `${preTerminateHookPrefix}/rke2-cleanup`,
+};
+
+/** Where servers of rke2 take registrations of machines, beside the API. */
+export const supervisorPort = 9345;
+
 // On Nodes of a workload cluster.
 export const nodeClusterNameAnnotation = 'cluster.x-k8s.io/cluster-name';
 export const nodeClusterNamespaceAnnotation = 'cluster.x-k8s.io/cluster-namespace';
@@ -65,7 +74,17 @@ export const machineDeploymentFinalizer = 'cluster.x-k8s.io/machinedeployment';
 /** type of every Secret this project keeps for a cluster */
 export const clusterSecretType = 'cluster.x-k8s.io/secret';
 
-export type ClusterSecretPurpose = 'ca' | 'etcd' | 'proxy' | 'sa' | 'apiserver-etcd-client' | 'kubeconfig';
+export type ClusterSecretPurpose =
+  | 'ca'
+  | 'etcd'
+  | 'proxy'
+  | 'sa'
+  | 'apiserver-etcd-client'
+  | 'kubeconfig'
+  // of rke2: who clients and members of etcd are trusted by, and what machines join with
+  | 'cca'
+  | 'peer-etcd'
+  | 'token';
 
 export function clusterSecretName(cluster: string, purpose: ClusterSecretPurpose): string {
   return `${cluster}-${purpose}`;

@@ -10,6 +10,8 @@ export interface Member extends LoadBalancerResource {
   readonly address: string;
   readonly protocolPort: number;
   readonly subnetId: string | undefined;
+  /** where the health monitor asks; undefined: at the port itself */
+  readonly monitorPort: number | undefined;
   readonly weight: number;
   readonly backup: boolean;
 }
@@ -27,6 +29,8 @@ export interface MemberSpec extends MemberChanges {
   readonly protocolPort: number;
   /** when it is not on the network of the load balancer */
   readonly subnetId?: string | undefined;
+  /** where the health monitor asks instead of the port of the member */
+  readonly monitorPort?: number | undefined;
 }
 
 export interface MemberFilter extends CommonFilter {
@@ -66,6 +70,7 @@ function parseMember(value: JsonObject): Member {
     address: text(value, 'address'),
     protocolPort: numberOr(value, 'protocol_port', 0),
     subnetId: textIf(value, 'subnet_id'),
+    monitorPort: numberOr(value, 'monitor_port', 0) || undefined,
     weight: numberOr(value, 'weight', 1),
     backup: flag(value, 'backup'),
   };
@@ -76,6 +81,7 @@ function createBody(desired: MemberSpec): object {
     address: desired.address,
     protocol_port: desired.protocolPort,
     subnet_id: desired.subnetId,
+    monitor_port: desired.monitorPort,
     ...body(desired),
   };
 }

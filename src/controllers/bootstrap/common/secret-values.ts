@@ -58,26 +58,64 @@ function read(values: SecretValues, { secret }: SecretKeySource, wantedBy: strin
 /** The text under a key of a Secret or ConfigMap; `wantedBy` is the field that refers to it. */
 export async function readReferenced(
   values: SecretValues,
-  { secretRef, configMapRef }: SecretOrConfigMapKey,
+  reference: SecretOrConfigMapKey,
   wantedBy: string,
 ): Promise<string> {
-  const { client, namespace, signal } = values;
+  const { text, who, key } = await lookUp(values, reference, wantedBy);
+  if (text === undefined) throw new BootstrapInputError(`${who} has no key "${key}"; add it`, { mayHeal: true });
+  return text;
+}
+
+/** The same for a key that may be left out; the Secret or ConfigMap must exist. */
+export async function tryReadReferenced(
+  values: SecretValues,
+  reference: SecretOrConfigMapKey,
+  wantedBy: string,
+): Promise<string | undefined> {
+  return (await lookUp(values, reference, wantedBy)).text;
+}
+
+async function lookUp(
+  values: SecretValues,
+  { secretRef, configMapRef }: SecretOrConfigMapKey,
+  wantedBy: string,
+): Promise<{ text: string | undefined; who: string; key: string }> {
   const reference = secretRef ?? configMapRef;
   if (!reference) throw new BootstrapInputError(`${wantedBy}: names neither a Secret nor a ConfigMap`);
-  const key = { namespace, name: reference.name };
-  const found = secretRef
+  const found = await textsOf(values, secretRef ? 'Secret' : 'ConfigMap', reference.name);
+  const who = `${wantedBy}: ${secretRef ? 'Secret' : 'ConfigMap'} ${values.namespace}/${reference.name}`;
+  if (!found) throw new BootstrapInputError(`${who} does not exist; create it`, { mayHeal: true });
+  return { text: found(reference.key), who, key: reference.key };
+}
+
+async function textsOf(
+  { client, namespace, signal }: SecretValues,
+  kind: 'Secret' | 'ConfigMap',
+  name: string,
+): Promise<TextOfKey | undefined> {
+  const key = { namespace, name };
+  return kind === 'Secret'
     ? await client
         .get(Secrets, key, { signal })
         .then(({ data }) => decoded(data))
         .catch(ignoreNotFound)
     : await client.get(ConfigMaps, key, { signal }).then(texts).catch(ignoreNotFound);
-  const who = `${wantedBy}: ${secretRef ? 'Secret' : 'ConfigMap'} ${namespace}/${reference.name}`;
-  if (!found) throw new BootstrapInputError(`${who} does not exist; create it`, { mayHeal: true });
-  const text = found(reference.key);
-  if (text === undefined) {
-    throw new BootstrapInputError(`${who} has no key "${reference.key}"; add it`, { mayHeal: true });
+}
+
+/** Every entry of a ConfigMap, sorted by key. */
+export async function readConfigMap(
+  { client, namespace, signal }: SecretValues,
+  name: string,
+  wantedBy: string,
+): Promise<[key: string, text: string][]> {
+  const found = await client.get(ConfigMaps, { namespace, name }, { signal }).catch(ignoreNotFound);
+  if (!found) {
+    const problem = `${wantedBy}: ConfigMap ${namespace}/${name} does not exist; create it`;
+    throw new BootstrapInputError(problem, { mayHeal: true });
   }
-  return text;
+  const read = texts(found);
+  const keys = [...Object.keys(found.data ?? {}), ...Object.keys(found.binaryData ?? {})].sort();
+  return keys.map((key) => [key, read(key) ?? '']);
 }
 
 type TextOfKey = (key: string) => string | undefined;

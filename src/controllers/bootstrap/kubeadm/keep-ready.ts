@@ -10,12 +10,12 @@ import {
   type TokenAccess,
   tokenCheckMs,
 } from '../../shared/index.ts';
+import { certificatesAvailable, dataSecretAvailable } from '../common/config-status.ts';
 import { keepDataSecretOwned } from '../common/data-secret.ts';
+import { releaseInitLock } from '../common/init-lock.ts';
 import { requireToken } from './bootstrap-token.ts';
 import { recordNewToken } from './discovery.ts';
-import { releaseInitLock } from './init-lock.ts';
 import { type KubeadmConfigScope, specOf } from './scope.ts';
-import { certificatesAvailable, dataSecretAvailable } from './status.ts';
 
 /**
  * User data that was made stays as it is; what it refers to is kept alive until the machine has joined. Undefined means the

@@ -2,11 +2,17 @@ import { KubeadmConfigs } from '../../../api/index.ts';
 import { type ControllerDefinition, done, type Result } from '../../../runtime/index.ts';
 import { configController } from '../common/config-controller.ts';
 import { dataSecretNameOf } from '../common/config-scope.ts';
+import {
+  certificatesMissing,
+  dataSecretAvailable,
+  dataSecretRefused,
+  dataSecretWaiting,
+  observe,
+} from '../common/config-status.ts';
 import { defaultTokenTtlMs } from './bootstrap-token.ts';
 import { keepReady } from './keep-ready.ts';
 import { makeUserData } from './make-user-data.ts';
 import type { KubeadmConfigDependencies, KubeadmConfigScope } from './scope.ts';
-import { certificatesMissing, dataSecretAvailable, dataSecretRefused, dataSecretWaiting, observe } from './status.ts';
 import { createTokenChecks } from './token-checks.ts';
 
 /** KubeadmConfigs: the user data with which machines make a cluster or join one. */

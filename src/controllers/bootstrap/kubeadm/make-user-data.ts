@@ -16,16 +16,16 @@ import {
   tokenCheckMs,
   workerCertificatePlans,
 } from '../../shared/index.ts';
+import { certificatesAvailable, dataSecretAvailable, dataSecretWaiting } from '../common/config-status.ts';
 import { writeDataSecret } from '../common/data-secret.ts';
 import type { FileTemplateData } from '../common/file-template.ts';
+import { releaseInitLock, takeInitLock } from '../common/init-lock.ts';
 import { resolveFiles, resolveUsers } from '../common/secret-values.ts';
 import { userDataSizeProblem } from '../common/user-data-size.ts';
 import { requireToken } from './bootstrap-token.ts';
 import { recordDiscovery } from './discovery.ts';
-import { releaseInitLock, takeInitLock } from './init-lock.ts';
 import { type RenderInput, renderControlPlaneJoin, renderInit, renderWorkerJoin, requireVersion } from './render.ts';
 import { type KubeadmConfigScope, specOf } from './scope.ts';
-import { certificatesAvailable, dataSecretAvailable, dataSecretWaiting } from './status.ts';
 import type { RenderedUserData } from './user-data.ts';
 
 const lockRetryMs = 30_000;

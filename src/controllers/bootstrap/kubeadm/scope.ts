@@ -1,7 +1,7 @@
 import type { KubeadmConfig, KubeadmConfigSpec } from '../../../api/index.ts';
 import type { Client } from '../../../client/index.ts';
-import type { LegacyVerdict, Verdict } from '../../shared/index.ts';
 import type { ConfigDependencies, ConfigScope } from '../common/config-scope.ts';
+import type { Finding } from '../common/config-status.ts';
 import type { TokenChecks } from './token-checks.ts';
 
 /** What the controller is given; a bootstrap token is good for 15 minutes unless it says otherwise. */
@@ -17,12 +17,6 @@ export interface KubeadmConfigTools extends KubeadmConfigDependencies {
 /** One pass over one configuration: what was read, and the draft that will be written. */
 export interface KubeadmConfigScope extends ConfigScope<KubeadmConfig, KubeadmConfigTools, Finding> {
   certificates?: Finding;
-}
-
-/** What a step found out, for both generations of conditions. */
-export interface Finding {
-  verdict: Verdict;
-  legacy: LegacyVerdict;
 }
 
 /** A configuration that leaves everything to us may have no spec at all. */

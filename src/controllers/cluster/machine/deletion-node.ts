@@ -1,8 +1,9 @@
-import { type MachineDrainRule, type Node, Nodes } from '../../../api/index.ts';
+import { controlPlaneGroup, type MachineDrainRule, type Node, Nodes } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { formatTime, ignoreNotFound, must, parseRfc3339 } from '../../../machinery/index.ts';
 import { after } from '../../../runtime/index.ts';
 import {
+  cleanupHooks,
   controlPlaneLabel,
   excludeNodeDrainingAnnotation,
   excludeVolumeDetachAnnotation,
@@ -10,7 +11,6 @@ import {
   isNotConnected,
   isOf,
   latestOf,
-  preTerminateHookPrefix,
 } from '../../shared/index.ts';
 import { defaultGracePeriodMs } from '../common/dependencies.ts';
 import { begin, type DeletionStep } from './deletion-step.ts';
@@ -24,7 +24,6 @@ import type { MachineScope } from './scope.ts';
 const terminatingRetryMs = 5_000;
 const refusedRetryMs = 20_000;
 const volumeRetryMs = 20_000;
-const kubeadmControlPlane = { group: 'controlplane.cluster.x-k8s.io', kind: 'KubeadmControlPlane' };
 
 type Rules = () => Promise<MachineDrainRule[]>;
 
@@ -154,13 +153,14 @@ function mayUseNode({ machine, infrastructure }: MachineScope, exclusion: string
   if (infrastructure.state === 'found' && infrastructure.provider.object.metadata.deletionTimestamp !== undefined) {
     return false;
   }
-  const ofKubeadm =
-    machine.metadata.labels?.[controlPlaneLabel] !== undefined &&
+  if (machine.metadata.labels?.[controlPlaneLabel] === undefined) return true;
+  const hook = Object.entries(cleanupHooks).find(([kind]) =>
     machine.metadata.ownerReferences?.some((owner) =>
-      isOf(owner, { ...kubeadmControlPlane, version: '', plural: '', namespaced: true }),
-    );
+      isOf(owner, { group: controlPlaneGroup, kind, version: '', plural: '', namespaced: true }),
+    ),
+  )?.[1];
   // the hook goes when the etcd member has left: this machine's API server no longer answers for its Node
-  return !ofKubeadm || annotations[`${preTerminateHookPrefix}/kcp-cleanup`] !== undefined;
+  return hook === undefined || annotations[hook] !== undefined;
 }
 
 /** Nobody has reached the workload API for so long that a deletion must not wait for it any more. */

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock, systemClock } from '../../../machinery/index.ts';
 import { createAuthority, issueCertificate } from '../../../pki/index.ts';
-import { etcdConnector } from '../kubeadm/etcd/connector.ts';
+import { etcdConnector } from '../machine-plane/etcd/connector.ts';
 import { managementWith } from './testing/management.ts';
 import type { EtcdClient } from './types.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../machinery/index.ts';
 import { createAuthority, issueCertificate } from '../../../pki/index.ts';
-import { etcdConnector } from '../kubeadm/etcd/connector.ts';
+import { etcdConnector } from '../machine-plane/etcd/connector.ts';
 import { isBoltFile, keysOfSnapshot } from '../plane-driver/backup/bolt.ts';
 import { managementWith } from './testing/management.ts';
 import type { EtcdAdministrator, EtcdTarget } from './types.ts';

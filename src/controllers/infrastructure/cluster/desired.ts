@@ -1,13 +1,6 @@
 // What the spec of a cluster asks for, where that is not a matter of reading one field.
 import type { ApiEndpoint, OpenStackClusterSpec } from '../../../api/index.ts';
 
-export const defaultApiPort = 6443;
-
-/** The port the API is served at. */
-export function apiPortOf(spec: OpenStackClusterSpec): number {
-  return spec.controlPlaneEndpoint?.port || spec.apiServer?.port || defaultApiPort;
-}
-
 export function isLoadBalanced(spec: OpenStackClusterSpec): boolean {
   const balancer = spec.apiServer?.managedLoadBalancer;
   return balancer !== undefined && balancer.enabled !== false;

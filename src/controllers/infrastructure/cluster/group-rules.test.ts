@@ -11,6 +11,7 @@ const around = (more: Partial<RuleContext> = {}): RuleContext => ({
   ids,
   apiPort: 6443,
   additionalPorts: [],
+  supervisor: false,
   cidrs: ['10.6.0.0/24'],
   ...more,
 });
@@ -26,6 +27,16 @@ function text(rule: RuleSpec): string {
 const texts = (role: GroupRole, more?: Partial<RuleContext>): string[] => rulesOf(role, around(more)).map(text).sort();
 
 describe('rules of managed security groups', () => {
+  it('let machines register with the servers of rke2, and nobody else where no load balancer is asked for', () => {
+    const opened = (more: Partial<RuleContext>) => texts('controlplane', more).filter((line) => line.includes('9345'));
+    expect(opened({ supervisor: false })).toEqual([]);
+    expect(opened({ supervisor: true })).toEqual([
+      'tcp 9345-9345 from cp (RKE2 supervisor)',
+      'tcp 9345-9345 from w (RKE2 supervisor)',
+    ]);
+    expect(opened({ supervisor: true, additionalPorts: [9345] })).toContain('tcp 9345-9345 (Additional port)');
+  });
+
   it('of the control plane are those of upstream', () => {
     expect(texts('controlplane')).toEqual(
       [

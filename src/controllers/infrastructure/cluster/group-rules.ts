@@ -1,6 +1,7 @@
 import type { ManagedSecurityGroups, SecurityGroupRule as UserRule } from '../../../api/index.ts';
 import { cidrFamily, ipFamily, ipToBigInt } from '../../../machinery/index.ts';
 import type { SecurityGroupRule, SecurityGroupRuleSpec } from '../../../openstack/index.ts';
+import { supervisorPort } from '../../shared/index.ts';
 import type { GroupRole } from '../common/names.ts';
 import { UnusableInput } from '../common/outcomes.ts';
 
@@ -14,6 +15,8 @@ export interface RuleContext {
   readonly apiPort: number;
   /** further ports of the load balancer */
   readonly additionalPorts: readonly number[];
+  /** machines register with the servers of rke2 */
+  readonly supervisor: boolean;
   /** address ranges of the cluster's subnets */
   readonly cidrs: readonly string[];
 }
@@ -40,13 +43,16 @@ function familiesOf(cidrs: readonly string[]): EtherType[] {
 }
 
 const defaults: Record<GroupRole, (around: RuleContext, families: readonly EtherType[]) => RuleSpec[]> = {
-  controlplane: ({ groups, ids, apiPort, additionalPorts }, families) =>
+  controlplane: ({ groups, ids, apiPort, additionalPorts, supervisor }, families) =>
     families.flatMap((family) => [
       ports('Kubernetes API', family, 'tcp', apiPort),
       ...additionalPorts.map((port) => ports('Additional port', family, 'tcp', port)),
       ...(groups.allowAllInClusterTraffic === true
         ? fromGroups([ids.controlplane, ids.worker], (from) => inCluster(family, from))
         : [
+            ...fromGroups(supervisor ? [ids.controlplane, ids.worker] : [], (from) =>
+              ports('RKE2 supervisor', family, 'tcp', supervisorPort, from),
+            ),
             ...fromGroups([ids.controlplane], (from) => ports('Etcd', family, 'tcp', [2379, 2380], from)),
             ...fromGroups([ids.controlplane, ids.worker], (from) => ports('Kubelet API', family, 'tcp', 10250, from)),
           ]),

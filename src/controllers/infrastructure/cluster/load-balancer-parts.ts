@@ -2,7 +2,7 @@ import type { LoadBalancerMonitor } from '../../../api/index.ts';
 import { deepEqual } from '../../../machinery/index.ts';
 import { collect, isOpenStackError, type LoadBalancer, orUndefined } from '../../../openstack/index.ts';
 import { loadBalancerPartName } from '../common/names.ts';
-import { apiPortOf } from './desired.ts';
+import { servedPorts } from '../common/served-ports.ts';
 import { record } from './events.ts';
 import type { ClusterScope, PortParts } from './scope.ts';
 
@@ -41,9 +41,8 @@ export async function reconcileParts(
   }
 }
 
-/** The API port and the further ones, each once. */
-export function portsOf({ draft }: Pick<ClusterScope, 'draft'>): number[] {
-  return [...new Set([apiPortOf(draft.spec), ...(draft.spec.apiServer?.managedLoadBalancer?.additionalPorts ?? [])])];
+export function portsOf({ draft, cluster }: Pick<ClusterScope, 'draft' | 'cluster'>): number[] {
+  return servedPorts(draft.spec, cluster);
 }
 
 function shapeOf({ listenerIds, poolIds }: LoadBalancer): string {

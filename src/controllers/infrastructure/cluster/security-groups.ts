@@ -9,7 +9,8 @@ import {
 } from '../common/names.ts';
 import { attempt, type Wait } from '../common/outcomes.ts';
 import { ownerMark } from '../common/ownership.ts';
-import { apiPortOf, hasBastion, isLoadBalanced } from './desired.ts';
+import { additionalPortsOf, apiPortOf, isServedByRKE2 } from '../common/served-ports.ts';
+import { hasBastion, isLoadBalanced } from './desired.ts';
 import { record } from './events.ts';
 import { diffRules, rulesOf } from './group-rules.ts';
 import { type ClusterScope, follow, look, statusOf } from './scope.ts';
@@ -40,7 +41,8 @@ export async function reconcileSecurityGroups(scope: ClusterScope): Promise<Wait
     groups: spec.managedSecurityGroups,
     ids,
     apiPort: apiPortOf(spec),
-    additionalPorts: isLoadBalanced(spec) ? (spec.apiServer?.managedLoadBalancer?.additionalPorts ?? []) : [],
+    additionalPorts: isLoadBalanced(spec) ? additionalPortsOf(spec, scope.cluster) : [],
+    supervisor: isServedByRKE2(scope.cluster),
     cidrs: (status.network?.subnets ?? []).map(({ cidr }) => cidr),
   };
   for (const [role, group] of groups) {

@@ -8,17 +8,18 @@ import {
   type OpenStack,
 } from '../../../openstack/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
+import { supervisorPort } from '../../shared/index.ts';
 import type { CloudAccess } from '../common/clouds.ts';
 import { notReady, readyVerdict } from '../common/conditions.ts';
 import { clusterBase, loadBalancerPartName, memberName } from '../common/names.ts';
 import { observedStateOf } from '../common/observed-state.ts';
 import { attempt, busyMs, CloudFault, cloudFaultOf } from '../common/outcomes.ts';
+import { apiPortOf, isServedByRKE2, servedPorts } from '../common/served-ports.ts';
 import { fixedAddressOn } from '../server/addresses.ts';
 import type { ClusterMemory } from './memory.ts';
 import { apiServerIngressCondition, loadBalancerMemberErrorReason } from './names.ts';
 import { judge, type WholeScope } from './scope.ts';
 
-const defaultApiPort = 6443;
 /** Events tell when a load balancer is free again; this is for one that got lost. */
 const lostEventMs = 60_000;
 
@@ -27,10 +28,10 @@ export function usesLoadBalancer({ spec }: OpenStackCluster): boolean {
   return balancer !== undefined && balancer.enabled !== false;
 }
 
-/** The port of the API, and those the load balancer serves besides. */
-function servedPorts({ spec }: OpenStackCluster): number[] {
-  const api = spec.controlPlaneEndpoint?.port ?? spec.apiServer?.port ?? defaultApiPort;
-  return [...new Set([api, ...(spec.apiServer?.managedLoadBalancer?.additionalPorts ?? [])])];
+/** A server of rke2 opens its port before it can take others in: whether it is well is asked of its API. */
+function monitored(scope: WholeScope, port: number): Pick<MemberSpec, 'monitorPort'> {
+  const isSupervisor = port === supervisorPort && isServedByRKE2(scope.cluster);
+  return isSupervisor ? { monitorPort: apiPortOf(scope.openStackCluster.spec) } : {};
 }
 
 interface Ingress {
@@ -51,7 +52,7 @@ export async function ensureMembers(scope: WholeScope): Promise<Result | undefin
   if (balancer.provisioningStatus !== 'ACTIVE') return waitFor(scope, balancer);
   const desired = await memberSpec(scope, ingress);
   if (!desired) return after(lostEventMs, 'the addresses of the server are not known yet');
-  for (const port of servedPorts(scope.openStackCluster)) {
+  for (const port of servedPorts(scope.openStackCluster.spec, scope.cluster)) {
     const name = memberName(ingress.base, port, scope.machine.metadata.name ?? '');
     const pool = await poolOf(scope, ingress, port);
     const present = (await membersOf(scope, ingress, pool)).find((member) => member.name === name);
@@ -60,7 +61,11 @@ export async function ensureMembers(scope: WholeScope): Promise<Result | undefin
     await change(scope, ingress, `Member ${name} cannot be set`, async ({ loadBalancer }) => {
       const members = loadBalancer.members(pool);
       if (present) await members.delete(present.id, { signal: scope.context.signal });
-      else await members.create({ ...desired, name, protocolPort: port }, { signal: scope.context.signal });
+      else
+        await members.create(
+          { ...desired, ...monitored(scope, port), name, protocolPort: port },
+          { signal: scope.context.signal },
+        );
     });
     judge(
       scope,
@@ -91,7 +96,7 @@ export async function removeMembers(scope: WholeScope): Promise<Result | undefin
   const { balancer } = ingress;
   if (balancer.provisioningStatus === 'ERROR' || balancer.provisioningStatus === 'PENDING_DELETE') return undefined;
   if (balancer.provisioningStatus !== 'ACTIVE') return waitFor(scope, balancer);
-  for (const port of servedPorts(scope.openStackCluster)) {
+  for (const port of servedPorts(scope.openStackCluster.spec, scope.cluster)) {
     const name = memberName(ingress.base, port, scope.machine.metadata.name ?? '');
     const pool = await poolOf(scope, ingress, port).catch((error: unknown) => {
       if (error instanceof MissingPool) return undefined;

@@ -3,7 +3,7 @@ import type { KubeadmClusterConfiguration } from '../../../api/index.ts';
 import type { KeyAlgorithm } from '../../../pki/index.ts';
 
 /** What a pair of keys of a workload cluster is for; also the end of its Secret's name. */
-export type CertificatePurpose = 'ca' | 'etcd' | 'proxy' | 'sa' | 'apiserver-etcd-client';
+export type CertificatePurpose = 'ca' | 'etcd' | 'proxy' | 'sa' | 'apiserver-etcd-client' | 'cca' | 'peer-etcd';
 
 /** One pair a cluster needs: where it goes on a machine, and how it is made. */
 export interface CertificatePlan {
@@ -19,6 +19,7 @@ export interface CertificatePlan {
 }
 
 export const defaultCertificatesDirectory = '/etc/kubernetes/pki';
+export const defaultRke2Directory = '/var/lib/rancher/rke2';
 
 /** See docs/decisions/007: quick to make, and every supported Kubernetes accepts it. */
 export const defaultKeyAlgorithm: KeyAlgorithm = 'ECDSA-P256';
@@ -70,4 +71,18 @@ export function workerCertificatePlans(caCertPath: string | undefined): Certific
       algorithm: defaultKeyAlgorithm,
     },
   ];
+}
+
+/** What rke2 is brought: it trusts servers, clients and members of etcd by authorities of their own, and makes the rest. */
+export function rke2CertificatePlans(dataDirectory: string | undefined, options: { etcd: boolean }): CertificatePlan[] {
+  const directory = posix.join(dataDirectory || defaultRke2Directory, 'server/tls');
+  const pair = (purpose: CertificatePurpose, name: string): CertificatePlan => ({
+    purpose,
+    certificateFile: posix.join(directory, `${name}.crt`),
+    keyFile: posix.join(directory, `${name}.key`),
+    external: false,
+    algorithm: defaultKeyAlgorithm,
+  });
+  const etcd = [pair('peer-etcd', 'etcd/peer-ca'), pair('etcd', 'etcd/server-ca')];
+  return [pair('ca', 'server-ca'), pair('cca', 'client-ca'), ...(options.etcd ? etcd : [])];
 }

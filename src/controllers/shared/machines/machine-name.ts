@@ -2,7 +2,7 @@ import type { Random } from '../../../machinery/index.ts';
 
 const maxNameLength = 63;
 const randomLength = 5;
-const variable = /\{\{-?\s*\.([a-zA-Z.]+)\s*-?\}\}/g;
+const variable = /\{\{-?\s*\.([a-zA-Z0-9.]+)\s*-?\}\}/g;
 
 /** A name for a new Machine from a naming template; `values` are its variables beside `random`. */
 export function machineName(template: string, values: Readonly<Record<string, string>>, random: Random): string {

@@ -10,6 +10,8 @@ import { kubeadmProgram } from './kubeadm/program.ts';
 import { kubectlProgram } from './kubectl.ts';
 import { Kubelet } from './kubelet/kubelet.ts';
 import type { CniRule, KubernetesSoftwareOptions } from './options.ts';
+import { downloadRke2 } from './rke2/installer.ts';
+import { rke2Program } from './rke2/program.ts';
 
 /** How long the parts of a node take, by default: about two seconds each. */
 const stepTimings = {
@@ -53,6 +55,7 @@ export function createKubernetesSoftware(options: KubernetesSoftwareOptions): So
       kubeadm: kubeadmProgram({ registry, kubeletOf }),
       kubectl: kubectlProgram,
       k0s: k0sMachineProgram(workerOf),
+      rke2: rke2Program({ registry, kubeletOf }),
     },
     services: [
       {
@@ -72,7 +75,7 @@ export function createKubernetesSoftware(options: KubernetesSoftwareOptions): So
     ],
     has: hasProgram,
     packaged: packageContent,
-    download: (url) => downloadK0s(url) ?? downloadKubernetes(url),
+    download: (url) => downloadK0s(url) ?? downloadRke2(url) ?? downloadKubernetes(url),
     forget(serverId) {
       registry.release(serverId);
     },

@@ -1,5 +1,5 @@
-import { skipCoreDnsAnnotation, skipKubeProxyAnnotation } from '../../../../api/index.ts';
-import { type ControlPlaneScope, clusterKeyOf } from '../scope.ts';
+import { type KubeadmControlPlane, skipCoreDnsAnnotation, skipKubeProxyAnnotation } from '../../../../api/index.ts';
+import { type ControlPlaneScope, clusterKeyOf } from '../../machine-plane/scope.ts';
 import { updateCoreDns } from './core-dns.ts';
 import { updateKubeProxy } from './kube-proxy.ts';
 
@@ -7,7 +7,7 @@ import { updateKubeProxy } from './kube-proxy.ts';
 const recheckMs = 10 * 60_000;
 
 /** Add-ons follow once all machines have: they run on every Node and must not be ahead of the API. */
-export async function updateAddOns(scope: ControlPlaneScope): Promise<undefined> {
+export async function updateAddOns(scope: ControlPlaneScope<KubeadmControlPlane>): Promise<void> {
   const { context, controlPlane, dependencies, memory } = scope;
   if (!scope.inspection) return;
   const { annotations = {} } = controlPlane.metadata;

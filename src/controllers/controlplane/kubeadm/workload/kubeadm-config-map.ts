@@ -8,7 +8,7 @@ import {
 import { type Client, withOptimisticLock } from '../../../../client/index.ts';
 import { CapstanError, deepEqual, isConflict, isJsonObject, type JsonObject } from '../../../../machinery/index.ts';
 import { clusterConfigurationDocument, fieldManager } from '../../../shared/index.ts';
-import { featureGatesFor } from '../machines/kubeadm-config.ts';
+import { featureGatesFor } from '../kubeadm-config.ts';
 
 const key = { namespace: 'kube-system', name: 'kubeadm-config' };
 const dataKey = 'ClusterConfiguration';

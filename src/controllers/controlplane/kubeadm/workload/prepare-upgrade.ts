@@ -1,8 +1,8 @@
-import { type ConfigMap, ConfigMaps, parseKubernetesVersion } from '../../../../api/index.ts';
+import { type ConfigMap, ConfigMaps, type KubeadmControlPlane, parseKubernetesVersion } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
 import { ignoreNotFound, isAlreadyExists } from '../../../../machinery/index.ts';
 import { fieldManager } from '../../../shared/index.ts';
-import { type ControlPlaneScope, clusterKeyOf } from '../scope.ts';
+import { type ControlPlaneScope, clusterKeyOf } from '../../machine-plane/scope.ts';
 import { updateClusterConfiguration, upgradedConfiguration } from './kubeadm-config-map.ts';
 import { ensureKubeletConfigAccess, ensurePermissions } from './permissions.ts';
 
@@ -10,7 +10,7 @@ import { ensureKubeletConfigAccess, ensurePermissions } from './permissions.ts';
 const lastVersionedMinor = 23;
 
 /** Joining machines read their instructions from the cluster: these must be there before the first one of a new kind. */
-export async function prepareUpgrade(scope: ControlPlaneScope): Promise<void> {
+export async function prepareUpgrade(scope: ControlPlaneScope<KubeadmControlPlane>): Promise<void> {
   const { context, controlPlane, dependencies } = scope;
   const client = dependencies.workloads.client(clusterKeyOf(scope));
   const minor = parseKubernetesVersion(controlPlane.spec.version)?.minor ?? 0;

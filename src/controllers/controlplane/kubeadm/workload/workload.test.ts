@@ -11,7 +11,7 @@ import {
 import type { Client } from '../../../../client/index.ts';
 import { type JsonObject, ManualClock, seededRandom } from '../../../../machinery/index.ts';
 import { memoryClient } from '../../../../runtime/testkit/index.ts';
-import type { ControlPlaneScope } from '../scope.ts';
+import type { ControlPlaneScope } from '../../machine-plane/scope.ts';
 import { updateCoreDns, wantedImage } from './core-dns.ts';
 import { migrateCorefile } from './corefile.ts';
 import { formatImage, parseImage } from './image.ts';

@@ -6,7 +6,7 @@ import type { MachineShell } from '../shell/shell-machine.ts';
 import { parseUnit, type Unit } from './unit.ts';
 
 const unitDirectory = '/etc/systemd/system';
-const directories = [unitDirectory, '/usr/lib/systemd/system', '/lib/systemd/system'];
+const directories = [unitDirectory, '/usr/local/lib/systemd/system', '/usr/lib/systemd/system', '/lib/systemd/system'];
 
 /** What node images come with. */
 const builtIn: ReadonlySet<string> = new Set(
@@ -18,6 +18,11 @@ const builtIn: ReadonlySet<string> = new Set(
     ['update-engine', 'apt-daily', 'apt-daily-upgrade', 'tuned', 'irqbalance', 'getty@tty1', 'coreos-metadata'],
   ].flat(),
 );
+
+const readyPollMs = 200;
+
+/** A service of the type notify says here that it is up. */
+export const readyFile = (name: string): string => `/run/systemd/notify/${name}`;
 
 /** How often a service that keeps failing is started again before systemd gives up. */
 const maxStarts = 5;
@@ -121,9 +126,29 @@ async function startUnit(on: MachineShell, name: string, unit: Unit): Promise<bo
     void keepTrying(on, name, unit).catch(() => {});
     return false;
   }
+  if (unit.type === 'notify') return await startNotifying(on, name, unit, title);
   machine.screen.write(okLine(`Started ${title}`));
   void keepTrying(on, name, unit, 0).catch(() => {});
   return true;
+}
+
+/** Waits until the service says that it is up, or its first run has failed; then it is tried again without anybody waiting. */
+async function startNotifying(on: MachineShell, name: string, unit: Unit, title: string): Promise<boolean> {
+  const { machine } = on;
+  machine.disk.remove(readyFile(name));
+  let ended: number | undefined;
+  const first = runUnit(on, name, unit).then((status) => {
+    ended = status;
+  });
+  first.catch(() => {});
+  while (ended === undefined && machine.disk.read(readyFile(name)) === undefined) await machine.pass(readyPollMs);
+  if (ended === undefined) {
+    machine.screen.write(okLine(`Started ${title}`));
+    return true;
+  }
+  machine.screen.write(failedLine(`Failed to start ${title}`));
+  if (unit.restart !== 'no') void keepTrying(on, name, unit).catch(() => {});
+  return false;
 }
 
 function meets({ disk }: HostedMachine, kind: string, path: string): boolean {

@@ -19,6 +19,8 @@ export type Say = (line: string) => void;
 /** What a control-plane machine has under its certificates directory once kubeadm is through. */
 export interface ControlPlanePki {
   readonly authority: CertificateAndKey;
+  /** of clients, where that is another one */
+  readonly clientAuthority?: CertificateAndKey;
   readonly etcdAuthority: CertificateAndKey | undefined;
   readonly serviceAccountKey: string;
   readonly apiServer: CertificateAndKey;
@@ -89,16 +91,32 @@ export async function ensureControlPlanePki(context: PkiContext): Promise<Contro
 
 /** What a machine that boots again finds; undefined when it is damaged or was never complete. */
 export function readControlPlanePki(disk: Disk, directory: string): ControlPlanePki | undefined {
-  const read = (name: string): CertificateAndKey | undefined => {
-    const certificate = disk.read(`${directory}/${name}.crt`);
-    const privateKey = disk.read(`${directory}/${name}.key`);
-    return certificate === undefined || privateKey === undefined ? undefined : { certificate, privateKey };
-  };
+  const read = pairReader(disk, directory);
   const authority = read('ca');
   const apiServer = read('apiserver');
   const serviceAccountKey = disk.read(`${directory}/sa.key`);
   if (!authority || !apiServer || serviceAccountKey === undefined) return undefined;
   return { authority, apiServer, serviceAccountKey, etcdAuthority: read('etcd/ca'), etcdServer: read('etcd/server') };
+}
+
+/** The same on a server of rke2, which has its authorities under other names. */
+export function readRke2Pki(disk: Disk, directory: string): ControlPlanePki | undefined {
+  const read = pairReader(disk, directory);
+  const authority = read('server-ca');
+  const clientAuthority = read('client-ca');
+  const apiServer = read('serving-kube-apiserver');
+  const serviceAccountKey = disk.read(`${directory}/service.key`);
+  if (!authority || !clientAuthority || !apiServer || serviceAccountKey === undefined) return undefined;
+  const etcd = { etcdAuthority: read('etcd/server-ca'), etcdServer: read('etcd/server-client') };
+  return { authority, clientAuthority, apiServer, serviceAccountKey, ...etcd };
+}
+
+function pairReader(disk: Disk, directory: string): (name: string) => CertificateAndKey | undefined {
+  return (name) => {
+    const certificate = disk.read(`${directory}/${name}.crt`);
+    const privateKey = disk.read(`${directory}/${name}.key`);
+    return certificate === undefined || privateKey === undefined ? undefined : { certificate, privateKey };
+  };
 }
 
 async function ensureAuthority(

@@ -1,8 +1,9 @@
 import { stringify } from 'yaml';
 import type { Pod } from '../../../../api/index.ts';
 import type { Disk } from '../../types.ts';
+import { layoutOf, staticPodPath } from '../kubelet/layout.ts';
 import type { Argument, ClusterConfiguration } from './documents.ts';
-import { type ControlPlaneComponent, controlPlaneComponents, manifestPath } from './names.ts';
+import { type ControlPlaneComponent, controlPlaneComponents } from './names.ts';
 import { etcdVersion, type KubernetesVersion } from './version.ts';
 
 export interface ManifestFacts {
@@ -11,15 +12,22 @@ export interface ManifestFacts {
   readonly bindPort: number;
   readonly cluster: ClusterConfiguration;
   readonly version: KubernetesVersion;
+  /** components that are not run */
+  readonly without?: readonly ControlPlaneComponent[];
 }
 
 /** Writes the static Pods of a control plane; the kubelet runs what it finds there. */
 export function writeManifests(disk: Disk, facts: ManifestFacts): ControlPlaneComponent[] {
   const components = controlPlaneComponents.filter(
-    (component) => component !== 'etcd' || !facts.cluster.isExternalEtcd,
+    (component) =>
+      (component !== 'etcd' || !facts.cluster.isExternalEtcd) && facts.without?.includes(component) !== true,
   );
   for (const component of components) {
-    disk.write(manifestPath(component), stringify(manifestOf(component, facts), { lineWidth: 0 }), 0o600);
+    disk.write(
+      staticPodPath(layoutOf(disk), component),
+      stringify(manifestOf(component, facts), { lineWidth: 0 }),
+      0o600,
+    );
   }
   return components;
 }

@@ -12,9 +12,10 @@ import {
   startApiInstance,
 } from '../../../../simkube/index.ts';
 import type { RunningMachine } from '../../types.ts';
-import { type ControlPlanePki, readControlPlanePki } from '../kubeadm/certificates.ts';
+import { type ControlPlanePki, readControlPlanePki, readRke2Pki } from '../kubeadm/certificates.ts';
 import { flagOf } from '../kubeadm/manifests.ts';
-import { type ControlPlaneComponent, controlPlaneComponents, manifestPath, paths } from '../kubeadm/names.ts';
+import { type ControlPlaneComponent, controlPlaneComponents, paths } from '../kubeadm/names.ts';
+import { layoutOf, staticPodPath } from './layout.ts';
 
 /** What the data directory of etcd says: whose data it is. */
 export interface EtcdData {
@@ -29,19 +30,19 @@ const etcdPort = 2379;
 const removedMemberLingersMs = 1_000;
 
 export function readEtcdData(machine: RunningMachine): EtcdData | undefined {
-  const text = machine.disk.read(paths.etcdData);
+  const text = machine.disk.read(layoutOf(machine.disk).etcdData);
   return text === undefined ? undefined : (JSON.parse(text) as EtcdData);
 }
 
 export function writeEtcdData(machine: RunningMachine, data: EtcdData): void {
-  machine.disk.write(paths.etcdData, `${JSON.stringify(data)}\n`, 0o600);
+  machine.disk.write(layoutOf(machine.disk).etcdData, `${JSON.stringify(data)}\n`, 0o600);
 }
 
 const parsedManifests = new WeakMap<RunningMachine, Map<string, Pod>>();
 
 /** A static Pod on the disk of a machine, as its manifest says; undefined when there is none that can be read. */
 export function readManifest(machine: RunningMachine, component: ControlPlaneComponent): Pod | undefined {
-  const text = machine.disk.read(manifestPath(component));
+  const text = machine.disk.read(staticPodPath(layoutOf(machine.disk), component));
   if (text === undefined) return undefined;
   const known = parsedManifests.get(machine) ?? new Map<string, Pod>();
   parsedManifests.set(machine, known);
@@ -98,7 +99,9 @@ export class ControlPlane {
   }
 
   components(): ControlPlaneComponent[] {
-    return controlPlaneComponents.filter((component) => this.#machine.disk.read(manifestPath(component)) !== undefined);
+    const { disk } = this.#machine;
+    const layout = layoutOf(disk);
+    return controlPlaneComponents.filter((component) => disk.read(staticPodPath(layout, component)) !== undefined);
   }
 
   start(): void {
@@ -115,7 +118,7 @@ export class ControlPlane {
     const data = readEtcdData(machine);
     const apiManifest = readManifest(machine, 'kube-apiserver');
     if (!data || !apiManifest) throw new Error('the manifests of the control plane are not complete');
-    const pki = readControlPlanePki(machine.disk, pkiDirectory(apiManifest));
+    const pki = readPki(machine, apiManifest);
     if (!pki) throw new Error('certificates of the control plane are missing');
     const cluster = this.#registry.keyspace(data.clusterId);
     this.#cluster = cluster;
@@ -164,9 +167,9 @@ export class ControlPlane {
     this.#checkCommandLines();
     await machine.pass(machine.timings.sample('node.apiserver'));
     const settings = {
-      clientAuthorities: pki.authority.certificate,
+      clientAuthorities: (pki.clientAuthority ?? pki.authority).certificate,
       serviceAccountKey: pki.serviceAccountKey,
-      kubernetesVersion: /:(v[^:]+)$/.exec(manifest.spec.containers[0]?.image ?? '')?.[1] ?? 'v1.34.0',
+      kubernetesVersion: imageVersion(manifest) ?? 'v1.34.0',
       serviceCidr: ipv4Range(flagOf(manifest, 'service-cluster-ip-range')),
       serviceAccountIssuer: flagOf(manifest, 'service-account-issuer') ?? 'https://kubernetes.default.svc',
     };
@@ -181,8 +184,12 @@ export class ControlPlane {
     }
     this.#instance = instance;
     this.#stopListening.push(machine.listen(Number(flagOf(manifest, 'secure-port') ?? 6443), instance.service));
-    const manager = { signingAuthority: pki.authority, rootAuthorities: pki.authority.certificate };
-    cluster.addControllers(machine.server.id, { manager, scheduler: true });
+    const manager = {
+      signingAuthority: pki.clientAuthority ?? pki.authority,
+      rootAuthorities: pki.authority.certificate,
+    };
+    const scheduler = readManifest(machine, 'kube-scheduler') !== undefined;
+    cluster.addControllers(machine.server.id, { manager, scheduler });
     this.#apiUp.resolve();
     this.#onChange();
   }
@@ -190,8 +197,10 @@ export class ControlPlane {
   /** A program that does not know one of its flags ends before it has begun. */
   #checkCommandLines(): void {
     for (const component of ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const) {
-      const container = readManifest(this.#machine, component)?.spec.containers[0];
-      const version = /:(v[^:]+)$/.exec(container?.image ?? '')?.[1] ?? '';
+      const manifest = readManifest(this.#machine, component);
+      if (!manifest) continue;
+      const container = manifest.spec.containers[0];
+      const version = imageVersion(manifest) ?? '';
       const args = [...(container?.command ?? []), ...(container?.args ?? [])].slice(1);
       const problem = commandLineProblem(component, args, version);
       if (problem !== undefined) throw new Error(`${component}: ${problem}`);
@@ -257,6 +266,15 @@ export class ControlPlane {
   #say(line: string): void {
     this.#machine.console.write(`${line}\n`);
   }
+}
+
+function imageVersion({ spec }: Pod): string | undefined {
+  return /:(v[^:]+)$/.exec(spec.containers[0]?.image ?? '')?.[1];
+}
+
+function readPki({ disk }: RunningMachine, apiManifest: Pod): ControlPlanePki | undefined {
+  const directory = pkiDirectory(apiManifest);
+  return layoutOf(disk).isOfRke2 ? readRke2Pki(disk, directory) : readControlPlanePki(disk, directory);
 }
 
 function pkiDirectory(apiManifest: Pod): string {

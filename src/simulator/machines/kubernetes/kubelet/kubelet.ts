@@ -48,6 +48,7 @@ import { FollowedApi } from './followed-api.ts';
 import type { KubeletHome } from './home.ts';
 import { diskTree } from './host-files.ts';
 import { kubeletFlagProblem } from './known-flags.ts';
+import { layoutOf, staticPodPath } from './layout.ts';
 import { ensureMirrorPods, isMirrorPod } from './mirror-pods.ts';
 import {
   allocatableOf,
@@ -87,6 +88,8 @@ export interface KubeletSetup {
   readonly kubeconfigFile: string;
   readonly flags: ReadonlyMap<string, string>;
   readonly version: string;
+  /** where else the API may answer, for a kubelet with a load balancer of its own beside it */
+  readonly otherServers?: () => readonly { host: string; port: number }[];
 }
 
 function kubeadmSetup({ disk }: RunningMachine): KubeletSetup {
@@ -107,6 +110,7 @@ export class Kubelet implements ClusterNode {
   #facts: NodeFacts | undefined;
   #kubeconfig: KubeconfigFacts | undefined;
   #server: { host: string; port: number } | undefined;
+  #otherServers: () => readonly { host: string; port: number }[] = () => [];
   #connection: { api: ReachableApi; client: Client } | undefined;
   #home: KubeletHome | undefined;
   #isStarted = false;
@@ -204,7 +208,8 @@ export class Kubelet implements ClusterNode {
 
   /** Runs the static Pods on the disk, once they are there. */
   startControlPlane(): void {
-    if (this.#hasControlPlane || this.machine.disk.read(`${paths.manifests}/kube-apiserver.yaml`) === undefined) return;
+    const { disk } = this.machine;
+    if (this.#hasControlPlane || disk.read(staticPodPath(layoutOf(disk), 'kube-apiserver')) === undefined) return;
     this.#hasControlPlane = true;
     this.controlPlane.start();
   }
@@ -224,6 +229,7 @@ export class Kubelet implements ClusterNode {
     this.#startedAt = machine.clock.now();
     this.#kubeconfig = kubeconfig;
     this.#server = serverAddress(kubeconfig.server);
+    this.#otherServers = setup.otherServers ?? (() => []);
     const { flags } = setup;
     const ofK0s = setup.kubeconfigFile.startsWith(k0sRoot) ? `${k0sRoot}kubelet` : usualRoot;
     this.#rootDirectory = flags.get('root-dir') ?? ofK0s;
@@ -286,19 +292,35 @@ export class Kubelet implements ClusterNode {
 
   /** The client for this moment: the way through the network is tried anew each time, the handshake is not. */
   #connect(): Client {
-    const kubeconfig = must(this.#kubeconfig, 'kubeconfig');
+    const { host, port } = this.#findServer();
     if (this.#connection) {
-      const { host, port } = must(this.#server, 'server');
       const reached = this.machine.network.dial(host, port, this.machine).api;
       if (reached === this.#connection.api) return this.#connection.client;
     }
-    const { client, reached } = connectWith(this.machine, kubeconfig);
+    const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+    const { client, reached } = connectWith(this.machine, { ...must(this.#kubeconfig, 'kubeconfig'), server });
     this.#connection = { api: reached.api, client };
     const { clock, random } = this.machine;
     this.#events?.stop();
     this.#events = createEventBroadcaster({ client, clock, random, log: this.#options.log, instance: this.name });
     this.#moveTo(reached.cluster ?? new FollowedApi({ client, clock, random }));
     return client;
+  }
+
+  /** The server it was given, or another one it has learned of where that does not answer. */
+  #findServer(): { host: string; port: number } {
+    const given = must(this.#server, 'server');
+    const others = this.#otherServers();
+    if (others.length === 0) return given;
+    for (const server of [given, ...others]) {
+      try {
+        this.machine.network.dial(server.host, server.port, this.machine);
+        return server;
+      } catch (error) {
+        if (!(error instanceof UnreachableError)) throw error;
+      }
+    }
+    return given;
   }
 
   /** The endpoint may lead to another cluster than before: one that was restored from a backup. */

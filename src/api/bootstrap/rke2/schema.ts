@@ -1,0 +1,201 @@
+import {
+  conditions,
+  deprecatedConditions,
+  failureFields,
+  objectReference,
+  templateMetadata,
+} from '../../cluster/common-schema.ts';
+import {
+  boolean,
+  type Field,
+  int64,
+  integer,
+  list,
+  mapOf,
+  object,
+  once,
+  oneOf,
+  string,
+  stringMap,
+  type UntypedField,
+} from '../../kind/schema.ts';
+import type {
+  RKE2AgentConfig,
+  RKE2Component,
+  RKE2ConfigSpec,
+  RKE2ConfigStatus,
+  RKE2ConfigTemplateSpec,
+  RKE2File,
+  RKE2FileSource,
+  RKE2Registries,
+} from './types.ts';
+
+export const rke2Component = (what: string): Field<RKE2Component> =>
+  object(
+    {
+      extraArgs: list(string(), 'Flags, each as name=value.'),
+      extraEnv: stringMap('Environment variables.'),
+      extraMounts: stringMap('Paths of the machine and where they are mounted.'),
+      overrideImage: string('Image used instead of the one of the release.'),
+    },
+    `Settings of ${what}.`,
+  );
+
+const fileSource = (what: string): Field<RKE2FileSource> =>
+  object(
+    {
+      name: string(`Name of the ${what}.`).required(),
+      key: string(`Key in the ${what}.`).required(),
+      namespace: string('Only the namespace of the object itself.'),
+    },
+    `A ${what} in the same namespace.`,
+  );
+
+const files = (): Field<RKE2File[]> =>
+  list(
+    object({
+      path: string('Path of the file.').required(),
+      owner: string('Owner of the file, as root:root.'),
+      permissions: string('Permissions of the file, as 0644.'),
+      encoding: oneOf(['base64', 'gzip', 'gzip+base64'], 'How the content is encoded.'),
+      content: string('The content.'),
+      contentFrom: object(
+        { secret: fileSource('Secret'), configMap: fileSource('ConfigMap') },
+        'Where the content comes from.',
+      ).rule('!(has(self.secret) && has(self.configMap))', 'Only configMap or secret can be populated at once'),
+    }),
+    'Files put on the machine.',
+  );
+
+const agentConfig = (): Field<RKE2AgentConfig> =>
+  object(
+    {
+      additionalUserData: object(
+        {
+          config: string('User data of your own, merged with what is generated: cloud-init or Ignition.'),
+          strict: boolean('Refuse Ignition configuration with warnings.'),
+          data: stringMap('Modules of cloud-init by name, each with its settings as YAML.'),
+        },
+        'Further user data.',
+      ).rule('!has(self.data) || !has(self.config)', 'Only config or data could be populated at once'),
+      airGapped: boolean('The image holds the installer in /opt/install.sh and the artifacts in /opt/rke2-artifacts.'),
+      airGappedChecksum: string('SHA-256 that the list of checksums beside the artifacts must have.'),
+      cisProfile: oneOf(['cis', 'cis-1.23', 'cis-1.5', 'cis-1.6'], 'Harden the machine to this profile.'),
+      containerRuntimeEndpoint: string('Socket of a container runtime used instead of the built-in one.'),
+      dataDir: string('Directory for all state; absent means /var/lib/rancher/rke2.'),
+      enableContainerdSElinux: boolean('Run containerd with SELinux.'),
+      format: oneOf(['cloud-config', 'ignition'], 'Form of the user data; absent means cloud-config.'),
+      imageCredentialProviderConfigMap: objectReference(
+        'ConfigMap with the configuration of image credential providers, keys credential-config.yaml and credential-provider-binaries.',
+      ),
+      kubeProxy: rke2Component('kube-proxy'),
+      kubelet: rke2Component('the kubelet'),
+      kubeletPath: string('A kubelet used instead of the built-in one.'),
+      loadBalancerPort: integer("Local port of the agent's load balancer."),
+      nodeAnnotations: stringMap('Annotations of the Node.'),
+      nodeLabels: list(string(), 'Labels of the Node, each as name=value.'),
+      nodeName: string('Prefix of the name of the Node.'),
+      nodeTaints: list(string(), 'Taints of the Node, each as key=value:effect.'),
+      ntp: object(
+        { enabled: boolean('Whether the time is kept.'), servers: list(string(), 'Time servers.') },
+        'Where the time comes from.',
+      ),
+      podSecurityAdmissionConfigFile: string('Path of a configuration of Pod Security admission on the machine.'),
+      protectKernelDefaults: boolean('Stop when the settings of the kernel are not those the kubelet wants.'),
+      resolvConf: objectReference('ConfigMap with a resolv.conf for the kubelet, key resolv.conf.'),
+      runtimeImage: string('Image of the programs of the runtime.'),
+      snapshotter: string('Snapshotter of containerd.'),
+      systemDefaultRegistry: string('Registry all images of the system come from.'),
+    },
+    'How the agent on the machine runs.',
+  );
+
+const registries = (): Field<RKE2Registries> =>
+  object(
+    {
+      configs: mapOf(
+        object({
+          authSecret: objectReference('Secret with the keys username and password, or identity-token.'),
+          tls: object(
+            {
+              insecureSkipVerify: boolean('Trust any certificate.'),
+              tlsConfigSecret: objectReference('Secret with the keys tls.crt, tls.key and ca.crt.'),
+            },
+            'How the registry is talked to.',
+          ),
+        }),
+        'Credentials and certificates by registry.',
+      ),
+      mirrors: mapOf(
+        object({
+          endpoint: list(string(), 'Addresses tried in this order.'),
+          rewrite: stringMap('Regular expressions for names of images, and what they become.'),
+        }),
+        'Other places to pull from, by registry.',
+      ),
+    },
+    'Private registries and mirrors.',
+  );
+
+/** both versions have the same fields; the control plane has them beside its own */
+export const rke2ConfigFields = (): { [K in keyof RKE2ConfigSpec]-?: Field<NonNullable<RKE2ConfigSpec[K]>> } => ({
+  agentConfig: agentConfig(),
+  files: files(),
+  gzipUserData: boolean('Compress the user data.'),
+  postRKE2Commands: list(string(), 'Commands run after rke2 has started.'),
+  preRKE2Commands: list(string(), 'Commands run before rke2 is installed.'),
+  privateRegistriesConfig: registries(),
+});
+
+const description = 'How a machine becomes a Node.';
+
+export const rke2ConfigSpec: () => Field<RKE2ConfigSpec> = once(() => object(rke2ConfigFields(), description));
+
+const dataSecretName = (): Field<string> => string('Secret with the user data.');
+const generation = (): Field<number> => int64('Generation of the spec this status is about.');
+
+export const rke2ConfigStatus: () => Field<RKE2ConfigStatus> = once(() =>
+  object(
+    {
+      conditions: conditions(32),
+      initialization: object(
+        { dataSecretCreated: boolean('True once the user data has been made; never goes back.') },
+        'What of the first provisioning is done.',
+        { minProperties: 1 },
+      ),
+      dataSecretName: dataSecretName(),
+      observedGeneration: generation(),
+      deprecated: object(
+        { v1beta1: object({ conditions: deprecatedConditions(), ...failureFields }, 'What clients of v1beta1 read.') },
+        'Kept for old clients.',
+      ),
+    },
+    'What is there.',
+  ),
+);
+
+export const rke2ConfigStatusV1beta1: () => UntypedField = once(() =>
+  object(
+    {
+      conditions: deprecatedConditions(),
+      ready: boolean('True once the user data has been made.'),
+      dataSecretName: dataSecretName(),
+      ...failureFields,
+      observedGeneration: generation(),
+      v1beta2: object({ conditions: conditions(32) }, 'What v1beta2 has in its status.'),
+    },
+    'What is there.',
+  ),
+);
+
+export const rke2ConfigTemplateSpec: () => Field<RKE2ConfigTemplateSpec> = once(() =>
+  object(
+    {
+      template: object(
+        { metadata: templateMetadata(), spec: rke2ConfigSpec().required() },
+        'What the configurations are made from.',
+      ).required(),
+    },
+    'What is wanted.',
+  ),
+);

@@ -1,0 +1,197 @@
+import {
+  deepEqual,
+  type FieldError,
+  fieldError,
+  parseDuration,
+  type ResourceStrategy,
+  validateAnnotations,
+  validateLabels,
+} from '../../../machinery/index.ts';
+import { refuseOtherNamespaces, validateRKE2ConfigSpec } from '../../bootstrap/rke2/admission.ts';
+import { topologyDryRunAnnotation } from '../../cluster/labels.ts';
+import type { TemplateMetadata } from '../../cluster/types.ts';
+import { validateChangedSpec } from '../../kind/strategy.ts';
+import { validateVersionChange } from '../version-change.ts';
+import type {
+  RKE2ControlPlane,
+  RKE2ControlPlaneTemplate,
+  RKE2ControlPlaneTemplateResourceSpec,
+  RKE2ServerConfig,
+} from './types.ts';
+
+/** upstream gives a machine this long for each step of leaving */
+const defaultTimeoutSeconds = 10;
+
+export const rke2ControlPlaneStrategy: ResourceStrategy<RKE2ControlPlane> = {
+  prepareForUpdate(draft, old) {
+    const { spec } = draft;
+    const before = old.spec?.replicas;
+    // whoever leaves the replicas out of an update leaves them as they are
+    if (spec !== undefined && spec.replicas === undefined && before !== undefined) spec.replicas = before;
+  },
+  applyDefaults(draft) {
+    const { spec } = draft;
+    if (spec === undefined) return;
+    spec.replicas ??= 1;
+    spec.rolloutStrategy ??= {};
+    spec.rolloutStrategy.type ??= 'RollingUpdate';
+    spec.rolloutStrategy.rollingUpdate = { maxSurge: 1, ...spec.rolloutStrategy.rollingUpdate };
+    const machine = spec.machineTemplate?.spec;
+    if (machine === undefined) return;
+    machine.deletion = {
+      nodeDrainTimeoutSeconds: defaultTimeoutSeconds,
+      nodeVolumeDetachTimeoutSeconds: defaultTimeoutSeconds,
+      nodeDeletionTimeoutSeconds: defaultTimeoutSeconds,
+      ...machine.deletion,
+    };
+  },
+  ...validateChangedSpec<RKE2ControlPlane>((object, old) => validateControlPlane(object, old)),
+};
+
+const versionPattern = /^v\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?\+rke2r\d+$/;
+
+function validateControlPlane(controlPlane: RKE2ControlPlane, old: RKE2ControlPlane | undefined): FieldError[] {
+  const { metadata, spec } = controlPlane;
+  // the schema has already complained about what is missing
+  if (spec?.machineTemplate?.spec === undefined) return [];
+  const errors: FieldError[] = [];
+  if (!versionPattern.test(spec.version)) {
+    errors.push(fieldError.invalid('spec.version', spec.version, 'must be a version of rke2, e.g. v1.34.2+rke2r1'));
+  }
+  if (spec.replicas === undefined) errors.push(fieldError.required('spec.replicas', 'is required'));
+  else if (spec.replicas <= 0) {
+    errors.push(fieldError.forbidden('spec.replicas', 'cannot be less than or equal to 0'));
+  }
+  errors.push(...validateShared(spec, 'spec', metadata.namespace, spec.replicas));
+  if (old?.spec !== undefined) errors.push(...validateChange(controlPlane, old));
+  return errors;
+}
+
+function validateChange({ spec }: RKE2ControlPlane, old: RKE2ControlPlane): FieldError[] {
+  const errors = validateVersionChange(spec.version, old);
+  const { registrationMethod: before = '' } = old.spec;
+  if (before !== '' && spec.registrationMethod !== before) {
+    const problem = 'field value is immutable once set';
+    errors.push(fieldError.invalid('spec.registrationMethod', spec.registrationMethod ?? '', problem));
+  }
+  // machines that exist keep their state in one or the other
+  const isOutside = spec.serverConfig?.externalDatastoreSecret !== undefined;
+  if (isOutside !== (old.spec.serverConfig?.externalDatastoreSecret !== undefined)) {
+    const problem = 'cannot change between the etcd on the machines and another datastore';
+    errors.push(fieldError.forbidden('spec.serverConfig.externalDatastoreSecret', problem));
+  }
+  return errors;
+}
+
+function validateShared(
+  spec: RKE2ControlPlaneTemplateResourceSpec,
+  path: string,
+  namespace: string | undefined,
+  replicas: number | undefined,
+): FieldError[] {
+  return [
+    ...validateRKE2ConfigSpec(spec, path, namespace),
+    ...validateMetadata(spec.machineTemplate?.metadata, `${path}.machineTemplate.metadata`),
+    ...validateRollout(spec, path, replicas),
+    ...validateRemediation(spec, path),
+    ...validateRegistration(spec, path),
+    ...validateServer(spec.serverConfig ?? {}, `${path}.serverConfig`, namespace),
+    ...refuseOtherNamespaces([[`${path}.manifestsConfigMapReference`, spec.manifestsConfigMapReference]], namespace),
+  ];
+}
+
+function validateMetadata(metadata: TemplateMetadata | undefined, path: string): FieldError[] {
+  return [
+    ...validateLabels(metadata?.labels, `${path}.labels`),
+    ...validateAnnotations(metadata?.annotations, `${path}.annotations`),
+  ];
+}
+
+function validateRollout(
+  { rolloutStrategy }: RKE2ControlPlaneTemplateResourceSpec,
+  path: string,
+  replicas: number | undefined,
+): FieldError[] {
+  const at = `${path}.rolloutStrategy`;
+  const { type, rollingUpdate } = rolloutStrategy ?? {};
+  if (type !== undefined && type !== '' && type !== 'RollingUpdate') {
+    return [fieldError.notSupported(`${at}.type`, type, ['RollingUpdate'])];
+  }
+  const surge = rollingUpdate?.maxSurge;
+  if (surge === undefined) return [];
+  if (String(surge) !== '0' && String(surge) !== '1') {
+    return [fieldError.invalid(`${at}.rollingUpdate.maxSurge`, surge, 'must be 0 or 1')];
+  }
+  return String(surge) === '0' && replicas !== undefined && replicas < 3
+    ? [fieldError.invalid(`${at}.rollingUpdate.maxSurge`, surge, 'can be 0 only with at least 3 replicas')]
+    : [];
+}
+
+function validateRemediation(
+  { remediationStrategy }: RKE2ControlPlaneTemplateResourceSpec,
+  path: string,
+): FieldError[] {
+  return (['minHealthyPeriod', 'retryPeriod'] as const).flatMap((name) => {
+    const value = remediationStrategy?.[name];
+    if (value === undefined || parseDuration(value) !== undefined) return [];
+    return [fieldError.invalid(`${path}.remediationStrategy.${name}`, value, 'must be a duration like 5m')];
+  });
+}
+
+function validateRegistration(
+  { registrationMethod, registrationAddress }: RKE2ControlPlaneTemplateResourceSpec,
+  path: string,
+): FieldError[] {
+  if (registrationMethod !== 'address' || (registrationAddress ?? '') !== '') return [];
+  const problem = "registrationAddress must be supplied when using registration method 'address'";
+  return [fieldError.invalid(`${path}.registrationAddress`, registrationAddress ?? '', problem)];
+}
+
+const cronFields = 5;
+
+function validateServer(server: RKE2ServerConfig, path: string, namespace: string | undefined): FieldError[] {
+  const errors: FieldError[] = [];
+  if (server.cniMultusEnable === true && server.cni === undefined) {
+    errors.push(fieldError.invalid(`${path}.cni`, '', 'must be specified when cniMultusEnable is true'));
+  }
+  const { backupConfig } = server.etcd ?? {};
+  const at = `${path}.etcd.backupConfig`;
+  const { retention, scheduleCron } = backupConfig ?? {};
+  if (retention !== undefined && retention !== '' && !/^\d+$/.test(retention)) {
+    errors.push(fieldError.invalid(`${at}.retention`, retention, 'must be a number'));
+  }
+  if (scheduleCron !== undefined && scheduleCron !== '' && scheduleCron.trim().split(/\s+/).length !== cronFields) {
+    errors.push(fieldError.invalid(`${at}.scheduleCron`, scheduleCron, 'must be a schedule with five fields'));
+  }
+  const references = [
+    [`${path}.auditPolicySecret`, server.auditPolicySecret],
+    [`${path}.cloudProviderConfigMap`, server.cloudProviderConfigMap],
+    [`${path}.externalDatastoreSecret`, server.externalDatastoreSecret],
+    [`${path}.secretsEncryption.encryptionKeySecret`, server.secretsEncryption?.encryptionKeySecret],
+    [`${at}.s3.endpointCAsecret`, backupConfig?.s3?.endpointCAsecret],
+    [`${at}.s3.s3CredentialSecret`, backupConfig?.s3?.s3CredentialSecret],
+  ] as const;
+  return [...errors, ...refuseOtherNamespaces(references, namespace)];
+}
+
+export const rke2ControlPlaneTemplateStrategy: ResourceStrategy<RKE2ControlPlaneTemplate> = {
+  validateCreate: (object) => validateTemplate(object),
+  validateUpdate(object, old, { dryRun }) {
+    // the topology controller compares by server-side apply in dry-run and may ask for anything
+    if (dryRun === true && object.metadata.annotations?.[topologyDryRunAnnotation] !== undefined) return [];
+    const { spec } = object;
+    if (deepEqual(spec?.template?.spec, old.spec?.template?.spec)) return [];
+    const problem =
+      'RKE2ControlPlaneTemplate spec.template.spec field is immutable. Please create new resource instead.';
+    return [fieldError.invalid('spec.template.spec', spec?.template?.spec, problem)];
+  },
+};
+
+function validateTemplate({ metadata, spec }: RKE2ControlPlaneTemplate): FieldError[] {
+  const { template } = spec ?? {};
+  if (template?.spec === undefined) return [];
+  return [
+    ...validateShared(template.spec, 'spec.template.spec', metadata.namespace, undefined),
+    ...validateMetadata(template.metadata, 'spec.template.metadata'),
+  ];
+}

@@ -1,0 +1,66 @@
+import { parseKubernetesVersion, type RKE2AgentConfig } from '../../../api/index.ts';
+import { BootstrapInputError } from '../common/machine-content.ts';
+import { filePaths } from './paths.ts';
+
+export type MachineRole = 'server' | 'agent';
+
+const installerUrl = 'https://get.rke2.io';
+/** Whoever waits for a machine looks for this file. */
+const sentinel = 'mkdir -p /run/cluster-api && echo success > /run/cluster-api/bootstrap-success.complete';
+
+const otherRole = (role: MachineRole): MachineRole => (role === 'server' ? 'agent' : 'server');
+
+/** Brings rke2 onto the machine: from the network, or from what its image holds. */
+export function installCommands(role: MachineRole, version: string, agent: RKE2AgentConfig): string[] {
+  const { artifacts, airGappedInstaller, cisScript } = filePaths;
+  const check = `test "$(sha256sum ${artifacts}/sha256sum*.txt | cut -d ' ' -f 1)" = "${agent.airGappedChecksum ?? ''}"`;
+  return [
+    ...(agent.airGapped === true && agent.airGappedChecksum
+      ? [`${check} || { echo "the checksums of the artifacts in ${artifacts} are not the expected ones"; exit 1; }`]
+      : []),
+    agent.airGapped === true
+      ? `INSTALL_RKE2_ARTIFACT_PATH=${artifacts} INSTALL_RKE2_TYPE="${role}" sh ${airGappedInstaller}`
+      : `curl -sfL ${installerUrl} | INSTALL_RKE2_VERSION="${version}" INSTALL_RKE2_TYPE="${role}" sh -s -`,
+    ...(agent.cisProfile ? [cisScript] : []),
+  ];
+}
+
+/** Starts rke2; the sentinel is written only when it runs. */
+export function startCommands(role: MachineRole): string[] {
+  return [
+    `systemctl mask rke2-${otherRole(role)}.service || true`,
+    `systemctl enable rke2-${role}.service`,
+    `systemctl start rke2-${role}.service && ${sentinel}`,
+  ];
+}
+
+/** From here on the older profiles are gone and the newer ones exist. */
+const newProfilesMinor = 25;
+
+/** rke2 does not start with a profile that its release does not know. */
+export function refuseUnknownProfile(version: string, { cisProfile }: RKE2AgentConfig): void {
+  if (!cisProfile) return;
+  const minor = parseKubernetesVersion(version)?.minor ?? newProfilesMinor;
+  const isOld = cisProfile === 'cis-1.5' || cisProfile === 'cis-1.6';
+  if (isOld === minor < newProfilesMinor) return;
+  throw new BootstrapInputError(
+    `spec.agentConfig.cisProfile: rke2 ${version} does not know the profile ${cisProfile}; write ${isOld ? 'cis' : 'cis-1.6'}`,
+  );
+}
+
+/** Prepares a machine for a profile: a user for etcd, and the settings of the kernel that come with rke2. */
+export const cisScriptText: string = [
+  '#!/bin/sh',
+  'set -e',
+  'id etcd >/dev/null 2>&1 || useradd -r -c "etcd user" -s /sbin/nologin -M etcd -U',
+  'for directory in /usr/share/rke2 /usr/local/share/rke2 /opt/rke2/share/rke2; do',
+  '  if [ -f "$directory/rke2-cis-sysctl.conf" ]; then',
+  '    cp -f "$directory/rke2-cis-sysctl.conf" /etc/sysctl.d/90-rke2-cis.conf',
+  '    sysctl -p /etc/sysctl.d/90-rke2-cis.conf',
+  '    exit 0',
+  '  fi',
+  'done',
+  'echo "rke2-cis-sysctl.conf was not found: is rke2 installed?"',
+  'exit 1',
+  '',
+].join('\n');

@@ -1,0 +1,191 @@
+import { type BootstrapFile, RKE2Configs, type RKE2ServerConfig } from '../../../api/index.ts';
+import { objectKey } from '../../../client/index.ts';
+import { after, done, type Result } from '../../../runtime/index.ts';
+import {
+  type ClusterCertificates,
+  certificateFiles,
+  isTrue,
+  requireClusterCertificates,
+  rke2CertificatePlans,
+} from '../../shared/index.ts';
+import { certificatesAvailable, dataSecretAvailable, dataSecretWaiting } from '../common/config-status.ts';
+import { type DataSecretAccess, writeDataSecret } from '../common/data-secret.ts';
+import { releaseInitLock, takeInitLock } from '../common/init-lock.ts';
+import { BootstrapInputError } from '../common/machine-content.ts';
+import { readConfigMap, readReferenced, type SecretValues } from '../common/secret-values.ts';
+import { userDataSizeProblem } from '../common/user-data-size.ts';
+import { refuseUnknownProfile } from './commands.ts';
+import { joinAddress, servingPlane } from './control-plane.ts';
+import { configFile, encryptionFile, manifestFiles, referencedFiles } from './files.ts';
+import { ensureJoinToken, requireJoinToken } from './join-token.ts';
+import { agentReferences, serverReferences } from './references.ts';
+import { registryFiles } from './registries.ts';
+import { type RenderedRKE2, renderRKE2 } from './render.ts';
+import type { RKE2ConfigScope, ServingPlane } from './scope.ts';
+import { agentSettings, type SettingsInput, serverSettings } from './settings.ts';
+
+const lockRetryMs = 30_000;
+const waitingReason = 'WaitingForControlPlaneAvailable';
+
+export const dataSecretAccess = ({ config, context }: RKE2ConfigScope): DataSecretAccess => ({
+  client: context.client,
+  config,
+  resource: RKE2Configs,
+  signal: context.signal,
+});
+
+/** Makes the user data of a machine, as soon as everything it says is known. */
+export async function makeUserData(scope: RKE2ConfigScope): Promise<Result> {
+  const { context, cluster, owner } = scope;
+  const plane = await servingPlane(scope);
+  if (!plane) {
+    dataSecretWaiting(scope, 'Waiting for the RKE2ControlPlane of the Cluster to exist', waitingReason);
+    return done();
+  }
+  if (isTrue(cluster, 'ControlPlaneInitialized')) {
+    if (owner.isControlPlane) await releaseInitLock(context, cluster);
+    return join(scope, plane);
+  }
+  if (!owner.isControlPlane) {
+    dataSecretWaiting(scope, 'Waiting for Cluster control plane to be initialized', waitingReason);
+    return done();
+  }
+  const lock = await takeInitLock(context, cluster, owner.name);
+  if (!lock.held) {
+    dataSecretWaiting(scope, `Waiting for Machine ${lock.by} to initialize the control plane`, waitingReason);
+    return after(lockRetryMs, 'another machine initializes the control plane');
+  }
+  try {
+    return await init(scope, plane);
+  } catch (error) {
+    // another machine of the control plane may do better
+    await releaseInitLock(context, cluster, owner.name);
+    throw error;
+  }
+}
+
+async function init(scope: RKE2ConfigScope, plane: ServingPlane): Promise<Result> {
+  const certificates = await authorities(scope, plane);
+  await store(scope, await render(scope, plane, { token: await ensureJoinToken(scope), certificates }));
+  return done();
+}
+
+async function join(scope: RKE2ConfigScope, plane: ServingPlane): Promise<Result> {
+  const server = joinAddress(scope, plane);
+  if (server === undefined) {
+    const message =
+      (plane.spec.registrationMethod || 'control-plane-endpoint') === 'control-plane-endpoint'
+        ? 'Waiting for Cluster spec.controlPlaneEndpoint to be set'
+        : 'Waiting for RKE2ControlPlane status.availableServerIPs: no server can be registered with yet';
+    dataSecretWaiting(scope, message, waitingReason);
+    return done();
+  }
+  // not written anywhere: a server that joins learns the authorities from the one it joins
+  await authorities(scope, plane);
+  await store(scope, await render(scope, plane, { token: await requireJoinToken(scope), join: server }));
+  return done();
+}
+
+async function authorities(scope: RKE2ConfigScope, { spec }: ServingPlane): Promise<ClusterCertificates> {
+  const { context, cluster, config } = scope;
+  const etcd = spec.serverConfig?.externalDatastoreSecret === undefined;
+  const certificates = await requireClusterCertificates({
+    client: context.client,
+    cluster: objectKey(cluster),
+    plans: rke2CertificatePlans(config.spec?.agentConfig?.dataDir, { etcd }),
+    signal: context.signal,
+  });
+  certificatesAvailable(scope);
+  return certificates;
+}
+
+interface Joining {
+  token: string;
+  /** absent for the machine that makes the cluster */
+  join?: string;
+  /** of the machine that makes the cluster */
+  certificates?: ClusterCertificates;
+}
+
+async function render(scope: RKE2ConfigScope, plane: ServingPlane, joining: Joining): Promise<RenderedRKE2> {
+  const { cluster, config, context, owner } = scope;
+  const spec = config.spec ?? {};
+  const agent = spec.agentConfig ?? {};
+  const server: RKE2ServerConfig = plane.spec.serverConfig ?? {};
+  const version = owner.kubernetesVersion ?? plane.spec.version;
+  requireRelease(version);
+  refuseUnknownProfile(version, agent);
+  const values: SecretValues = {
+    client: context.client,
+    namespace: config.metadata.namespace ?? '',
+    signal: context.signal,
+  };
+  const references = {
+    ...(await agentReferences(values, spec, server)),
+    ...(owner.isControlPlane && (await serverReferences(values, server))),
+  };
+  const input: SettingsInput = {
+    spec,
+    server,
+    cluster,
+    machineName: owner.name,
+    token: joining.token,
+    ...(joining.join !== undefined && { join: joining.join }),
+    references,
+  };
+  const files: BootstrapFile[] = [
+    ...(await userFiles(scope, values)),
+    ...referencedFiles(references, agent),
+    ...(await registryFiles(values, spec.privateRegistriesConfig)),
+    ...(joining.certificates ? certificateFiles(joining.certificates) : []),
+    ...(joining.certificates ? encryptionFile(server, references.encryptionKey, agent) : []),
+    ...(owner.isControlPlane ? await manifests(values, plane, scope) : []),
+    configFile(owner.isControlPlane ? serverSettings(input) : agentSettings(input)),
+  ];
+  return renderRKE2({ role: owner.isControlPlane ? 'server' : 'agent', version, spec, files });
+}
+
+const releasePattern = /\+rke2r\d+$/;
+
+function requireRelease(version: string): void {
+  if (releasePattern.test(version)) return;
+  throw new BootstrapInputError(
+    `spec.version of the Machine is "${version}", which is no release of rke2; write one such as v1.34.2+rke2r1`,
+  );
+}
+
+async function userFiles({ config }: RKE2ConfigScope, values: SecretValues): Promise<BootstrapFile[]> {
+  const files: BootstrapFile[] = [];
+  for (const { contentFrom, content = '', ...file } of config.spec?.files ?? []) {
+    const { secret, configMap } = contentFrom ?? {};
+    const reference = {
+      ...(secret && { secretRef: { name: secret.name, key: secret.key } }),
+      ...(configMap && { configMapRef: { name: configMap.name, key: configMap.key } }),
+    };
+    const text = contentFrom ? await readReferenced(values, reference, `spec.files ${file.path}`) : content;
+    files.push({ ...file, content: text });
+  }
+  return files;
+}
+
+async function manifests(values: SecretValues, plane: ServingPlane, scope: RKE2ConfigScope): Promise<BootstrapFile[]> {
+  const name = plane.spec.manifestsConfigMapReference?.name;
+  if (!name) return [];
+  const entries = await readConfigMap(values, name, 'RKE2ControlPlane spec.manifestsConfigMapReference');
+  return manifestFiles(entries, scope.config.spec?.agentConfig ?? {});
+}
+
+async function store(scope: RKE2ConfigScope, { text, format, warnings }: RenderedRKE2): Promise<void> {
+  const { context, cluster, config } = scope;
+  const name = await writeDataSecret({
+    ...dataSecretAccess(scope),
+    clusterName: cluster.metadata.name ?? '',
+    userData: text,
+    format,
+  });
+  dataSecretAvailable(scope, name);
+  const size = userDataSizeProblem(text);
+  for (const warning of size === undefined ? warnings : [...warnings, size]) {
+    context.events.event(config, 'Warning', 'UserData', warning);
+  }
+}

@@ -1,0 +1,93 @@
+import { Secrets } from '../../../api/index.ts';
+import { objectKey } from '../../../client/index.ts';
+import { errorMessage } from '../../../machinery/index.ts';
+import { after, type Result } from '../../../runtime/index.ts';
+import {
+  ClusterCertificateError,
+  certificateSecretKey,
+  conditionOf,
+  ensureClusterCertificates,
+  findClusterCertificates,
+  isTrue,
+  legacyFalse,
+  legacyTrue,
+  ownerReference,
+  setLegacy,
+  setVerdict,
+  type Verdict,
+} from '../../shared/index.ts';
+import { putBackCertificates } from './put-back-certificates.ts';
+import { type ControlPlaneScope, isInitialized } from './scope.ts';
+
+/** Whether they are what they were is looked at once in a while; that they are gone is told. */
+const recheckMs = 10 * 60_000;
+/** Nor does anything tell that a user has brought what was missing. */
+const missingMs = 15_000;
+
+const available = 'CertificatesAvailable';
+
+/**
+ * Sees to the key pairs of the cluster. They are made once: machines that exist trust what they were given, so a pair that
+ * went missing later is put back as it was, or told; it is not made anew.
+ */
+export async function ensureCertificates(scope: ControlPlaneScope): Promise<Result | undefined> {
+  const { context, provider, controlPlane, cluster, memory } = scope;
+  const now = context.clock.now();
+  const known = isTrue(controlPlane, available);
+  scope.certificatesAvailable = known;
+  const plans = provider.certificatePlans(controlPlane);
+  const isFresh = memory.certificatesCheckedAt !== undefined && now - memory.certificatesCheckedAt < recheckMs;
+  const secrets = context.cache.lister(Secrets);
+  if (known && isFresh && plans.every((plan) => secrets.get(certificateSecretKey(objectKey(cluster), plan)))) {
+    return undefined;
+  }
+  const access = { client: context.client, cluster: objectKey(cluster), plans, signal: context.signal };
+  try {
+    if (isInitialized(controlPlane)) {
+      const found = await findClusterCertificates(access);
+      const gone = plans.filter(({ purpose }) => !found.has(purpose));
+      const missing = (await putBackCertificates(scope, gone)).map(({ purpose }) => purpose);
+      if (missing.length > 0) {
+        const many = missing.length > 1;
+        const message = `Cluster certificate${many ? 's' : ''} for ${missing.join(', ')} ${many ? 'are' : 'is'} not available, please check cluster certificate secrets; what was deleted has to be put back from a backup`;
+        tell(scope, { status: 'False', reason: 'NotAvailable', message }, 'Error');
+        return undefined;
+      }
+    }
+    const owner = ownerReference(controlPlane, provider.resource, { controller: true });
+    // between the look and this one more may have gone: that wakes us again
+    const existingOnly = isInitialized(controlPlane);
+    await ensureClusterCertificates({ ...access, clock: context.clock, owner, existingOnly });
+    memory.certificatesCheckedAt = now;
+    scope.certificatesAvailable = true;
+    setVerdict(controlPlane, available, { status: 'True', reason: 'Available' }, now);
+    setLegacy(controlPlane, available, legacyTrue, now);
+    return undefined;
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    const broken = error instanceof ClusterCertificateError;
+    tell(
+      scope,
+      {
+        status: broken ? 'False' : 'Unknown',
+        reason: broken ? 'NotAvailable' : 'InternalError',
+        message: errorMessage(error),
+      },
+      'Warning',
+    );
+    if (broken) return after(missingMs, errorMessage(error));
+    throw error;
+  }
+}
+
+function tell(scope: ControlPlaneScope, verdict: Verdict, severity: 'Error' | 'Warning'): void {
+  const { controlPlane, context, memory } = scope;
+  const now = context.clock.now();
+  scope.certificatesAvailable = false;
+  delete memory.certificatesCheckedAt;
+  if (conditionOf(controlPlane, available)?.message !== verdict.message) {
+    context.events.event(controlPlane, 'Warning', 'CertificatesNotAvailable', verdict.message ?? '');
+  }
+  setVerdict(controlPlane, available, verdict, now);
+  setLegacy(controlPlane, available, legacyFalse('CertificatesGenerationFailed', severity, verdict.message), now);
+}

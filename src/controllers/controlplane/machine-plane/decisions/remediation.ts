@@ -1,0 +1,178 @@
+import type { Machine } from '../../../../api/index.ts';
+import { formatTime, isJsonObject, parseRfc3339 } from '../../../../machinery/index.ts';
+import { isDeleting, isTrue, isUnhealthy, remediateMachineAnnotation, type Verdict } from '../../../shared/index.ts';
+import type { MachineHealth } from '../health/machine-health.ts';
+import { marksConditions, remediationForAnnotation } from '../names.ts';
+import type { MachinePlane, PlaneProvider } from '../provider.ts';
+import { judgeRemoval, type MemberView } from './quorum.ts';
+import { byAge } from './selection.ts';
+
+/** What is kept of a remediation, on the control plane while it lasts and then on the replacement. */
+export interface RemediationRecord {
+  machine: string;
+  /** RFC 3339 */
+  timestamp: string;
+  retryCount: number;
+}
+
+/** A record from an annotation; undefined for what is none, which counts as if there had been no remediation. */
+export function parseRemediation(text: string | undefined): RemediationRecord | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isJsonObject(value) || typeof value['machine'] !== 'string') return undefined;
+    const { machine, timestamp, retryCount } = value;
+    return {
+      machine,
+      timestamp: typeof timestamp === 'string' ? timestamp : '',
+      retryCount: typeof retryCount === 'number' ? retryCount : 0,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+export function formatRemediation({ machine, timestamp, retryCount }: RemediationRecord): string {
+  return JSON.stringify({ machine, timestamp, retryCount });
+}
+
+const conditionsInOrder = [
+  'EtcdMemberHealthy',
+  'EtcdPodHealthy',
+  'APIServerPodHealthy',
+  'ControllerManagerPodHealthy',
+  'SchedulerPodHealthy',
+  ...Object.values(marksConditions),
+];
+
+/** The machine in the worst state first: replacing it gives the rest the best chance. */
+export function machineToRemediate(
+  concerned: readonly Machine[],
+  { etcdManaged }: { etcdManaged: boolean },
+): Machine | undefined {
+  const types = etcdManaged ? conditionsInOrder : conditionsInOrder.slice(2);
+  const criteria: ((machine: Machine) => boolean)[] = [
+    ({ metadata }) => metadata.annotations?.[remediateMachineAnnotation] !== undefined,
+    ({ status }) => status?.nodeRef === undefined,
+    ...types.map((type) => (machine: Machine) => !isTrue(machine, type)),
+  ];
+  return [...concerned].sort((a, b) => {
+    for (const holds of criteria) {
+      const difference = Number(holds(b)) - Number(holds(a));
+      if (difference !== 0) return difference;
+    }
+    return byAge(a, b);
+  })[0];
+}
+
+export interface RemediationInput {
+  provider: PlaneProvider;
+  controlPlane: MachinePlane;
+  machines: readonly Machine[];
+  machine: Machine;
+  health: ReadonlyMap<string, MachineHealth>;
+  etcdManaged: boolean;
+  members: readonly MemberView[] | undefined;
+  initialized: boolean;
+  /** a topology has a version to bring first */
+  pendingVersion: string | undefined;
+  nowMs: number;
+}
+
+export type RemediationDecision =
+  | { go: true; record: RemediationRecord }
+  /** `untilMs`: when time alone changes the answer */
+  | { go: false; verdict: Verdict; untilMs?: number };
+
+const defaultMinHealthySeconds = 3600;
+
+const defer = (message: string, untilMs?: number): RemediationDecision => ({
+  go: false,
+  verdict: { status: 'False', reason: 'RemediationDeferred', message },
+  ...(untilMs !== undefined && { untilMs }),
+});
+const refuse = (message: string): RemediationDecision => ({
+  go: false,
+  verdict: { status: 'False', reason: 'CannotBeRemediated', message },
+});
+
+/** Whether an ill machine may be given up now, and as which attempt. */
+export function decideRemediation(input: RemediationInput): RemediationDecision {
+  const { machines, machine, health, members } = input;
+  const { kind } = input.provider.resource;
+  if (input.pendingVersion !== undefined) {
+    return defer(
+      `${kind} can't remediate while waiting for a version upgrade to ${input.pendingVersion} to be propagated from Cluster.spec.topology`,
+    );
+  }
+  const retry = retryAllowed(input);
+  if (!retry.go) return retry;
+  // nothing has been built on a control plane that never came up
+  if (!input.initialized) return retry;
+  if (machines.length <= 1) {
+    return refuse(`${kind} can't remediate if current replicas are less or equal to 1`);
+  }
+  if (machines.some((other) => !isUnhealthy(other) && other.status?.nodeRef === undefined)) {
+    return defer(`${kind} waiting for control plane Machine provisioning to complete before triggering remediation`);
+  }
+  if (machines.some(isDeleting)) {
+    return defer(`${kind} waiting for control plane Machine deletion to complete before triggering remediation`);
+  }
+  const others = machines.filter((other) => other.metadata.name !== machine.metadata.name);
+  const someoneIsWell = others.some(({ metadata }) => health.get(metadata.name ?? '')?.componentsHealthy);
+  if (!input.etcdManaged)
+    return someoneIsWell ? retry : dangerous(kind, 'no other Machine has all its components healthy');
+  if (!members) return defer('Failed to check etcd cluster health before remediation');
+  if (!someoneIsWell) return dangerous(kind, 'no other Machine has all its components healthy');
+  const member = health.get(machine.metadata.name ?? '')?.member;
+  const judgement = member ? judgeRemoval(members, member.id) : ({ safe: true } as const);
+  return judgement.safe ? retry : dangerous(kind, judgement.problem);
+}
+
+function dangerous(kind: string, why: string): RemediationDecision {
+  return refuse(
+    `${kind} can't remediate this Machine because this could result in loosing Kubernetes control plane components or in etcd quorum loss: ${why}`,
+  );
+}
+
+/** A replacement that fails soon is the same failure again, and counted. */
+function retryAllowed({ provider, controlPlane, machine, nowMs }: RemediationInput): RemediationDecision {
+  const { kind } = provider.resource;
+  const record: RemediationRecord = {
+    machine: machine.metadata.name ?? '',
+    timestamp: formatTime(nowMs),
+    retryCount: 0,
+  };
+  const last = parseRemediation(machine.metadata.annotations?.[remediationForAnnotation]);
+  const lastAt = last && parseRfc3339(last.timestamp);
+  if (!last || lastAt === undefined) return { go: true, record };
+  const {
+    maxRetry,
+    retryPeriodSeconds = 0,
+    minHealthyPeriodSeconds,
+  } = provider.settingsOf(controlPlane).remediation ?? {};
+  const sameFault = lastAt + (minHealthyPeriodSeconds ?? defaultMinHealthySeconds) * 1000 > nowMs;
+  if (!sameFault) return { go: true, record };
+  const nextAt = lastAt + retryPeriodSeconds * 1000;
+  if (nextAt > nowMs) {
+    return defer(
+      `${kind} can't remediate this machine because the operation already failed in the latest ${goDuration(retryPeriodSeconds)} (RetryPeriodSeconds)`,
+      nextAt,
+    );
+  }
+  if (maxRetry !== undefined && last.retryCount >= maxRetry) {
+    return refuse(
+      `${kind} can't remediate this machine because the operation already failed ${maxRetry} times (MaxRetry)`,
+    );
+  }
+  return { go: true, record: { ...record, retryCount: last.retryCount + 1 } };
+}
+
+/** Whole seconds as Go prints a duration. */
+export function goDuration(seconds: number): string {
+  const hours = Math.floor(seconds / 3600);
+  const minutes = Math.floor((seconds % 3600) / 60);
+  const rest = `${seconds % 60}s`;
+  if (hours > 0) return `${hours}h${minutes}m${rest}`;
+  return minutes > 0 ? `${minutes}m${rest}` : rest;
+}

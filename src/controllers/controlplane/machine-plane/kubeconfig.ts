@@ -1,0 +1,108 @@
+import { clusterNameLabel, type Secret, Secrets } from '../../../api/index.ts';
+import { objectKey, parseKubeconfig, withOptimisticLock } from '../../../client/index.ts';
+import { asJson, ignoreNotFound, isAlreadyExists, type JsonObject } from '../../../machinery/index.ts';
+import {
+  authorityFromSecret,
+  type ClusterSecretPurpose,
+  clusterSecretName,
+  clusterSecretType,
+  createClusterKubeconfig,
+  endpointUrl,
+  fieldManager,
+  isControlledBy,
+  kubeconfigNeedsRotation,
+  ownerReference,
+  secretText,
+  withOwner,
+} from '../../shared/index.ts';
+import type { ControlPlaneScope } from './scope.ts';
+
+/** Certificates live for a year, and a Secret that disappears is missed by whoever connects: looking now and then will do. */
+const recheckMs = 10 * 60_000;
+
+/** Keeps the administrator's kubeconfig: made from the cluster's authority, renewed at half of its life. */
+export async function ensureKubeconfig(scope: ControlPlaneScope): Promise<undefined> {
+  const { context, controlPlane, cluster, memory } = scope;
+  const { client, clock, signal } = context;
+  const now = clock.now();
+  const connected = scope.dependencies.workloads.state(objectKey(cluster)).connected;
+  const checked = memory.kubeconfigChecked;
+  const isFresh = checked !== undefined && now - checked.at < recheckMs;
+  if (connected && isFresh) return;
+  const { name: clusterName = '', namespace = '' } = cluster.metadata;
+  const key = { namespace, name: clusterSecretName(clusterName, 'kubeconfig') };
+  const { host = '', port = 0 } = cluster.spec.controlPlaneEndpoint ?? {};
+  const server = endpointUrl({ host, port });
+  const existing = await client.get(Secrets, key, { signal }).catch(ignoreNotFound);
+  // without a connection the Secret itself is looked at every time, but read only when it changed
+  const isSame = existing !== undefined && existing.metadata.resourceVersion === checked?.resourceVersion;
+  if (isFresh && isSame && checked.server === server) return;
+  const ours = existing !== undefined && (isControlledBy(existing, controlPlane) || lostItsOwner(existing));
+  // one that somebody brought is theirs to renew
+  const keep = existing !== undefined && (!ours || isCurrent(existing, server, now));
+  if (!keep) {
+    const read = async (purpose: ClusterSecretPurpose) => {
+      const secretKey = { namespace, name: clusterSecretName(clusterName, purpose) };
+      return authorityFromSecret(await client.get(Secrets, secretKey, { signal }).catch(ignoreNotFound));
+    };
+    const authority = await read('ca');
+    const { clientAuthority: purpose } = scope.provider;
+    const clientAuthority = purpose === 'ca' ? authority : await read(purpose);
+    // told by the certificates; without them there is nothing to sign with
+    if (!authority || !clientAuthority) return;
+    const text = await createClusterKubeconfig({ clusterName, server, authority, clientAuthority, clock });
+    const stored = await store(scope, key, existing, { value: Buffer.from(text).toString('base64') });
+    memory.kubeconfigChecked = { at: now, server, resourceVersion: stored?.metadata.resourceVersion };
+    return;
+  }
+  const adopted =
+    ours && !isControlledBy(existing, controlPlane) ? await store(scope, key, existing, undefined) : existing;
+  memory.kubeconfigChecked = { at: now, server, resourceVersion: adopted?.metadata.resourceVersion };
+}
+
+/** Backups bring Secrets back without their owners. */
+function lostItsOwner({ type, metadata }: Secret): boolean {
+  return type === clusterSecretType && (metadata.ownerReferences ?? []).length === 0;
+}
+
+function isCurrent(secret: Secret, server: string, nowMs: number): boolean {
+  const text = secretText(secret, 'value');
+  if (text === undefined || kubeconfigNeedsRotation(text, nowMs)) return false;
+  try {
+    return parseKubeconfig(text, 'of the cluster').clusters?.[0]?.cluster.server === server;
+  } catch {
+    return false;
+  }
+}
+
+async function store(
+  { context, provider, controlPlane, cluster }: ControlPlaneScope,
+  key: { namespace: string; name: string },
+  existing: Secret | undefined,
+  data: Record<string, string> | undefined,
+): Promise<Secret | undefined> {
+  const { client, signal } = context;
+  const owner = ownerReference(controlPlane, provider.resource, { controller: true });
+  const labels = { [clusterNameLabel]: cluster.metadata.name ?? '' };
+  if (existing) {
+    const patch: JsonObject = {
+      metadata: {
+        labels,
+        ownerReferences: asJson(withOwner(existing.metadata.ownerReferences, owner)),
+      },
+      ...(data && { data }),
+    };
+    return await client.patch(Secrets, key, 'merge', withOptimisticLock(patch, existing), { fieldManager, signal });
+  }
+  const secret: Secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { ...key, labels, ownerReferences: [owner] },
+    type: clusterSecretType,
+    data: data ?? {},
+  };
+  return await client.create(Secrets, secret, { fieldManager, signal }).catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error;
+    return undefined;
+  });
+}

@@ -1,0 +1,106 @@
+import type { Machine } from '../../../../api/index.ts';
+import { deepEqual, formatApiVersion, must } from '../../../../machinery/index.ts';
+import {
+  createMachine,
+  creationProblem,
+  deleteLeftoverParts,
+  explain,
+  listMachines,
+  type MachineOwner,
+  type MachinePart,
+  machineName,
+  ownerReference,
+  templatePart,
+  unfinishedNames,
+} from '../../../shared/index.ts';
+import { remediationInProgressAnnotation } from '../names.ts';
+import type { ControlPlaneScope } from '../scope.ts';
+import { desiredMachine, machineOwner } from './machine-owner.ts';
+
+export interface NewMachine {
+  role: 'init' | 'join';
+  failureDomain: string | undefined;
+}
+
+/** Makes one machine. The name is chosen once: a creation that was cut short is finished under the name it began with. */
+export async function createControlPlaneMachine(
+  scope: ControlPlaneScope,
+  { role, failureDomain }: NewMachine,
+): Promise<Machine | undefined> {
+  const { context, provider, controlPlane } = scope;
+  const owner = machineOwner(scope);
+  const live = await listMachines(owner);
+  if (live.some((machine) => !scope.machines.some(({ metadata }) => metadata.uid === machine.metadata.uid))) {
+    return undefined;
+  }
+  try {
+    const parts = machineParts(scope, owner, role);
+    const [unfinished] = await unfinishedNames(owner, parts, live);
+    const name = unfinished ?? newMachineName(scope, owner.clusterName);
+    const remediationFor = controlPlane.metadata.annotations?.[remediationInProgressAnnotation];
+    const created = await createMachine(owner, name, parts, ({ bootstrap, infrastructure }) =>
+      desiredMachine(scope, owner, {
+        name,
+        fixed: {
+          bootstrap: { configRef: must(bootstrap, 'bootstrap') },
+          infrastructureRef: must(infrastructure, 'infrastructure'),
+          version: controlPlane.spec.version,
+          ...(failureDomain !== undefined && { failureDomain }),
+        },
+        annotations: provider.machineAnnotations(controlPlane),
+        remediationFor,
+      }),
+    );
+    if (remediationFor !== undefined) {
+      const { [remediationInProgressAnnotation]: _, ...annotations } = controlPlane.metadata.annotations ?? {};
+      controlPlane.metadata.annotations = annotations;
+    }
+    scope.machines = [...scope.machines, created];
+    return created;
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    scope.creationProblem = creationProblem(error, 'MachineGenerationFailed');
+    const reason = role === 'init' ? 'FailedInitialization' : 'FailedScaleUp';
+    context.events.event(controlPlane, 'Warning', reason, `Failed to create control plane Machine: ${explain(error)}`);
+    throw error;
+  }
+}
+
+function newMachineName({ context, provider, controlPlane }: ControlPlaneScope, clusterName: string): string {
+  const values = { [provider.namingVariable]: controlPlane.metadata.name ?? '', 'cluster.name': clusterName };
+  return machineName(provider.settingsOf(controlPlane).naming, values, context.random);
+}
+
+function machineParts(
+  { provider, controlPlane }: ControlPlaneScope,
+  owner: MachineOwner,
+  role: 'init' | 'join',
+): MachinePart[] {
+  const { configs } = provider;
+  const spec = provider.configSpec(controlPlane, role);
+  const config: MachinePart = {
+    step: 'bootstrap',
+    kind: { apiGroup: configs.group, kind: configs.kind },
+    matches: (object) => deepEqual(object.spec, spec),
+    build: (name) => ({
+      apiVersion: formatApiVersion(configs.group, configs.version),
+      kind: configs.kind,
+      metadata: {
+        name,
+        namespace: controlPlane.metadata.namespace ?? '',
+        // labels and annotations of the machine template follow under a manager of their own, so that they can leave again
+        labels: { ...owner.labels },
+        ownerReferences: [ownerReference(controlPlane, provider.resource, { controller: true })],
+      },
+      spec: { ...spec },
+    }),
+  };
+  return [config, templatePart(owner, 'infrastructure', controlPlane.spec.machineTemplate.spec.infrastructureRef)];
+}
+
+/** Deletes parts that will not become machines; only once nobody can still be about to use them. */
+export async function deleteLeftovers(scope: ControlPlaneScope): Promise<undefined> {
+  const owner = machineOwner(scope);
+  // whatever role an interrupted creation was for
+  await deleteLeftoverParts(owner, machineParts(scope, owner, 'join'), scope.machines);
+}

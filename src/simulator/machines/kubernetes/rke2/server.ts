@@ -1,0 +1,227 @@
+import { errorMessage, must } from '../../../../machinery/index.ts';
+import { type ClusterRegistry, renderKubeconfig, type WorkloadCluster } from '../../../../simkube/index.ts';
+import type { RunningMachine } from '../../types.ts';
+import { readCluster } from '../kubeadm/documents.ts';
+import { ensureObjects } from '../kubeadm/ensure-object.ts';
+import { writeManifests } from '../kubeadm/manifests.ts';
+import { parseVersion } from '../kubeadm/version.ts';
+import { readEtcdData, writeEtcdData } from '../kubelet/control-plane.ts';
+import type { Kubelet } from '../kubelet/kubelet.ts';
+import type { Rke2Config } from './config.ts';
+import {
+  bringNetwork,
+  isRegistered,
+  reachSupervisor,
+  type Say,
+  startKubelet,
+  writeKubeletCredentials,
+} from './node.ts';
+import { applyManifests, markServer, servingObjects } from './objects.ts';
+import { adminKubeconfig } from './paths.ts';
+import { authority, ensureAuthorities, issueClient, issueServing, tlsDirectory, writeSharedFiles } from './pki.ts';
+import { Rke2Refusal } from './refusal.ts';
+import type { ServerAddresses } from './server-addresses.ts';
+import { Supervisor, serveSupervisor } from './supervisor.ts';
+
+export interface ServerRun {
+  readonly machine: RunningMachine;
+  readonly registry: ClusterRegistry;
+  readonly kubelet: Kubelet;
+  readonly addresses: ServerAddresses;
+  readonly config: Rke2Config;
+  /** of rke2, with the leading v */
+  readonly version: string;
+  readonly say: Say;
+}
+
+const apiPort = 6443;
+const etcdRetryMs = 1_000;
+const memberSuffixLength = 8;
+const hexadecimal = '0123456789abcdef';
+
+/** `rke2 server`: makes a cluster or joins one. Resolves when the server is ready. */
+export async function runServer(run: ServerRun): Promise<void> {
+  const { machine, config, kubelet, say } = run;
+  if (config.profile !== undefined) refuseUnprepared(run);
+  if (readEtcdData(machine) === undefined) {
+    if (config.server === undefined) await makeCluster(run);
+    else await joinCluster(run, config.server);
+  }
+  const supervisor = new Supervisor({ machine, config, cluster: () => readyCluster(kubelet) });
+  serveSupervisor(machine, supervisor);
+  say('info', `Running kube-apiserver --advertise-port=${apiPort}`);
+  kubelet.startControlPlane();
+  await kubelet.controlPlane.etcdStarted;
+  await promote(run);
+  await kubelet.controlPlane.apiStarted;
+  const cluster = must(kubelet.controlPlane.cluster, 'cluster');
+  run.addresses.add(cluster.id, machine);
+  await ensureObjects(cluster.loopback, servingObjects(supervisor.authorities()), 'rke2');
+  await applyManifests(machine, config, cluster.loopback, say);
+  await becomeNode(run, supervisor, cluster);
+  say('info', `Cluster-Http-Server ${machine.hostname} is ready`);
+}
+
+const readyCluster = ({ controlPlane }: Kubelet): WorkloadCluster | undefined =>
+  controlPlane.isReady('kube-apiserver') ? controlPlane.cluster : undefined;
+
+/** A profile needs the settings of the kernel that come with rke2, and a user for etcd. */
+function refuseUnprepared({ machine, config }: ServerRun): void {
+  if (machine.disk.read('/etc/sysctl.d/90-rke2-cis.conf') !== undefined) return;
+  throw new Rke2Refusal(
+    `missing required: user: unknown user etcd; invalid kernel parameter value vm.overcommit_memory=0 - expected 1: the machine does not meet the profile ${config.profile}`,
+  );
+}
+
+/** The first server: authorities are brought or made, and etcd has one member. */
+async function makeCluster(run: ServerRun): Promise<void> {
+  const { machine, config, registry, say } = run;
+  if (config.token === undefined) say('info', 'no token was given: one is generated');
+  await ensureAuthorities(machine, config);
+  await issueServing(machine, config);
+  await writeAdminKubeconfig(run);
+  const cluster = registry.keyspace(registry.createEtcd().id);
+  registry.claim(cluster.id, machine.server.id);
+  if (config.datastore !== undefined) {
+    const member = cluster.etcd.found({ name: 'external', peerUrls: [], clientUrls: [] });
+    cluster.etcd.start(member.id, { name: 'external', clientUrls: [] });
+    writeEtcdData(machine, { clusterId: cluster.id });
+    writePods(run, '');
+    return;
+  }
+  const name = memberName(run);
+  const member = cluster.etcd.found({ name, peerUrls: [peerUrl(machine)], clientUrls: [clientUrl(machine)] });
+  writeEtcdData(machine, { clusterId: cluster.id, memberId: member.id });
+  writePods(run, name);
+}
+
+/** A further server: the authorities come from the one it joins, and so does its seat in etcd. */
+async function joinCluster(run: ServerRun, url: string): Promise<void> {
+  const { machine, config, registry, say } = run;
+  if (config.token === undefined) throw new Rke2Refusal('token is required to join a cluster');
+  const { files, cluster } = await reachSupervisor(machine, url, say, (supervisor) =>
+    supervisor.bootstrap(config.token),
+  );
+  writeSharedFiles(machine.disk, config, files);
+  await issueServing(machine, config);
+  await writeAdminKubeconfig(run);
+  registry.claim(cluster.id, machine.server.id);
+  if (config.datastore !== undefined) {
+    writeEtcdData(machine, { clusterId: cluster.id });
+    writePods(run, '');
+    return;
+  }
+  say('info', `Adding member ${config.nodeName} to etcd cluster`);
+  const memberId = await retried(run, () => {
+    const known = cluster.etcd.members.find(({ peerUrls }) => peerUrls.includes(peerUrl(machine)));
+    return (known ?? cluster.etcd.add([peerUrl(machine)], { isLearner: true })).id;
+  });
+  writeEtcdData(machine, { clusterId: cluster.id, memberId });
+  writePods(run, memberName(run));
+}
+
+/** A learner gets its vote when it has caught up. */
+async function promote(run: ServerRun): Promise<void> {
+  const { machine, kubelet, say } = run;
+  const memberId = readEtcdData(machine)?.memberId;
+  const cluster = kubelet.controlPlane.cluster;
+  if (memberId === undefined || !cluster?.etcd.member(memberId)?.isLearner) return;
+  await retried(run, () => cluster.etcd.promote(memberId));
+  say('info', 'Learner has been promoted to voting member');
+}
+
+/** Others may be joining, or etcd may be without a leader for a while. */
+async function retried<T>({ machine, say }: ServerRun, work: () => T): Promise<T> {
+  let said = '';
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (said !== errorMessage(error)) say('warning', `etcd: ${errorMessage(error)}`);
+      said = errorMessage(error);
+    }
+    await machine.pass(etcdRetryMs);
+  }
+}
+
+const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address);
+const ownAddress = ({ addresses }: RunningMachine): string => addresses[0] ?? '';
+const peerUrl = (machine: RunningMachine): string => `https://${bracketed(ownAddress(machine))}:2380`;
+const clientUrl = (machine: RunningMachine): string => `https://${bracketed(ownAddress(machine))}:2379`;
+const memberName = ({ machine, config }: ServerRun): string =>
+  `${config.nodeName}-${machine.random.text(memberSuffixLength, hexadecimal)}`;
+
+function writePods({ machine, config, version }: ServerRun, etcdName: string): void {
+  const tls = tlsDirectory(config);
+  const kubernetes = parseVersion(version);
+  if (!kubernetes) throw new Rke2Refusal(`${version} is no release of rke2`);
+  const cluster = {
+    ...readCluster(undefined),
+    clusterName: 'kubernetes',
+    serviceSubnet: config.serviceCidr,
+    podSubnet: config.clusterCidr,
+    dnsDomain: config.clusterDomain,
+    isExternalEtcd: config.datastore !== undefined,
+    imageRepository: 'index.docker.io/rancher',
+    certificatesDir: tls,
+    apiServerArgs: [
+      ['tls-cert-file', `${tls}/serving-kube-apiserver.crt`],
+      ['tls-private-key-file', `${tls}/serving-kube-apiserver.key`],
+      ['client-ca-file', `${tls}/client-ca.crt`],
+      ['service-account-signing-key-file', `${tls}/service.key`],
+      ...config.apiServerArgs,
+    ] as const,
+    controllerManagerArgs: [
+      ['cluster-signing-cert-file', `${tls}/client-ca.crt`],
+      ['cluster-signing-key-file', `${tls}/client-ca.key`],
+      ['root-ca-file', `${tls}/server-ca.crt`],
+      ...config.controllerManagerArgs,
+    ] as const,
+    schedulerArgs: config.schedulerArgs,
+    etcdArgs: [
+      ['name', etcdName],
+      ['cert-file', `${tls}/etcd/server-client.crt`],
+      ['key-file', `${tls}/etcd/server-client.key`],
+      ['trusted-ca-file', `${tls}/etcd/server-ca.crt`],
+      ['data-dir', `${config.dataDirectory}/server/db/etcd`],
+      ...config.etcdArgs,
+    ] as const,
+  };
+  writeManifests(machine.disk, {
+    nodeName: config.nodeName,
+    advertiseAddress: ownAddress(machine),
+    bindPort: apiPort,
+    cluster,
+    version: kubernetes,
+    without: config.hasScheduler ? [] : ['kube-scheduler'],
+  });
+}
+
+async function writeAdminKubeconfig({ machine, config }: ServerRun): Promise<void> {
+  const admin = await issueClient(machine, config, { commonName: 'system:admin', organization: 'system:masters' });
+  const facts = {
+    server: `https://127.0.0.1:${apiPort}`,
+    certificateAuthority: authority(machine.disk, config, 'server-ca').certificate,
+    user: 'default',
+    clientCertificate: { certificate: admin.certificate, key: admin.privateKey },
+  };
+  machine.disk.write(adminKubeconfig, renderKubeconfig(facts, 'default'), 0o600);
+}
+
+async function becomeNode(run: ServerRun, supervisor: Supervisor, cluster: WorkloadCluster): Promise<void> {
+  const { machine, config, kubelet, version, addresses } = run;
+  if (!isRegistered(machine, config)) {
+    const kubeletPair = await issueClient(machine, config, {
+      commonName: `system:node:${config.nodeName}`,
+      organization: 'system:nodes',
+    });
+    const registration = { serverAuthority: supervisor.authorities(), kubelet: kubeletPair };
+    writeKubeletCredentials(machine, config, registration, ownAddress(machine));
+  }
+  bringNetwork(machine, config.networkPlugins);
+  startKubelet(kubelet, config, version, {
+    hasCloudController: config.hasCloudController,
+    otherServers: () => addresses.of(cluster.id),
+  });
+  await markServer(machine, config, cluster.loopback);
+}
