@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import { must } from '../machinery/index.ts';
+import { cloudLists } from './cloud-lists.ts';
 import type { CommandContext } from './context.ts';
 
 /** Makes the action of a command from a function that gets its options, the context and its arguments. */
@@ -32,7 +33,7 @@ export function outputFlag(choices: readonly string[]): Option {
 }
 
 function addGet(program: Command, runs: Runs): void {
-  const get = program.command('get').description('read clusters and their kubeconfigs');
+  const get = program.command('get').description('read clusters, their kubeconfigs, and what a cloud has for them');
   withConnectionFlags(
     get
       .command('kubeconfig')
@@ -56,6 +57,20 @@ function addGet(program: Command, runs: Runs): void {
     .action(
       runs(async (options, context) => (await import('./commands/get-clusters.ts')).getClusters(options, context)),
     );
+  for (const { name, description } of cloudLists) {
+    get
+      .command(name)
+      .description(description)
+      .option('--cloud <name>', 'the cloud of clouds.yaml to ask (default: $OS_CLOUD, or the only one)')
+      .option('--region <name>', 'one of the regions of the cloud')
+      .addOption(outputFlag(['table', 'name', 'json', 'yaml']).default('table'))
+      .addHelpText('after', `\nExamples:\n  capstan get ${name} --cloud mycloud\n`)
+      .action(
+        runs(async (options, context) =>
+          (await import('./commands/get-cloud-list.ts')).getCloudList(options, context, name),
+        ),
+      );
+  }
 }
 
 function addDescribe(program: Command, runs: Runs): void {

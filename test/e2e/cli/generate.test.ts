@@ -135,6 +135,16 @@ describe('capstan generate cluster', () => {
     expect(rest).toEqual(documents(guide));
   });
 
+  it.each([
+    ['flavors', /^m1\.small +1 +2 GiB +20 GiB /m],
+    ['images', /^ubuntu-capi-image-v1\.33\.6 +v1\.33\.6 +active /m],
+    ['networks', /^NAME .*\npublic +true +ACTIVE /],
+    ['keypairs', /^lattice-key +ssh /m],
+  ])('finds its values with capstan get %s', async (what, row) => {
+    const outcome = await capstan(['get', what, '--cloud', 'openstack'], { env });
+    expect(outcome.stdout, outcome.stderr).toMatch(row);
+  });
+
   it('names what is missing and what the cloud has to choose from', async () => {
     const { OPENSTACK_SSH_KEY_NAME: _, ...without } = env;
     const outcome = await capstan(['generate', 'cluster', 'red', '--cloud', 'openstack'], { env: without });

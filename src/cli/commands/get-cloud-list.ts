@@ -1,0 +1,40 @@
+import { CapstanError, formatJson, formatYaml } from '../../machinery/index.ts';
+import { connect } from '../../openstack/index.ts';
+import { cloudLists } from '../cloud-lists.ts';
+import type { CommandContext } from '../context.ts';
+import { readClouds } from '../env/read-cloud.ts';
+import { span } from '../output/colour.ts';
+import { renderTable } from '../output/table.ts';
+
+export interface GetCloudListOptions {
+  cloud?: string;
+  region?: string;
+  output: 'table' | 'name' | 'json' | 'yaml';
+}
+
+/** Lists what a cloud has of one kind, so that nobody needs another client for it. */
+export async function getCloudList(
+  options: GetCloudListOptions,
+  context: CommandContext,
+  what: string,
+): Promise<number> {
+  const list = cloudLists.find(({ name }) => name === what);
+  if (!list) throw new CapstanError('CAP_USAGE', `${what} cannot be listed`);
+  const clouds = await readClouds(context);
+  const cloud = connect(await clouds.cloud(options.cloud, { region: options.region }), { env: context.env });
+  try {
+    const rows = await list.rows(cloud, context.signal);
+    const value = { [list.name]: rows.map((row) => row.value) };
+    if (options.output === 'json') context.stdout(formatJson(value));
+    else if (options.output === 'yaml') context.stdout(formatYaml(value));
+    else if (options.output === 'name') for (const { cells } of rows) context.stdout(`${cells[0] ?? ''}\n`);
+    else if (rows.length === 0) context.stderr(`the cloud has no ${list.name}\n`);
+    else {
+      const cells = rows.map((row) => row.cells.map((text) => [span(text)]));
+      context.stdout(renderTable(list.header, cells, { colour: context.colour }));
+    }
+    return 0;
+  } finally {
+    await cloud.close();
+  }
+}
