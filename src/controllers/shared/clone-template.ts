@@ -49,7 +49,7 @@ export function cloneOf(options: CloneOptions): UnstructuredObject {
       annotations,
       ownerReferences: [options.owner],
     },
-    spec: isJsonObject(spec) ? spec : {},
+    ...(isJsonObject(spec) && { spec }),
   };
 }
 

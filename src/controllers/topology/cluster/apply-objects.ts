@@ -8,7 +8,6 @@ import { objectKey } from '../../../client/index.ts';
 import {
   deepEqual,
   isNotFound,
-  type JsonObject,
   jsonText,
   type KubeObject,
   parseApiVersion,
@@ -79,7 +78,7 @@ export function createObjectApplier(): ObjectApplier {
   const saysTheSame = async (io: Io, change: Change & { live: UnstructuredObject }): Promise<boolean> => {
     const { desired, live } = change;
     const { uid = '', generation } = live.metadata;
-    const text = jsonText(desired['spec']);
+    const text = jsonText(desired['spec'] ?? {});
     const known = equal.get(uid);
     if (known?.text === text && known.generation === generation) return true;
     const probe: UnstructuredObject = {
@@ -130,7 +129,7 @@ export function createObjectApplier(): ObjectApplier {
       const { group, version } = parseApiVersion(object.apiVersion);
       const kind = await follower.kindOf({ apiGroup: group, kind: object.kind }, io.signal);
       const resource = { ...kind.resource, version };
-      const spec = jsonText(object['spec'] as JsonObject);
+      const spec = jsonText(object['spec'] ?? {});
       // each next name is tried only where one was taken by something else: a bound is enough
       for (let attempt = 0; attempt < 10; attempt++) {
         const name =

@@ -11,7 +11,14 @@ import {
 } from '../../../api/index.ts';
 import type { UnstructuredObject } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
-import { controlPlaneVersions, isDeleting, ownerOf, type ProviderObject, textAt } from '../../shared/index.ts';
+import {
+  controlPlaneVersions,
+  isDeleting,
+  isUpdatingInPlace,
+  ownerOf,
+  type ProviderObject,
+  textAt,
+} from '../../shared/index.ts';
 import { byTopologyCluster, indexValue, type TopologyCluster } from '../common.ts';
 import type { PlaneState, WorkerState } from '../upgrade/sequence.ts';
 
@@ -66,7 +73,10 @@ function isLower(a: string, b: string): boolean {
   return left !== undefined && right !== undefined && compareKubernetesVersions(left, right) < 0;
 }
 
-/** How far workers are: while one machine has another version than its MachineDeployment, they upgrade. */
+/**
+ * How far workers are: while one machine has another version than its MachineDeployment, they upgrade. One that is updated in
+ * place is told its new version before it has it.
+ */
 export function workerStatesOf(
   { cache }: Pick<ReconcileContext, 'cache'>,
   cluster: TopologyCluster,
@@ -86,7 +96,9 @@ export function workerStatesOf(
     states.set(name, {
       name: metadata.name ?? '',
       version,
-      isUpgrading: (machines.get(name) ?? []).some((machine) => machine.spec.version !== version),
+      isUpgrading: (machines.get(name) ?? []).some(
+        (machine) => machine.spec.version !== version || isUpdatingInPlace(machine),
+      ),
     });
   }
   return states;

@@ -4,6 +4,7 @@ import {
   Clusters,
   type ContractReference,
   clusterNameLabel,
+  type Machine,
   type MachineDeployment,
   MachineDeployments,
   MachineHealthChecks,
@@ -46,6 +47,7 @@ import {
   isHookPending,
   isOkToDelete,
   isTrue,
+  isUpdatingInPlace,
   markHookDone,
   markHooksPending,
   markOkToDelete,
@@ -149,7 +151,7 @@ export function topologyController(dependencies: TopologyDependencies): Controll
       watchMapped(MachineDeployments, clusterKey, { predicates: [changedBesidesStatus] }),
       watchMapped(MachineHealthChecks, clusterKey, { predicates: [changedBesidesStatus] }),
       watchMapped(MachineSets, clusterKey, { predicates: [changedBesidesStatus], patient: true }),
-      watchMapped(Machines, clusterKey, { predicates: [cameOrWent], patient: true }),
+      watchMapped(Machines, clusterKey, { predicates: [versionChanged], patient: true }),
     ],
     sources: [follower.source],
     reconcile,
@@ -167,8 +169,11 @@ const concernsTopology: Predicate<Cluster> = (event) =>
   changedBesidesStatus(event) ||
   !deepEqual(event.object.status?.initialization, event.old.status?.initialization);
 
-const cameOrWent: Predicate<KubeObject & { spec: { version?: string } }> = (event) =>
-  event.type !== 'update' || event.object.spec.version !== event.old.spec.version;
+/** A machine came, went, or has another version, which one that is updated in place has when that is done. */
+const versionChanged: Predicate<Machine> = (event) =>
+  event.type !== 'update' ||
+  event.object.spec.version !== event.old.spec.version ||
+  isUpdatingInPlace(event.object) !== isUpdatingInPlace(event.old);
 
 /** Shows an error on the Cluster. What only a change of an object cures is not tried again before it. */
 async function explained(pass: Pass, error: unknown): Promise<Result> {

@@ -26,6 +26,7 @@ interface Input {
   hosted?: boolean;
   annotations?: Record<string, string>;
   contract?: 'v1beta1' | 'v1beta2';
+  bootstrapTemplate?: UnstructuredObject;
 }
 
 function desired(input: Input = {}) {
@@ -59,7 +60,7 @@ function desired(input: Input = {}) {
         'w',
         {
           class: workerClass,
-          bootstrapTemplate: template('BootTemplate', { b: 1 }),
+          bootstrapTemplate: input.bootstrapTemplate ?? template('BootTemplate', { b: 1 }),
           infrastructureTemplate: template('MachineTemplate', { m: 1 }),
         },
       ],
@@ -88,6 +89,13 @@ function desired(input: Input = {}) {
 }
 
 describe('what a topology should consist of', () => {
+  it('has no spec where the template of the class has none', async () => {
+    const { spec: _, ...empty } = template('BootTemplate', {});
+    const { deployments } = await desired({ bootstrapTemplate: empty });
+    expect(deployments[0]?.bootstrapTemplate.object).not.toHaveProperty('spec');
+    expect(deployments[0]?.infrastructureTemplate.object).toHaveProperty('spec');
+  });
+
   it('is named the same at every look, belongs to the Cluster and says where it comes from', async () => {
     const [first, second] = [await desired(), await desired()];
     expect(second).toEqual(first);

@@ -9,7 +9,6 @@ import {
   asUnstructured,
   isJsonObject,
   type JsonObject,
-  type JsonValue,
   parseApiVersion,
   type UnstructuredObject,
 } from '../../../machinery/index.ts';
@@ -86,8 +85,13 @@ export function templateFrom({ cluster, template, name, labels, annotations }: M
       annotations: withoutLastApplied({ ...template.metadata.annotations, ...annotations, ...clonedFrom(template) }),
       ownerReferences: [ownerReference(cluster, Clusters)],
     },
-    spec: isJsonObject(template['spec']) ? template['spec'] : {},
+    ...specOfTemplate(template),
   };
+}
+
+/** A template may say nothing. Kinds that allow it want the spec left out, not empty. */
+function specOfTemplate({ spec }: UnstructuredObject): { spec?: JsonObject } {
+  return isJsonObject(spec) && Object.keys(spec).length > 0 ? { spec } : {};
 }
 
 /** A template that patches may change: that of an object carries the labels and annotations the object will have. */
@@ -127,9 +131,10 @@ const keptAnnotations = [clonedFromNameAnnotation, clonedFromGroupKindAnnotation
 export function withPatched(desired: UnstructuredObject, patched: UnstructuredObject): UnstructuredObject {
   const isTemplate = desired.kind === patched.kind;
   const where = isTemplate ? [] : ['spec', 'template'];
-  const spec: JsonValue | undefined = isTemplate ? patched['spec'] : at(patched, 'spec', 'template', 'spec');
+  const ofObject = at(patched, 'spec', 'template', 'spec');
+  const { spec: _, ...withoutSpec } = desired;
   return {
-    ...desired,
+    ...withoutSpec,
     metadata: {
       ...desired.metadata,
       labels: preserved(desired.metadata.labels, textsAt(patched, ...where, 'metadata', 'labels'), keptLabels),
@@ -139,6 +144,6 @@ export function withPatched(desired: UnstructuredObject, patched: UnstructuredOb
         keptAnnotations,
       ),
     },
-    spec: isJsonObject(spec) ? spec : {},
+    ...(isTemplate ? specOfTemplate(patched) : { spec: isJsonObject(ofObject) ? ofObject : {} }),
   };
 }

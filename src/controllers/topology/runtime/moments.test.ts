@@ -4,7 +4,7 @@ import {
   extensionHooks,
   startExtensionServer,
 } from '../../../../test/support/extension-server.ts';
-import { type Cluster, Clusters, ExtensionConfigs, MachineDeployments } from '../../../api/index.ts';
+import { type Cluster, Clusters, ExtensionConfigs, MachineDeployments, Machines } from '../../../api/index.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machinery/index.ts';
 import { memoryLogger } from '../../../runtime/index.ts';
 import { conditionOf, isTrue } from '../../shared/index.ts';
@@ -32,11 +32,13 @@ async function start(options: Parameters<typeof startExtensionServer>[0] = {}): 
   const { logger } = memoryLogger();
   world = await createWorld({
     topologies: true,
-    extend: (manager, { client, clock, externals }) => {
+    hookCaller: (manager, { client, clock }) => {
       const { hooks, close } = setupRuntimeExtensions(manager, { client, clock, log: logger });
       closes.push(close);
-      setupTopologyControllers(manager, { client, clock, externals, hooks });
+      return hooks;
     },
+    extend: (manager, { client, clock, externals, hooks }) =>
+      setupTopologyControllers(manager, { client, clock, externals, ...(hooks && { hooks }) }),
   });
   const name = `moments-${++extensions}`;
   await world.client.create(
@@ -117,6 +119,8 @@ describe('the hooks of a cluster', () => {
       'BeforeControlPlaneUpgrade',
       'AfterControlPlaneUpgrade',
       'BeforeWorkersUpgrade',
+      // it can do nothing in place
+      'CanUpdateMachineSet',
       'AfterWorkersUpgrade',
       'AfterClusterUpgrade',
     ]);
@@ -162,6 +166,41 @@ describe('the hooks of a cluster', () => {
     server.answer(hook, { status: 'Success' });
     if (hook === 'BeforeClusterDelete') await until(async () => (await world.find(Clusters, 'c1')) === undefined);
     else await until(() => isBuilt(act ? 'v1.34.0' : 'v1.33.0'));
+  });
+
+  test('the workers are upgraded when the last update in place is done, not when it begins', async () => {
+    await start({ hooks: ['CanUpdateMachineSet', 'UpdateMachine', 'AfterWorkersUpgrade'] });
+    await createClass(world);
+    await createTopologyCluster(world, 'c1');
+    await until(() => isBuilt('v1.33.0'));
+    const machines = async (): Promise<string[]> =>
+      (await world.list(Machines)).map(({ metadata, spec }) => `${metadata.name} ${spec.version}`).sort();
+    server.answer('CanUpdateMachineSet', {
+      status: 'Success',
+      machineSetPatch: {
+        patchType: 'JSONMergePatch',
+        patch: base64({ spec: { template: { spec: { version: 'v1.34.0' } } } }),
+      },
+    });
+    const rollout = { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } };
+    const path = '/spec/topology/workers/machineDeployments/0/rollout';
+    const key = { namespace: world.namespace, name: 'c1' };
+    await world.client.patch(Clusters, key, 'json', [{ op: 'add', path, value: rollout }], by);
+    const asked = new Set<string>();
+    server.answer('UpdateMachine', ({ request }) => {
+      asked.add(JSON.stringify(request['desired']));
+      return { status: 'Success', ...(asked.size > 1 && { retryAfterSeconds: 5 }) };
+    });
+    await upgrade('v1.34.0');
+    await until(async () => (await machines()).every((machine) => machine.endsWith(' v1.34.0')));
+    await until(() => asked.size === 2);
+    await world.pass(120_000);
+    expect(called()).not.toContain('AfterWorkersUpgrade');
+    expect(await topologyMessage()).toContain('upgrading to version v1.34.0');
+    server.answer('UpdateMachine', { status: 'Success' });
+    await until(() => called().includes('AfterWorkersUpgrade'));
+    expect(await machines()).toHaveLength(2);
+    for (const machine of await machines()) expect(machine).toMatch(/ v1\.34\.0$/);
   });
 
   test('patches, variables and plans of extensions make the cluster', async () => {
