@@ -18,6 +18,8 @@ import { startWebhookService, type WebhookService } from '../controller/webhook-
 import { type ControllerArea, parseControllerAreas } from '../controller-areas.ts';
 import { controllersUser, systemNamespace } from '../controller-identity.ts';
 import { addControllers } from '../controllers.ts';
+import { isInstalledByUs } from '../install/labels.ts';
+import { migrateStorage } from '../install/storage-migration.ts';
 import { defaultDataDirectory, parseListenAddress } from '../management-api.ts';
 import { peersOf } from '../peers.ts';
 import { stackSourcesOf } from '../stack-sources.ts';
@@ -84,6 +86,12 @@ export async function controller(options: ControllerOptions, context: CommandCon
       stops.unshift(() => removeConfigurations(administrator, webhooks));
       await installKinds(administrator, { service: webhooks, areas, clock, signal });
       await webhooks.keeper.publish(signal);
+      await migrateStorage(administrator, isInstalledByUs, {
+        signal,
+        onMigrated: (name, objects, storage) =>
+          log.info('Stored objects in another version', { name, objects, storage }),
+        onRefused: (name, reason) => log.warn('Objects are still stored in older versions', { name, reason }),
+      });
     }
     const peers = peersOf({
       denyPeers: options.denyPeers,
