@@ -8,7 +8,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type HttpClient, httpClient, loadKubeconfig } from '../src/client/index.ts';
+import { discover, type HttpClient, httpClient, loadKubeconfig } from '../src/client/index.ts';
+import type { KubeObject, Resource } from '../src/machinery/index.ts';
 import { findOrBuildPrograms } from '../test/conformance/go-build.ts';
 import { startRealKubernetes } from '../test/conformance/real-kubernetes.ts';
 import { type ControllerProcess, startController } from '../test/support/controller-process.ts';
@@ -126,6 +127,7 @@ async function measure(kubeconfig: string, pids: readonly number[]): Promise<voi
     await seconds(Number(values.settle));
     const objects = await storedObjects(client);
     add('objects_per_cluster', (objects.count - objectsBefore.count) / shape.clusters, '');
+    add('kib_per_cluster', (objects.bytes - objectsBefore.bytes) / shape.clusters / 1024, 'KiB');
     await atRest(read, pids);
     if (values.delete) {
       const begun = await read();
@@ -163,16 +165,24 @@ function tell(step: string, before: Reading, after: Reading, clusters: number): 
   add(`etcd_writes_per_cluster_${step}`, (after.revision - before.revision) / clusters, '');
 }
 
-/** How many objects there are, events left out: those go by themselves. */
-async function storedObjects(client: HttpClient): Promise<{ count: number }> {
-  const { body } = await client.raw('/metrics', { accept: 'text/plain' });
-  let count = 0;
-  for (const [, labels = '', number = '0'] of body.matchAll(
-    /^(?:apiserver_resource_objects|apiserver_storage_objects)\{([^}]*)\} (\S+)$/gm,
-  )) {
-    if (!/resource="events/.test(labels) && Number(number) > 0) count += Number(number);
+/** Objects of the namespace of the fleet and their size as JSON, events left out: those go by themselves. */
+async function storedObjects(client: HttpClient): Promise<{ count: number; bytes: number }> {
+  const { resources } = await discover(client);
+  const seen = new Set<string>();
+  let bytes = 0;
+  for (const resource of resources) {
+    if (!resource.namespaced || resource.plural === 'events' || !resource.verbs.includes('list')) continue;
+    if (!resource.verbs.includes('watch')) continue;
+    const { items } = await client.list(resource as Resource<KubeObject>, { namespace: 'default' });
+    for (const item of items) {
+      // kinds are served in several versions; the object is one
+      const uid = item.metadata.uid ?? '';
+      if (seen.has(uid)) continue;
+      seen.add(uid);
+      bytes += JSON.stringify(item).length;
+    }
   }
-  return { count };
+  return { count: seen.size, bytes };
 }
 
 function peakBytes(pid: number): number {

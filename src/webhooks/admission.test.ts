@@ -94,6 +94,42 @@ describe('the defaulting webhook', () => {
     expect(patched(controlPlane, answer)['spec']).toMatchObject({ replicas: 3 });
   });
 
+  it('refuses a patch that drops entries, before defaults make it look whole', async () => {
+    const variables = (...names: string[]): UnstructuredObject => ({
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'Cluster',
+      metadata: { name: 'c', namespace: 'default' },
+      spec: {
+        topology: {
+          classRef: { name: 'class' },
+          version: 'v1.33.6',
+          variables: names.map((name) => ({ name, value: 1 })),
+        },
+      },
+    });
+    const filled: AdmissionOptions = {
+      ...options(),
+      rules: [
+        {
+          operations: ['UPDATE'],
+          concerns: () => true,
+          mutate: async ({ object }) => void Object.assign(object!, { spec: variables('a', 'b')['spec'] }),
+        },
+      ],
+    };
+    const update = request(variables('a'), {
+      operation: 'UPDATE',
+      resource: { group: 'cluster.x-k8s.io', version: 'v1beta2', resource: 'clusters' },
+      oldObject: variables('a', 'b'),
+    });
+    const answer = await mutate({ ...update, patchedBy: 'kubectl-patch' }, filled);
+    expect(answer).toMatchObject({
+      allowed: false,
+      status: { message: expect.stringContaining('would drop the variables b') },
+    });
+    expect(await mutate(update, filled)).toMatchObject({ allowed: true });
+  });
+
   it('answers in the version it was asked in', async () => {
     const old: UnstructuredObject = {
       apiVersion: 'controlplane.cluster.x-k8s.io/v1beta1',

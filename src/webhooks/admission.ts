@@ -64,6 +64,8 @@ export async function mutate(request: AdmissionRequest, options: AdmissionOption
   const draft = clone(await converted(definition, fitting.draft, storageVersion));
   const old = oldObject && (await converted(definition, oldObject, storageVersion));
   const context = contextOf(request, options);
+  const wrong = operation === 'UPDATE' && old ? (strategy.validateWritten?.(draft, old, context) ?? []) : [];
+  if (wrong.length > 0) return refused(definition, draft, wrong);
   if (operation === 'CREATE') strategy.prepareForCreate?.(draft, context);
   else if (oldObject)
     strategy.prepareForUpdate?.(draft, await converted(definition, oldObject, storageVersion), context);

@@ -50,25 +50,38 @@ const rememberMs = 60_000;
 export function createContractResolver(options: { client: Client; clock: Clock }): ContractResolver {
   const { client, clock } = options;
   const known = new Map<string, { kind: ContractKind; until: number }>();
+  /** definitions are large, and many reconciles ask for the same one at the same moment */
+  const underWay = new Map<string, Promise<ContractKind>>();
+
+  const lookUp = async (name: string, group: string, kind: string): Promise<ContractKind> => {
+    try {
+      const definition = await client.get(CustomResourceDefinitions, { name });
+      const found = contractOf(asUnstructured(definition), group, kind);
+      known.set(name, { kind: found, until: clock.now() + rememberMs });
+      return found;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      known.delete(name);
+      throw new ContractError(
+        `${kind} of group ${group} is not installed: there is no CustomResourceDefinition ${name}`,
+        'install the provider, or correct the reference',
+        { notInstalled: true, cause: error },
+      );
+    }
+  };
+
   return {
     async resolve(group, kind, signal) {
+      signal?.throwIfAborted();
       const name = definitionName(group, kind);
       const remembered = known.get(name);
       if (remembered && remembered.until > clock.now()) return remembered.kind;
-      try {
-        const definition = await client.get(CustomResourceDefinitions, { name }, signal ? { signal } : {});
-        const found = contractOf(asUnstructured(definition), group, kind);
-        known.set(name, { kind: found, until: clock.now() + rememberMs });
-        return found;
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-        known.delete(name);
-        throw new ContractError(
-          `${kind} of group ${group} is not installed: there is no CustomResourceDefinition ${name}`,
-          'install the provider, or correct the reference',
-          { notInstalled: true, cause: error },
-        );
-      }
+      const asked = underWay.get(name);
+      if (asked) return asked;
+      // Nobody's signal ends it: others may wait for it, too.
+      const asking = lookUp(name, group, kind).finally(() => underWay.delete(name));
+      underWay.set(name, asking);
+      return asking;
     },
   };
 }

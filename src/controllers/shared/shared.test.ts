@@ -66,6 +66,24 @@ describe('the contract of a kind', () => {
     const found = await resolver.resolve('cluster.x-k8s.io', 'MachineDeployment');
     expect(found).toMatchObject({ contract: 'v1beta2', resource: { version: 'v1beta2' } });
   });
+  it('is asked for once by all who want it at the same moment, and again when it was not there', async () => {
+    const client = memoryClient();
+    const resolver = createContractResolver({ client, clock: client.clock });
+    const asked = (): number => client.requests.filter(({ verb }) => verb === 'get').length;
+    const failed = await Promise.allSettled([resolver.resolve('g', 'Thing'), resolver.resolve('g', 'Thing')]);
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(asked()).toBe(1);
+    client.seed(crds, {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'things.g', labels: { 'cluster.x-k8s.io/v1beta2': 'v1' } },
+      spec: { scope: 'Namespaced' },
+    } as never);
+    const gone = AbortSignal.abort(new Error('nobody waits any more'));
+    await expect(resolver.resolve('g', 'Thing', gone)).rejects.toThrow('nobody waits any more');
+    await Promise.all([resolver.resolve('g', 'Thing'), resolver.resolve('g', 'Thing')]);
+    expect(asked()).toBe(2);
+  });
   it('is refused without a label, and without a definition', async () => {
     await expect(world({}).resolve('g', 'Thing')).rejects.toMatchObject({
       notInstalled: false,

@@ -69,6 +69,8 @@ export interface ResourceStrategy<T extends KubeObject = UnstructuredObject> {
   prepareForUpdate?(draft: T, old: T, context: StrategyContext): void;
   /** the same for writes to the status subresource (and its kin, such as approval) */
   prepareForStatusUpdate?(draft: T, old: T, context: StrategyContext): void;
+  /** what is wrong with an update as it was written, before anybody filled in what it leaves out; webhooks that give defaults ask it */
+  validateWritten?(object: T, old: T, context: StrategyContext): FieldError[];
   validateCreate?(object: T, context: StrategyContext): FieldError[];
   validateUpdate?(object: T, old: T, context: StrategyContext): FieldError[];
   validateStatusUpdate?(object: T, old: T, context: StrategyContext): FieldError[];

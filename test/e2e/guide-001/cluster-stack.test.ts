@@ -83,7 +83,10 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
         expect(pods, comment).toHaveLength(count);
         for (const pod of pods) expect(pod, comment).toMatch(/ (\d)\/\1 +Running /);
       }
-      expect(lines(await reader.follow('Verify metrics-server')).slice(1)).toHaveLength(2);
+      // There plane and workers are simulated by two processes, and no tunnel leads from an API server to Pods of the other.
+      if (!isOnRealKubernetes()) {
+        expect(lines(await reader.follow('Verify metrics-server')).slice(1)).toHaveLength(2);
+      }
     }, patienceMs);
     await reader.follow('Verify the credentials');
     const addon =
