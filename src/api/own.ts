@@ -123,6 +123,7 @@ export type * from './kamaji/types.ts';
 export { conversionDataAnnotation } from './kind/conversion.ts';
 export { coreTypeNameOf } from './kind/core-type.ts';
 export * from './lattice/group.ts';
+export { nodeLabelWay } from './lattice/node-labels.ts';
 export * from './lattice/settings.ts';
 export type * from './lattice/types.ts';
 export * from './not-acted-on.ts';

@@ -16,6 +16,7 @@ import {
 import { cidrsOverlap } from '../common/cidr.ts';
 import { validateHost } from '../common/plane-validation.ts';
 import { validateChangedSpec } from '../kind/strategy.ts';
+import { nodeLabelWay } from './node-labels.ts';
 import { latticeDefaults, latticePoolName } from './settings.ts';
 import type {
   LatticeCluster,
@@ -157,6 +158,11 @@ function validateReplicas(replicas: number, path: string): FieldError[] {
 
 function validatePool({ min, max, labels, taints = [] }: LatticeWorkerPool, path: string): FieldError[] {
   const errors = validateLabels(labels, `${path}.labels`);
+  for (const key of Object.keys(labels ?? {})) {
+    if (nodeLabelWay(key) !== undefined) continue;
+    const problem = 'kubelets may not set it; use a domain of your own, node.kubernetes.io or node-role.kubernetes.io';
+    errors.push(fieldError.invalid(`${path}.labels`, key, problem));
+  }
   if ((min === undefined) !== (max === undefined)) {
     const missing = min === undefined ? 'min' : 'max';
     errors.push(fieldError.required(`${path}.${missing}`, 'min and max are given both or neither'));
