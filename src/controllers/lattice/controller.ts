@@ -76,7 +76,7 @@ export function latticeClusterController(dependencies: LatticeDependencies): Con
       watchOwned(Clusters, LatticeClusters, owned),
       watchOwned(MachineDeployments, LatticeClusters, owned),
       watchOwned(ClusterResourceSets, LatticeClusters, owned),
-      watchOwned(KubeadmControlPlanes, LatticeClusters, drift),
+      watchOwned(KubeadmControlPlanes, LatticeClusters, owned),
       watchOwned(KubeadmConfigTemplates, LatticeClusters, drift),
       watchOwned(OpenStackClusters, LatticeClusters, drift),
       watchOwned(OpenStackMachineTemplates, LatticeClusters, drift),

@@ -23,6 +23,7 @@ import { expand } from './expand/expand.ts';
 import type { CloudFacts } from './facts.ts';
 import { ensureNamespace } from './namespace.ts';
 import { observe } from './observe.ts';
+import { readPlane } from './plane.ts';
 
 /** What somebody has to do something about is looked at again after this long, and what may pass by itself after that. */
 const missingRetryMs = 60_000;
@@ -92,7 +93,7 @@ class ClusterKeep {
       if (!(error instanceof Halt)) throw error;
       halt = error;
     }
-    return this.#observe(settings, { halt, heldPools });
+    return await this.#observe(settings, { halt, heldPools });
   }
 
   #say(type: string, verdict: Verdict): void {
@@ -205,10 +206,10 @@ class ClusterKeep {
   }
 
   /** A cluster that was made goes by what is seen of it, also when something about it has to be looked at. */
-  #observe(
+  async #observe(
     settings: LatticeSettings,
     { halt, heldPools }: { halt: Halt | undefined; heldPools: string | undefined },
-  ): Result {
+  ): Promise<Result> {
     const { cache, clock } = this.#context;
     const name = this.#draft.metadata.name ?? '';
     const isMade = cache.lister(Clusters).get({ namespace: latticeNamespace(name), name }) !== undefined;
@@ -218,7 +219,8 @@ class ClusterKeep {
       }
       return this.#stop(halt);
     }
-    const [first] = observe(this.#draft, settings, { cache, heldPools, nowMs: clock.now() });
+    const plane = await readPlane(this.#context, name, settings);
+    const [first] = observe(this.#draft, settings, { cache, plane, heldPools, nowMs: clock.now() });
     const isReady = first === undefined;
     const message = [halt?.message, first].filter((text) => text !== undefined).join('; ');
     this.#draft.status = { ...this.#draft.status, phase: isReady ? 'Ready' : 'Provisioning', message };

@@ -14,12 +14,21 @@ import type { CacheReader } from '../../runtime/index.ts';
 import { conditionOf, isTrue, setVerdict, type Verdict } from '../shared/index.ts';
 import { latticeConditions as types } from './conditions.ts';
 import { addonsName } from './names.ts';
+import type { PlaneCounts } from './plane.ts';
+
+interface Observation {
+  readonly cache: CacheReader;
+  readonly plane: PlaneCounts | undefined;
+  /** why pools are left as they are */
+  readonly heldPools: string | undefined;
+  readonly nowMs: number;
+}
 
 /** What of a LatticeCluster is not there yet, the first thing first; empty: it is ready. */
 export function observe(
   draft: LatticeCluster,
   settings: LatticeSettings,
-  { cache, heldPools, nowMs }: { cache: CacheReader; heldPools: string | undefined; nowMs: number },
+  { cache, plane, heldPools, nowMs }: Observation,
 ): string[] {
   const name = draft.metadata.name ?? '';
   const namespace = latticeNamespace(name);
@@ -30,7 +39,7 @@ export function observe(
     if (verdict.status !== 'True' && verdict.message) waiting.push(verdict.message);
   };
   say(types.infrastructure, infrastructure(cluster));
-  say(types.controlPlane, controlPlane(cluster, settings));
+  say(types.controlPlane, controlPlane(cluster, settings, plane));
   const set = cache.lister(ClusterResourceSets).get({ namespace, name: addonsName(name) });
   const isUp = cluster?.status?.initialization?.controlPlaneInitialized === true;
   const applied = conditionOf(set, 'ResourcesApplied');
@@ -51,7 +60,7 @@ export function observe(
   say(types.workers, workers(pools));
   draft.status = {
     ...draft.status,
-    readyControlPlane: cluster?.status?.controlPlane?.readyReplicas ?? 0,
+    readyControlPlane: plane?.ready ?? draft.status?.readyControlPlane ?? 0,
     readyWorkers: pools.reduce((sum, [, { readyReplicas = 0 }]) => sum + readyReplicas, 0),
     workerPools: Object.fromEntries(pools),
   };
@@ -71,16 +80,20 @@ function infrastructure(cluster: Cluster | undefined): Verdict {
   };
 }
 
-function controlPlane(cluster: Cluster | undefined, { controlPlane: { replicas }, version }: LatticeSettings): Verdict {
-  const { readyReplicas = 0, upToDateReplicas = 0, replicas: there = 0 } = cluster?.status?.controlPlane ?? {};
-  const isDone = there === replicas && readyReplicas === replicas && upToDateReplicas === replicas;
+function controlPlane(
+  cluster: Cluster | undefined,
+  { controlPlane: { replicas }, version }: LatticeSettings,
+  plane: PlaneCounts | undefined,
+): Verdict {
+  const { ready = 0, upToDate = 0 } = plane ?? {};
+  const isDone = plane?.replicas === replicas && ready === replicas && upToDate === replicas;
   if (isDone && isTrue(cluster, 'ControlPlaneAvailable')) return { status: 'True', reason: 'Ready' };
   const said = conditionOf(cluster, 'ControlPlaneAvailable');
   const more = said?.status === 'True' || !said?.message ? '' : `: ${said.message}`;
   return {
     status: 'False',
     reason: 'NotReady',
-    message: `control plane: ${readyReplicas} of ${replicas} machines are ready, ${upToDateReplicas} have ${version} and the current settings${more}`,
+    message: `control plane: ${ready} of ${replicas} machines are ready, ${upToDate} have ${version} and the current settings${more}`,
   };
 }
 
@@ -91,7 +104,8 @@ function poolStatus(
 ): LatticePoolStatus {
   const desired = isAutoscaled ? (live?.spec.replicas ?? 0) : replicas;
   const { replicas: current = 0, readyReplicas = 0, upToDateReplicas = 0 } = live?.status ?? {};
-  const isDone = live !== undefined && current === desired && readyReplicas === desired && upToDateReplicas === desired;
+  const isSeen = live !== undefined && live.status?.observedGeneration === live.metadata.generation;
+  const isDone = isSeen && current === desired && readyReplicas === desired && upToDateReplicas === desired;
   const said = conditionOf(live, 'Available');
   const why = said?.status === 'False' && said.message ? `: ${said.message}` : '';
   return {
@@ -99,7 +113,7 @@ function poolStatus(
     currentReplicas: current,
     readyReplicas,
     autoscalingEnabled: isAutoscaled,
-    ...(!isDone && { message: heldPools ?? `${readyReplicas} of ${desired} nodes are ready, ${upToDateReplicas} up to date${why}` }),
+    ...((!isDone || heldPools !== undefined) && { message: heldPools ?? `${readyReplicas} of ${desired} nodes are ready, ${upToDateReplicas} up to date${why}` }),
   };
 }
 

@@ -157,7 +157,7 @@ describe('capstan generate cluster', () => {
     expect(await capstan(['generate', 'cluster', 'red', '--flavor', 'none'], { env })).toMatchObject({ code: 2 });
   });
 
-  it.each(['k0smotron', 'kamaji', 'hosted', 'stack', 'without-lb'])('lists the variables of %s', async (flavor) => {
+  it.each(['k0smotron', 'kamaji', 'hosted', 'stack', 'lattice', 'without-lb'])('lists the variables of %s', async (flavor) => {
     const { stdout } = await capstan(['generate', 'cluster', 'red', '-f', flavor, '--list-variables'], { env });
     expect(stdout).toMatch(/^Required Variables:\n {2}- CLUSTER_NAME\n {2}- KUBERNETES_VERSION\n/);
     expect(stdout).toMatch(/- WORKER_MACHINE_COUNT +\(defaults to 2\)/);

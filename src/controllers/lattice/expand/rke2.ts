@@ -14,7 +14,7 @@ interface Rke2Object extends KubeObject {
   spec: JsonObject;
 }
 
-const controlPlanes: Resource<Rke2Object> = {
+export const rke2ControlPlanes: Resource<Rke2Object> = {
   group: controlPlaneGroup,
   version: 'v1beta1',
   kind: 'RKE2ControlPlane',
@@ -68,7 +68,7 @@ export function rke2ControlPlane(maker: Maker, settings: LatticeSettings, templa
     rolloutStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } },
     ...machineContent(settings),
   };
-  return maker.make(controlPlanes, controlPlaneName(maker.cluster), { spec });
+  return maker.make(rke2ControlPlanes, controlPlaneName(maker.cluster), { spec });
 }
 
 export function rke2Workers(
