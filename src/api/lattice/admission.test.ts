@@ -132,7 +132,11 @@ describe('a LatticeCluster', () => {
       { 'nodes.workerPools.default.min': 3, 'nodes.workerPools.default.max': 2 },
       'at most max, which is 2',
     ],
-    ['a label no kubelet may set', { 'nodes.workerPools.default.labels': { 'kubernetes.io/os': 'x' } }, 'may not set it'],
+    [
+      'a label no kubelet may set',
+      { 'nodes.workerPools.default.labels': { 'kubernetes.io/os': 'x' } },
+      'may not set it',
+    ],
     ['a range of nodes that Pods have', { [`${openstack}.nodeCidr`]: '192.168.4.0/24' }, 'the addresses of Pods'],
     ['no range', { [`${openstack}.nodeCidr`]: 'all' }, 'nodeCidr'],
     ['a name instead of an address', { [`${openstack}.dnsNameservers`]: ['dns.example'] }, 'dnsNameservers[0]'],

@@ -107,7 +107,9 @@ const controlPlane = (): Field<number | LatticeControlPlaneNodes> =>
 const workerPool: () => Field<LatticeWorkerPool> = once(() =>
   object(
     {
-      replicas: int32('Number of nodes; with min and max an autoscaler owns it, and it begins with min.', { minimum: 0 }).required(),
+      replicas: int32('Number of nodes; with min and max an autoscaler owns it, and it begins with min.', {
+        minimum: 0,
+      }).required(),
       displayName: string('Name for people.', { maxLength: 256 }),
       nodeClass: string('Class of the nodes; not acted on.', { maxLength: 256 }),
       labels: stringMap('Labels of the nodes.'),

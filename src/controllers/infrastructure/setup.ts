@@ -1,11 +1,6 @@
 import type { Client } from '../../client/index.ts';
 import type { Clock, PeerPolicy, Random } from '../../machinery/index.ts';
-import {
-  createObserverPool,
-  type ObserverPool,
-  type SessionPool,
-  type Transport,
-} from '../../openstack/index.ts';
+import { createObserverPool, type ObserverPool, type SessionPool, type Transport } from '../../openstack/index.ts';
 import type { Manager } from '../../runtime/index.ts';
 import { controllerSessions, type WorkloadClusters } from '../shared/index.ts';
 import { openStackClusterController } from './cluster/cluster-controller.ts';

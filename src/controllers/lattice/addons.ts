@@ -158,12 +158,7 @@ export function createAddonRenderer(charts: AddonCharts): AddonRenderer {
   };
 }
 
-function render(
-  name: string,
-  files: ReadonlyMap<string, Uint8Array>,
-  values: JsonObject,
-  kubeVersion: string,
-): string {
+function render(name: string, files: ReadonlyMap<string, Uint8Array>, values: JsonObject, kubeVersion: string): string {
   const chart = loadChart(files);
   if (!chart.ok) throw new CapstanError('CAP_CHART_MISSING', `chart ${name}: ${chart.error.message}`);
   const rendered = renderChart({

@@ -1,4 +1,4 @@
-import { type LatticeCluster, type MachineSet, MachineSets, latticeNamespace } from '../../api/index.ts';
+import { type LatticeCluster, latticeNamespace, type MachineSet, MachineSets } from '../../api/index.ts';
 import { objectKey } from '../../client/index.ts';
 import { errorMessage, ignoreNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
 import type { ReconcileContext } from '../../runtime/index.ts';

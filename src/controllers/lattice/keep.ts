@@ -13,7 +13,7 @@ import {
 import type { KubeObject, Resource } from '../../machinery/index.ts';
 import { CloudConfigError, isOpenStackError } from '../../openstack/index.ts';
 import { after, done, type ReconcileContext, type Result } from '../../runtime/index.ts';
-import { CredentialsError, dropCondition, draftOf, setVerdict, type Verdict, writeObject } from '../shared/index.ts';
+import { CredentialsError, draftOf, dropCondition, setVerdict, type Verdict, writeObject } from '../shared/index.ts';
 import { applyObjects, removeUndesired } from './apply.ts';
 import { type CloudCredentials, readCredentials } from './cloud/credentials.ts';
 import { checkPrerequisites, type Prerequisites } from './cloud/prerequisites.ts';
@@ -120,7 +120,7 @@ class ClusterKeep {
     const { memory, sessions } = this.#tools;
     const { signal } = this.#context;
     const uid = this.#draft.metadata.uid ?? '';
-    const question = JSON.stringify([digest, { ...settings, certSANs: [], dnsNameservers: [] }]);
+    const question = questionOf(settings, digest);
     let answer = memory.find(uid, question);
     if (answer === undefined) {
       answer = await this.#ask(() => checkPrerequisites(sessions.connect(config), settings, signal));
@@ -230,4 +230,11 @@ class ClusterKeep {
     );
     return halt?.retryMs === undefined ? done() : after(halt.retryMs, 'the cluster is looked at again');
   }
+}
+
+/** Everything that is looked for in the cloud; how many machines there are is not: scaling asks nothing. */
+function questionOf(settings: LatticeSettings, digest: string): string {
+  const { externalNetwork, image, sshKey, version, loadBalancerFlavor, controlPlane, pools } = settings;
+  const machines = [controlPlane, ...pools].map(({ flavor, rootVolume, zone }) => [flavor, rootVolume, zone]);
+  return JSON.stringify([digest, externalNetwork, image, sshKey, version, loadBalancerFlavor, machines]);
 }

@@ -64,18 +64,30 @@ describe('a LatticeCluster', () => {
   const bringUp = async (name: string, version = 'v1.32.0'): Promise<void> => {
     const namespace = `capi-${name}`;
     const plane = await world.client.get(KubeadmControlPlanes, { namespace, name: `${name}-control-plane` });
-    await setStatus(KubeadmControlPlanes, { namespace, name: `${name}-control-plane` }, counts(plane.spec.replicas ?? 0));
+    await setStatus(
+      KubeadmControlPlanes,
+      { namespace, name: `${name}-control-plane` },
+      counts(plane.spec.replicas ?? 0),
+    );
     for (const { metadata, spec } of await world.list(MachineDeployments, namespace)) {
       await setStatus(MachineDeployments, { namespace, name: metadata.name ?? '' }, counts(spec.replicas ?? 0));
     }
-    await setStatus(Clusters, { namespace, name }, {
-      initialization: { infrastructureProvisioned: true, controlPlaneInitialized: true },
-      conditions: [condition('InfrastructureReady'), condition('ControlPlaneAvailable')],
-      controlPlane: { versions: [{ version, replicas: 3 }] },
-    });
-    await setStatus(ClusterResourceSets, { namespace, name: `${name}-add-ons` }, {
-      conditions: [condition('ResourcesApplied')],
-    });
+    await setStatus(
+      Clusters,
+      { namespace, name },
+      {
+        initialization: { infrastructureProvisioned: true, controlPlaneInitialized: true },
+        conditions: [condition('InfrastructureReady'), condition('ControlPlaneAvailable')],
+        controlPlane: { versions: [{ version, replicas: 3 }] },
+      },
+    );
+    await setStatus(
+      ClusterResourceSets,
+      { namespace, name: `${name}-add-ons` },
+      {
+        conditions: [condition('ResourcesApplied')],
+      },
+    );
   };
 
   it('becomes the objects of a cluster, and Ready when they are', async () => {
@@ -83,7 +95,11 @@ describe('a LatticeCluster', () => {
     await untilPhase('one', 'Provisioning');
     const made = await world.cluster('one');
     expect(made.metadata.finalizers).toEqual(['lattice.dev/unpivot']);
-    expect(made.status).toMatchObject({ observedGeneration: 1, readyWorkers: 0, message: expect.stringContaining('infrastructure') });
+    expect(made.status).toMatchObject({
+      observedGeneration: 1,
+      readyWorkers: 0,
+      message: expect.stringContaining('infrastructure'),
+    });
     expect(await namesOf(MachineDeployments, 'capi-one')).toEqual(['one-pool-default']);
     expect((await world.find(OpenStackClusters, { namespace: 'capi-one', name: 'one' }))?.spec).toMatchObject({
       identityRef: { name: 'one-cloud-config' },
@@ -158,8 +174,8 @@ describe('a LatticeCluster', () => {
   it('adds and removes pools', async () => {
     await patch('one', { nodes: { workerPools: { default: null, gpu: { replicas: 1, min: 1, max: 3 } } } });
     await world.until(async () => (await namesOf(MachineDeployments, 'capi-one')).join() === 'one-pool-gpu');
-    await world.until(
-      async () => (await namesOf(KubeadmConfigTemplates, 'capi-one')).every((name) => name.startsWith('one-pool-gpu')),
+    await world.until(async () =>
+      (await namesOf(KubeadmConfigTemplates, 'capi-one')).every((name) => name.startsWith('one-pool-gpu')),
     );
     // an autoscaler owns the number
     const key = { namespace: 'capi-one', name: 'one-pool-gpu' };
@@ -182,7 +198,11 @@ describe('a LatticeCluster', () => {
   });
 
   it.each<[string, (spec: LatticeClusterSpec) => void, string]>([
-    ['network', (spec) => Object.assign(openstackOf(spec), { externalNetworkId: 'other' }), 'no external network "other"'],
+    [
+      'network',
+      (spec) => Object.assign(openstackOf(spec), { externalNetworkId: 'other' }),
+      'no external network "other"',
+    ],
     ['image', (spec) => Object.assign(openstackOf(spec), { imageName: 'none' }), 'there is no active image "none"'],
     ['key', (spec) => Object.assign(openstackOf(spec), { sshKeyName: 'none' }), 'openstack keypair create none'],
     ['flavor', (spec) => Object.assign(openstackOf(spec), { cpFlavor: 'none' }), 'there is no flavor "none"'],
@@ -235,7 +255,11 @@ describe('a LatticeCluster', () => {
   });
 
   it('puts no credentials into a namespace that is not marked as its own', async () => {
-    await world.client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'capi-taken' } }, by);
+    await world.client.create(
+      Namespaces,
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'capi-taken' } },
+      by,
+    );
     await world.create('taken');
     await untilPhase('taken', 'Failed');
     expect((await world.cluster('taken')).status?.message).toContain(

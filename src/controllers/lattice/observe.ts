@@ -55,7 +55,10 @@ export function observe(
   );
   const pools = settings.pools.map((pool) => {
     const live = cache.lister(MachineDeployments).get({ namespace, name: latticePoolName(name, pool.id) });
-    return [pool.id, poolStatus(live, pool.pool.replicas, { isAutoscaled: pool.bounds !== undefined, heldPools })] as const;
+    return [
+      pool.id,
+      poolStatus(live, pool.pool.replicas, { isAutoscaled: pool.bounds !== undefined, heldPools }),
+    ] as const;
   });
   say(types.workers, workers(pools));
   draft.status = {
@@ -113,7 +116,9 @@ function poolStatus(
     currentReplicas: current,
     readyReplicas,
     autoscalingEnabled: isAutoscaled,
-    ...((!isDone || heldPools !== undefined) && { message: heldPools ?? `${readyReplicas} of ${desired} nodes are ready, ${upToDateReplicas} up to date${why}` }),
+    ...((!isDone || heldPools !== undefined) && {
+      message: heldPools ?? `${readyReplicas} of ${desired} nodes are ready, ${upToDateReplicas} up to date${why}`,
+    }),
   };
 }
 

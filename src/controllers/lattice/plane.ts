@@ -18,7 +18,8 @@ export async function readPlane(
   { bootstrap }: LatticeSettings,
 ): Promise<PlaneCounts | undefined> {
   const key = { namespace: latticeNamespace(cluster), name: controlPlaneName(cluster) };
-  const plane = bootstrap === 'rke2' ? await rke2Plane(context, key) : context.cache.lister(KubeadmControlPlanes).get(key);
+  const plane =
+    bootstrap === 'rke2' ? await rke2Plane(context, key) : context.cache.lister(KubeadmControlPlanes).get(key);
   if (!plane) return undefined;
   const { status, metadata } = asUnstructured(plane);
   if (!isJsonObject(status) || status['observedGeneration'] !== metadata.generation) return undefined;

@@ -8,7 +8,15 @@ import {
 } from '../../api/index.ts';
 import { ignoreNotFound } from '../../machinery/index.ts';
 import { after, done, type ReconcileContext, type Result } from '../../runtime/index.ts';
-import { conditionOf, draftOf, isDeleting, isOwnedBy, setVerdict, withoutFinalizer, writeObject } from '../shared/index.ts';
+import {
+  conditionOf,
+  draftOf,
+  isDeleting,
+  isOwnedBy,
+  setVerdict,
+  withoutFinalizer,
+  writeObject,
+} from '../shared/index.ts';
 import { latticeConditions as types } from './conditions.ts';
 import type { LatticeDependencies } from './dependencies.ts';
 import { latticeFinalizer } from './names.ts';

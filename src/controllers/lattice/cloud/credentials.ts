@@ -29,6 +29,8 @@ export async function readCredentials(
       return value === undefined ? [] : [[name, value]];
     }),
   );
-  const digest = createHash('sha256').update(JSON.stringify([data, cloudName])).digest('hex');
+  const digest = createHash('sha256')
+    .update(JSON.stringify([data, cloudName]))
+    .digest('hex');
   return { config, texts: cloudTexts(config), data, digest };
 }

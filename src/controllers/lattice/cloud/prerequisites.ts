@@ -139,9 +139,7 @@ async function flavors(
   const look = (role: Role, machines: LatticeMachineSettings): void => {
     const flavor = all.find(({ name }) => name === machines.flavor);
     if (!flavor) {
-      missing.add(
-        `there is no flavor "${machines.flavor}"; choose one of ${all.map(({ name }) => name).join(', ')}`,
-      );
+      missing.add(`there is no flavor "${machines.flavor}"; choose one of ${all.map(({ name }) => name).join(', ')}`);
       return;
     }
     if (flavor.disk === 0 && machines.rootVolume === undefined) {

@@ -130,7 +130,9 @@ describe('expanding a LatticeCluster', () => {
     const before = expanded(cluster());
     const nameOf = (objects: readonly ExpandedObject[], kind: string, prefix: string): unknown =>
       (find(objects, kind, prefix)['metadata'] as JsonObject)['name'];
-    const scaled = expanded(cluster(({ nodes }) => Object.assign(nodes, { workerPools: { default: { replicas: 6 } } })));
+    const scaled = expanded(
+      cluster(({ nodes }) => Object.assign(nodes, { workerPools: { default: { replicas: 6 } } })),
+    );
     const labelled = expanded(
       cluster(({ nodes }) => Object.assign(nodes, { workerPools: { default: { replicas: 5, labels: { a: 'b' } } } })),
     );

@@ -13,10 +13,10 @@ import { controlPlaneName, credentialsName, environmentLabel, regionLabel } from
 import { addonObjects } from './addons.ts';
 import { infrastructureCluster } from './infrastructure.ts';
 import { kubeadmControlPlane } from './kubeadm.ts';
-import { referenceTo } from './reference.ts';
 import { machineTemplate } from './machine-template.ts';
 import { type ExpandedObject, type Maker, makerFor } from './naming.ts';
 import { poolObjects } from './pools.ts';
+import { referenceTo } from './reference.ts';
 import { rke2ControlPlane } from './rke2.ts';
 
 /** Everything a LatticeCluster is made of, in the order it is applied. Pure. */

@@ -9,10 +9,10 @@ import {
 } from '../../../api/index.ts';
 import type { CloudFacts } from '../facts.ts';
 import { controlPlaneName } from '../names.ts';
-import { referenceTo } from './reference.ts';
 import { type ExpandedObject, type Maker, templateName } from './naming.ts';
 import { kubeletLabels } from './node-labels.ts';
 import { packagesFor } from './packages.ts';
+import { referenceTo } from './reference.ts';
 
 const everyAddress = [{ name: 'bind-address', value: '0.0.0.0' }];
 

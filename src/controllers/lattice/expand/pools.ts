@@ -11,10 +11,10 @@ import {
 } from '../../../api/index.ts';
 import type { CloudFacts } from '../facts.ts';
 import { kubeadmWorkers } from './kubeadm.ts';
-import { referenceTo } from './reference.ts';
 import { machineTemplate } from './machine-template.ts';
 import type { ExpandedObject, Maker } from './naming.ts';
 import { machineLabels } from './node-labels.ts';
+import { referenceTo } from './reference.ts';
 import { rke2Workers } from './rke2.ts';
 
 /** The three objects of a pool of workers. */

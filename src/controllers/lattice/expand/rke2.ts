@@ -6,9 +6,9 @@ import {
 } from '../../../api/index.ts';
 import type { JsonObject, KubeObject, Resource } from '../../../machinery/index.ts';
 import { controlPlaneName } from '../names.ts';
-import { referenceTo } from './reference.ts';
 import { type ExpandedObject, type Maker, templateName } from './naming.ts';
 import { kubeletLabels } from './node-labels.ts';
+import { referenceTo } from './reference.ts';
 
 interface Rke2Object extends KubeObject {
   spec: JsonObject;

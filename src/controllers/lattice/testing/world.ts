@@ -128,7 +128,7 @@ export async function createLatticeWorld(
       }),
     async pass(ms) {
       await clock.advance(ms);
-      await settle(clock);
+      await settle();
     },
     async stop() {
       stop.abort();

@@ -77,7 +77,8 @@ describe('kubeadm on a machine', () => {
   });
 
   it('comes with packages whose key was downloaded', async () => {
-    const key = 'curl -fsSL -o /etc/apt/k.asc https://pkgs.k8s.io/core:/stable:/v1.33/deb/Release.key && cat /etc/apt/k.asc';
+    const key =
+      'curl -fsSL -o /etc/apt/k.asc https://pkgs.k8s.io/core:/stable:/v1.33/deb/Release.key && cat /etc/apt/k.asc';
     expect((await on('Ubuntu 22.04', key)).said).toContain('BEGIN PGP PUBLIC KEY BLOCK');
   });
 
