@@ -13,6 +13,8 @@ import {
   Namespaces,
   OpenStackClusters,
   OpenStackMachineTemplates,
+  RKE2ConfigTemplates,
+  RKE2ControlPlanes,
   type Secret,
   Secrets,
 } from '../../api/index.ts';
@@ -68,6 +70,7 @@ export function latticeClusterController(dependencies: LatticeDependencies): Con
     name: 'lattice-cluster',
     for: LatticeClusters,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
+    groupOf: ({ name }) => name,
     setup(informers) {
       informers.informer(MachineSets);
     },
@@ -77,6 +80,8 @@ export function latticeClusterController(dependencies: LatticeDependencies): Con
       watchOwned(MachineDeployments, LatticeClusters, owned),
       watchOwned(ClusterResourceSets, LatticeClusters, owned),
       watchOwned(KubeadmControlPlanes, LatticeClusters, owned),
+      watchOwned(RKE2ControlPlanes, LatticeClusters, owned),
+      watchOwned(RKE2ConfigTemplates, LatticeClusters, drift),
       watchOwned(KubeadmConfigTemplates, LatticeClusters, drift),
       watchOwned(OpenStackClusters, LatticeClusters, drift),
       watchOwned(OpenStackMachineTemplates, LatticeClusters, drift),

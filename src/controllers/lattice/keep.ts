@@ -9,6 +9,7 @@ import {
   latticeSettings,
   MachineDeployments,
   OpenStackMachineTemplates,
+  RKE2ConfigTemplates,
 } from '../../api/index.ts';
 import type { KubeObject, Resource } from '../../machinery/index.ts';
 import { CloudConfigError, isOpenStackError } from '../../openstack/index.ts';
@@ -35,6 +36,7 @@ const removable: readonly Resource<KubeObject>[] = [
   MachineDeployments,
   OpenStackMachineTemplates,
   KubeadmConfigTemplates,
+  RKE2ConfigTemplates,
 ];
 
 /** Why a pass went no further. */
@@ -93,7 +95,7 @@ class ClusterKeep {
       if (!(error instanceof Halt)) throw error;
       halt = error;
     }
-    return await this.#observe(settings, { halt, heldPools });
+    return this.#observe(settings, { halt, heldPools });
   }
 
   #say(type: string, verdict: Verdict): void {
@@ -206,10 +208,10 @@ class ClusterKeep {
   }
 
   /** A cluster that was made goes by what is seen of it, also when something about it has to be looked at. */
-  async #observe(
+  #observe(
     settings: LatticeSettings,
     { halt, heldPools }: { halt: Halt | undefined; heldPools: string | undefined },
-  ): Promise<Result> {
+  ): Result {
     const { cache, clock } = this.#context;
     const name = this.#draft.metadata.name ?? '';
     const isMade = cache.lister(Clusters).get({ namespace: latticeNamespace(name), name }) !== undefined;
@@ -219,7 +221,7 @@ class ClusterKeep {
       }
       return this.#stop(halt);
     }
-    const plane = await readPlane(this.#context, name, settings);
+    const plane = readPlane(cache, name, settings);
     const [first] = observe(this.#draft, settings, { cache, plane, heldPools, nowMs: clock.now() });
     const isReady = first === undefined;
     const message = [halt?.message, first].filter((text) => text !== undefined).join('; ');

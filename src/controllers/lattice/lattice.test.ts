@@ -12,6 +12,8 @@ import {
   Namespaces,
   OpenStackClusters,
   OpenStackMachineTemplates,
+  RKE2ConfigTemplates,
+  RKE2ControlPlanes,
   Secrets,
 } from '../../api/index.ts';
 import { getCondition, type JsonObject, type KubeObject, must, type Resource } from '../../machinery/index.ts';
@@ -275,10 +277,13 @@ describe('a LatticeCluster', () => {
     expect((await world.find(Namespaces, { name: 'capi-taken' }))?.metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('says that no controllers of rke2 are there, while they are not', async () => {
+  it('becomes the objects of rke2, too', async () => {
     await world.create('rke', (spec) => Object.assign(spec.provider.kubernetes, { bootstrap: 'rke2' }));
-    await untilPhase('rke', 'Failed');
-    expect(saysOf(await world.cluster('rke'), 'ObjectsApplied')).toContain('RKE2ControlPlane rke-control-plane');
+    await untilPhase('rke', 'Provisioning');
+    expect(await namesOf(RKE2ControlPlanes, 'capi-rke')).toEqual(['rke-control-plane']);
+    const [template] = await world.list(RKE2ConfigTemplates, 'capi-rke');
+    const [deployment] = await world.list(MachineDeployments, 'capi-rke');
+    expect(deployment?.spec.template.spec.bootstrap.configRef?.name).toBe(template?.metadata.name);
   });
 
   it('says that nobody acts on another provider', async () => {

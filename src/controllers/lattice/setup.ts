@@ -19,6 +19,8 @@ export interface LatticeControllersOptions {
   sessions?: SessionPool;
   /** which clouds may be asked; default: any */
   peers?: PeerPolicy;
+  /** asked before each request, see the fence of managers */
+  permit?: () => void;
   /** handle only objects whose label `cluster.x-k8s.io/watch-filter` has this value */
   watchFilter?: string;
   /** keys reconciled at the same time; default 4 */
@@ -30,8 +32,8 @@ export function setupLatticeControllers(
   manager: Manager,
   options: LatticeControllersOptions,
 ): { close(): Promise<void> } {
-  const { client, clock, random, charts, peers, watchFilter, concurrency } = options;
-  const sessions = options.sessions ?? controllerSessions({ clock, random, ...(peers && { peers }) });
+  const { client, clock, random, charts, peers, permit, watchFilter, concurrency } = options;
+  const sessions = options.sessions ?? controllerSessions({ clock, random, ...(peers && { peers }), ...(permit && { permit }) });
   manager.add(
     latticeClusterController({
       cache: manager.reader,

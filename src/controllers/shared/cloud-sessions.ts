@@ -24,6 +24,8 @@ export function controllerSessions(options: {
   transport?: Transport;
   /** which clouds may be asked on the word of a tenant; default: any */
   peers?: PeerPolicy;
+  /** asked before each request; throws when none may leave any more */
+  permit?: () => void;
 }): SessionPool {
   return createSessionPool({ ...options, patience: controllerPatience, maxTimeoutMs });
 }

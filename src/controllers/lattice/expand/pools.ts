@@ -15,7 +15,7 @@ import { machineTemplate } from './machine-template.ts';
 import type { ExpandedObject, Maker } from './naming.ts';
 import { machineLabels } from './node-labels.ts';
 import { referenceTo } from './reference.ts';
-import { rke2Workers } from './rke2.ts';
+import { rke2Version, rke2Workers } from './rke2.ts';
 
 /** The three objects of a pool of workers. */
 export function poolObjects(
@@ -50,7 +50,7 @@ function deployment(
       metadata: { labels: { ...machineLabels(pool), ...selected, [clusterNameLabel]: maker.cluster } },
       spec: {
         clusterName: maker.cluster,
-        version: settings.version,
+        version: settings.bootstrap === 'rke2' ? rke2Version(settings.version) : settings.version,
         bootstrap: { configRef: referenceTo(config) },
         infrastructureRef: referenceTo(servers),
         ...(zone !== undefined && { failureDomain: zone }),

@@ -1,34 +1,15 @@
 import {
-  bootstrapGroup,
-  controlPlaneGroup,
   type LatticePoolSettings,
   type LatticeSettings,
+  type RKE2ConfigSpec,
+  RKE2ConfigTemplates,
+  type RKE2ControlPlane,
+  RKE2ControlPlanes,
 } from '../../../api/index.ts';
-import type { JsonObject, KubeObject, Resource } from '../../../machinery/index.ts';
 import { controlPlaneName } from '../names.ts';
 import { type ExpandedObject, type Maker, templateName } from './naming.ts';
 import { kubeletLabels } from './node-labels.ts';
 import { referenceTo } from './reference.ts';
-
-interface Rke2Object extends KubeObject {
-  spec: JsonObject;
-}
-
-export const rke2ControlPlanes: Resource<Rke2Object> = {
-  group: controlPlaneGroup,
-  version: 'v1beta1',
-  kind: 'RKE2ControlPlane',
-  plural: 'rke2controlplanes',
-  namespaced: true,
-};
-
-const configTemplates: Resource<Rke2Object> = {
-  group: bootstrapGroup,
-  version: 'v1beta1',
-  kind: 'RKE2ConfigTemplate',
-  plural: 'rke2configtemplates',
-  namespaced: true,
-};
 
 /** Nodes learn their provider ids from the cloud controller: user data of rke2 has no place for the id of the server. */
 const kubelet = { extraArgs: ['cloud-provider=external'] };
@@ -41,22 +22,21 @@ const cipherSuites = [
   'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
 ].join(',');
 
-/** `v1.32.0` is the first build for that release of Kubernetes. */
-const rke2Version = (version: string): string => (version.includes('+') ? version : `${version}+rke2r1`);
+/** The first build for a release of Kubernetes, unless another is asked for. */
+export const rke2Version = (version: string): string => (version.includes('+') ? version : `${version}+rke2r1`);
 
-function machineContent({ sshAuthorizedKeys }: LatticeSettings): JsonObject {
+function machineContent({ sshAuthorizedKeys }: LatticeSettings): RKE2ConfigSpec {
   if (sshAuthorizedKeys.length === 0) return {};
   const content = `${sshAuthorizedKeys.join('\n')}\n`;
   return { files: [{ path: '/root/.ssh/authorized_keys', owner: 'root:root', permissions: '0600', content }] };
 }
 
 export function rke2ControlPlane(maker: Maker, settings: LatticeSettings, template: ExpandedObject): ExpandedObject {
-  const { apiGroup, ...reference } = referenceTo(template);
-  const spec: JsonObject = {
+  const spec: RKE2ControlPlane['spec'] = {
     replicas: settings.controlPlane.replicas,
     version: rke2Version(settings.version),
     registrationMethod: 'control-plane-endpoint',
-    machineTemplate: { infrastructureRef: { ...reference, apiVersion: `${apiGroup}/${template.resource.version}` } },
+    machineTemplate: { spec: { infrastructureRef: referenceTo(template) } },
     agentConfig: { kubelet },
     serverConfig: {
       cni: 'none',
@@ -68,7 +48,7 @@ export function rke2ControlPlane(maker: Maker, settings: LatticeSettings, templa
     rolloutStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } },
     ...machineContent(settings),
   };
-  return maker.make(rke2ControlPlanes, controlPlaneName(maker.cluster), { spec });
+  return maker.make(RKE2ControlPlanes, controlPlaneName(maker.cluster), { spec });
 }
 
 export function rke2Workers(
@@ -77,19 +57,14 @@ export function rke2Workers(
   { base, pool }: { base: string; pool: LatticePoolSettings },
 ): ExpandedObject {
   const { taints = [] } = pool.pool;
-  const spec: JsonObject = {
-    template: {
-      spec: {
-        ...machineContent(settings),
-        agentConfig: {
-          kubelet,
-          nodeLabels: kubeletLabels(pool),
-          ...(taints.length > 0 && {
-            nodeTaints: taints.map(({ key, value = '', effect }) => `${key}=${value}:${effect}`),
-          }),
-        },
-      },
+  const config: RKE2ConfigSpec = {
+    ...machineContent(settings),
+    agentConfig: {
+      kubelet,
+      nodeLabels: kubeletLabels(pool),
+      ...(taints.length > 0 && { nodeTaints: taints.map(({ key, value = '', effect }) => `${key}=${value}:${effect}`) }),
     },
   };
-  return maker.make(configTemplates, templateName(base, spec), { spec }, pool.id);
+  const spec = { template: { spec: config } };
+  return maker.make(RKE2ConfigTemplates, templateName(base, spec), { spec }, pool.id);
 }
