@@ -9,6 +9,7 @@ const clusters = [
   'test/e2e/guide-001',
   'test/e2e/guide-002',
   'test/e2e/guide-003',
+  'test/e2e/guide-004',
   'test/e2e/guides',
   'test/e2e/hosted',
   'test/e2e/move',

@@ -53,6 +53,16 @@ const examples: readonly { folder: string; template: string; values: Readonly<Re
     template: 'cluster-template-stack.yaml',
     values: { CLUSTER_NAME: 'stacked', CLUSTER_STACK_OBJECT: 'hosted', OPENSTACK_NODE_MACHINE_FLAVOR: 'SCS-2V-4' },
   },
+  {
+    folder: 'lattice-cluster',
+    template: 'cluster-template-lattice.yaml',
+    values: {
+      CLUSTER_NAME: 'lattice',
+      OPENSTACK_IMAGE_NAME: 'Ubuntu 24.04',
+      OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR: 'm1.large',
+      OPENSTACK_NODE_MACHINE_FLAVOR: 'b2-7',
+    },
+  },
 ];
 
 /** The examples by their paths below examples/. What stands above the first object is written by hand, and stays. */

@@ -69,6 +69,8 @@ import { joinTokenRequestKind, k0smotronClusterKind } from './k0smotron/kinds.ts
 import type { JoinTokenRequest, K0smotronCluster } from './k0smotron/types.ts';
 import { dataStoreKind, kubeconfigGeneratorKind, tenantControlPlaneKind } from './kamaji/kinds.ts';
 import type { DataStore, KubeconfigGenerator, TenantControlPlane } from './kamaji/types.ts';
+import { latticeClusterKind } from './lattice/kinds.ts';
+import type { LatticeCluster } from './lattice/types.ts';
 import { imageKind } from './orc/kinds.ts';
 import type { Image } from './orc/types.ts';
 import { extensionConfigKind } from './runtime/kinds.ts';
@@ -105,6 +107,7 @@ export type * from './controlplane/types.ts';
 export { gatewayGroup } from './gateway/common-schema.ts';
 export * from './gateway/reference-grant.ts';
 export type * from './gateway/types.ts';
+export { isUuid } from './infrastructure/alpha-values.ts';
 export { hasNoServer, isUnresolved, openPartsOf, ownerMarkAnnotation } from './infrastructure/corrections.ts';
 export * from './infrastructure/group.ts';
 export type * from './infrastructure/types.ts';
@@ -119,6 +122,10 @@ export { kamajiGroup } from './kamaji/kinds.ts';
 export type * from './kamaji/types.ts';
 export { conversionDataAnnotation } from './kind/conversion.ts';
 export { coreTypeNameOf } from './kind/core-type.ts';
+export * from './lattice/group.ts';
+export { nodeLabelWay } from './lattice/node-labels.ts';
+export * from './lattice/settings.ts';
+export type * from './lattice/types.ts';
 export * from './not-acted-on.ts';
 export type * from './orc/types.ts';
 export { injectCaAnnotation } from './runtime/admission.ts';
@@ -181,6 +188,7 @@ export const ownDefinitions: readonly ResourceDefinition[] = [
   openStackClusterStackReleaseKind.definition,
   openStackClusterStackReleaseTemplateKind.definition,
   openStackNodeImageReleaseKind.definition,
+  latticeClusterKind.definition,
 ];
 
 // Handles for typed clients, in the hub version.
@@ -243,3 +251,4 @@ export const OpenStackClusterStackReleases: Resource<OpenStackClusterStackReleas
 export const OpenStackClusterStackReleaseTemplates: Resource<OpenStackClusterStackReleaseTemplate> =
   openStackClusterStackReleaseTemplateKind.resource;
 export const OpenStackNodeImageReleases: Resource<OpenStackNodeImageRelease> = openStackNodeImageReleaseKind.resource;
+export const LatticeClusters: Resource<LatticeCluster> = latticeClusterKind.resource;

@@ -188,6 +188,10 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     ],
   }),
   ...names('label', 'user', {
+    'lattice.dev/cluster': [
+      'namespace of a LatticeCluster, and its objects',
+      'Name of the LatticeCluster. On a namespace that was there before it says that the cluster may use it.',
+    ],
     'cluster.x-k8s.io/drain': ['Pods of a workload cluster', 'skip or wait-completed: how a drain treats the Pod.'],
     'cluster.x-k8s.io/interruptible': [
       'infrastructure machines and Nodes',
@@ -199,6 +203,10 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     ],
   }),
   ...names('annotation', 'capstan', {
+    'lattice.dev/made-for': [
+      'namespace of a LatticeCluster',
+      'UID of the LatticeCluster the namespace was made for, and is deleted with.',
+    ],
     'stacks.capstan.dev/digest': [
       'ClusterStackRelease',
       'Digest of the files that were used first. The release is held to it; removing it takes the release as it is now.',
@@ -325,6 +333,9 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'Lease of a process that shares the work',
       'Those with the same value share the same clusters.',
     ],
+    'lattice.dev/environment': ['Cluster of a LatticeCluster', 'Its spec.environment.'],
+    'lattice.dev/pool': ['Nodes of a LatticeCluster', 'Id of the pool of workers.'],
+    'lattice.dev/region': ['Cluster of a LatticeCluster', 'Its spec.region.'],
     'topology.cluster.x-k8s.io/deployment-name': [
       'objects of workers of a topology',
       'Name of the workers in the topology.',
@@ -390,6 +401,7 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     'jointokenrequests.k0smotron.io/finalizer': ['JoinTokenRequest', 'The token is revoked first.'],
     'k0smotron.io/finalizer': ['Cluster of k0smotron.io', 'The Pods of the control plane are deleted first.'],
     'kamaji.clastix.io/TenantControlPlane': ['DataStore', 'A TenantControlPlane uses it.'],
+    'lattice.dev/unpivot': ['LatticeCluster', 'Its Cluster and what is in the cloud are deleted first.'],
     'openstack.k-orc.cloud/image': ['Image', 'The image in the cloud is deleted first, if it was made for the object.'],
     'openstackfloatingippool.infrastructure.cluster.x-k8s.io/delete-floating-ip': [
       'IPAddress',

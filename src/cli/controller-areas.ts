@@ -9,6 +9,7 @@ export const controllerAreas = [
   'control-plane',
   'addons',
   'stacks',
+  'lattice',
   'images',
 ] as const;
 

@@ -45,6 +45,7 @@ const rules: NonNullable<ClusterRole['rules']> = [
       'runtime.cluster.x-k8s.io',
       'k0smotron.io',
       'kamaji.clastix.io',
+      'lattice.dev',
     ],
     resources: ['*'],
     verbs: everything,
@@ -67,8 +68,8 @@ const rules: NonNullable<ClusterRole['rules']> = [
   { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: reading },
   // who is behind the Service of a runtime extension
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: reading },
-  // data stores of Kamaji that are run here live in a namespace of their own
-  { apiGroups: [''], resources: ['namespaces'], verbs: [...reading, 'create'] },
+  // data stores of Kamaji that are run here live in a namespace of their own, and so does each LatticeCluster
+  { apiGroups: [''], resources: ['namespaces'], verbs: [...reading, 'create', 'delete'] },
   { apiGroups: [''], resources: ['nodes'], verbs: reading },
   { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update', 'get'] },
   { apiGroups: ['openstack.k-orc.cloud'], resources: ['images', 'images/status'], verbs: everything },

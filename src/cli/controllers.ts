@@ -18,6 +18,7 @@ import {
   setupClusterControllers,
   setupControlPlaneControllers,
   setupInfrastructureControllers,
+  setupLatticeControllers,
   setupRuntimeExtensions,
   setupStackControllers,
   setupTopologyControllers,
@@ -33,6 +34,7 @@ import {
   systemRandom,
 } from '../machinery/index.ts';
 import { createManager, type Logger, type Manager, type RuntimeMetrics } from '../runtime/index.ts';
+import { builtInChart, builtInChartVersions } from './built-in-charts.ts';
 import type { ControllerArea } from './controller-areas.ts';
 import { controllersUser, ensureControllerIdentity } from './controller-identity.ts';
 import { ensureMachinePoolKind } from './machine-pool-kind.ts';
@@ -235,14 +237,17 @@ export function addControllers(manager: Manager, options: AddedControllersOption
     });
   }
   const kinds = { clusters: areas.has('infrastructure'), images: areas.has('images') };
-  if (kinds.clusters || kinds.images) {
-    const infrastructure = setupInfrastructureControllers(manager, {
-      ...common,
-      peers,
-      kinds,
-      workloads: shared.workloads,
-    });
-    closes.push(() => infrastructure.close());
+  const infrastructure =
+    kinds.clusters || kinds.images
+      ? setupInfrastructureControllers(manager, { ...common, peers, kinds, workloads: shared.workloads })
+      : undefined;
+  if (infrastructure) closes.push(() => infrastructure.close());
+  // they are outside of namespaces, and so are the namespaces they make
+  if (areas.has('lattice') && namespace === undefined) {
+    const charts = { versions: builtInChartVersions, files: builtInChart };
+    const sessions = infrastructure && { sessions: infrastructure.sessions };
+    const lattice = setupLatticeControllers(manager, { ...common, ...sessions, peers, charts });
+    closes.push(() => lattice.close());
   }
   const { prices } = options;
   if (prices && areas.has('cluster') && kinds.clusters) showCosts(options.metrics.registry, manager.reader, prices);

@@ -21,6 +21,7 @@ export {
   removeResources,
 } from './infrastructure/audit/index.ts';
 export { setupInfrastructureControllers } from './infrastructure/index.ts';
+export { setupLatticeControllers } from './lattice/index.ts';
 export { cancelMove, type MoveOptions, moveNamespace, planMove, titleOf } from './move/index.ts';
 export {
   type BuiltInHookHandler,

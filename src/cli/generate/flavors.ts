@@ -77,6 +77,13 @@ export const flavors: readonly Flavor[] = [
     image: 'none',
     authorityFile: '/etc/openstack/cacert',
   },
+  {
+    name: 'lattice',
+    description: 'a LatticeCluster: one object, with its add-ons, on a stock Ubuntu',
+    template: 'cluster-template-lattice.yaml',
+    presets: {},
+    image: 'ubuntu',
+  },
 ];
 
 const usualFlavor = 'kubeadm';

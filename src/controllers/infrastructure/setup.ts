@@ -1,17 +1,11 @@
 import type { Client } from '../../client/index.ts';
 import type { Clock, PeerPolicy, Random } from '../../machinery/index.ts';
-import {
-  createObserverPool,
-  createSessionPool,
-  type ObserverPool,
-  type SessionPool,
-  type Transport,
-} from '../../openstack/index.ts';
+import { createObserverPool, type ObserverPool, type SessionPool, type Transport } from '../../openstack/index.ts';
 import type { Manager } from '../../runtime/index.ts';
-import type { WorkloadClusters } from '../shared/index.ts';
+import { controllerSessions, type WorkloadClusters } from '../shared/index.ts';
 import { openStackClusterController } from './cluster/cluster-controller.ts';
 import { type Clouds, createClouds } from './common/clouds.ts';
-import { controllerPatience, type InfrastructureDependencies } from './common/dependencies.ts';
+import type { InfrastructureDependencies } from './common/dependencies.ts';
 import { openStackFloatingIpPoolController } from './floating-ip-pool/floating-ip-pool-controller.ts';
 import { type FetchContent, fetchOverHttp } from './image/fetch-content.ts';
 import { imageController } from './image/image-controller.ts';
@@ -19,9 +13,6 @@ import { openStackMachineController } from './machine/machine-controller.ts';
 import { createLookupCache } from './server/lookup-cache.ts';
 import { openStackServerController } from './server/server-controller.ts';
 import { openStackMachineTemplateController } from './template/template-controller.ts';
-
-/** Whatever a tenant's clouds.yaml says: nobody waits longer for one answer. */
-const maxTimeoutMs = 5 * 60_000;
 
 export interface InfrastructureControllersOptions {
   /** the management API */
@@ -54,6 +45,7 @@ export interface InfrastructureControllersOptions {
 /** What others may share with these controllers. */
 export interface InfrastructureControllers {
   clouds: Clouds;
+  sessions: SessionPool;
   /** ends what was made here: polls and connections */
   close(): Promise<void>;
 }
@@ -66,11 +58,9 @@ export function setupInfrastructureControllers(
   const { client, clock, random, transport, namespace } = options;
   const sessions =
     options.sessions ??
-    createSessionPool({
+    controllerSessions({
       clock,
       random,
-      patience: controllerPatience,
-      maxTimeoutMs,
       ...(transport && { transport }),
       ...(options.peers && { peers: options.peers }),
       ...(options.permit && { permit: options.permit }),
@@ -108,6 +98,7 @@ export function setupInfrastructureControllers(
   }
   return {
     clouds,
+    sessions,
     async close() {
       if (!options.observers) observers.close();
       if (!options.sessions) await sessions.close();

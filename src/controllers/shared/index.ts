@@ -12,6 +12,7 @@ export * from './apply-once.ts';
 export * from './bootstrap-token.ts';
 export * from './clone-template.ts';
 export * from './cloud-credentials.ts';
+export * from './cloud-sessions.ts';
 export * from './cloud-texts.ts';
 export * from './cluster-certificates/index.ts';
 export * from './cluster-changes.ts';

@@ -157,11 +157,14 @@ describe('capstan generate cluster', () => {
     expect(await capstan(['generate', 'cluster', 'red', '--flavor', 'none'], { env })).toMatchObject({ code: 2 });
   });
 
-  it.each(['k0smotron', 'kamaji', 'hosted', 'stack', 'without-lb'])('lists the variables of %s', async (flavor) => {
-    const { stdout } = await capstan(['generate', 'cluster', 'red', '-f', flavor, '--list-variables'], { env });
-    expect(stdout).toMatch(/^Required Variables:\n {2}- CLUSTER_NAME\n {2}- KUBERNETES_VERSION\n/);
-    expect(stdout).toMatch(/- WORKER_MACHINE_COUNT +\(defaults to 2\)/);
-  });
+  it.each(['k0smotron', 'kamaji', 'hosted', 'stack', 'lattice', 'without-lb'])(
+    'lists the variables of %s',
+    async (flavor) => {
+      const { stdout } = await capstan(['generate', 'cluster', 'red', '-f', flavor, '--list-variables'], { env });
+      expect(stdout).toMatch(/^Required Variables:\n {2}- CLUSTER_NAME\n {2}- KUBERNETES_VERSION\n/);
+      expect(stdout).toMatch(/- WORKER_MACHINE_COUNT +\(defaults to 2\)/);
+    },
+  );
 
   it('fills in a template of the user: from a file, standard input, an address', async () => {
     const template = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "\${CLUSTER_NAME}"}\ndata: {a: "\${A:=b}", dollar: $$x}\n`;

@@ -1,6 +1,5 @@
 import type { Client } from '../../../client/index.ts';
 import type { Clock, Random } from '../../../machinery/index.ts';
-import type { Patience } from '../../../openstack/index.ts';
 import type { CacheReader } from '../../../runtime/index.ts';
 import type { WorkloadClusters } from '../../shared/index.ts';
 import type { LookupCache } from '../server/lookup-cache.ts';
@@ -29,15 +28,3 @@ export interface InfrastructureDependencies {
 }
 
 export const defaultConcurrency = 10;
-
-/**
- * A worker is never held up by one cloud: what needs a longer pause than a hiccup is left to the queue, and a busy load
- * balancer to the event that says it is free.
- */
-export const controllerPatience: Patience = {
-  attempts: 2,
-  firstPauseMs: 200,
-  longestPauseMs: 500,
-  longestRetryAfterMs: 1_000,
-  immutableMs: 0,
-};

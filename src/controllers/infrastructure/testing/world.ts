@@ -34,9 +34,9 @@ import {
 } from '../../../simulator/index.ts';
 import { memoryEngine } from '../../../store/index.ts';
 import { setupClusterControllers } from '../../cluster/index.ts';
-import { ownerReference } from '../../shared/index.ts';
+import { controllerPatience, ownerReference } from '../../shared/index.ts';
 import { createClouds } from '../common/clouds.ts';
-import { controllerPatience, type InfrastructureDependencies } from '../common/dependencies.ts';
+import type { InfrastructureDependencies } from '../common/dependencies.ts';
 
 export const by: { fieldManager: string } = { fieldManager: 'test' };
 

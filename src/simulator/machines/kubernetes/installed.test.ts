@@ -76,6 +76,12 @@ describe('kubeadm on a machine', () => {
     expect(version).toBe('v1.33.4');
   });
 
+  it('comes with packages whose key was downloaded', async () => {
+    const key =
+      'curl -fsSL -o /etc/apt/k.asc https://pkgs.k8s.io/core:/stable:/v1.33/deb/Release.key && cat /etc/apt/k.asc';
+    expect((await on('Ubuntu 22.04', key)).said).toContain('BEGIN PGP PUBLIC KEY BLOCK');
+  });
+
   it('comes with a download', async () => {
     const url = 'https://dl.k8s.io/release/v1.32.7/bin/linux/amd64/kubeadm';
     const script = `curl -Lo /usr/local/bin/kubeadm ${url}; chmod +x /usr/local/bin/kubeadm; kubeadm version`;

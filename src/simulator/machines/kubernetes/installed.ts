@@ -55,8 +55,11 @@ function repositoryMinor({ disk }: RunningMachine): string | undefined {
   return undefined;
 }
 
-/** `https://dl.k8s.io/release/v1.33.1/bin/linux/amd64/kubeadm` */
+/** `https://dl.k8s.io/release/v1.33.1/bin/linux/amd64/kubeadm`, `https://pkgs.k8s.io/core:/stable:/v1.33/deb/Release.key` */
 export function downloadKubernetes(url: URL): string | undefined {
+  if (/^\/core:\/stable:\/v1\.\d{1,2}\/(?:deb\/Release\.key|rpm\/repodata\/repomd\.xml\.key)$/.test(url.pathname)) {
+    return '-----BEGIN PGP PUBLIC KEY BLOCK-----\nsimulated\n-----END PGP PUBLIC KEY BLOCK-----\n';
+  }
   const [, version, name = ''] = /\/(v\d+\.\d+\.\d+)\/bin\/linux\/\w+\/(\w+)$/.exec(url.pathname) ?? [];
   return version !== undefined && programs.has(name) ? simulatedBinary(name, version) : undefined;
 }

@@ -1,0 +1,120 @@
+import { withLeadingV } from '../../machinery/index.ts';
+import type {
+  LatticeBootstrap,
+  LatticeCluster,
+  LatticeControlPlaneNodes,
+  LatticeRootVolume,
+  LatticeWorkerPool,
+} from './types.ts';
+
+/** What one kind of machine of a LatticeCluster is made with. */
+export interface LatticeMachineSettings {
+  readonly flavor: string;
+  readonly rootVolume: LatticeRootVolume | undefined;
+  readonly zone: string | undefined;
+}
+
+export interface LatticePoolSettings extends LatticeMachineSettings {
+  readonly id: string;
+  readonly pool: LatticeWorkerPool;
+  /** both bounds are there: an autoscaler owns the number of nodes */
+  readonly bounds: { readonly min: number; readonly max: number } | undefined;
+}
+
+/** A LatticeCluster on OpenStack, whatever spelling it was written in. */
+export interface LatticeSettings {
+  /** with a leading v */
+  readonly version: string;
+  readonly bootstrap: LatticeBootstrap;
+  readonly certSANs: readonly string[];
+  /** id or name */
+  readonly externalNetwork: string;
+  readonly image: string;
+  readonly sshKey: string;
+  readonly sshAuthorizedKeys: readonly string[];
+  readonly cloudName: string;
+  readonly secret: { readonly namespace: string; readonly name: string };
+  readonly dnsNameservers: readonly string[];
+  readonly nodeCidr: string;
+  readonly loadBalancerFlavor: string | undefined;
+  readonly managedSecurityGroups: boolean;
+  readonly allowAllInClusterTraffic: boolean;
+  readonly controlPlane: LatticeMachineSettings & { readonly replicas: number };
+  /** by id */
+  readonly pools: readonly LatticePoolSettings[];
+}
+
+export const latticeDefaults = {
+  bootstrap: 'kubeadm',
+  cloudName: 'openstack',
+  secret: { namespace: 'capo-system', name: 'openstack-cloud-config' },
+  /** of credentialsSecretRef alone */
+  credentialsNamespace: 'lattice-system',
+  dnsNameservers: ['8.8.8.8', '8.8.4.4'],
+  nodeCidr: '10.6.0.0/24',
+  podCidr: '192.168.0.0/16',
+  serviceCidr: '10.128.0.0/12',
+} as const;
+
+export function controlPlaneNodes(value: number | LatticeControlPlaneNodes): LatticeControlPlaneNodes {
+  return typeof value === 'number' ? { replicas: value } : value;
+}
+
+/** The settings of a LatticeCluster; undefined where its provider is another than OpenStack. */
+export function latticeSettings({ spec }: LatticeCluster): LatticeSettings | undefined {
+  const { openstack } = spec.provider.config;
+  if (openstack === undefined) return undefined;
+  const { kubernetes } = spec.provider;
+  const plane = controlPlaneNodes(spec.nodes.controlPlane);
+  return {
+    version: withLeadingV(kubernetes.version),
+    bootstrap: kubernetes.bootstrap ?? latticeDefaults.bootstrap,
+    certSANs: kubernetes.certSANs ?? [],
+    externalNetwork: openstack.externalNetworkId ?? openstack.externalNetwork ?? '',
+    image: openstack.imageName,
+    sshKey: openstack.sshKeyName,
+    sshAuthorizedKeys: openstack.sshAuthorizedKeys ?? [],
+    cloudName: openstack.cloudName ?? latticeDefaults.cloudName,
+    secret: secretOf(spec.provider.credentialsSecretRef, openstack.secretRef),
+    dnsNameservers: openstack.dnsNameservers ?? latticeDefaults.dnsNameservers,
+    nodeCidr: openstack.nodeCidr ?? latticeDefaults.nodeCidr,
+    loadBalancerFlavor: openstack.apiServerLoadBalancerFlavor,
+    managedSecurityGroups: openstack.managedSecurityGroups ?? true,
+    allowAllInClusterTraffic: openstack.allowAllInClusterTraffic ?? false,
+    controlPlane: {
+      replicas: plane.replicas,
+      flavor: plane.instanceType?.name ?? openstack.cpFlavor ?? '',
+      rootVolume: plane.rootVolume ?? volumeOf(openstack.cpRootVolumeSizeGb, openstack.cpRootVolumeType),
+      zone: openstack.cpAvailabilityZone,
+    },
+    pools: Object.entries(spec.nodes.workerPools ?? {})
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([id, pool]) => ({
+        id,
+        pool,
+        flavor: pool.instanceType?.name ?? openstack.workerFlavor ?? '',
+        rootVolume: pool.rootVolume ?? volumeOf(openstack.workerRootVolumeSizeGb, openstack.workerRootVolumeType),
+        zone: openstack.workerAvailabilityZone,
+        bounds: pool.min !== undefined && pool.max !== undefined ? { min: pool.min, max: pool.max } : undefined,
+      })),
+  };
+}
+
+function secretOf(
+  provider: { name: string; namespace?: string } | undefined,
+  openstack: { name: string; namespace?: string } | undefined,
+): LatticeSettings['secret'] {
+  if (openstack) return { namespace: openstack.namespace ?? latticeDefaults.secret.namespace, name: openstack.name };
+  if (provider) return { namespace: provider.namespace ?? latticeDefaults.credentialsNamespace, name: provider.name };
+  return latticeDefaults.secret;
+}
+
+function volumeOf(sizeGb: number | undefined, type: string | undefined): LatticeRootVolume | undefined {
+  return sizeGb === undefined ? undefined : { sizeGb, ...(type !== undefined && { type }) };
+}
+
+/** Where the objects of a LatticeCluster are. */
+export const latticeNamespace = (name: string): string => `capi-${name}`;
+
+/** The name that MachineDeployments of a pool, and what belongs to them, begin with. */
+export const latticePoolName = (cluster: string, pool: string): string => `${cluster}-pool-${pool}`;

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { type LatticeSettings, type Secret, Secrets } from '../../../api/index.ts';
+import { ignoreNotFound } from '../../../machinery/index.ts';
+import { type CloudConfig, cloudFromText } from '../../../openstack/index.ts';
+import type { ReconcileContext } from '../../../runtime/index.ts';
+import { type CloudTexts, cloudCaKey, cloudsYamlKey, cloudTexts, credentialText } from '../../shared/index.ts';
+
+/** The cloud of a LatticeCluster, and the credentials that open it. */
+export interface CloudCredentials {
+  readonly config: CloudConfig;
+  readonly texts: CloudTexts;
+  /** what is copied beside the objects of the cluster: nothing else of the Secret is their business */
+  readonly data: Readonly<Record<string, string>>;
+  /** of the content */
+  readonly digest: string;
+}
+
+/** Reads the Secret a LatticeCluster names. Throws CredentialsError or CloudConfigError with the cure. */
+export async function readCredentials(
+  { client, signal }: ReconcileContext,
+  { secret: key, cloudName }: LatticeSettings,
+): Promise<CloudCredentials> {
+  const secret: Secret | undefined = await client.get(Secrets, key, { signal }).catch(ignoreNotFound);
+  const { cloudsYaml, ca, source } = credentialText(key, secret);
+  const config = await cloudFromText({ text: cloudsYaml, source, cloud: cloudName, ...(ca !== undefined && { ca }) });
+  const data = Object.fromEntries(
+    [cloudsYamlKey, cloudCaKey].flatMap((name) => {
+      const value = secret?.data?.[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  const digest = createHash('sha256')
+    .update(JSON.stringify([data, cloudName]))
+    .digest('hex');
+  return { config, texts: cloudTexts(config), data, digest };
+}

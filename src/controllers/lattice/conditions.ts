@@ -1,0 +1,13 @@
+/** Conditions of a LatticeCluster. */
+export const latticeConditions = {
+  ready: 'Ready',
+  authenticated: 'OpenStackAuthenticationSucceeded',
+  prerequisites: 'CloudPrerequisitesMet',
+  flavors: 'FlavorsRecommended',
+  applied: 'ObjectsApplied',
+  infrastructure: 'InfrastructureReady',
+  controlPlane: 'ControlPlaneReady',
+  workers: 'WorkersReady',
+  addons: 'AddonsApplied',
+  deleting: 'Deleting',
+} as const;

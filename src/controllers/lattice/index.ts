@@ -1,0 +1,2 @@
+// The door of the controllers of LatticeClusters.
+export * from './setup.ts';

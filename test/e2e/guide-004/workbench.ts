@@ -1,0 +1,91 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { must } from '../../../src/machinery/index.ts';
+import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
+import { type CloudInventory, type CloudView, viewCloud } from '../../support/cloud-view.ts';
+import { type KubectlOptions, kubectl, kubectlApply, kubectlOn } from '../../support/kubectl.ts';
+import { fillIn } from '../../support/placeholders.ts';
+import type { Outcome } from '../../support/process.ts';
+import { type CloudProcess, startCloud } from '../openstack-command/cloud-process.ts';
+
+/** A cloud over HTTPS in a process of its own, and a management API that knows nothing of it yet. */
+export interface Workbench {
+  readonly capstan: CapstanProcess;
+  readonly cloud: CloudView;
+  readonly before: CloudInventory;
+  /** files of the reader */
+  readonly cloudsYaml: string;
+  readonly authority: string;
+  /** kubectl on the management API; must succeed */
+  kubectl(...args: string[]): Promise<string>;
+  /** the same, whatever comes of it */
+  tryKubectl(...args: string[]): Promise<Outcome>;
+  /** `kubectl apply` of the manifest of the guide, its placeholder filled in; also with changes of the reader's */
+  apply(change?: (manifest: string) => string): Promise<void>;
+  /** kubectl with the kubeconfig of the cluster; rejects while there is none or nobody answers */
+  workload(...args: string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const timeScale = 0.05;
+
+export async function openWorkbench(): Promise<Workbench> {
+  const cloudProcess = await startCloud({ args: ['--https'] });
+  const capstan = await startCapstan({ controllers: 'all', pods: 'simulated' });
+  const { directory, kubeconfig } = capstan;
+  const { authority, cloudsYaml } = await filesOfTheReader(cloudProcess, directory);
+  const cloud = await viewCloud({
+    cloudsYaml: cloudProcess.cloudsYaml,
+    url: cloudProcess.url,
+    adminToken: await cloudProcess.adminToken(),
+    authority: await readFile(authority, 'utf8'),
+  });
+  await cloud.operate('PATCH', '/timings', { timeScale });
+  const network = must(await cloud.openstack.network.networks.find('public'), 'the external network');
+  const run = kubectlOn(kubeconfig, directory);
+  const options: KubectlOptions = { kubeconfig, directory };
+  const workloadFile = join(directory, 'my-cluster.kubeconfig');
+  return {
+    capstan,
+    cloud,
+    cloudsYaml,
+    authority,
+    before: await cloud.inventory(),
+    kubectl: run,
+    tryKubectl: (...args) => kubectl(args, options),
+    apply: async (change = (manifest) => manifest) => {
+      const template = await readFile(new URL('testdata/my-cluster.yaml', import.meta.url), 'utf8');
+      await kubectlApply(kubeconfig, directory, change(fillIn(template, { EXTERNAL_NETWORK_ID: network.id })));
+    },
+    workload: async (...args) => {
+      const path = ['-n', 'capi-my-cluster', 'get', 'secret', 'my-cluster-kubeconfig'];
+      const text = await run(...path, '-o', 'jsonpath={.data.value}');
+      await writeFile(workloadFile, Buffer.from(text, 'base64'), { mode: 0o600 });
+      return await kubectlOn(workloadFile, directory)(...args);
+    },
+    stop: async () => {
+      await cloud.close();
+      await capstan.stop();
+      await cloudProcess.stop();
+    },
+  };
+}
+
+/** A clouds.yaml with the fields of the guide, and the authority of the cloud. */
+async function filesOfTheReader(
+  cloud: CloudProcess,
+  directory: string,
+): Promise<{ cloudsYaml: string; authority: string }> {
+  const { auth, region_name, cacert } = must((await cloud.clouds())['openstack'], 'the cloud');
+  const { auth_url, username, password, project_id, project_name, user_domain_name } = auth;
+  const cloudsYaml = join(directory, 'reader-clouds.yaml');
+  const entry = {
+    auth: { auth_url, username, password, project_id, project_name, user_domain_name },
+    region_name,
+    interface: 'public',
+    identity_api_version: 3,
+  };
+  await writeFile(cloudsYaml, stringify({ clouds: { openstack: entry } }));
+  return { cloudsYaml, authority: must(cacert, 'the authority of the cloud') };
+}
