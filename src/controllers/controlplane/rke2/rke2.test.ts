@@ -47,7 +47,10 @@ describe('where machines of rke2 register', () => {
 describe('a machine of an RKE2ControlPlane', () => {
   const config = (spec: RKE2Config['spec']) => ({ metadata: {}, spec }) as RKE2Config;
   const made = (serverConfig: object) =>
-    ({ metadata: { annotations: { [serverConfigurationAnnotation]: JSON.stringify(serverConfig) } } }) as Machine;
+    ({
+      ...machine('m'),
+      metadata: { annotations: { [serverConfigurationAnnotation]: JSON.stringify(serverConfig) } },
+    }) as Machine;
 
   it('is up to date while its configuration and that of its server are those of the control plane', () => {
     const wanted = plane({ serverConfig: { cni: 'calico' }, preRKE2Commands: ['a'] });
@@ -100,7 +103,20 @@ describe('settings of an RKE2ControlPlane', () => {
 describe('members of the etcd of rke2', () => {
   it('are known by the names of their Nodes', async () => {
     const member = (name: string): EtcdMember => ({ id: name, name, peerUrls: [], clientUrls: [], isLearner: false });
-    const client = { members: async () => ['c1-abcde-0f1e2d3c', 'plain', ''].map(member) } as unknown as EtcdClient;
+    const members = async () => ['c1-abcde-0f1e2d3c', 'plain', ''].map(member);
+    const unused = (): never => {
+      throw new Error('is not asked');
+    };
+    const client: EtcdClient = {
+      members,
+      removeMember: members,
+      promoteMember: members,
+      status: unused,
+      alarms: unused,
+      moveLeader: unused,
+      isClosed: () => false,
+      close: () => undefined,
+    };
     const opened = await membersByNode(async () => client)({ cluster: { name: 'c' }, node: 'n' }, AbortSignal.any([]));
     const names = (await opened.members(AbortSignal.any([]))).map(({ name }) => name);
     expect(names).toEqual(['c1-abcde', 'plain', '']);

@@ -3,7 +3,7 @@ import { collect, isNotFound, isOpenStackError, type SecurityGroup } from '../..
 import { type GroupRole, groupRoles, securityGroupDescription, securityGroupName } from '../common/names.ts';
 import { attempt, type Wait } from '../common/outcomes.ts';
 import { isOurs, ownerMark } from '../common/ownership.ts';
-import { additionalPortsOf, apiPortOf, isServedByRKE2 } from '../common/served-ports.ts';
+import { apiPortOf, isServedByRKE2 } from '../common/served-ports.ts';
 import { hasBastion, isLoadBalanced } from './desired.ts';
 import { record } from './events.ts';
 import { diffRules, rulesOf } from './group-rules.ts';
@@ -35,7 +35,7 @@ export async function reconcileSecurityGroups(scope: ClusterScope): Promise<Wait
     groups: spec.managedSecurityGroups,
     ids,
     apiPort: apiPortOf(spec),
-    additionalPorts: isLoadBalanced(spec) ? additionalPortsOf(spec, scope.cluster) : [],
+    additionalPorts: isLoadBalanced(spec) ? (spec.apiServer?.managedLoadBalancer?.additionalPorts ?? []) : [],
     supervisor: isServedByRKE2(scope.cluster),
     cidrs: (status.network?.subnets ?? []).map(({ cidr }) => cidr),
   };
