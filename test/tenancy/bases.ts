@@ -27,6 +27,8 @@ import {
   OpenStackMachineTemplates,
   OpenStackNodeImageReleases,
   OpenStackServers,
+  RKE2Configs,
+  RKE2ControlPlaneTemplates,
   TenantControlPlanes,
   TlsRoutes,
 } from '../../src/api/index.ts';
@@ -46,27 +48,37 @@ const server: JsonObject = {
   sshKeyName: 'demo',
 };
 
-export type Flavor = 'kubeadm' | HostedKind;
-export const flavors: readonly Flavor[] = ['kubeadm', ...hostedKinds];
+export type Flavor = 'kubeadm' | 'rke2' | HostedKind;
+export const flavors: readonly Flavor[] = ['kubeadm', 'rke2', ...hostedKinds];
 
 /** A whole cluster of a tenant that works, with every kind of object that controllers act on. */
 export function workingCluster(flavor: Flavor, name: string): Manifest[] {
-  const manifests = flavor === 'kubeadm' ? onMachines(name) : inPods(flavor, name);
+  const manifests = flavor === 'kubeadm' ? onMachines(name) : flavor === 'rke2' ? ofRke2(name) : inPods(flavor, name);
   return manifests.map(({ resource, object }) => ({ resource, object: ofTenant(object) }));
 }
 
+const small = {
+  endpoint: 'floating-ip',
+  controlPlanes: 1,
+  workers: 1,
+  version,
+  flavor: 'm1.medium',
+  bootFromVolume: false,
+  healthCheck: true,
+  index: 0,
+} as const;
+
+function ofRke2(name: string): Manifest[] {
+  const made = manifestsOf({ ...small, name, distribution: 'rke2', index: 1 });
+  return [
+    ...made,
+    of(RKE2ControlPlaneTemplates, name, { template: { spec: templated(specOf(made, 'RKE2ControlPlane')) } }),
+    ...singleMachine(name, { resource: RKE2Configs, spec: {} }, `${version}+rke2r1`),
+  ];
+}
+
 function onMachines(name: string): Manifest[] {
-  const made = manifestsOf({
-    name,
-    endpoint: 'floating-ip',
-    controlPlanes: 1,
-    workers: 1,
-    version,
-    flavor: 'm1.medium',
-    bootFromVolume: false,
-    healthCheck: true,
-    index: 0,
-  });
+  const made = manifestsOf({ ...small, name });
   const deployment = specOf(made, 'MachineDeployment');
   const labels = { 'cluster.x-k8s.io/set-name': `${name}-set` };
   const template = { ...(deployment['template'] as JsonObject), metadata: { labels } };
@@ -182,13 +194,17 @@ const beside: Readonly<Record<HostedKind, (name: string, made: readonly Manifest
 };
 
 /** A Machine of nobody's, with an infrastructure and a bootstrap object of its own. */
-function singleMachine(name: string, bootstrap: { resource: Resource<KubeObject>; spec: JsonObject }): Manifest[] {
+function singleMachine(
+  name: string,
+  bootstrap: { resource: Resource<KubeObject>; spec: JsonObject },
+  release: string = version,
+): Manifest[] {
   const single = `${name}-single`;
   const reference = ({ group, kind }: Resource<KubeObject>): JsonObject => ({ apiGroup: group, kind, name: single });
   return [
     of(Machines, single, {
       clusterName: name,
-      version,
+      version: release,
       bootstrap: { configRef: reference(bootstrap.resource) },
       infrastructureRef: reference(OpenStackMachines),
     }),

@@ -8,7 +8,6 @@ import {
   controlPlaneCertificatePlans,
   ensureClusterCertificates,
   introduceToken,
-  isTrue,
   kubeadmTokenPurpose,
   ownerReference,
   requireClusterCertificates,
@@ -16,44 +15,19 @@ import {
   tokenCheckMs,
   workerCertificatePlans,
 } from '../../shared/index.ts';
-import { certificatesAvailable, dataSecretAvailable, dataSecretWaiting } from '../common/config-status.ts';
-import { writeDataSecret } from '../common/data-secret.ts';
+import { certificatesAvailable, dataSecretWaiting } from '../common/config-status.ts';
 import type { FileTemplateData } from '../common/file-template.ts';
-import { releaseInitLock, takeInitLock } from '../common/init-lock.ts';
+import { initOrJoin } from '../common/init-or-join.ts';
 import { resolveFiles, resolveUsers } from '../common/secret-values.ts';
-import { userDataSizeProblem } from '../common/user-data-size.ts';
+import { storeUserData } from '../common/store-user-data.ts';
 import { requireToken } from './bootstrap-token.ts';
 import { recordDiscovery } from './discovery.ts';
 import { type RenderInput, renderControlPlaneJoin, renderInit, renderWorkerJoin, requireVersion } from './render.ts';
 import { type KubeadmConfigScope, specOf } from './scope.ts';
-import type { RenderedUserData } from './user-data.ts';
-
-const lockRetryMs = 30_000;
 
 /** Makes the user data of a machine, as soon as everything it says is known. */
-export async function makeUserData(scope: KubeadmConfigScope): Promise<Result> {
-  const { context, cluster, owner } = scope;
-  if (isTrue(cluster, 'ControlPlaneInitialized')) {
-    if (owner.isControlPlane) await releaseInitLock(context, cluster);
-    return join(scope);
-  }
-  if (!owner.isControlPlane) {
-    dataSecretWaiting(scope, 'Waiting for Cluster control plane to be initialized', 'WaitingForControlPlaneAvailable');
-    return done();
-  }
-  const lock = await takeInitLock(context, cluster, owner.name);
-  if (!lock.held) {
-    const message = `Waiting for Machine ${lock.by} to initialize the control plane`;
-    dataSecretWaiting(scope, message, 'WaitingForControlPlaneAvailable');
-    return after(lockRetryMs, 'another machine initializes the control plane');
-  }
-  try {
-    return await init(scope);
-  } catch (error) {
-    // another machine of the control plane may do better
-    await releaseInitLock(context, cluster, owner.name);
-    throw error;
-  }
+export function makeUserData(scope: KubeadmConfigScope): Promise<Result> {
+  return initOrJoin(scope, { init: () => init(scope), join: () => join(scope) });
 }
 
 async function init(scope: KubeadmConfigScope): Promise<Result> {
@@ -69,7 +43,7 @@ async function init(scope: KubeadmConfigScope): Promise<Result> {
         owner: ownerReference(cluster, Clusters, { controller: true }),
       });
   certificatesAvailable(scope);
-  await store(scope, renderInit(await renderInput(scope, kubernetesVersion, certificates)));
+  await storeUserData(scope, KubeadmConfigs, renderInit(await renderInput(scope, kubernetesVersion, certificates)));
   return done();
 }
 
@@ -100,7 +74,11 @@ async function join(scope: KubeadmConfigScope): Promise<Result> {
     dependencies.tokenChecks.note(scope.config.metadata.uid ?? '', token, clock.now());
   }
   const input = await renderInput(scope, kubernetesVersion, certificates);
-  await store(scope, owner.isControlPlane ? renderControlPlaneJoin(input) : renderWorkerJoin(input));
+  await storeUserData(
+    scope,
+    KubeadmConfigs,
+    owner.isControlPlane ? renderControlPlaneJoin(input) : renderWorkerJoin(input),
+  );
   return token === undefined ? done() : after(tokenCheckMs(tokenTtlMs), 'life of the bootstrap token');
 }
 
@@ -134,22 +112,4 @@ async function templateData({ cluster, context, follower }: KubeadmConfigScope):
   const found = await follower.get(reference, cluster.metadata.namespace ?? '', { client, signal });
   const version = found && textAt(found.object, 'spec', 'version');
   return version ? { controlPlane: { version: version.startsWith('v') ? version : `v${version}` } } : {};
-}
-
-async function store(scope: KubeadmConfigScope, { text, format, warnings }: RenderedUserData): Promise<void> {
-  const { context, cluster, config } = scope;
-  const name = await writeDataSecret({
-    client: context.client,
-    config,
-    resource: KubeadmConfigs,
-    clusterName: cluster.metadata.name ?? '',
-    userData: text,
-    format,
-    signal: context.signal,
-  });
-  dataSecretAvailable(scope, name);
-  const size = userDataSizeProblem(text);
-  for (const warning of size === undefined ? warnings : [...warnings, size]) {
-    context.events.event(config, 'Warning', 'UserData', warning);
-  }
 }

@@ -1,19 +1,18 @@
 import { type BootstrapFile, RKE2Configs, type RKE2ServerConfig } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
-import { after, done, type Result } from '../../../runtime/index.ts';
+import { done, type Result } from '../../../runtime/index.ts';
 import {
   type ClusterCertificates,
   certificateFiles,
-  isTrue,
   requireClusterCertificates,
   rke2CertificatePlans,
 } from '../../shared/index.ts';
-import { certificatesAvailable, dataSecretAvailable, dataSecretWaiting } from '../common/config-status.ts';
-import { type DataSecretAccess, writeDataSecret } from '../common/data-secret.ts';
-import { releaseInitLock, takeInitLock } from '../common/init-lock.ts';
+import { certificatesAvailable, dataSecretWaiting } from '../common/config-status.ts';
+import type { DataSecretAccess } from '../common/data-secret.ts';
+import { initOrJoin, waitingForControlPlane } from '../common/init-or-join.ts';
 import { BootstrapInputError } from '../common/machine-content.ts';
 import { readConfigMap, readReferenced, type SecretValues } from '../common/secret-values.ts';
-import { userDataSizeProblem } from '../common/user-data-size.ts';
+import { storeUserData } from '../common/store-user-data.ts';
 import { refuseUnknownProfile } from './commands.ts';
 import { joinAddress, servingPlane } from './control-plane.ts';
 import { configFile, encryptionFile, manifestFiles, referencedFiles } from './files.ts';
@@ -24,9 +23,6 @@ import { type RenderedRKE2, renderRKE2 } from './render.ts';
 import type { RKE2ConfigScope, ServingPlane } from './scope.ts';
 import { agentSettings, type SettingsInput, serverSettings } from './settings.ts';
 
-const lockRetryMs = 30_000;
-const waitingReason = 'WaitingForControlPlaneAvailable';
-
 export const dataSecretAccess = ({ config, context }: RKE2ConfigScope): DataSecretAccess => ({
   client: context.client,
   config,
@@ -36,37 +32,21 @@ export const dataSecretAccess = ({ config, context }: RKE2ConfigScope): DataSecr
 
 /** Makes the user data of a machine, as soon as everything it says is known. */
 export async function makeUserData(scope: RKE2ConfigScope): Promise<Result> {
-  const { context, cluster, owner } = scope;
   const plane = await servingPlane(scope);
   if (!plane) {
-    dataSecretWaiting(scope, 'Waiting for the RKE2ControlPlane of the Cluster to exist', waitingReason);
+    dataSecretWaiting(scope, 'Waiting for the RKE2ControlPlane of the Cluster to exist', waitingForControlPlane);
     return done();
   }
-  if (isTrue(cluster, 'ControlPlaneInitialized')) {
-    if (owner.isControlPlane) await releaseInitLock(context, cluster);
-    return join(scope, plane);
-  }
-  if (!owner.isControlPlane) {
-    dataSecretWaiting(scope, 'Waiting for Cluster control plane to be initialized', waitingReason);
-    return done();
-  }
-  const lock = await takeInitLock(context, cluster, owner.name);
-  if (!lock.held) {
-    dataSecretWaiting(scope, `Waiting for Machine ${lock.by} to initialize the control plane`, waitingReason);
-    return after(lockRetryMs, 'another machine initializes the control plane');
-  }
-  try {
-    return await init(scope, plane);
-  } catch (error) {
-    // another machine of the control plane may do better
-    await releaseInitLock(context, cluster, owner.name);
-    throw error;
-  }
+  return initOrJoin(scope, { init: () => init(scope, plane), join: () => join(scope, plane) });
 }
 
 async function init(scope: RKE2ConfigScope, plane: ServingPlane): Promise<Result> {
   const certificates = await authorities(scope, plane);
-  await store(scope, await render(scope, plane, { token: await ensureJoinToken(scope), certificates }));
+  await storeUserData(
+    scope,
+    RKE2Configs,
+    await render(scope, plane, { token: await ensureJoinToken(scope), certificates }),
+  );
   return done();
 }
 
@@ -77,12 +57,16 @@ async function join(scope: RKE2ConfigScope, plane: ServingPlane): Promise<Result
       (plane.spec.registrationMethod || 'control-plane-endpoint') === 'control-plane-endpoint'
         ? 'Waiting for Cluster spec.controlPlaneEndpoint to be set'
         : 'Waiting for RKE2ControlPlane status.availableServerIPs: no server can be registered with yet';
-    dataSecretWaiting(scope, message, waitingReason);
+    dataSecretWaiting(scope, message, waitingForControlPlane);
     return done();
   }
   // not written anywhere: a server that joins learns the authorities from the one it joins
   await authorities(scope, plane);
-  await store(scope, await render(scope, plane, { token: await requireJoinToken(scope), join: server }));
+  await storeUserData(
+    scope,
+    RKE2Configs,
+    await render(scope, plane, { token: await requireJoinToken(scope), join: server }),
+  );
   return done();
 }
 
@@ -173,19 +157,4 @@ async function manifests(values: SecretValues, plane: ServingPlane, scope: RKE2C
   if (!name) return [];
   const entries = await readConfigMap(values, name, 'RKE2ControlPlane spec.manifestsConfigMapReference');
   return manifestFiles(entries, scope.config.spec?.agentConfig ?? {});
-}
-
-async function store(scope: RKE2ConfigScope, { text, format, warnings }: RenderedRKE2): Promise<void> {
-  const { context, cluster, config } = scope;
-  const name = await writeDataSecret({
-    ...dataSecretAccess(scope),
-    clusterName: cluster.metadata.name ?? '',
-    userData: text,
-    format,
-  });
-  dataSecretAvailable(scope, name);
-  const size = userDataSizeProblem(text);
-  for (const warning of size === undefined ? warnings : [...warnings, size]) {
-    context.events.event(config, 'Warning', 'UserData', warning);
-  }
 }

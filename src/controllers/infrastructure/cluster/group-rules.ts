@@ -46,13 +46,12 @@ const defaults: Record<GroupRole, (around: RuleContext, families: readonly Ether
   controlplane: ({ groups, ids, apiPort, additionalPorts, supervisor }, families) =>
     families.flatMap((family) => [
       ports('Kubernetes API', family, 'tcp', apiPort),
+      // as open as the API: machines may come by the endpoint of the cluster, from which their group cannot be told
+      ...(supervisor ? [ports('RKE2 supervisor', family, 'tcp', supervisorPort)] : []),
       ...additionalPorts.map((port) => ports('Additional port', family, 'tcp', port)),
       ...(groups.allowAllInClusterTraffic === true
         ? fromGroups([ids.controlplane, ids.worker], (from) => inCluster(family, from))
         : [
-            ...fromGroups(supervisor ? [ids.controlplane, ids.worker] : [], (from) =>
-              ports('RKE2 supervisor', family, 'tcp', supervisorPort, from),
-            ),
             ...fromGroups([ids.controlplane], (from) => ports('Etcd', family, 'tcp', [2379, 2380], from)),
             ...fromGroups([ids.controlplane, ids.worker], (from) => ports('Kubelet API', family, 'tcp', 10250, from)),
           ]),

@@ -9,7 +9,7 @@ import {
 } from '../common/names.ts';
 import { attempt, type Wait } from '../common/outcomes.ts';
 import { ownerMark } from '../common/ownership.ts';
-import { additionalPortsOf, apiPortOf, isServedByRKE2 } from '../common/served-ports.ts';
+import { apiPortOf, isServedByRKE2 } from '../common/served-ports.ts';
 import { hasBastion, isLoadBalanced } from './desired.ts';
 import { record } from './events.ts';
 import { diffRules, rulesOf } from './group-rules.ts';
@@ -41,7 +41,7 @@ export async function reconcileSecurityGroups(scope: ClusterScope): Promise<Wait
     groups: spec.managedSecurityGroups,
     ids,
     apiPort: apiPortOf(spec),
-    additionalPorts: isLoadBalanced(spec) ? additionalPortsOf(spec, scope.cluster) : [],
+    additionalPorts: isLoadBalanced(spec) ? (spec.apiServer?.managedLoadBalancer?.additionalPorts ?? []) : [],
     supervisor: isServedByRKE2(scope.cluster),
     cidrs: (status.network?.subnets ?? []).map(({ cidr }) => cidr),
   };

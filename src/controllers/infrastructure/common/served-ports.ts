@@ -15,7 +15,7 @@ export function isServedByRKE2(cluster: Cluster | undefined): boolean {
 }
 
 /** What the load balancer of the API serves besides: what the user asks for, and where machines of rke2 register. */
-export function additionalPortsOf(spec: OpenStackClusterSpec, cluster: Cluster | undefined): number[] {
+function additionalPortsOf(spec: OpenStackClusterSpec, cluster: Cluster | undefined): number[] {
   const asked = spec.apiServer?.managedLoadBalancer?.additionalPorts ?? [];
   return [...new Set([...asked, ...(isServedByRKE2(cluster) ? [supervisorPort] : [])])];
 }
