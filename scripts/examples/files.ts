@@ -29,6 +29,17 @@ const examples: readonly { folder: string; template: string; values: Readonly<Re
     },
   },
   {
+    folder: 'vm-cluster-rke2',
+    template: 'cluster-template-rke2.yaml',
+    values: {
+      CLUSTER_NAME: 'vm-cluster-rke2',
+      OPENSTACK_IMAGE_NAME: 'ubuntu-22.04-x86_64',
+      OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR: 'm1.medium',
+      OPENSTACK_NODE_MACHINE_FLAVOR: 'm1.medium',
+      OPENSTACK_NODE_CIDR: '10.8.0.0/24',
+    },
+  },
+  {
     folder: 'hosted-k0smotron',
     template: 'cluster-template-k0smotron.yaml',
     values: {

@@ -47,6 +47,13 @@ export const flavors: readonly Flavor[] = [
     inTreeBefore: firstExternal,
   },
   {
+    name: 'rke2',
+    description: 'rke2 on machines with a stock Ubuntu, behind a load balancer',
+    template: 'cluster-template-rke2.yaml',
+    presets: {},
+    image: 'ubuntu',
+  },
+  {
     name: 'k0smotron',
     description: 'control plane in Pods (k0s)',
     template: 'cluster-template-k0smotron.yaml',
