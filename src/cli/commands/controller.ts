@@ -12,6 +12,8 @@ import { installKinds, installRights, removeConfigurations } from '../controller
 import { startWebhookService, type WebhookService } from '../controller/webhook-service.ts';
 import { parseControllerAreas } from '../controller-areas.ts';
 import { controllersUser } from '../controller-identity.ts';
+import { isInstalledByUs } from '../install/labels.ts';
+import { migrateStorage } from '../install/storage-migration.ts';
 import { loadPrices } from '../load-prices.ts';
 import { defaultDataDirectory, parseListenAddress } from '../management-api.ts';
 import { peersOf } from '../peers.ts';
@@ -87,6 +89,12 @@ export async function controller(options: ControllerOptions, context: CommandCon
       stops.unshift(() => removeConfigurations(administrator, webhooks));
       await installKinds(administrator, { service: webhooks, areas, clock, signal });
       await webhooks.keeper.publish(signal);
+      await migrateStorage(administrator, isInstalledByUs, {
+        signal,
+        onMigrated: (name, objects, storage) =>
+          log.info('Stored objects in another version', { name, objects, storage }),
+        onRefused: (name, reason) => log.warn('Objects are still stored in older versions', { name, reason }),
+      });
     }
     const peers = peersOf({
       denyPeers: options.denyPeers,
