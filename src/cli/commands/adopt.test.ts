@@ -1,0 +1,78 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Deployments, Namespaces } from '../../api/index.ts';
+import { startTestServer, type TestServer } from '../../apiserver/testing/index.ts';
+import { type RecordingContext, recordingContext } from '../testing/memory-api.ts';
+import { type AdoptOptions, adopt } from './adopt.ts';
+
+const by = { fieldManager: 'test', force: true };
+
+describe('capstan adopt', () => {
+  let server: TestServer;
+  let directory: string;
+  let kubeconfig: string;
+
+  beforeAll(async () => {
+    server = await startTestServer();
+    directory = await mkdtemp(join(tmpdir(), 'capstan-adopt-'));
+    kubeconfig = join(directory, 'kubeconfig');
+    const { host, port, ca, cert = '', key = '' } = server.endpoint;
+    const base64 = (text: string): string => Buffer.from(text).toString('base64');
+    const cluster = { server: `https://${host}:${port}`, 'certificate-authority-data': base64(ca) };
+    const user = { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) };
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'test',
+      clusters: [{ name: 'test', cluster }],
+      users: [{ name: 'test', user }],
+      contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+    };
+    await writeFile(kubeconfig, JSON.stringify(config));
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const run = (options: Partial<AdoptOptions>, context: RecordingContext = recordingContext()): Promise<number> =>
+    adopt({ kubeconfig, replicas: '2', controllers: true, ...options }, context);
+
+  it.each<[Partial<AdoptOptions>, string]>([
+    [{ release: true, dryRun: true }, '--release and --dry-run exclude each other'],
+    [{ output: 'json' }, '--output is for --dry-run'],
+    [{ replicas: 'many' }, '--replicas'],
+  ])('refuses what makes no sense: %o', async (options, words) => {
+    await expect(run(options)).rejects.toThrow(words);
+  });
+
+  it('has nothing to do where nothing of upstream is', async () => {
+    const context = recordingContext();
+    expect(await run({ dryRun: true }, context)).toBe(1);
+    expect(context.out()).toContain('nothing of upstream was found here');
+    await expect(run({ yes: true })).rejects.toThrow('nothing was changed');
+    await expect(run({ release: true })).rejects.toThrow('was taken over from upstream');
+  });
+
+  it('shows the plan to programs, and changes nothing when a person says no', async () => {
+    const labels = { 'cluster.x-k8s.io/provider': 'cluster-api' };
+    const image = 'registry.k8s.io/cluster-api/cluster-api-controller:v1.14.2';
+    await server.local.apply(Namespaces, { metadata: { name: 'capi-system' } }, by);
+    const metadata = { namespace: 'capi-system', name: 'capi-controller-manager', labels };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'manager', image }] } };
+    await server.local.apply(Deployments, { metadata, spec: { selector: { matchLabels: labels }, template } }, by);
+    const context = recordingContext();
+    expect(await run({ dryRun: true, output: 'json' }, context)).toBe(0);
+    expect(JSON.parse(context.out())).toMatchObject({
+      managers: [{ provider: 'cluster-api', version: 'v1.14.2', replicas: 1 }],
+      machinesRolled: 0,
+      obstacles: [],
+    });
+    const asked = recordingContext();
+    asked.confirm = async () => false;
+    await expect(run({}, asked)).rejects.toMatchObject({ code: 'CAP_NOT_CONFIRMED' });
+    expect((await server.local.get(Deployments, metadata)).spec.replicas).toBe(1);
+  });
+});
