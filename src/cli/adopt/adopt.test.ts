@@ -153,6 +153,24 @@ describe('giving back', () => {
     await expectReleased();
   });
 
+  it('waits for each of ours that works from outside, whatever its lease is called', async () => {
+    await adopt();
+    const spec = { holderIdentity: 'laptop', leaseDurationSeconds: 4, renewTime: '1970-01-01T01:00:00.000000Z' };
+    const metadata = { namespace: 'capstan-system', name: 'capstan-share-1' };
+    world.client.seed(Leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec });
+    const releasing = release().catch((error: unknown) => error);
+    let isDone = false;
+    void releasing.then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await world.clock.advance(1000);
+    }
+    expect(String(await releasing)).toContain('laptop still holds the lease capstan-system/capstan-share-1');
+    expect(await replicas()).toEqual([0, 0]);
+  });
+
   it('goes on after an end at any write', { timeout: 120_000 }, async () => {
     await adopt();
     const whole = world.mortal(Number.POSITIVE_INFINITY);

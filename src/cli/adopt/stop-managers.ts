@@ -1,7 +1,7 @@
 import { Deployments, type Lease, Leases, Pods } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { type Clock, formatLabelSelectorObject, isNotFound, parseRfc3339 } from '../../machinery/index.ts';
-import { accountName, systemNamespace } from '../controller-identity.ts';
+import { systemNamespace } from '../controller-identity.ts';
 import type { RecordedManager } from './record.ts';
 import { waitFor } from './wait.ts';
 
@@ -62,31 +62,31 @@ async function whoWorks(client: Client, manager: RecordedManager, options: Optio
     const [pod] = items;
     if (pod) return `Pod ${namespace}/${pod.metadata.name} of ${name} still runs`;
   }
-  return await whoLeads(client, { namespace, names: leases, pods: `${name}-` }, options);
+  const isManagers = ({ metadata, spec }: Lease): boolean =>
+    leases.includes(metadata.name ?? '') || spec?.holderIdentity?.startsWith(`${name}-`) === true;
+  return await whoLeads(client, namespace, isManagers, options);
 }
 
 /** Ours do not work any more: neither those in the cluster nor one from outside. */
 export async function waitForOwnEnd(client: Client, options: Options): Promise<void> {
-  const own = { namespace: systemNamespace, names: [accountName], pods: `${accountName}-` };
-  await waitFor(() => whoLeads(client, own, options), {
+  // whatever their name: instances that share the work, or look after a part of it, have leases of their own
+  const isOurs = (): boolean => true;
+  await waitFor(() => whoLeads(client, systemNamespace, isOurs, options), {
     ...options,
     patienceMs: 60_000,
     hint: 'a `capstan controller` works for this cluster from outside: stop it, and run the same command again',
   });
 }
 
-/** A lease that is held: by its name, or by a Pod of the manager. */
+/** A lease that is held. */
 async function whoLeads(
   client: Client,
-  { namespace, names, pods }: { namespace: string; names: readonly string[]; pods: string },
+  namespace: string,
+  isConcerned: (lease: Lease) => boolean,
   { clock, signal }: Options,
 ): Promise<string | undefined> {
   const { items } = await client.list(Leases, { namespace, signal });
-  const held = items.find(
-    (lease) =>
-      (names.includes(lease.metadata.name ?? '') || lease.spec?.holderIdentity?.startsWith(pods) === true) &&
-      isHeld(lease, clock.now()),
-  );
+  const held = items.find((lease) => isConcerned(lease) && isHeld(lease, clock.now()));
   return held && `${held.spec?.holderIdentity} still holds the lease ${namespace}/${held.metadata.name}`;
 }
 
