@@ -113,7 +113,9 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
       const archive = await readFile(join(directory, 'cso-0.4.1.tgz'));
       downloads.publish({ repository: 'cluster-stacks/cso', version: '0.4.1', archive });
       const fromHere = (commands: string): string =>
-        commands.replace('helm upgrade', `'${helm}' upgrade --plain-http`).replace('registry.scs.community', downloads.registry);
+        commands
+          .replace('helm upgrade', `'${helm}' upgrade --plain-http`)
+          .replace('registry.scs.community', downloads.registry);
       expect(await reader.follow('Install CSO', fromHere)).toMatch(/STATUS: deployed/);
       expect(await reader.follow('Install CSO', fromHere)).toMatch(/REVISION: 2/);
       await reader.follow('Wait for CSO to be ready');
