@@ -22,6 +22,7 @@ import { type LeaderElectionOptions, runWithLease } from './leader-election.ts';
 import { type Logger, nullLogger } from './log.ts';
 import { createMetrics, type RuntimeMetrics } from './metrics.ts';
 import { createIdleGate } from './queue/idle-gate.ts';
+import { caughtUp } from './shares/caught-up.ts';
 import { createFence } from './shares/fence.ts';
 import { fencedClient } from './shares/fenced-client.ts';
 import type { MemberLeaseOptions } from './shares/member-lease.ts';
@@ -103,8 +104,6 @@ export interface Manager {
 
 const slowSyncMs = 30_000;
 const defaultMemberLeaseMs = 4000;
-/** How long what was gained waits for caches to show what its last owner wrote: kinds at rest never tell. */
-const catchUpMs = 1000;
 /** Nothing is sent in the last quarter of a lease: others count from when they saw it renewed, we from when we asked for it. */
 const certainPart = 0.75;
 
@@ -161,12 +160,9 @@ export function createManager(options: ManagerOptions): Manager {
           random,
           log,
           fence,
-          caughtUp: async (resourceVersion) => {
+          caughtUp: (resourceVersion) => {
             const synced = cache.informers().filter((informer) => informer.hasSynced());
-            const waits = synced.map((informer) =>
-              informer.waitForResourceVersion(resourceVersion, { timeoutMs: catchUpMs }),
-            );
-            await Promise.all(waits);
+            return caughtUp(synced, resourceVersion, clock);
           },
           clusters: () => ourClusters(map),
           onChange: () => sharesChanged(),

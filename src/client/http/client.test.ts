@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import {
   ApiStatusError,
   anyPeer,
+  CapstanError,
   type Clock,
   isConflict,
   isExpired,
@@ -444,6 +445,18 @@ describe('retries', () => {
     if (requests === 1) await failure(work);
     else expect(await work).toEqual(pod);
     expect(seen).toHaveLength(requests);
+  });
+
+  it('ask for a permit each time, and send nothing without one', async () => {
+    const busy = json(status(429, 'TooManyRequests'), 429, { 'retry-after': '1' });
+    const { url, seen } = await serve(busy);
+    let permits = 1;
+    const refusal = new CapstanError('CAP_LEASE_NOT_HELD', 'the lease is gone');
+    const permit = (): void => {
+      if (permits-- === 0) throw refusal;
+    };
+    expect(await failure(connect(url).create(pods, pod, { ...by, permit }))).toBe(refusal);
+    expect(seen).toHaveLength(1);
   });
 
   it('end after the attempts allowed', async () => {

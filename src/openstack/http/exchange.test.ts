@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CapstanError } from '../../machinery/index.ts';
 import { failureOf } from '../testing/failure.ts';
 import { fakeCloud, tokenAnswer } from '../testing/fake-cloud.ts';
 
@@ -18,6 +19,26 @@ describe('requests', () => {
       'GET /compute/v2.1/servers/x',
       'GET /compute/v2.1/servers/x',
     ]);
+  });
+
+  it('ask for a permit each time, and send nothing without one', async () => {
+    const cloud = fakeCloud();
+    cloud.on('DELETE /compute/v2.1/servers/x', { status: 503 });
+    let permits = 3;
+    const refusal = new CapstanError('CAP_LEASE_NOT_HELD', 'the lease is gone');
+    const permit = (): void => {
+      if (permits-- === 0) throw refusal;
+    };
+    const { compute } = cloud.connect({ permit, patience: { attempts: 5 } });
+    let outcome: unknown;
+    void compute.servers.delete('x').catch((error: unknown) => {
+      outcome = error;
+    });
+    await until(() => cloud.clock.untilNext() !== undefined && cloud.log.length === 3);
+    await cloud.clock.advance(60_000);
+    await until(() => outcome !== undefined);
+    expect(outcome).toBe(refusal);
+    expect(cloud.log).toHaveLength(3);
   });
 
   it('carry token, microversion and agent', async () => {

@@ -1,5 +1,5 @@
-import type { Client } from '../../client/index.ts';
-import { type Clock, type ManualClock, sleep } from '../../machinery/index.ts';
+import type { Client, WatchEvent, WatchOptions } from '../../client/index.ts';
+import { type Clock, type KubeObject, type ManualClock, type Resource, sleep } from '../../machinery/index.ts';
 
 /** A process as an operating system sees it: it can be stopped in the middle of anything, and wakes up much later. */
 export interface SimulatedProcess {
@@ -56,11 +56,38 @@ export function simulatedProcess(clock: ManualClock, server: Client, latencyMs: 
     client: {
       get: (resource, key, options) => over(() => server.get(resource, key, options)),
       list: (resource, options) => over(() => server.list(resource, options)),
-      async *watch(resource, options) {
-        for await (const event of server.watch(resource, options)) {
-          await sleep(clock, latencyMs());
-          await awake();
-          yield event;
+      async *watch<T extends KubeObject>(resource: Resource<T>, options?: WatchOptions) {
+        const arrived: { event: WatchEvent<T>; due: number }[] = [];
+        let isOver = false;
+        let failure: unknown;
+        let wake = (): void => {};
+        // events that come together are on their way together
+        void (async () => {
+          try {
+            for await (const event of server.watch(resource, options)) {
+              arrived.push({ event, due: clock.now() + latencyMs() });
+              wake();
+            }
+          } catch (error) {
+            failure = error;
+          }
+          isOver = true;
+          wake();
+        })();
+        for (;;) {
+          const next = arrived.shift();
+          if (next) {
+            await sleep(clock, Math.max(0, next.due - clock.now()));
+            await awake();
+            yield next.event;
+          } else if (isOver) {
+            if (failure !== undefined) throw failure;
+            return;
+          } else {
+            await new Promise<void>((resolve) => {
+              wake = resolve;
+            });
+          }
         }
       },
       create: (resource, object, options) => over(() => server.create(resource, object, options)),
