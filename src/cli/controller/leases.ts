@@ -51,6 +51,22 @@ export function sharesLease(
   };
 }
 
+/** The same lease, but longer: for who could not keep it, because the computer or the API server has too much to do. */
+export function longerLease({ leaderElection, shares, ...rest }: ControllerLease, times: number): ControllerLease {
+  const { leaseDurationMs, renewDeadlineMs } = duration;
+  return {
+    ...rest,
+    ...(leaderElection && {
+      leaderElection: {
+        ...leaderElection,
+        leaseDurationMs: times * (leaderElection.leaseDurationMs ?? leaseDurationMs),
+        renewDeadlineMs: times * (leaderElection.renewDeadlineMs ?? renewDeadlineMs),
+      },
+    }),
+    ...(shares && { shares: { ...shares, leaseDurationMs: times * (shares.leaseDurationMs ?? leaseDurationMs) } }),
+  };
+}
+
 /** An identity that begins with the name of the host, which in a Pod is that of the Pod. */
 export function hostIdentity(host: string): string {
   const readable = host

@@ -3,7 +3,7 @@ import { type Client, dropManagedFields, type ResourceScope, scopedClient } from
 import { CapstanError, systemClock, systemRandom } from '../../machinery/index.ts';
 import { createManager, type Manager } from '../../runtime/index.ts';
 import { type AddedControllersOptions, addControllers } from '../controllers.ts';
-import type { ControllerLease } from './leases.ts';
+import { type ControllerLease, longerLease } from './leases.ts';
 
 export interface RunControllersOptions {
   client: Client;
@@ -26,12 +26,19 @@ const secretsWorthReading: ResourceScope = {
     .join(','),
 };
 
+/** A lease that is lost again and again is made longer, up to so many times. Who takes over when its holder dies waits longer, too. */
+const longestLease = 8;
+/** A lease that was kept for so long is as long as it should be. */
+const steadyMs = 10 * 60_000;
+
 /** Runs the controllers, again after the lease was lost: whoever lost it waits for it like everybody else. */
 export async function runControllers(options: RunControllersOptions): Promise<void> {
   const { client, leaseClient, lease, controllers, signal } = options;
   const { log, metrics, namespace } = controllers;
   let said = false;
+  let times = 1;
   while (!signal.aborted) {
+    const startedAt = systemClock.monotonic();
     const manager = createManager({
       client,
       cacheClient: scopedClient(client, [secretsWorthReading]),
@@ -41,7 +48,7 @@ export async function runControllers(options: RunControllersOptions): Promise<vo
       random: systemRandom,
       log,
       metrics,
-      ...lease,
+      ...longerLease(lease, times),
       ...(namespace !== undefined && { namespace }),
     });
     options.onManager(manager);
@@ -54,7 +61,9 @@ export async function runControllers(options: RunControllersOptions): Promise<vo
       await running;
     } catch (error) {
       if (!(error instanceof CapstanError && error.code === 'CAP_LEADERSHIP_LOST') || signal.aborted) throw error;
-      log.warn('Beginning again after the lease was lost');
+      const isSteady = systemClock.monotonic() - startedAt > steadyMs;
+      times = isSteady ? 1 : Math.min(longestLease, times * 2);
+      log.warn('Beginning again after the lease was lost', { leaseIsLongerBy: times });
     } finally {
       await close();
     }
