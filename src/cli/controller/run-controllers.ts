@@ -25,6 +25,7 @@ const secretsWorthReading: ResourceScope = {
     .map((type) => `type!=${type}`)
     .join(','),
 };
+
 /** A lease that is lost again and again is made longer, up to so many times. Who takes over when its holder dies waits longer, too. */
 const longestLease = 8;
 /** A lease that was kept for so long is as long as it should be. */
