@@ -33,7 +33,8 @@ const throughEntrances = {
   env,
   expect: { poll: { timeout: 30_000 } },
   testTimeout: 120_000,
-  hookTimeout: 120_000,
+  // A real API server works on each of many definitions for a while.
+  hookTimeout: process.env['CAPSTAN_E2E_MANAGEMENT'] === 'real-kubernetes' ? 400_000 : 120_000,
   fileParallelism: false,
   // Each concurrent test is a row of kubectl processes; more of them than this only wait for each other.
   maxConcurrency: 4,

@@ -81,9 +81,11 @@ export function admissionReviewOf({ uid }: Pick<AdmissionRequest, 'uid'>, answer
   return { apiVersion: admissionApiVersion, kind: 'AdmissionReview', response };
 }
 
-/** What the options of the write say: those of a patch are a kind of their own. */
+/** The field manager of the write. API servers show patches with the options of updates, so the name is all that tells them apart. */
 function patchManagerOf(options: JsonValue | undefined): string | undefined {
-  return isJsonObject(options) && options['kind'] === 'PatchOptions' ? text(options, 'fieldManager') : undefined;
+  if (!isJsonObject(options)) return undefined;
+  const isUpdate = options['kind'] === 'PatchOptions' || options['kind'] === 'UpdateOptions';
+  return isUpdate ? text(options, 'fieldManager') : undefined;
 }
 
 function text(object: JsonObject, key: string): string {

@@ -301,8 +301,11 @@ describe('an AdmissionReview', () => {
       patchedBy: undefined,
       oldObject: undefined,
     });
-    const patch = { ...review.request, options: { kind: 'PatchOptions', fieldManager: 'kubectl-patch' } };
-    expect(parseAdmissionReview({ ...review, request: patch })).toMatchObject({ patchedBy: 'kubectl-patch' });
+    // kube-apiserver shows patches to webhooks with the options of an update
+    for (const kind of ['PatchOptions', 'UpdateOptions']) {
+      const patch = { ...review.request, options: { kind, fieldManager: 'kubectl-patch' } };
+      expect(parseAdmissionReview({ ...review, request: patch })).toMatchObject({ patchedBy: 'kubectl-patch' });
+    }
   });
 
   it.each([

@@ -15,8 +15,6 @@ import { startProcess } from '../../support/process.ts';
 
 /** what is about the management API as its user finds it, not about how `capstan up` is run */
 const suites = ['guide-000', 'guide-001', 'guide-002', 'guide-003', 'guides/guides'];
-/** a real API server works on each of many definitions for a while */
-const startPatienceMs = 400_000;
 const say = (line: string): void => void process.stderr.write(`e2e: ${line}\n`);
 
 async function main(): Promise<number> {
@@ -32,17 +30,13 @@ async function main(): Promise<number> {
   const chosen = (positionals.length > 0 ? positionals : suites).map((name) => `test/e2e/${name}`);
   // Directly, so that signals reach it.
   const vitest = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url));
-  const tests = startProcess(
-    process.execPath,
-    [vitest, 'run', '--project', 'clusters', `--hook-timeout=${startPatienceMs}`, ...chosen],
-    {
-      env: {
-        ...(process.env as Record<string, string>),
-        ...(!values.embedded && { [managementVariable]: 'real-kubernetes' }),
-      },
-      onStdout: (text) => void process.stdout.write(text),
+  const tests = startProcess(process.execPath, [vitest, 'run', '--project', 'clusters', ...chosen], {
+    env: {
+      ...(process.env as Record<string, string>),
+      ...(!values.embedded && { [managementVariable]: 'real-kubernetes' }),
     },
-  );
+    onStdout: (text) => void process.stdout.write(text),
+  });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void tests.stop(signal));
   const { code, stderr } = await tests.ended;
   process.stderr.write(stderr);
