@@ -92,11 +92,12 @@ function controlPlane(
   const isDone = plane?.replicas === replicas && ready === replicas && upToDate === replicas;
   if (isDone && isTrue(cluster, 'ControlPlaneAvailable')) return { status: 'True', reason: 'Ready' };
   const said = conditionOf(cluster, 'ControlPlaneAvailable');
+  const surplus = (plane?.replicas ?? 0) > replicas ? `, ${(plane?.replicas ?? 0) - replicas} more is to go` : '';
   const more = said?.status === 'True' || !said?.message ? '' : `: ${said.message}`;
   return {
     status: 'False',
     reason: 'NotReady',
-    message: `control plane: ${ready} of ${replicas} machines are ready, ${upToDate} have ${version} and the current settings${more}`,
+    message: `control plane: ${ready} of ${replicas} machines are ready, ${upToDate} have ${version} and the current settings${surplus}${more}`,
   };
 }
 

@@ -33,7 +33,8 @@ export function setupLatticeControllers(
   options: LatticeControllersOptions,
 ): { close(): Promise<void> } {
   const { client, clock, random, charts, peers, permit, watchFilter, concurrency } = options;
-  const sessions = options.sessions ?? controllerSessions({ clock, random, ...(peers && { peers }), ...(permit && { permit }) });
+  const sessions =
+    options.sessions ?? controllerSessions({ clock, random, ...(peers && { peers }), ...(permit && { permit }) });
   manager.add(
     latticeClusterController({
       cache: manager.reader,

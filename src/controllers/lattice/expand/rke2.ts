@@ -62,7 +62,9 @@ export function rke2Workers(
     agentConfig: {
       kubelet,
       nodeLabels: kubeletLabels(pool),
-      ...(taints.length > 0 && { nodeTaints: taints.map(({ key, value = '', effect }) => `${key}=${value}:${effect}`) }),
+      ...(taints.length > 0 && {
+        nodeTaints: taints.map(({ key, value = '', effect }) => `${key}=${value}:${effect}`),
+      }),
     },
   };
   const spec = { template: { spec: config } };
