@@ -147,7 +147,15 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     ],
     'pre-terminate.delete.hook.machine.cluster.x-k8s.io': [
       'Machine',
-      'Prefix. The server is not deleted while such an annotation is there. Control planes set PREFIX/kcp-cleanup or PREFIX/rke2-cleanup.',
+      'Prefix. The server is not deleted while such an annotation is there.',
+    ],
+    'pre-terminate.delete.hook.machine.cluster.x-k8s.io/kcp-cleanup': [
+      'Machine of a KubeadmControlPlane',
+      'The control plane takes the member of etcd out before the server goes.',
+    ],
+    'pre-terminate.delete.hook.machine.cluster.x-k8s.io/rke2-cleanup': [
+      'Machine of an RKE2ControlPlane',
+      'The control plane takes the member of etcd out before the server goes.',
     ],
     'runtime.cluster.x-k8s.io/inject-ca-from-secret': [
       'ExtensionConfig',
