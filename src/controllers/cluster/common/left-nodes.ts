@@ -5,7 +5,7 @@ import type { ReconcileContext } from '../../../runtime/index.ts';
 import { fieldManager } from '../../shared/index.ts';
 
 /** On a Cluster, with the uid of a deleted Machine behind it: the Node that is to be deleted when the workload API answers. */
-const leftNodePrefix = 'left-nodes.capstan.dev/';
+const leftNodePrefix = 'left-nodes.capstan.dev';
 /** Annotations of one object have a limit, and no deletion may fail for it. */
 const mostLeftNodes = 500;
 
@@ -26,7 +26,7 @@ export async function rememberLeftNode(
   if (leftNodes(cluster).length >= mostLeftNodes) return false;
   const name = machine.status?.nodeRef?.name ?? machine.metadata.name ?? '';
   const value = [name, ...(machine.spec.providerID === undefined ? [] : [machine.spec.providerID])].join(' ');
-  const annotations = { [`${leftNodePrefix}${machine.metadata.uid}`]: value };
+  const annotations = { [`${leftNodePrefix}/${machine.metadata.uid}`]: value };
   await client
     .patch(Clusters, objectKey(cluster), 'merge', { metadata: { annotations } }, { fieldManager, signal })
     .catch(ignoreNotFound);
@@ -36,7 +36,7 @@ export async function rememberLeftNode(
 /** The Nodes that are still to be deleted. */
 export function leftNodes({ metadata }: Cluster): LeftNode[] {
   return Object.entries(metadata.annotations ?? {})
-    .filter(([annotation]) => annotation.startsWith(leftNodePrefix))
+    .filter(([annotation]) => annotation.startsWith(`${leftNodePrefix}/`))
     .map(([annotation, value]) => {
       const [name = '', providerID] = value.split(' ');
       return { annotation, name, ...(providerID !== undefined && { providerID }) };
