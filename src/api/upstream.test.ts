@@ -20,6 +20,10 @@ const projects = [
 ];
 /** kinds the reference data have no definition of: upstream carries it inside a program, or it is not collected */
 const unpublished = [
+  'RKE2Config',
+  'RKE2ConfigTemplate',
+  'RKE2ControlPlane',
+  'RKE2ControlPlaneTemplate',
   'Provider',
   'HostedControlPlane',
   'HostedControlPlaneTemplate',
@@ -30,6 +34,7 @@ const unpublished = [
   'OpenStackClusterStackRelease',
   'OpenStackClusterStackReleaseTemplate',
   'OpenStackNodeImageRelease',
+  'LatticeCluster',
 ];
 
 /** what of the Service upstream's v1beta2 lost, though clouds need it */

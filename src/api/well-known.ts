@@ -211,10 +211,6 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     ],
   }),
   ...names('annotation', 'capstan', {
-    'lattice.dev/made-for': [
-      'namespace of a LatticeCluster',
-      'UID of the LatticeCluster the namespace was made for, and is deleted with.',
-    ],
     'stacks.capstan.dev/digest': [
       'ClusterStackRelease',
       'Digest of the files that were used first. The release is held to it; removing it takes the release as it is now.',

@@ -69,7 +69,7 @@ const rules: NonNullable<ClusterRole['rules']> = [
   // who is behind the Service of a runtime extension
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: reading },
   // data stores of Kamaji that are run here live in a namespace of their own, and so does each LatticeCluster
-  { apiGroups: [''], resources: ['namespaces'], verbs: [...reading, 'create', 'delete'] },
+  { apiGroups: [''], resources: ['namespaces'], verbs: [...reading, 'create'] },
   { apiGroups: [''], resources: ['nodes'], verbs: reading },
   { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update', 'get'] },
   { apiGroups: ['openstack.k-orc.cloud'], resources: ['images', 'images/status'], verbs: everything },

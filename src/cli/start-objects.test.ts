@@ -125,11 +125,13 @@ describe("clusterctl's inventory", () => {
     expect(await entries()).toEqual([
       `${systemNamespace}/bootstrap-k0sproject-k0smotron BootstrapProvider`,
       `${systemNamespace}/bootstrap-kubeadm BootstrapProvider`,
+      `${systemNamespace}/bootstrap-rke2 BootstrapProvider`,
       `${systemNamespace}/cluster-api CoreProvider`,
       `${systemNamespace}/control-plane-hosted-control-plane ControlPlaneProvider`,
       `${systemNamespace}/control-plane-k0sproject-k0smotron ControlPlaneProvider`,
       `${systemNamespace}/control-plane-kamaji ControlPlaneProvider`,
       `${systemNamespace}/control-plane-kubeadm ControlPlaneProvider`,
+      `${systemNamespace}/control-plane-rke2 ControlPlaneProvider`,
       `${systemNamespace}/infrastructure-openstack InfrastructureProvider`,
     ]);
   });
@@ -147,6 +149,7 @@ describe("clusterctl's inventory", () => {
     await ensure(['cluster', 'bootstrap']);
     expect(await entries()).toEqual([
       `${systemNamespace}/bootstrap-k0sproject-k0smotron BootstrapProvider`,
+      `${systemNamespace}/bootstrap-rke2 BootstrapProvider`,
       `${systemNamespace}/cluster-api CoreProvider`,
       'default/bootstrap-kubeadm BootstrapProvider',
     ]);

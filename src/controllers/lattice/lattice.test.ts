@@ -303,11 +303,23 @@ describe('a LatticeCluster', () => {
     expect((await world.cluster('one')).status?.message).toContain('waits until Cluster capi-one/one is gone');
     expect((await world.find(Namespaces, { name: 'capi-one' }))?.metadata.deletionTimestamp).toBeUndefined();
     expect(await world.find(Secrets, { namespace: 'capi-one', name: 'one-cloud-config' })).toBeDefined();
+    const { apiVersion, kind, spec } = must(await world.find(Clusters, cluster), 'the Cluster');
+    const other = { apiVersion, kind, spec, metadata: { name: 'other', namespace: 'capi-one' } };
+    await world.client.create(Clusters, other, by);
     await world.client.patch(Clusters, cluster, 'merge', { metadata: { finalizers: null } }, by);
-    await world.until(
-      async () => (await world.find(Namespaces, { name: 'capi-one' }))?.metadata.deletionTimestamp !== undefined,
+    await world.until(async () =>
+      ((await world.cluster('one')).status?.message ?? '').includes(
+        'Cluster capi-one/other would go with the namespace',
+      ),
     );
-    expect((await world.cluster('one')).status?.message).toContain('waits until namespace capi-one is gone');
+    // the garbage collector deletes the namespace after its owner
+    const {
+      metadata: { uid },
+    } = await world.cluster('one');
+    await world.client.delete(Clusters, { namespace: 'capi-one', name: 'other' });
+    await world.until(async () => (await world.find(LatticeClusters, { name: 'one' })) === undefined);
+    const owners = (await world.find(Namespaces, { name: 'capi-one' }))?.metadata.ownerReferences;
+    expect(owners?.map((owner) => owner.uid)).toEqual([uid]);
   });
 });
 

@@ -4,8 +4,6 @@ export const latticeClusterLabel = 'lattice.dev/cluster';
 export const latticePoolLabel = 'lattice.dev/pool';
 export const environmentLabel = 'lattice.dev/environment';
 export const regionLabel = 'lattice.dev/region';
-/** on a namespace that was made for a LatticeCluster: its uid. Only such a namespace is deleted with it. */
-export const madeForAnnotation = 'lattice.dev/made-for';
 
 export const latticeFinalizer = 'lattice.dev/unpivot';
 export const latticeFieldManager = 'capstan-lattice';

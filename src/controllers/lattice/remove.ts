@@ -20,13 +20,12 @@ import {
 import { latticeConditions as types } from './conditions.ts';
 import type { LatticeDependencies } from './dependencies.ts';
 import { latticeFinalizer } from './names.ts';
-import { isMadeFor } from './namespace.ts';
 
 const namespaceRetryMs = 10_000;
 
 /**
- * Takes a LatticeCluster away: first its Cluster with all machines and cloud resources, while credentials are still there; then the
- * namespace, if it was made for it and nobody else's cluster is in it. What is left carries an owner and goes with it.
+ * Takes a LatticeCluster away: first its Cluster with all machines and cloud resources, while credentials are still there; what is
+ * left carries an owner and goes with it, the namespace too if it was made for it.
  */
 export async function removeCluster(
   context: ReconcileContext,
@@ -35,14 +34,14 @@ export async function removeCluster(
 ): Promise<Result> {
   if (cluster.metadata.finalizers?.includes(latticeFinalizer) !== true) return done();
   const draft = draftOf(cluster);
-  const waiting = (await deleteCluster(context, cluster)) ?? (await deleteNamespace(context, cluster));
+  const waiting = (await deleteCluster(context, cluster)) ?? (await othersAreGone(context, cluster));
   if (waiting !== undefined) {
     const { message } = waiting;
     draft.status = { ...draft.status, phase: 'Deleting', message };
     setVerdict(draft, types.deleting, { status: 'True', reason: 'Deleting', message }, context.clock.now());
     setVerdict(draft, types.ready, { status: 'False', reason: 'Deleting', message }, context.clock.now());
     await writeObject(context, LatticeClusters, cluster, draft, { observed: true });
-    return waiting.retryMs === undefined ? done() : after(waiting.retryMs, 'the namespace is going');
+    return waiting.retryMs === undefined ? done() : after(waiting.retryMs, 'others are in the namespace');
   }
   draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, latticeFinalizer);
   await writeObject(context, LatticeClusters, cluster, draft, { observed: false }).catch(ignoreNotFound);
@@ -74,17 +73,16 @@ async function deleteCluster(
   return { message: `waits until Cluster ${key.namespace}/${name} is gone${why ? `: ${why}` : ''}` };
 }
 
-async function deleteNamespace(
+/** A namespace that was made for its owner goes after it, with everything in it: nobody else's cluster may be there. */
+async function othersAreGone(
   { client, signal }: ReconcileContext,
   owner: LatticeCluster,
 ): Promise<Waiting | undefined> {
   const name = latticeNamespace(owner.metadata.name ?? '');
   const live = await client.get(Namespaces, { name }, { signal }).catch(ignoreNotFound);
-  if (!live || !isMadeFor(live, owner)) return undefined;
-  if (!isDeleting(live)) {
-    const others = await client.list(Clusters, { namespace: name, limit: 1, signal });
-    if (others.items.length > 0) return undefined;
-    await client.delete(Namespaces, { name }, { signal }).catch(ignoreNotFound);
-  }
-  return { message: `waits until namespace ${name} is gone`, retryMs: namespaceRetryMs };
+  if (!live || !isOwnedBy(live, owner)) return undefined;
+  const [other] = (await client.list(Clusters, { namespace: name, limit: 1, signal })).items;
+  if (!other) return undefined;
+  const message = `Cluster ${name}/${other.metadata.name} would go with the namespace; move or delete it, or take the owner off namespace ${name}`;
+  return { message, retryMs: namespaceRetryMs };
 }

@@ -130,7 +130,10 @@ describe.skipIf(missing !== undefined)(`guide 004${missing ? ` (${missing})` : '
   it('goes without a trace', async () => {
     await bench.kubectl('delete', 'lc', 'my-cluster', '--timeout=240s');
     expect(await bench.cloud.inventory()).toEqual(bench.before);
-    expect((await bench.tryKubectl('get', 'namespace', 'capi-my-cluster')).code).not.toBe(0);
+    // by the garbage collector, after its owner
+    await eventually(async () => {
+      expect((await bench.tryKubectl('get', 'namespace', 'capi-my-cluster')).code).not.toBe(0);
+    });
     // the reader's own Secret is the reader's
     await bench.kubectl('-n', 'capo-system', 'get', 'secret', 'openstack-cloud-config');
   });

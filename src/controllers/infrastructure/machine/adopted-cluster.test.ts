@@ -3,7 +3,7 @@ import { type OpenStackClusterSpec, OpenStackClusters, OpenStackServers } from '
 import { openStackClusterController } from '../cluster/cluster-controller.ts';
 import { openStackServerController } from '../server/server-controller.ts';
 import { footprint } from '../testing/footprint.ts';
-import { createMachine, deleteMachine, machineCondition, machineIsReady } from '../testing/machines.ts';
+import { createMachine, deleteMachine, joinNodes, machineCondition, machineIsReady } from '../testing/machines.ts';
 import { lookAsMadeByUpstream } from '../testing/made-by-upstream.ts';
 import { createInfrastructureWorld, createOpenStackCluster, type InfrastructureWorld } from '../testing/world.ts';
 import { openStackMachineController } from './machine-controller.ts';
@@ -42,6 +42,7 @@ async function build(spec: Partial<OpenStackClusterSpec>): Promise<void> {
   await createMachine(world, 'cp', { controlPlane: true });
   await createMachine(world, 'w', { spec: withVolume });
   await world.until(standing);
+  await joinNodes(world, ['cp', 'w']);
   await world.pass(60_000);
   await world.halt();
 }
