@@ -96,7 +96,7 @@ function firstOf(candidates: readonly Candidate[]): Cause | undefined {
     candidates[0];
   if (!best) return undefined;
   const { object, condition } = best;
-  const message = (condition.message ?? '').replaceAll(/\s*\n\s*/g, '; ');
+  const message = lines(condition.message ?? '').join('; ');
   const reason = condition.reason ?? condition.type;
   return {
     object: nameOf(object),
@@ -106,6 +106,12 @@ function firstOf(candidates: readonly Candidate[]): Cause | undefined {
     ...(condition.lastTransitionTime !== undefined && { since: condition.lastTransitionTime }),
   };
 }
+
+const lines = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
 
 const nameOf = ({ kind, metadata }: AnyObject): string => `${kind}/${metadata.name ?? ''}`;
 

@@ -7,7 +7,7 @@ import {
   Secrets,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
-import { errorMessage, isNotFound } from '../../../machinery/index.ts';
+import { deepEqual, errorMessage, isNotFound } from '../../../machinery/index.ts';
 import { splitCertificates } from '../../../pki/index.ts';
 import {
   afterPatiently,
@@ -125,9 +125,11 @@ export function extensionConfigController(options: ExtensionConfigControllerOpti
 /** Controllers of Cluster API that ask hooks, too, trust no condition that does not say which generation it is about. */
 async function write(context: ReconcileContext, config: ExtensionConfig, draft: ExtensionConfig): Promise<void> {
   const { generation } = config.metadata;
+  // an authority that is written along makes another generation of it, and the conditions are about that one
+  const written = generation === undefined || deepEqual(config.spec, draft.spec) ? generation : generation + 1;
   const conditions = draft.status?.conditions?.map((condition) => ({
     ...condition,
-    ...(generation !== undefined && { observedGeneration: generation }),
+    ...(written !== undefined && { observedGeneration: written }),
   }));
   draft.status = { ...draft.status, ...(conditions && { conditions }) };
   await writeObject(context, ExtensionConfigs, config, draft, { observed: false });
