@@ -82,7 +82,7 @@ async function bundle(directory: string): Promise<string> {
 function startPlayer(program: string): ChildProcess {
   return fork(program, {
     // objects die young here, by the million; most code runs too few times to be worth more than a quick compilation
-    execArgv: ['--max-semi-space-size=64', '--always-sparkplug'],
+    execArgv: ['--max-semi-space-size=64'],
     // what a test runner asks of its own processes is not meant for these
     env: { ...process.env, NODE_OPTIONS: '' },
   });
