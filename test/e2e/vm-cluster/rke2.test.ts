@@ -17,13 +17,18 @@ describe.skipIf(missing !== undefined)(`a cluster of rke2 on machines${missing ?
 
   const servers = async (count: number): Promise<string[]> => {
     await house.kubectl('scale', 'rke2controlplane', name, `--replicas=${count}`);
-    const found = await readyNodes(house, name, count + 2, 180_000);
+    await readyNodes(house, name, count + 2, 180_000);
+    let found: string[] = [];
     await eventually(async () => {
       const path = 'jsonpath={.status.replicas} {.status.readyReplicas} {.status.upToDateReplicas}';
       const counts = await house.kubectl('get', 'rke2controlplane', name, '-o', path);
       expect(counts).toBe(`${count} ${count} ${count}`);
+      // a server labels its Node after the Node is Ready
+      const all = await nodes(await house.workload(name));
+      found = all.filter(({ roles }) => roles.includes('control-plane')).map((node) => node.name);
+      expect(found).toHaveLength(count);
     }, 60_000);
-    return found.filter(({ roles }) => roles.includes('control-plane')).map((node) => node.name);
+    return found;
   };
 
   it('is applied as the example says, and its nodes become Ready', async () => {
