@@ -51,6 +51,15 @@ describe('an audit', () => {
     expect(auditFindings([group('11111111'), group('99999999')], owners, []).orphans).toEqual([group('99999999')]);
   });
 
+  it('does not call an orphan what a pool may have retained', () => {
+    const gone = '99999999-2222-3333-4444-555555555555';
+    const description = `Created by cluster-api-provider-openstack OpenStackFloatingIPPool office [owner ${gone}]`;
+    const kept = resource({ type: 'floating IP', owner: gone, description });
+    const { orphans, foreign } = auditFindings([kept, resource({ id: 'n3', owner: gone })], owners, []);
+    expect(orphans.map(({ id }) => id)).toEqual(['n3']);
+    expect(foreign.map(({ remark }) => remark)).toEqual([expect.stringContaining('OpenStackFloatingIPPool office')]);
+  });
+
   it('names objects whose status has what the cloud has not', () => {
     const server = {
       apiVersion: cluster.apiVersion,

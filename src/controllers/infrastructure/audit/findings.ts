@@ -17,7 +17,7 @@ export interface AuditFindings {
   readonly orphans: readonly CloudResource[];
   /** objects whose status names what the cloud does not have */
   readonly missing: readonly MissingResource[];
-  /** carry no mark, but the names or texts of programs that made clusters here: told, never deleted */
+  /** what other programs made here, known by names and texts, and addresses that a pool may have retained: told, never deleted */
   readonly foreign: readonly ForeignResource[];
 }
 
@@ -45,12 +45,14 @@ export function auditFindings(
   const recorded = new Set(owners.objects.flatMap((object) => recordedIds(object).map(({ id }) => id)));
   const isOwned = ({ type, owner }: CloudResource): boolean =>
     owner === undefined || (type === 'server group' ? beginnings.has(owner) : ids.has(owner));
-  const orphans = inventory.filter((one) => !isOwned(one) && !recorded.has(one.id));
+  const unowned = inventory.filter((one) => !isOwned(one) && !recorded.has(one.id));
+  const orphans = unowned.filter((one) => keptByPool(one) === undefined);
   const bases = new Set(owners.clusters.map(({ namespace, name }) => clusterBase(namespace, name)));
   const names = new Set(owners.clusters.flatMap(({ namespace, name }) => [name, clusterBase(namespace, name)]));
   const foreign = inventory.flatMap((one): ForeignResource[] => {
-    if (one.owner !== undefined || recorded.has(one.id)) return [];
-    const remark = upstreamRemark(one, bases) ?? workloadRemark(one, names);
+    if (recorded.has(one.id) || (one.owner !== undefined && !unowned.includes(one))) return [];
+    const remark =
+      one.owner === undefined ? (upstreamRemark(one, bases) ?? workloadRemark(one, names)) : keptByPool(one);
     return remark === undefined ? [] : [{ ...one, remark }];
   });
   const there = new Set(inventory.map(({ id }) => id));
@@ -84,6 +86,14 @@ function recordedIds(object: KubeObject): { type: ResourceType; id: string }[] {
     ['security group', status.bastionSecurityGroup],
   ];
   return parts.flatMap(([type, part]) => (part?.id === undefined || part.id === '' ? [] : [{ type, id: part.id }]));
+}
+
+const poolText = /^Created by cluster-api-provider-openstack OpenStackFloatingIPPool (\S+)/;
+
+/** Addresses outlive a pool that retains them: whether this one did, nobody can tell any more. */
+function keptByPool({ type, description }: CloudResource): string | undefined {
+  const pool = type === 'floating IP' ? poolText.exec(description)?.[1] : undefined;
+  return pool === undefined ? undefined : `of OpenStackFloatingIPPool ${pool}, which is gone and may have retained it`;
 }
 
 const upstreamName = /^k8s-clusterapi-cluster-(.+?)(?:-kubeapi.*)?$/;
