@@ -45,12 +45,12 @@ export function auditFindings(
   const recorded = new Set(owners.objects.flatMap((object) => recordedIds(object).map(({ id }) => id)));
   const isOwned = ({ type, owner }: CloudResource): boolean =>
     owner === undefined || (type === 'server group' ? beginnings.has(owner) : ids.has(owner));
-  const unowned = inventory.filter((one) => !isOwned(one) && !recorded.has(one.id));
-  const orphans = unowned.filter((one) => keptByPool(one) === undefined);
+  const unowned = new Set(inventory.filter((one) => !isOwned(one) && !recorded.has(one.id)));
+  const orphans = [...unowned].filter((one) => keptByPool(one) === undefined);
   const bases = new Set(owners.clusters.map(({ namespace, name }) => clusterBase(namespace, name)));
   const names = new Set(owners.clusters.flatMap(({ namespace, name }) => [name, clusterBase(namespace, name)]));
   const foreign = inventory.flatMap((one): ForeignResource[] => {
-    if (recorded.has(one.id) || (one.owner !== undefined && !unowned.includes(one))) return [];
+    if (recorded.has(one.id) || (one.owner !== undefined && !unowned.has(one))) return [];
     const remark =
       one.owner === undefined ? (upstreamRemark(one, bases) ?? workloadRemark(one, names)) : keptByPool(one);
     return remark === undefined ? [] : [{ ...one, remark }];
