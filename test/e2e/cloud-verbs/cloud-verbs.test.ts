@@ -34,7 +34,7 @@ describe('verbs that look at the cloud', () => {
     });
   });
   afterAll(async () => {
-    await Promise.all([view?.close(), other?.stop(), cloud?.stop()]);
+    await Promise.all([view?.close(), lost?.stop(), other?.stop(), cloud?.stop()]);
   });
 
   const audit = (...args: string[]): ReturnType<typeof capstan> =>
@@ -120,6 +120,5 @@ describe('verbs that look at the cloud', () => {
     await network.networks.delete(precious.id);
     expect(await view.inventory()).toEqual(before);
     expect((await audit()).stdout).not.toMatch(/no owner|not in the cloud/);
-    await lost.stop();
   });
 });
