@@ -49,7 +49,10 @@ export async function openCloudsInUse(
     try {
       const config = await configOf(client, first, signal);
       const cloud = connect(config, { env });
-      const { project } = await cloud.identity.whoami({ signal });
+      const { project } = await cloud.identity.whoami({ signal }).catch(async (error: unknown) => {
+        await cloud.close();
+        throw error;
+      });
       const key = JSON.stringify([config.authUrl, config.region, project?.id]);
       const known = byProject.get(key);
       if (known) {

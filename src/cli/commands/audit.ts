@@ -16,13 +16,14 @@ import {
 import {
   asJson,
   CapstanError,
+  errorMessage,
   formatJson,
   formatYaml,
   type JsonObject,
   type KubeObject,
 } from '../../machinery/index.ts';
 import { connect } from '../../openstack/index.ts';
-import { type CloudsInUse, type CloudUser, openCloudsInUse, titleOf } from '../clouds-in-use.ts';
+import { type CloudInUse, type CloudsInUse, type CloudUser, openCloudsInUse, titleOf } from '../clouds-in-use.ts';
 import { type Connection, type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { parseTimeout } from '../deadline.ts';
@@ -50,41 +51,60 @@ interface Report {
 export async function audit(options: AuditOptions, context: CommandContext): Promise<number> {
   return await withConnection(options, context, async (connection) => {
     const { signal } = context;
-    const owners = await ownersOf(connection, context);
-    const others = await Promise.all(
-      (options.alsoOwnersOf ?? []).map((kubeconfig) =>
-        withConnection({ kubeconfig }, context, (other) => ownersOf(other, context)),
-      ),
-    );
-    const known: OwnersOnRecord = {
-      objects: [owners, ...others].flatMap(({ objects }) => objects),
-      clusters: [owners, ...others].flatMap(({ clusters }) => clusters),
-    };
-    const opened = await openClouds(options, connection, owners.users, context);
+    const { users } = await ownersOf(connection, context);
+    const opened = await openClouds(options, connection, users, context);
     try {
-      for (const problem of opened.problems) context.stderr(`capstan: warning: not looked at: ${problem}\n`);
-      const reports: (Report & { cloud: CloudsInUse['clouds'][number]['cloud'] })[] = [];
-      for (const { cloud, title, users } of opened.clouds) {
-        const here = users.filter(
-          (user): user is OpenStackCluster | OpenStackServer => user.kind !== 'OpenStackFloatingIPPool',
-        );
-        const findings = auditFindings(await cloudInventory(cloud, signal), known, here);
-        reports.push({ title, findings, cloud });
+      const problems = [...opened.problems];
+      const seen: { project: CloudInUse; inventory: CloudResource[] }[] = [];
+      for (const project of opened.clouds) {
+        try {
+          seen.push({ project, inventory: await cloudInventory(project.cloud, signal) });
+        } catch (error) {
+          // one cloud that does not answer must not hide the others
+          signal.throwIfAborted();
+          problems.push(`${project.title}: ${errorMessage(error)}`);
+        }
       }
+      for (const problem of problems) context.stderr(`capstan: warning: not looked at: ${problem}\n`);
+      // first the things, then the owners: what is made in between has its owner before it
+      const known = await allOwners(options, connection, context);
+      const reports = seen.map(({ project: { cloud, title, users: here }, inventory }) => ({
+        cloud,
+        title,
+        findings: auditFindings(inventory, known, here.filter(hasRecords)),
+      }));
       print(reports, options, context);
       const orphans = reports.reduce((sum, { findings }) => sum + findings.orphans.length, 0);
       const missing = reports.reduce((sum, { findings }) => sum + findings.missing.length, 0);
-      if (!options.delete || orphans === 0) return orphans + missing + opened.problems.length === 0 ? 0 : 1;
+      if (!options.delete || orphans === 0) return orphans + missing + problems.length === 0 ? 0 : 1;
       await confirm(orphans, options, context);
       let refused = 0;
       for (const { cloud, findings } of reports) {
         refused += await remove(cloud, findings.orphans, options, context);
       }
-      return refused + missing === 0 ? 0 : 1;
+      return refused + missing + problems.length === 0 ? 0 : 1;
     } finally {
       await opened.close();
     }
   });
+}
+
+/** Pools note addresses elsewhere. */
+function hasRecords(user: CloudUser): user is OpenStackCluster | OpenStackServer {
+  return user.kind !== 'OpenStackFloatingIPPool';
+}
+
+/** The owners of this management API, and of others that use the same projects. */
+async function allOwners(
+  options: AuditOptions,
+  connection: Connection,
+  context: CommandContext,
+): Promise<OwnersOnRecord> {
+  const others = (options.alsoOwnersOf ?? []).map((kubeconfig) =>
+    withConnection({ kubeconfig }, context, (other) => ownersOf(other, context)),
+  );
+  const all = await Promise.all([ownersOf(connection, context), ...others]);
+  return { objects: all.flatMap(({ objects }) => objects), clusters: all.flatMap(({ clusters }) => clusters) };
 }
 
 /** Everything that may own something in a cloud, of all namespaces: what cannot be seen would look like nobody's. */
@@ -163,7 +183,7 @@ async function confirm(count: number, options: AuditOptions, context: CommandCon
 }
 
 async function remove(
-  cloud: CloudsInUse['clouds'][number]['cloud'],
+  cloud: CloudInUse['cloud'],
   orphans: readonly CloudResource[],
   options: AuditOptions,
   context: CommandContext,
