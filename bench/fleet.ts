@@ -7,26 +7,17 @@ import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
 import { startCloudProcess } from './lib/cloud-process.ts';
 import { setTimings } from './lib/cloud-timings.ts';
 import { Figures } from './lib/figures.ts';
-import { type FleetShape, isControlPlane, type MachineView, openFleet } from './lib/fleet.ts';
+import { isControlPlane, type MachineView, openFleet } from './lib/fleet.ts';
+import { fleetFlags, fleetKind, fleetShape, machinePace } from './lib/fleet-flags.ts';
 import { processCpuSeconds } from './lib/target.ts';
 
 const { values } = parseArgs({
   options: {
-    clusters: { type: 'string', default: '1' },
-    'control-planes': { type: 'string', default: '1' },
-    workers: { type: 'string', default: '2' },
-    /** from a server's creation to its operating system, in seconds */
-    boot: { type: 'string', default: '10' },
-    /** etcd, the API server and the registration of a node take this long each, in seconds */
-    step: { type: 'string', default: '2' },
-    /** share by which every one of these times varies; without any, the cloud's own time is known and told */
-    jitter: { type: 'string', default: '0.2' },
+    ...fleetFlags,
     /** so many clusters are made and deleted first, for a program that has been running for a while */
     'warm-up': { type: 'string', default: '0' },
     /** how long the fleet is watched at rest, in seconds */
     rest: { type: 'string', default: '30' },
-    /** how long the fleet may take, in seconds */
-    patience: { type: 'string', default: '1200' },
     /** delete the fleet at the end and measure that too */
     delete: { type: 'boolean', default: false },
     /** the cloud refuses to delete the servers of one cluster: shows what that means for the others; implies --delete */
@@ -37,22 +28,14 @@ const { values } = parseArgs({
     metrics: { type: 'string' },
     /** write a CPU profile of both processes to this directory */
     profile: { type: 'string' },
-    /** measure the managers behind another management API, with the processes whose cost counts */
-    kubeconfig: { type: 'string' },
-    pid: { type: 'string', multiple: true, default: [] },
   },
 });
 
-const shape: FleetShape = {
-  prefix: 'fleet',
-  clusters: Number(values.clusters),
-  controlPlanes: Number(values['control-planes']),
-  workers: Number(values.workers),
-};
+const shape = fleetShape(values, 'fleet');
 const machineCount = shape.clusters * (shape.controlPlanes + shape.workers);
 const warmUp = Number(values['warm-up']);
 const target = values.kubeconfig === undefined ? 'capstan' : 'other';
-const kind = `${shape.clusters} x ${shape.controlPlanes}+${shape.workers}`;
+const kind = fleetKind(shape);
 const figures = new Figures();
 const build = await buildCapstan();
 const cloud = await startCloudProcess(build.program, profiling('cloud'));
@@ -108,11 +91,7 @@ async function measure(kubeconfig: string, pids: readonly number[], settled?: ()
       await Promise.all([first.untilReady(), first.apply()]);
       await Promise.all([first.untilGone(), first.delete()]);
     }
-    await setTimings(cloud, {
-      boot: Number(values.boot),
-      step: Number(values.step),
-      jitter: Number(values.jitter),
-    });
+    await setTimings(cloud, machinePace(values));
     const fleet = await openFleet(client, shape, limits);
     await untilReady(client, fleet, pids);
     await atRest(pids);

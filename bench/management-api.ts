@@ -21,17 +21,13 @@ import { startCloudProcess } from './lib/cloud-process.ts';
 import { setTimings } from './lib/cloud-timings.ts';
 import { Figures } from './lib/figures.ts';
 import { openFleet } from './lib/fleet.ts';
+import { fleetFlags, fleetKind, fleetShape, machinePace } from './lib/fleet-flags.ts';
 import { revisionOf } from './lib/quiet.ts';
 import { processCpuSeconds } from './lib/target.ts';
 
 const { values } = parseArgs({
   options: {
-    clusters: { type: 'string', default: '1' },
-    'control-planes': { type: 'string', default: '1' },
-    workers: { type: 'string', default: '2' },
-    boot: { type: 'string', default: '10' },
-    step: { type: 'string', default: '2' },
-    jitter: { type: 'string', default: '0.2' },
+    ...fleetFlags,
     /** how long the fleet is left alone before it is watched at rest, and how long it is watched, in seconds */
     settle: { type: 'string', default: '30' },
     rest: { type: 'string', default: '60' },
@@ -39,22 +35,17 @@ const { values } = parseArgs({
     /** delete the fleet at the end and measure that too */
     delete: { type: 'boolean', default: false },
     /** a Kubernetes that is there; default: one is started, from CAPSTAN_REAL_KUBERNETES_BIN or freshly built */
-    kubeconfig: { type: 'string' },
+    kubeconfig: fleetFlags.kubeconfig,
     /** the managers that work there; without any, ours is started */
-    pid: { type: 'string', multiple: true, default: [] },
+    pid: fleetFlags.pid,
     target: { type: 'string', default: 'capstan' },
     /** further arguments of `capstan controller` */
     argument: { type: 'string', multiple: true, default: [] },
   },
 });
 
-const shape = {
-  prefix: 'fleet',
-  clusters: Number(values.clusters),
-  controlPlanes: Number(values['control-planes']),
-  workers: Number(values.workers),
-};
-const kind = `${shape.clusters} x ${shape.controlPlanes}+${shape.workers}`;
+const shape = fleetShape(values, 'fleet');
+const kind = fleetKind(shape);
 const figures = new Figures();
 const build = await buildCapstan();
 process.env['CAPSTAN_PROGRAM'] = build.program;
@@ -62,7 +53,7 @@ const cloud = await startCloudProcess(build.program);
 const stops: (() => Promise<unknown>)[] = [() => cloud.stop()];
 try {
   await liftQuotas(cloud);
-  await setTimings(cloud, { boot: Number(values.boot), step: Number(values.step), jitter: Number(values.jitter) });
+  await setTimings(cloud, machinePace(values));
   const kubeconfig = values.kubeconfig ?? (await startKubernetes());
   const controller = values.pid.length > 0 ? undefined : await startOurs(kubeconfig);
   await measure(kubeconfig, controller ? [controller.process.pid] : values.pid.map(Number));

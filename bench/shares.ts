@@ -9,12 +9,14 @@ import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
 import { startCloudProcess } from './lib/cloud-process.ts';
 import { setTimings } from './lib/cloud-timings.ts';
 import { Figures } from './lib/figures.ts';
-import { type FleetShape, openFleet } from './lib/fleet.ts';
+import { openFleet } from './lib/fleet.ts';
+import { fleetFlags, fleetKind, fleetShape, machinePace } from './lib/fleet-flags.ts';
 import { type Sharing, shareBesideOwnApi, shareOn } from './lib/sharing.ts';
 import { processCpuSeconds } from './lib/target.ts';
 
 const { values } = parseArgs({
   options: {
+    ...fleetFlags,
     clusters: { type: 'string', default: '20' },
     /** numbers of processes, one after the other */
     shares: { type: 'string', default: '1,2' },
@@ -26,22 +28,18 @@ const { values } = parseArgs({
     patience: { type: 'string', default: '600' },
     /** also kill a process of the last number, and measure until its clusters are worked on again */
     kill: { type: 'boolean', default: false },
-    /** the management API; default: an embedded one, without controllers */
-    kubeconfig: { type: 'string' },
-    /** its processes, whose cost is told */
-    pid: { type: 'string', multiple: true, default: [] },
   },
 });
 
 const cores = Number(values.cores);
-const shape: FleetShape = { prefix: 'share', clusters: Number(values.clusters), controlPlanes: 1, workers: 2 };
-const kind = `${shape.clusters} x 1+2${cores > 0 ? `, ${cores} cores each` : ''}`;
+const shape = fleetShape(values, 'share');
+const kind = `${fleetKind(shape)}${cores > 0 ? `, ${cores} cores each` : ''}`;
 const figures = new Figures();
 const build = await buildCapstan();
 const cloud = await startCloudProcess(build.program);
 try {
   await liftQuotas(cloud);
-  await setTimings(cloud, { boot: Number(values.boot), step: Number(values.step), jitter: 0.2 });
+  await setTimings(cloud, machinePace(values));
   await measure();
 } finally {
   await cloud.stop();

@@ -1,5 +1,6 @@
 import { type Client, createInformerFactory, type HttpClient, restMapper } from '../../src/client/index.ts';
 import {
+  inParallel,
   type JsonObject,
   type KubeObject,
   type Resource,
@@ -35,7 +36,6 @@ export interface Fleet {
 }
 
 const namespace = 'default';
-const parallel = 8;
 
 /** How clusters are made and watched through a management API; `signal` ends whatever waits. */
 export async function openFleet(
@@ -57,7 +57,7 @@ export async function openFleet(
   return {
     names,
     apply: () =>
-      inParallel(names, async (name) => {
+      eachOf(names, async (name) => {
         for (const object of clusterManifests({ name, controlPlanes: shape.controlPlanes, workers: shape.workers })) {
           const [group = '', version = ''] = String(object['apiVersion']).split('/');
           const served = await mapper.forKind({ group, version, kind: String(object['kind']) });
@@ -72,7 +72,7 @@ export async function openFleet(
         look?.(own);
         return own.filter(isNodeReady).length === machineCount;
       }),
-    delete: () => inParallel(names, (name) => client.delete(clusters, { namespace, name })),
+    delete: () => eachOf(names, (name) => client.delete(clusters, { namespace, name })),
     existing: async () => {
       const { items } = await client.list(clusters, { namespace });
       return items.map(({ metadata }) => metadata.name ?? '').filter((name) => mine.has(name));
@@ -131,11 +131,6 @@ export async function until(
 }
 
 /** Does the work for all items, a few at a time. */
-export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const queue = items[Symbol.iterator]();
-  await Promise.all(
-    Array.from({ length: parallel }, async () => {
-      for (const item of queue) await work(item);
-    }),
-  );
+export function eachOf<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  return inParallel(items, async (item) => void (await work(item)), { atOnce: 8 });
 }

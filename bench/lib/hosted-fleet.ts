@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type HttpClient, restMapper } from '../../src/client/index.ts';
 import { type JsonObject, type KubeObject, parseYamlDocuments, type Resource } from '../../src/machinery/index.ts';
-import { inParallel, until } from './fleet.ts';
+import { eachOf, until } from './fleet.ts';
 import { projectRoot } from './node-arguments.ts';
 
 /** Whose manifests the planes are written in. */
@@ -111,7 +111,7 @@ export async function openHostedFleet(
   const itself = (name: string): string => name;
   return {
     apply: (names) =>
-      inParallel(names, async (name) => {
+      eachOf(names, async (name) => {
         for (const object of planeManifests(flavor, name, replicas)) {
           const [group = '', version = ''] = String(object['apiVersion']).split('/');
           const served =
@@ -143,7 +143,7 @@ export async function openHostedFleet(
       return observer.times;
     },
     sleep: (names) =>
-      inParallel(names, (name) =>
+      eachOf(names, (name) =>
         client.patch(planes, { namespace, name }, 'merge', { spec: { replicas: 0 } }, { fieldManager: 'bench' }),
       ),
     untilAsleep: () => until(client, pods, options, (all) => all.length === 0),
@@ -151,7 +151,7 @@ export async function openHostedFleet(
       const mine = new Set(names);
       return until(client, clusters, options, (all) => !all.some(({ metadata }) => mine.has(metadata.name ?? '')));
     },
-    delete: (names) => inParallel(names, (name) => client.delete(clusters, { namespace, name })),
+    delete: (names) => eachOf(names, (name) => client.delete(clusters, { namespace, name })),
   };
 }
 

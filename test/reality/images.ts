@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { type ImageContent, ociImage } from '../../scripts/image/oci-image.ts';
 import { parseImage } from '../../src/api/index.ts';
-import { type TarEntry, tar } from '../../src/artifacts/testing/index.ts';
+import type { TarEntry } from '../../src/artifacts/testing/index.ts';
 import { kubernetesImages } from '../../src/hosting/index.ts';
 import { konnectivityTag, planeEtcdVersion, type RealityPrograms } from './programs.ts';
 
@@ -56,28 +56,14 @@ export function imageSpecs(programs: RealityPrograms): ImageSpec[] {
 export async function writeImages(directory: string, images: readonly ImageSpec[]): Promise<ImageStore> {
   await mkdir(directory, { recursive: true });
   const pathOf = (digest: string): string => join(directory, digest.replace(':', '-'));
-  const put = async (mediaType: string, content: Uint8Array): Promise<Descriptor> => {
-    const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
-    await writeFile(pathOf(digest), content);
-    return { mediaType, digest, size: content.length };
-  };
-  const json = (value: object): Buffer => Buffer.from(JSON.stringify(value));
   const manifests = new Map<string, string>();
   for (const image of images) {
-    const layer = await put('application/vnd.oci.image.layer.v1.tar', tar(await filesOf(image)));
-    const config = await put('application/vnd.oci.image.config.v1+json', json(configOf(image, layer.digest)));
-    const manifest = { schemaVersion: 2, mediaType: manifestType, config, layers: [layer] };
-    manifests.set(image.reference, (await put(manifestType, json(manifest))).digest);
+    // programs of a hundred megabytes are read once, from this machine: packing them takes longer than it saves
+    const { manifest, blobs } = ociImage(await contentOf(image), { compress: false });
+    for (const { digest, bytes } of blobs) await writeFile(pathOf(digest), bytes);
+    manifests.set(image.reference, manifest.digest);
   }
   return { manifests, pathOf };
-}
-
-export const manifestType = 'application/vnd.oci.image.manifest.v1+json';
-
-interface Descriptor {
-  readonly mediaType: string;
-  readonly digest: string;
-  readonly size: number;
 }
 
 /** Nothing but the program, the directories it lies in and the few things every base image has. */
@@ -106,14 +92,13 @@ function bindServiceCapability(): Buffer {
   return bytes;
 }
 
-function configOf({ path }: ImageSpec, layer: string): object {
+async function contentOf(image: ImageSpec): Promise<ImageContent> {
   return {
     architecture: 'amd64',
-    os: 'linux',
     config: {
-      Entrypoint: [`/${path}`],
-      Env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
+      entrypoint: [`/${image.path}`],
+      env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
     },
-    rootfs: { type: 'layers', diff_ids: [layer] },
+    layers: [{ comment: image.reference, entries: await filesOf(image) }],
   };
 }

@@ -2,7 +2,8 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type ImageStore, manifestType } from './images.ts';
+import { manifestType } from '../../scripts/image/oci-image.ts';
+import type { ImageStore } from './images.ts';
 
 /** A registry on loopback that gives out the images of a store, whatever registry they are said to be of. */
 export interface LoopbackRegistry {

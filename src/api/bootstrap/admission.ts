@@ -1,10 +1,5 @@
-import {
-  type FieldError,
-  fieldError,
-  type ResourceStrategy,
-  validateAnnotations,
-  validateLabels,
-} from '../../machinery/index.ts';
+import { type FieldError, fieldError, type ResourceStrategy } from '../../machinery/index.ts';
+import { validateTemplateMetadata } from '../cluster/validation.ts';
 import { validateChangedSpec } from '../kind/strategy.ts';
 import { validateForKubeadm } from './kubeadm-refusals.ts';
 import type { KubeadmConfig, KubeadmConfigSpec, KubeadmConfigTemplate } from './types.ts';
@@ -20,8 +15,7 @@ function validateTemplate({ spec }: KubeadmConfigTemplate): FieldError[] {
   const { metadata, spec: config } = spec?.template ?? {};
   return [
     ...validateKubeadmConfigSpec(config, 'spec.template.spec'),
-    ...validateLabels(metadata?.labels, 'spec.template.metadata.labels'),
-    ...validateAnnotations(metadata?.annotations, 'spec.template.metadata.annotations'),
+    ...validateTemplateMetadata(metadata, 'spec.template.metadata'),
   ];
 }
 

@@ -5,8 +5,6 @@ import {
   type FieldError,
   fieldError,
   type ResourceStrategy,
-  validateAnnotations,
-  validateLabels,
 } from '../../machinery/index.ts';
 import { cidrsOverlap } from '../common/cidr.ts';
 import { validateDroppedEntries } from './dropped-entries.ts';
@@ -18,6 +16,7 @@ import {
   upgradeConcurrencyAnnotation,
 } from './labels.ts';
 import type { Cluster, ClusterSpec, TemplateMetadata, Topology } from './types.ts';
+import { validateTemplateMetadata } from './validation.ts';
 import { compareKubernetesVersions, parseKubernetesVersion, withLeadingV } from './version.ts';
 
 // What upstream's webhooks say of a Cluster, as far as it can be said without looking at other objects. What depends on
@@ -123,8 +122,7 @@ function validateTopology(cluster: Cluster, topology: Topology, old: Cluster | u
 function validateMetadata(topology: Topology): FieldError[] {
   const errors: FieldError[] = [];
   const check = (metadata: TemplateMetadata | undefined, path: string): void => {
-    errors.push(...validateLabels(metadata?.labels, `${path}.labels`));
-    errors.push(...validateAnnotations(metadata?.annotations, `${path}.annotations`));
+    errors.push(...validateTemplateMetadata(metadata, path));
   };
   check(topology.controlPlane?.metadata, 'spec.topology.controlPlane.metadata');
   for (const kind of ['machineDeployments', 'machinePools'] as const) {

@@ -4,9 +4,7 @@ import {
   fieldError,
   labelSelectorFromObject,
   type ResourceStrategy,
-  validateAnnotations,
   validateLabelSelector,
-  validateLabels,
 } from '../../machinery/index.ts';
 import {
   autoscalerMaxSizeAnnotation,
@@ -20,7 +18,12 @@ import {
   skipPreflightChecksAnnotation,
 } from './labels.ts';
 import type { Machine, MachineDeployment, MachineSet, MachineSpec } from './types.ts';
-import { validateIntOrPercent, validateMachineTaints, validateNamingTemplate } from './validation.ts';
+import {
+  validateIntOrPercent,
+  validateMachineTaints,
+  validateNamingTemplate,
+  validateTemplateMetadata,
+} from './validation.ts';
 import { parseKubernetesVersion, withLeadingV } from './version.ts';
 
 const defaultNodeDeletionTimeoutSeconds = 10;
@@ -185,8 +188,7 @@ function validateGroup(group: Group, old: Group | undefined): FieldError[] {
   }
   errors.push(...validateVersion(spec.template.spec.version, 'spec.template.spec.version'));
   errors.push(
-    ...validateLabels(spec.template.metadata?.labels, 'spec.template.metadata.labels'),
-    ...validateAnnotations(spec.template.metadata?.annotations, 'spec.template.metadata.annotations'),
+    ...validateTemplateMetadata(spec.template.metadata, 'spec.template.metadata'),
     ...validateNamingTemplate(spec.machineNaming?.template, 'spec.machineNaming.template', namingVariables),
     ...validateMachineTaints(spec.template.spec.taints, 'spec.template.spec.taints', 'worker'),
   );

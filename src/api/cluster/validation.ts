@@ -1,7 +1,21 @@
-import { checkDns1123Subdomain, type FieldError, fieldError, percentOf } from '../../machinery/index.ts';
-import type { MachineTaint } from './types.ts';
+import {
+  checkDns1123Subdomain,
+  type FieldError,
+  fieldError,
+  percentOf,
+  validateAnnotations,
+  validateLabels,
+} from '../../machinery/index.ts';
+import type { MachineTaint, TemplateMetadata } from './types.ts';
 
 // Checks of fields that several kinds share.
+
+export function validateTemplateMetadata(metadata: TemplateMetadata | undefined, path: string): FieldError[] {
+  return [
+    ...validateLabels(metadata?.labels, `${path}.labels`),
+    ...validateAnnotations(metadata?.annotations, `${path}.annotations`),
+  ];
+}
 
 export function validateIntOrPercent(value: number | string | undefined, path: string): FieldError[] {
   if (typeof value !== 'string' || percentOf(value) !== undefined) return [];

@@ -1,20 +1,13 @@
-import {
-  deepEqual,
-  type FieldError,
-  fieldError,
-  type ResourceStrategy,
-  validateAnnotations,
-  validateLabels,
-} from '../../machinery/index.ts';
+import { deepEqual, type FieldError, fieldError, type ResourceStrategy } from '../../machinery/index.ts';
 import { validateControlPlaneTimeouts, validateKubeadmConfigSpec } from '../bootstrap/admission.ts';
 import { withFormerDefaults } from '../bootstrap/former-defaults.ts';
 import type { KubeadmClusterConfiguration } from '../bootstrap/types.ts';
 import { topologyDryRunAnnotation } from '../cluster/labels.ts';
-import type { TemplateMetadata } from '../cluster/types.ts';
-import { validateMachineTaints, validateNamingTemplate } from '../cluster/validation.ts';
+import { validateMachineTaints, validateNamingTemplate, validateTemplateMetadata } from '../cluster/validation.ts';
 import { parseKubernetesVersion, withLeadingV } from '../cluster/version.ts';
 import { validateChangedSpec } from '../kind/strategy.ts';
 import { validateCoreDnsChange, validateImageTags } from './image-tags.ts';
+import { keepReplicas, validateReplicas } from './replicas.ts';
 import type {
   KubeadmControlPlane,
   KubeadmControlPlaneRollout,
@@ -28,12 +21,7 @@ import { validateVersionChange } from './version-change.ts';
 const defaultAuthorityDays = 3650;
 
 export const kubeadmControlPlaneStrategy: ResourceStrategy<KubeadmControlPlane> = {
-  prepareForUpdate(draft, old) {
-    const { spec } = draft;
-    const before = old.spec?.replicas;
-    // whoever leaves the replicas out of an update leaves them as they are
-    if (spec !== undefined && spec.replicas === undefined && before !== undefined) spec.replicas = before;
-  },
+  prepareForUpdate: keepReplicas,
   applyDefaults(draft) {
     const { spec } = draft;
     if (spec === undefined) return;
@@ -55,7 +43,8 @@ function validateControlPlane(controlPlane: KubeadmControlPlane, old: KubeadmCon
   const cluster = spec.kubeadmConfigSpec?.clusterConfiguration;
   const { metadata, spec: machine } = spec.machineTemplate;
   return [
-    ...validateReplicas(spec),
+    ...validateReplicas(spec.replicas),
+    ...validateStackedReplicas(spec),
     ...validateMachineTaints(machine.taints, 'spec.machineTemplate.spec.taints', 'control plane'),
     ...validateTemplateMetadata(metadata, 'spec.machineTemplate.metadata'),
     ...validateVersion(spec.version),
@@ -69,11 +58,9 @@ function validateControlPlane(controlPlane: KubeadmControlPlane, old: KubeadmCon
   ];
 }
 
-function validateReplicas({ replicas, kubeadmConfigSpec }: KubeadmControlPlaneSpec): FieldError[] {
-  if (replicas === undefined) return [fieldError.required('spec.replicas', 'is required')];
-  if (replicas <= 0) return [fieldError.forbidden('spec.replicas', 'cannot be less than or equal to 0')];
+function validateStackedReplicas({ replicas = 0, kubeadmConfigSpec }: KubeadmControlPlaneSpec): FieldError[] {
   const isStacked = kubeadmConfigSpec?.clusterConfiguration?.etcd?.external === undefined;
-  return isStacked && replicas % 2 === 0
+  return isStacked && replicas > 0 && replicas % 2 === 0
     ? [fieldError.forbidden('spec.replicas', 'cannot be an even number when etcd is stacked')]
     : [];
 }
@@ -82,13 +69,6 @@ function validateVersion(version: string): FieldError[] {
   return parseKubernetesVersion(version ?? '') === undefined
     ? [fieldError.invalid('spec.version', version, 'must be a valid semantic version')]
     : [];
-}
-
-function validateTemplateMetadata(metadata: TemplateMetadata | undefined, path: string): FieldError[] {
-  return [
-    ...validateLabels(metadata?.labels, `${path}.labels`),
-    ...validateAnnotations(metadata?.annotations, `${path}.annotations`),
-  ];
 }
 
 function validateRollout(

@@ -118,13 +118,14 @@ export async function removeRecord(context: ServiceContext, record: StoreRecord<
 
 /** What the caller says about dependents becomes a finalizer that the garbage collector acts on. */
 function finalizersAfterDelete(present: readonly string[], settings: DeleteSettings): string[] {
-  const wanted = (finalizer: string, policy: PropagationPolicy, legacy: boolean | undefined): boolean => {
-    if (settings.orphanDependents !== undefined) return legacy === true;
+  const wanted = (finalizer: string, policy: PropagationPolicy): boolean => {
+    // the older way to say it knows orphans only
+    if (settings.orphanDependents !== undefined) return policy === 'Orphan' && settings.orphanDependents;
     if (settings.propagationPolicy !== undefined) return settings.propagationPolicy === policy;
     return present.includes(finalizer);
   };
-  const orphan = wanted(orphanFinalizer, 'Orphan', settings.orphanDependents);
-  const foreground = wanted(foregroundFinalizer, 'Foreground', false);
+  const orphan = wanted(orphanFinalizer, 'Orphan');
+  const foreground = wanted(foregroundFinalizer, 'Foreground');
   const kept = present.filter((name) => name !== orphanFinalizer && name !== foregroundFinalizer);
   if (orphan) kept.push(orphanFinalizer);
   if (foreground) kept.push(foregroundFinalizer);

@@ -24,7 +24,7 @@ export interface Issuer extends KubeObject {
   status?: { conditions?: StatusCondition[] };
 }
 
-const resource = <T extends KubeObject>(kind: string, namespaced: boolean): Resource<T> => ({
+const resource = <T extends KubeObject>(kind: string, { namespaced }: { namespaced: boolean }): Resource<T> => ({
   group: certManagerGroup,
   version: 'v1',
   kind,
@@ -32,6 +32,6 @@ const resource = <T extends KubeObject>(kind: string, namespaced: boolean): Reso
   namespaced,
 });
 
-export const Certificates: Resource<Certificate> = resource('Certificate', true);
-export const Issuers: Resource<Issuer> = resource('Issuer', true);
-export const ClusterIssuers: Resource<Issuer> = resource('ClusterIssuer', false);
+export const Certificates: Resource<Certificate> = resource('Certificate', { namespaced: true });
+export const Issuers: Resource<Issuer> = resource('Issuer', { namespaced: true });
+export const ClusterIssuers: Resource<Issuer> = resource('ClusterIssuer', { namespaced: false });

@@ -58,7 +58,10 @@ export class ListType {
   readonly #keyDefaults: readonly (JsonValue | undefined)[];
   #resolved: FieldType | undefined;
 
-  constructor(atomic: boolean, keys: readonly string[] | undefined, element: () => FieldType, itemSchema?: Schema) {
+  constructor(
+    element: () => FieldType,
+    { atomic = false, keys, itemSchema }: { atomic?: boolean; keys?: readonly string[]; itemSchema?: Schema } = {},
+  ) {
     this.atomic = atomic;
     this.declaredKeys = keys ?? [];
     this.keys = keys && [...keys].sort();
@@ -165,7 +168,7 @@ export class MapType {
 }
 
 const noFields: Readonly<Record<string, Schema>> = {};
-const untypedAtomicList = new ListType(true, undefined, () => untypedAtomicType);
+const untypedAtomicList = new ListType(() => untypedAtomicType, { atomic: true });
 const untypedAtomicMap = new MapType({
   atomic: true,
   fields: noFields,
@@ -238,17 +241,21 @@ function compileList(schema: Schema, context: CompileContext): ListType {
   const items = schema.items;
   const element = items ? () => compile(items, context) : () => untypedAtomicType;
   const listType = schema['x-kubernetes-list-type'];
-  if (listType === 'set') return new ListType(false, undefined, element);
-  if (listType === 'map') return new ListType(false, schema['x-kubernetes-list-map-keys'] ?? [], element, items);
+  if (listType === 'set') return new ListType(element);
+  if (listType === 'map')
+    return new ListType(element, {
+      keys: schema['x-kubernetes-list-map-keys'] ?? [],
+      ...(items && { itemSchema: items }),
+    });
   if (listType === undefined) {
     // Older built-in types say it only through their patch strategy.
     const strategy = schema['x-kubernetes-patch-strategy'];
     if (strategy === 'merge' || strategy === 'merge,retainKeys') {
       const key = schema['x-kubernetes-patch-merge-key'];
-      return new ListType(false, key === undefined ? undefined : [key], element, items);
+      return new ListType(element, { ...(key !== undefined && { keys: [key] }), ...(items && { itemSchema: items }) });
     }
   }
-  return new ListType(true, undefined, element);
+  return new ListType(element, { atomic: true });
 }
 
 function compileMap(schema: Schema, context: CompileContext, { isRoot }: { isRoot: boolean }): MapType {

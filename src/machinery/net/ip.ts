@@ -26,8 +26,8 @@ function parseIpv6(text: string): Uint8Array | undefined {
   const halves = text.split('::');
   if (halves.length > 2) return undefined;
   const [before = '', after] = halves;
-  const head = parseGroups(before, after === undefined);
-  const tail = after === undefined ? [] : parseGroups(after, true);
+  const head = parseGroups(before, { endsText: after === undefined });
+  const tail = after === undefined ? [] : parseGroups(after, { endsText: true });
   if (!head || !tail) return undefined;
   const missing = 16 - head.length - tail.length;
   // `::` stands for at least one group
@@ -39,7 +39,7 @@ function parseIpv6(text: string): Uint8Array | undefined {
 }
 
 /** The bytes of colon-separated groups; the last one may be an IPv4 address when these end the text. */
-function parseGroups(text: string, endsText: boolean): number[] | undefined {
+function parseGroups(text: string, { endsText }: { endsText: boolean }): number[] | undefined {
   if (text === '') return [];
   const bytes: number[] = [];
   const groups = text.split(':');

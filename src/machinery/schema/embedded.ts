@@ -10,7 +10,7 @@ import { subtreeQuery } from './subtree.ts';
 import { checkTypes, decodeErrorText } from './type-check.ts';
 import type { Schema } from './types.ts';
 
-type ResourceCheck = (resource: JsonObject, path: string, errors: FieldError[]) => void;
+type ResourceCheck = (resource: JsonObject, path: string) => void;
 
 const hasEmbedded = subtreeQuery((schema) => schema['x-kubernetes-embedded-resource'] === true);
 
@@ -21,29 +21,23 @@ export function validateEmbeddedResources(
   prefix: string,
   errors: FieldError[],
 ): void {
-  if (hasEmbedded(schema)) walk(value, schema, prefix, [], errors, validateResource);
+  if (!hasEmbedded(schema)) return;
+  walk(value, schema, [], (resource, path) => validateResource(resource, joinPath(prefix, path), errors));
 }
 
-function walk(
-  value: JsonValue | undefined,
-  schema: Schema,
-  prefix: string,
-  path: PathSegment[],
-  errors: FieldError[],
-  check: ResourceCheck,
-): void {
+function walk(value: JsonValue | undefined, schema: Schema, path: PathSegment[], check: ResourceCheck): void {
   if (typeof value !== 'object' || value === null || !hasEmbedded(schema)) return;
   if (Array.isArray(value)) {
     if (!schema.items) return;
     for (let i = 0; i < value.length; i++) {
       path.push(i);
-      walk(value[i], schema.items, prefix, path, errors, check);
+      walk(value[i], schema.items, path, check);
       path.pop();
     }
     return;
   }
   if (schema['x-kubernetes-embedded-resource'] === true) {
-    check(value, joinPath(prefix, bracketPath(path)), errors);
+    check(value, bracketPath(path));
   }
   const rest = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
   for (const key in value) {
@@ -51,7 +45,7 @@ function walk(
     const member = property ?? rest;
     if (!member) continue;
     path.push(property ? key : { key });
-    walk(value[key], member, prefix, path, errors, check);
+    walk(value[key], member, path, check);
     path.pop();
   }
 }
@@ -95,7 +89,7 @@ function validateEmbeddedMeta(meta: ObjectMeta, path: string): FieldError[] {
 export function findUndecodableResource(value: JsonValue, schema: Schema): FieldError | undefined {
   if (!hasEmbedded(schema)) return undefined;
   const errors: FieldError[] = [];
-  walk(value, schema, '', [], errors, checkDecodable);
+  walk(value, schema, [], (resource, path) => checkDecodable(resource, path, errors));
   return errors[0];
 }
 

@@ -93,7 +93,7 @@ export function createShares(options: SharesOptions): Shares {
     });
   };
 
-  const observe = (announcements: readonly Announcement[], isAll: boolean): void => {
+  const observe = (announcements: readonly Announcement[], { isAll }: { isAll: boolean }): void => {
     const now = clock.monotonic();
     const isNews = isAll ? membership.observeAll(announcements, now) : membership.observe(announcements, now);
     if (!isNews) return;
@@ -118,7 +118,7 @@ export function createShares(options: SharesOptions): Shares {
     const { items } = await client.list(Leases, { ...selector, signal });
     const announcements = items.flatMap((lease) => announcementOf(lease) ?? []);
     const leader = await readLeader(signal);
-    observe(leader ? [...announcements, leader] : announcements, true);
+    observe(leader ? [...announcements, leader] : announcements, { isAll: true });
     const now = clock.monotonic();
     for (const id of membership.expire(now)) {
       log.warn('A member does not renew its lease and counts as dead', { member: id });
@@ -267,7 +267,7 @@ export function createShares(options: SharesOptions): Shares {
       random: options.random,
       ...selector,
     });
-    const noteLease = (lease: Lease): void => observe([announcementOf(lease) ?? []].flat(), false);
+    const noteLease = (lease: Lease): void => observe([announcementOf(lease) ?? []].flat(), { isAll: false });
     informer.addHandler({
       onAdd: noteLease,
       onUpdate: noteLease,

@@ -21,19 +21,20 @@ export class IgnoreRules {
   /** Whether a file, or a directory it is in, is ignored. */
   ignores(path: string): boolean {
     const slash = path.lastIndexOf('/');
-    return (slash >= 0 && this.#ignoresDirectory(path.slice(0, slash))) || this.#decides(path, false);
+    return (slash >= 0 && this.#ignoresDirectory(path.slice(0, slash))) || this.#decides(path, { isDirectory: false });
   }
 
   #ignoresDirectory(path: string): boolean {
     const known = this.#directories.get(path);
     if (known !== undefined) return known;
     const slash = path.lastIndexOf('/');
-    const ignored = (slash >= 0 && this.#ignoresDirectory(path.slice(0, slash))) || this.#decides(path, true);
+    const ignored =
+      (slash >= 0 && this.#ignoresDirectory(path.slice(0, slash))) || this.#decides(path, { isDirectory: true });
     this.#directories.set(path, ignored);
     return ignored;
   }
 
-  #decides(path: string, isDirectory: boolean): boolean {
+  #decides(path: string, { isDirectory }: { isDirectory: boolean }): boolean {
     for (const rule of this.#rules) {
       // A negated rule keeps what matches it, as far as the rules after it do, and ignores everything else.
       if (rule.isNegated) {

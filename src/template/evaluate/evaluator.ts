@@ -68,6 +68,17 @@ type Jump = 'break' | 'continue' | undefined;
 /** The last argument of a command comes from the command before it in the pipeline; there may be none. */
 type Final = { readonly value: Value } | undefined;
 
+/** What is called or looked up, and with what. */
+interface Call {
+  readonly dot: Held;
+  /** where an error is reported */
+  readonly node: Node;
+  /** the words of the command, the called one first */
+  readonly args: readonly Operand[];
+  /** what the command before this one in the pipeline gives */
+  readonly final: Final;
+}
+
 /** Runs one template. Follows Go's text/template in order of evaluation, so that errors name the same expression. */
 export class Evaluator {
   readonly #rendering: Rendering;
@@ -238,7 +249,7 @@ export class Evaluator {
     switch (first.kind) {
       case 'field':
         this.#node = first;
-        return this.#chain(dot, dot, first, first.path, command.args, final);
+        return this.#chain({ dot, node: first, args: command.args, final }, dot, first.path);
       case 'chain':
         return this.#chainNode(dot, first, command.args, final);
       case 'identifier':
@@ -289,14 +300,14 @@ export class Evaluator {
       this.#notAFunction(args, final);
       return held;
     }
-    return this.#chain(dot, held, node, node.path.slice(1), args, final);
+    return this.#chain({ dot, node, args, final }, held, node.path.slice(1));
   }
 
   #chainNode(dot: Held, node: ChainNode, args: readonly Operand[], final: Final): Held {
     this.#node = node;
     if (node.node.kind === 'nil') this.#fail(`indirection through explicit nil in ${nodeText(node)}`);
     const receiver = this.#evaluated(dot, node.node);
-    return this.#chain(dot, receiver, node, node.path, args, final);
+    return this.#chain({ dot, node, args, final }, receiver, node.path);
   }
 
   /** The value of an operand that is not a constant. */
@@ -306,7 +317,7 @@ export class Evaluator {
       case 'dot':
         return dot;
       case 'field':
-        return this.#chain(dot, dot, node, node.path, [node], undefined);
+        return this.#chain({ dot, node, args: [node], final: undefined }, dot, node.path);
       case 'variable':
         return this.#variable(dot, node, [], undefined);
       case 'pipe':
@@ -328,15 +339,16 @@ export class Evaluator {
     this.#find(name).held = held;
   }
 
-  #chain(dot: Held, start: Held, node: Node, path: readonly string[], args: readonly Operand[], final: Final): Held {
+  #chain(call: Call, start: Held, path: readonly string[]): Held {
     let receiver = start;
-    for (let i = 0; i < path.length - 1; i++)
-      receiver = this.#field(dot, must(path[i], 'path[i]'), node, [], undefined, receiver);
-    return this.#field(dot, must(path.at(-1), 'the last of path'), node, args, final, receiver);
+    const withoutArgs: Call = path.length > 1 ? { ...call, args: [], final: undefined } : call;
+    for (let i = 0; i < path.length - 1; i++) receiver = this.#field(withoutArgs, must(path[i], 'path[i]'), receiver);
+    return this.#field(call, must(path.at(-1), 'the last of path'), receiver);
   }
 
-  #field(dot: Held, name: string, node: Node, args: readonly Operand[], final: Final, receiver: Held): Held {
+  #field(call: Call, name: string, receiver: Held): Held {
     const { value, isBoxed } = receiver;
+    const { args, final } = call;
     const { missingKey } = this.#rendering;
     if (value === undefined) {
       if (missingKey === 'error') this.#fail(`nil data; no entry for key ${quoteGo(name)}`);
@@ -345,7 +357,7 @@ export class Evaluator {
     if (value === null) return this.#fail(`nil pointer evaluating interface {}.${name}`);
     const hasArgs = args.length > 1 || final !== undefined;
     const ownMethod = isMap(value) || isList(value) ? methodOf(value, name) : undefined;
-    if (ownMethod) return unboxed(this.#method(dot, ownMethod, node, name, args, final));
+    if (ownMethod) return unboxed(this.#method(call, ownMethod, name));
     if (isMap(value)) {
       if (hasArgs) this.#fail(`${name} is not a method but has arguments`);
       const found = value.get(name);
@@ -357,7 +369,7 @@ export class Evaluator {
     }
     if (value instanceof GoObject) {
       const method = value.method(name);
-      if (method) return unboxed(this.#method(dot, method, node, name, args, final));
+      if (method) return unboxed(this.#method(call, method, name));
       const field = value.field(name);
       if (field !== undefined) {
         if (hasArgs) this.#fail(`${name} has arguments but cannot be invoked as function`);
@@ -367,13 +379,13 @@ export class Evaluator {
     return this.#fail(`can't evaluate field ${name} in type ${isBoxed ? 'interface {}' : typeOf(value)}`);
   }
 
-  #method(dot: Held, method: GoMethod, node: Node, name: string, args: readonly Operand[], final: Final): Value {
+  #method(call: Call, method: GoMethod, name: string): Value {
     const asFunction: TemplateFunction = {
       parameters: method.parameters.filter((type) => !type.startsWith('...')),
       rest: method.parameters.find((type) => type.startsWith('...'))?.slice(3),
       call: (given) => method.call(given),
     };
-    return this.#invoke(dot, asFunction, node, name, args, final);
+    return this.#invoke(call, asFunction, name);
   }
 
   #function(dot: Held, node: IdentifierNode, place: Node, args: readonly Operand[], final: Final): Value {
@@ -381,17 +393,11 @@ export class Evaluator {
     this.#node = node;
     const found = this.#rendering.findFunction(name);
     if (!found) return this.#fail(`${quoteGo(name)} is not a defined function`);
-    return this.#invoke(dot, found, place, name, args, final);
+    return this.#invoke({ dot, node: place, args, final }, found, name);
   }
 
-  #invoke(
-    dot: Held,
-    { parameters, rest, call }: TemplateFunction,
-    place: Node,
-    name: string,
-    words: readonly Operand[],
-    final: Final,
-  ): Value {
+  #invoke({ dot, node: place, args: words, final }: Call, called: TemplateFunction, name: string): Value {
+    const { parameters, rest, call } = called;
     const operands = words.slice(1);
     const count = operands.length + (final ? 1 : 0);
     if (rest !== undefined) {

@@ -1,10 +1,5 @@
-import {
-  type FieldError,
-  fieldError,
-  type ResourceStrategy,
-  validateAnnotations,
-  validateLabels,
-} from '../../../machinery/index.ts';
+import { type FieldError, fieldError, type ResourceStrategy, validateAnnotations } from '../../../machinery/index.ts';
+import { validateTemplateMetadata } from '../../cluster/validation.ts';
 import { validateChangedSpec } from '../../kind/strategy.ts';
 import type { RKE2AgentConfig, RKE2Config, RKE2ConfigSpec, RKE2ConfigTemplate } from './types.ts';
 
@@ -17,8 +12,7 @@ export const rke2ConfigTemplateStrategy: ResourceStrategy<RKE2ConfigTemplate> = 
     const { metadata: made, spec: config } = spec?.template ?? {};
     return [
       ...validateRKE2ConfigSpec(config, 'spec.template.spec', metadata.namespace),
-      ...validateLabels(made?.labels, 'spec.template.metadata.labels'),
-      ...validateAnnotations(made?.annotations, 'spec.template.metadata.annotations'),
+      ...validateTemplateMetadata(made, 'spec.template.metadata'),
     ];
   },
 );

@@ -4,13 +4,12 @@ import {
   fieldError,
   parseDuration,
   type ResourceStrategy,
-  validateAnnotations,
-  validateLabels,
 } from '../../../machinery/index.ts';
 import { refuseOtherNamespaces, validateRKE2ConfigSpec } from '../../bootstrap/rke2/admission.ts';
 import { topologyDryRunAnnotation } from '../../cluster/labels.ts';
-import type { TemplateMetadata } from '../../cluster/types.ts';
+import { validateTemplateMetadata } from '../../cluster/validation.ts';
 import { validateChangedSpec } from '../../kind/strategy.ts';
+import { keepReplicas, validateReplicas } from '../replicas.ts';
 import { validateVersionChange } from '../version-change.ts';
 import type {
   RKE2ControlPlane,
@@ -23,12 +22,7 @@ import type {
 const defaultTimeoutSeconds = 10;
 
 export const rke2ControlPlaneStrategy: ResourceStrategy<RKE2ControlPlane> = {
-  prepareForUpdate(draft, old) {
-    const { spec } = draft;
-    const before = old.spec?.replicas;
-    // whoever leaves the replicas out of an update leaves them as they are
-    if (spec !== undefined && spec.replicas === undefined && before !== undefined) spec.replicas = before;
-  },
+  prepareForUpdate: keepReplicas,
   applyDefaults(draft) {
     const { spec } = draft;
     if (spec === undefined) return;
@@ -58,10 +52,7 @@ function validateControlPlane(controlPlane: RKE2ControlPlane, old: RKE2ControlPl
   if (!versionPattern.test(spec.version)) {
     errors.push(fieldError.invalid('spec.version', spec.version, 'must be a version of rke2, e.g. v1.34.2+rke2r1'));
   }
-  if (spec.replicas === undefined) errors.push(fieldError.required('spec.replicas', 'is required'));
-  else if (spec.replicas <= 0) {
-    errors.push(fieldError.forbidden('spec.replicas', 'cannot be less than or equal to 0'));
-  }
+  errors.push(...validateReplicas(spec.replicas));
   errors.push(...validateShared(spec, 'spec', metadata.namespace, spec.replicas));
   if (old?.spec !== undefined) errors.push(...validateChange(controlPlane, old));
   return errors;
@@ -91,19 +82,12 @@ function validateShared(
 ): FieldError[] {
   return [
     ...validateRKE2ConfigSpec(spec, path, namespace),
-    ...validateMetadata(spec.machineTemplate?.metadata, `${path}.machineTemplate.metadata`),
+    ...validateTemplateMetadata(spec.machineTemplate?.metadata, `${path}.machineTemplate.metadata`),
     ...validateRollout(spec, path, replicas),
     ...validateRemediation(spec, path),
     ...validateRegistration(spec, path),
     ...validateServer(spec.serverConfig ?? {}, `${path}.serverConfig`, namespace),
     ...refuseOtherNamespaces([[`${path}.manifestsConfigMapReference`, spec.manifestsConfigMapReference]], namespace),
-  ];
-}
-
-function validateMetadata(metadata: TemplateMetadata | undefined, path: string): FieldError[] {
-  return [
-    ...validateLabels(metadata?.labels, `${path}.labels`),
-    ...validateAnnotations(metadata?.annotations, `${path}.annotations`),
   ];
 }
 
@@ -192,6 +176,6 @@ function validateTemplate({ metadata, spec }: RKE2ControlPlaneTemplate): FieldEr
   if (template?.spec === undefined) return [];
   return [
     ...validateShared(template.spec, 'spec.template.spec', metadata.namespace, undefined),
-    ...validateMetadata(template.metadata, 'spec.template.metadata'),
+    ...validateTemplateMetadata(template.metadata, 'spec.template.metadata'),
   ];
 }

@@ -48,7 +48,7 @@ export function nodeLifecycleController(run: CloudControllerRun): ControllerDefi
       const isSilent = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status !== 'True');
       const isMarked = node.spec?.taints?.some(({ key }) => key === shutdownTaint.key) ?? false;
       if (!isSilent) {
-        if (isMarked) await mark(client, node, false);
+        if (isMarked) await mark(client, node, { isOff: false });
         return done();
       }
       const server = await serverOf(run, node, signal);
@@ -65,7 +65,7 @@ export function nodeLifecycleController(run: CloudControllerRun): ControllerDefi
         return done();
       }
       const isOff = server.status === 'SHUTOFF';
-      if (isOff !== isMarked) await mark(client, node, isOff);
+      if (isOff !== isMarked) await mark(client, node, { isOff });
       return after(lookMs, 'the node is not ready');
     },
   });
@@ -135,7 +135,7 @@ export function nodeAddresses(server: Server, name: string): { type: string; add
   return [...addresses, { type: 'Hostname', address: name }];
 }
 
-async function mark(client: Client, node: Node, isOff: boolean): Promise<void> {
+async function mark(client: Client, node: Node, { isOff }: { isOff: boolean }): Promise<void> {
   const others = (node.spec?.taints ?? []).filter(({ key }) => key !== shutdownTaint.key);
   const taints = isOff ? [...others, shutdownTaint] : others;
   const spec = { taints: taints.length === 0 ? null : asJson(taints) };

@@ -80,7 +80,7 @@ class Renderer {
   }
 
   all(): string {
-    const text = this.#block([], true);
+    const text = this.#block([], { isShown: true });
     const left = this.#tokens[this.#at];
     if (left && left.kind === 'statement')
       throw new TemplateError(`Encountered unknown tag '${left.text}'.`, left.line);
@@ -88,7 +88,7 @@ class Renderer {
   }
 
   /** Renders until one of the statements that end the block, which is left to the caller. */
-  #block(ends: readonly string[], isShown: boolean): string {
+  #block(ends: readonly string[], { isShown }: { isShown: boolean }): string {
     let out = '';
     for (; this.#at < this.#tokens.length; this.#at++) {
       const token = must(this.#tokens[this.#at], 'tokens[at]');
@@ -128,7 +128,7 @@ class Renderer {
     let out = '';
     for (;;) {
       this.#at++;
-      out += this.#block(['elif', 'else', 'endif'], condition);
+      out += this.#block(['elif', 'else', 'endif'], { isShown: condition });
       const token = this.#tokens[this.#at];
       if (token?.kind !== 'statement') {
         throw new TemplateError(
@@ -152,7 +152,7 @@ class Renderer {
     let out = '';
     const turn = (isTurn: boolean): string => {
       this.#at = start;
-      const text = this.#block(['endfor'], isTurn);
+      const text = this.#block(['endfor'], { isShown: isTurn });
       if (this.#tokens[this.#at]?.kind !== 'statement') {
         throw new TemplateError("Unexpected end of template. Jinja was looking for 'endfor'.", line);
       }
