@@ -447,6 +447,7 @@ export const kindConditions: Readonly<Record<string, KindConditions>> = {
       'ControlPlaneReady',
       'WorkersReady',
       'AddonsApplied',
+      'SelfManaged',
       'Deleting',
       'Paused',
     ],

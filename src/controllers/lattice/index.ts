@@ -1,2 +1,3 @@
 // The door of the controllers of LatticeClusters.
+export type { ChildInstaller } from './self/installer.ts';
 export * from './setup.ts';
