@@ -118,6 +118,7 @@ const meanings = {
   ScalingUp: 'There are fewer replicas than desired.',
   SchedulerPodHealthy: 'The scheduler of the machine is healthy.',
   SecurityGroupsReady: 'Security groups and rules are there.',
+  SelfManaged: 'The cluster has its own objects, and controllers in it look after them.',
   SyncControlPlaneEndpointReady: 'The address of the API is written into the Cluster.',
   TenantControlPlaneAddressReady: 'The TenantControlPlane has its address.',
   TenantControlPlaneCreated: 'The TenantControlPlane was created.',
