@@ -56,11 +56,19 @@ describe.skipIf(missing !== undefined)(
         expect(status).toMatchObject({ phase: 'Ready', pivotComplete: true, readyControlPlane: 1, readyWorkers: 1 });
         expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'SelfManaged', status: 'True' }));
       }, patienceMs);
-      const asked = ['get', 'kubeconfig', 'my-cluster', '-n', 'lattice-system', '--kubeconfig', bench.capstan.kubeconfig];
-    const outcome = await capstan(asked);
-    expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
-    await writeFile(childFile(), outcome.stdout, { mode: 0o600 });
-    expect(await namesIn(bench.kubectl)).toEqual([]);
+      const asked = [
+        'get',
+        'kubeconfig',
+        'my-cluster',
+        '-n',
+        'lattice-system',
+        '--kubeconfig',
+        bench.capstan.kubeconfig,
+      ];
+      const outcome = await capstan(asked);
+      expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
+      await writeFile(childFile(), outcome.stdout, { mode: 0o600 });
+      expect(await namesIn(bench.kubectl)).toEqual([]);
       expect(await namesIn(inside)).toContain('cluster.cluster.x-k8s.io/my-cluster');
       ({ servers } = await bench.cloud.inventory());
       expect(servers).toHaveLength(2);

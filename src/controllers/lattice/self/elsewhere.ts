@@ -189,7 +189,7 @@ class Elsewhere {
       ? `; if the cluster is gone for good, annotate this object with ${lostAnnotation} and look with \`capstan audit\` for what it left in the cloud`
       : '';
     const message = `${errorMessage(error)}${hint}${lost}`;
-    if (stage === 'self') {
+    if (stage === 'self' && !isDeleting(this.#draft)) {
       const verdict = { status: 'Unknown', reason: 'NotAnswering', message } as const;
       setVerdict(this.#draft, types.ready, verdict, this.#context.clock.now());
       this.#draft.status = { ...this.#draft.status, message };
