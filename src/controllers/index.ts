@@ -21,11 +21,21 @@ export {
   removeResources,
 } from './infrastructure/audit/index.ts';
 export { setupInfrastructureControllers } from './infrastructure/index.ts';
-export { type ChildInstaller, setupLatticeControllers } from './lattice/index.ts';
+export {
+  accessName,
+  accessNamespace,
+  type ChildInstaller,
+  imageAnnotation,
+  latticeFinalizer,
+  managementAnnotation,
+  parentAnnotation,
+  setupLatticeControllers,
+} from './lattice/index.ts';
 export {
   type BuiltInHookHandler,
   type ConnectWorkload,
   cancelMove,
+  clusterId,
   clusterShares,
   connectOverHttp,
   createContractResolver,

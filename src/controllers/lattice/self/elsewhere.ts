@@ -27,6 +27,7 @@ import { setStage, stageOf } from './stage.ts';
 const stepMs = 1_000;
 const failureMs = 10_000;
 const heartbeatMs = 30_000;
+const changingMs = 5_000;
 
 /** A LatticeCluster whose objects are not here, or not all of them: handed over, looked at from afar, or taken back to be deleted. */
 export async function manageElsewhere(
@@ -179,7 +180,8 @@ class Elsewhere {
         .delete(LatticeClusters, { name }, { signal, ...(uid !== undefined && { preconditions: { uid } }) })
         .catch(ignoreNotFound);
     }
-    return after(heartbeatMs, 'the cluster is looked at again');
+    // what is on its way is followed more closely than what rests
+    return after(seen.phase === 'Ready' ? heartbeatMs : changingMs, 'the cluster is looked at again');
   }
 
   #failed(error: unknown): Result {
