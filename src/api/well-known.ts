@@ -26,6 +26,14 @@ function names(
 export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
   ...names('annotation', 'user', {
     'clusterctl.cluster.x-k8s.io/block-move': ['any object', 'A move waits while an object carries it.'],
+    'lattice.dev/image': [
+      'LatticeCluster',
+      'Image the controllers inside of the cluster run from; without it that of the parent.',
+    ],
+    'lattice.dev/lost': [
+      'LatticeCluster that is deleted',
+      'The cluster that managed itself is gone for good: nothing is taken back from it.',
+    ],
     'stacks.capstan.dev/skip-addon-gate': ['Cluster', 'Upgrades do not wait for the add-ons of the new class.'],
     'stacks.capstan.dev/stage-timeout': [
       'Cluster',
@@ -327,6 +335,14 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     'runtime.cluster.x-k8s.io/ok-to-delete': [
       'Cluster',
       'Everybody who listens to BeforeClusterDelete agreed to the deletion.',
+    ],
+    'lattice.dev/management': [
+      'LatticeCluster',
+      'pivoting, self or unpivoting: its objects are on their way into the cluster, in it, or on their way back. Without it they are here.',
+    ],
+    'lattice.dev/parent': [
+      'LatticeCluster inside of its own cluster',
+      'The uid of kube-system of the parent, which alone may take it back.',
     ],
     'runtime.cluster.x-k8s.io/pending-hooks': ['Cluster, Machine', 'Hooks that are to be called when a step is done.'],
     'storage.kamaji.clastix.io/*': ['Pods of a control plane', 'Checksum of the storage settings.'],

@@ -83,6 +83,7 @@ import {
   storeServiceResolver,
   WebhookClient,
   WebhookConfigurations,
+  type WebhookConnector,
 } from './webhooks/index.ts';
 
 export interface ApiServerOptions {
@@ -101,6 +102,8 @@ export interface ApiServerOptions {
   podLogs?: PodLogSource;
   /** leads to ports of Pods; without it there is nothing to forward */
   podConnector?: PodConnector;
+  /** connects to an address behind a Service that a webhook is said to be at; default: over the network of this computer */
+  connectWebhook?: WebhookConnector;
   /** groups that other servers answer for; none by default */
   aggregation?: Aggregation;
   /** runs commands in containers of Pods */
@@ -227,7 +230,7 @@ export class ApiServer {
     this.#policies = new PolicyBook(store, (error, what) => this.#report(error, what));
     const { context } = this.api;
     add(admissionPolicies({ book: this.#policies, context, authorizer: this.access.authorizer }));
-    this.#webhooks = new WebhookClient(storeServiceResolver(store));
+    this.#webhooks = new WebhookClient(storeServiceResolver(store), options.connectWebhook);
     this.#webhookConfigurations = new WebhookConfigurations(store, (error, what) => this.#report(error, what));
     add(
       admissionWebhooks({

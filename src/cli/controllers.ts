@@ -33,8 +33,10 @@ import {
   systemClock,
   systemRandom,
 } from '../machinery/index.ts';
+import type { Transport } from '../openstack/index.ts';
 import { createManager, type Logger, type Manager, type RuntimeMetrics } from '../runtime/index.ts';
 import { builtInChart, builtInChartVersions } from './built-in-charts.ts';
+import { childInstaller } from './child-controllers/installer.ts';
 import type { ControllerArea } from './controller-areas.ts';
 import { controllersUser, ensureControllerIdentity } from './controller-identity.ts';
 import { ensureMachinePoolKind } from './machine-pool-kind.ts';
@@ -63,6 +65,8 @@ export interface ControllersOptions {
   connectWorkload?: ConnectWorkload;
   /** which peers may be asked on the word of a tenant */
   peers: PeerPolicy;
+  /** how requests reach clouds; over HTTP by default */
+  cloudTransport?: Transport;
   /** where backups of hosted control planes go that name no store of their own */
   backupDirectory: string;
   /** where releases of cluster stacks come from, in the order they are asked */
@@ -239,14 +243,21 @@ export function addControllers(manager: Manager, options: AddedControllersOption
   const kinds = { clusters: areas.has('infrastructure'), images: areas.has('images') };
   const infrastructure =
     kinds.clusters || kinds.images
-      ? setupInfrastructureControllers(manager, { ...common, peers, kinds, workloads: shared.workloads })
+      ? setupInfrastructureControllers(manager, {
+          ...common,
+          peers,
+          kinds,
+          workloads: shared.workloads,
+          ...(options.cloudTransport && { transport: options.cloudTransport }),
+        })
       : undefined;
   if (infrastructure) closes.push(() => infrastructure.close());
   // they are outside of namespaces, and so are the namespaces they make
   if (areas.has('lattice') && namespace === undefined) {
     const charts = { versions: builtInChartVersions, files: builtInChart };
     const sessions = infrastructure && { sessions: infrastructure.sessions };
-    const lattice = setupLatticeControllers(manager, { ...common, ...sessions, peers, charts });
+    const self = { connect: common.connectWorkload, installer: childInstaller(client, systemClock) };
+    const lattice = setupLatticeControllers(manager, { ...common, ...sessions, peers, charts, self });
     closes.push(() => lattice.close());
   }
   const { prices } = options;

@@ -6,7 +6,7 @@ const loopbackNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[
  * How programs on simulated machines reach OpenStack: over HTTP, with the authorities their configuration trusts, and no cloud
  * but the simulated one. Whoever writes their configuration is a tenant, and must not send this computer to other addresses.
  */
-export function ownCloudTransport(url: () => string | undefined): (config: CloudConfig) => Transport {
+export function ownCloudTransport(url: () => string | undefined): (config: Pick<CloudConfig, 'tls'>) => Transport {
   const known = new Map<string, Transport>();
   return ({ tls }) => {
     const key = JSON.stringify(tls);

@@ -5,6 +5,7 @@ import { addCloudVerbs } from './cloud-verbs.ts';
 import { type CommandContext, processContext } from './context.ts';
 import { addGenerateVerbs } from './generate-verbs.ts';
 import { asInvoked, commandName } from './invocation.ts';
+import { addLatticeVerbs } from './lattice-verbs.ts';
 import { addRealKubernetesCommands } from './real-kubernetes.ts';
 import { stacksSourceOption } from './stacks-option.ts';
 import { addTopologyVerbs } from './topology-verbs.ts';
@@ -179,6 +180,7 @@ export function buildProgram(
 
   addVerbs(program, runs);
   addTopologyVerbs(program, runs);
+  addLatticeVerbs(program, runs);
   addGenerateVerbs(program, runs);
   addCloudVerbs(program, runs);
 

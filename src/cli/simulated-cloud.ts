@@ -17,6 +17,7 @@ import {
   renderCloudsYaml,
   type SimulatedCloud,
 } from '../simulator/index.ts';
+import { childControllers } from './child-controllers/program.ts';
 import { ownCloudTransport } from './own-cloud-transport.ts';
 
 export interface SimulatedCloudOptions {
@@ -65,6 +66,10 @@ export async function startSimulatedCloud(options: SimulatedCloudOptions): Promi
       log,
       ...(options.outside && { outside: options.outside }),
       cloudTransport: ownCloudTransport(() => listening?.url),
+      programs: childControllers({
+        cloudUrl: () => listening?.url,
+        backupDirectory: join(directory, 'child-backups'),
+      }),
     },
     onError: (error, what) => log.error('The simulated cloud failed unexpectedly', { what, error }),
   });

@@ -21,22 +21,37 @@ export {
   removeResources,
 } from './infrastructure/audit/index.ts';
 export { setupInfrastructureControllers } from './infrastructure/index.ts';
-export { setupLatticeControllers } from './lattice/index.ts';
-export { cancelMove, type MoveOptions, moveNamespace, planMove, titleOf } from './move/index.ts';
+export {
+  accessName,
+  accessNamespace,
+  type ChildInstaller,
+  imageAnnotation,
+  latticeFinalizer,
+  managementAnnotation,
+  parentAnnotation,
+  setupLatticeControllers,
+} from './lattice/index.ts';
 export {
   type BuiltInHookHandler,
   type ConnectWorkload,
+  cancelMove,
+  clusterId,
   clusterShares,
   connectOverHttp,
   createContractResolver,
   createExternalObjects,
   createHookCaller,
+  createServedKinds,
   createWorkloadClusters,
   credentialSecretKey,
   credentialText,
   type ExternalObjects,
   type HookCaller,
+  type MoveOptions,
+  moveNamespace,
   permittedWorkloads,
+  planMove,
+  titleOf,
   type WorkloadClusters,
 } from './shared/index.ts';
 export {

@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../machinery/index.ts';
 import type { CloudConfig, Transport } from '../openstack/index.ts';
 import type { Logger } from '../runtime/index.ts';
+import type { SimulatedProgram } from './process.ts';
 
 /** The files of a chart; undefined: nobody here has it. Throws when it is there and not of that version. */
 export type ChartSource = (wanted: {
@@ -21,4 +22,6 @@ export interface SimulatedKubernetesOptions {
   readonly charts?: ChartSource;
   /** how programs in Pods reach the cloud they have credentials of; absent: there is no cloud to be reached */
   readonly cloudTransport?: (config: CloudConfig) => Transport;
+  /** programs of images that only whoever builds the simulation knows; asked before all others */
+  readonly programs?: (image: string, argv: readonly string[]) => SimulatedProgram | undefined;
 }

@@ -37,6 +37,8 @@ export interface MachinesOptions {
   readonly outside?: Outside;
   /** how programs on machines reach the cloud's own API; by default without sockets, whatever address they name */
   readonly cloudTransport?: CloudTransport;
+  /** programs of container images that only whoever builds the cloud knows */
+  readonly programs?: SoftwareBase['programs'];
   readonly log?: Logger;
 }
 
@@ -146,6 +148,7 @@ async function startMachines(
     sockets,
     log,
     cloudTransport,
+    ...(options.programs && { programs: options.programs }),
   });
   const machines = createMachineHost({ core, software, sockets, log, ...(outside && { outside }) });
   core.useMachineHost(machines);

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
-import type { Agent } from 'undici';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { Agent, buildConnector } from 'undici';
 import { type JsonObject, jsonText, parseJson } from '../../machinery/index.ts';
 import { webhookFailure } from './failure-text.ts';
 
@@ -19,6 +21,9 @@ export interface ServiceAddress {
 /** Finds where a Service can be reached from here, or says why it cannot. */
 export type ServiceResolver = (namespace: string, name: string, port: number) => ServiceAddress | { fault: string };
 
+/** A byte stream to an address behind a Service; throws when nobody is there. */
+export type WebhookConnector = (host: string, port: number) => Duplex;
+
 /** The Service a webhook is said to be behind has nobody behind it. */
 export class NobodyListensError extends Error {}
 
@@ -30,17 +35,21 @@ const maxAnswerBytes = 3 * 1024 * 1024;
 /** Talks to admission and conversion webhooks: HTTPS only, verified, one connection pool per destination. */
 export class WebhookClient {
   readonly #resolve: ServiceResolver;
+  readonly #connect: WebhookConnector | undefined;
   readonly #agents = new Map<string, Agent>();
 
-  constructor(resolve: ServiceResolver) {
+  /** `connect`: how addresses behind Services are reached; absent: over the network of this computer */
+  constructor(resolve: ServiceResolver, connect?: WebhookConnector) {
     this.#resolve = resolve;
+    this.#connect = connect;
   }
 
   /** Posts a review and returns the answer; throws an Error whose message names the address and the failure. */
   async post(config: WebhookClientConfig, review: JsonObject, timeoutMs: number, query = ''): Promise<JsonObject> {
     const { url, servername, shown } = this.#address(config, query);
     try {
-      const agent = await this.#agent(config.caBundle ?? '', servername);
+      const isService = config.url === undefined;
+      const agent = await this.#agent(config.caBundle ?? '', servername, isService);
       const { request } = await loadUndici();
       const response = await request(url, {
         method: 'POST',
@@ -85,20 +94,44 @@ export class WebhookClient {
     return { url: `https://${host}:${place.port}${path}`, servername, shown };
   }
 
-  async #agent(caBundle: string, servername: string): Promise<Agent> {
+  async #agent(caBundle: string, servername: string, isService: boolean): Promise<Agent> {
     const { Agent } = await loadUndici();
-    const key = `${servername}\n${caBundle}`;
+    const key = `${isService}\n${servername}\n${caBundle}`;
     let agent = this.#agents.get(key);
     if (!agent) {
       const ca = caBundle === '' ? undefined : Buffer.from(caBundle, 'base64').toString('utf8');
+      const tls = { ...(servername !== '' && { servername }), ...(ca !== undefined && { ca }) };
+      const way = isService ? this.#connect : undefined;
       agent = new Agent({
-        connect: { ...(servername !== '' && { servername }), ...(ca !== undefined && { ca }) },
+        connect: way === undefined ? tls : connectOver(way, tls),
         keepAliveTimeout: 30_000,
       });
       this.#agents.set(key, agent);
     }
     return agent;
   }
+}
+
+/** TLS over a stream of somebody else's. */
+function connectOver(way: WebhookConnector, tls: { servername?: string; ca?: string }): buildConnector.connector {
+  return ({ hostname, port }, callback) => {
+    let isTold = false;
+    const tell = (error: Error | null, socket: TLSSocket | null): void => {
+      if (isTold) return;
+      isTold = true;
+      if (socket) callback(null, socket);
+      else callback(error ?? new Error('the connection ended'), null);
+    };
+    try {
+      const stream = way(hostname.replace(/^\[|\]$/g, ''), Number(port || 443));
+      const socket = connectTls({ ...tls, socket: stream });
+      socket.once('secureConnect', () => tell(null, socket));
+      socket.once('error', (error) => tell(error, null));
+      socket.once('close', () => tell(null, null));
+    } catch (error) {
+      tell(error instanceof Error ? error : new Error(String(error)), null);
+    }
+  };
 }
 
 async function readLimited(body: AsyncIterable<Uint8Array>): Promise<string> {

@@ -1,4 +1,4 @@
-import type { Client, RestMapper } from '../../client/index.ts';
+import type { Client } from '../../client/index.ts';
 import {
   CapstanError,
   type Clock,
@@ -19,10 +19,20 @@ export interface ApplyInstallationOptions {
   onApplied(name: string, outcome: Outcome): void;
 }
 
+/** How a kind is served there. */
+export interface KindLookup {
+  forKind(
+    kind: { group: string; version?: string; kind: string },
+    options?: { signal?: AbortSignal },
+  ): Promise<Resource<KubeObject> | undefined>;
+  /** kinds were added */
+  invalidate(): void;
+}
+
 /** Brings an installation to what it is to be: the first one, an upgrade and a repair are the same. */
 export async function applyInstallation(
   client: Client,
-  mapper: RestMapper,
+  mapper: KindLookup,
   { kinds, others }: Installation,
   { clock, signal, onApplied }: ApplyInstallationOptions,
 ): Promise<void> {
@@ -39,7 +49,7 @@ export async function applyInstallation(
 }
 
 export async function resourceOf(
-  mapper: RestMapper,
+  mapper: KindLookup,
   { apiVersion, kind }: KubeObject,
   signal: AbortSignal,
 ): Promise<Resource<KubeObject>> {

@@ -9,5 +9,6 @@ export const latticeConditions = {
   controlPlane: 'ControlPlaneReady',
   workers: 'WorkersReady',
   addons: 'AddonsApplied',
+  selfManaged: 'SelfManaged',
   deleting: 'Deleting',
 } as const;

@@ -34,7 +34,8 @@ import {
   isDeleting,
   isFilteredOut,
   pausedBy,
-  setPausedCondition,
+  pausedVerdict,
+  setVerdict,
   watchFilter,
   withFinalizer,
   writeObject,
@@ -43,6 +44,8 @@ import type { LatticeDependencies } from './dependencies.ts';
 import { keepCluster } from './keep.ts';
 import { latticeClusterLabel, latticeFinalizer } from './names.ts';
 import { removeCluster } from './remove.ts';
+import { manageElsewhere } from './self/elsewhere.ts';
+import { isElsewhere } from './self/stage.ts';
 
 const defaultConcurrency = 4;
 
@@ -96,6 +99,7 @@ export function latticeClusterController(dependencies: LatticeDependencies): Con
       const pauses = pausedBy(found, undefined);
       const cluster = await notePause(context, found, pauses);
       if (pauses.length > 0) return done();
+      if (isElsewhere(cluster)) return await manageElsewhere(context, cluster, dependencies);
       if (isDeleting(cluster)) return await removeCluster(context, cluster, dependencies);
       const held = await withFinalizer(context, LatticeClusters, cluster, latticeFinalizer);
       return await keepCluster(context, held, dependencies);
@@ -109,6 +113,7 @@ async function notePause(
   pauses: readonly string[],
 ): Promise<LatticeCluster> {
   const draft = draftOf(cluster);
-  setPausedCondition(draft, pauses, context.clock.now());
+  // the kind has no conditions of v1beta1
+  setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
   return await writeObject(context, LatticeClusters, cluster, draft, { observed: false });
 }

@@ -1,9 +1,11 @@
-import type { Clock } from '../../machinery/index.ts';
+import type { Clock, Random } from '../../machinery/index.ts';
 import type { SessionPool } from '../../openstack/index.ts';
 import type { CacheReader } from '../../runtime/index.ts';
 import type { ApplyOnce, ServedKinds } from '../shared/index.ts';
 import type { AddonRenderer } from './addons.ts';
 import type { CloudMemory } from './cloud/memory.ts';
+import type { ChildAccess } from './self/child-access.ts';
+import type { ChildInstaller } from './self/installer.ts';
 
 /** What the controller of LatticeClusters works with. */
 export interface LatticeDependencies {
@@ -16,6 +18,15 @@ export interface LatticeDependencies {
   readonly render: AddonRenderer;
   /** what clouds answered */
   readonly memory: CloudMemory;
+  /** what clusters need to take over their own objects; absent: they stay here */
+  readonly self?: SelfManagement;
   readonly watchFilter?: string;
   readonly concurrency?: number;
+}
+
+/** What it takes to let a cluster manage itself. */
+export interface SelfManagement {
+  readonly access: ChildAccess;
+  readonly installer: ChildInstaller;
+  readonly random: Random;
 }

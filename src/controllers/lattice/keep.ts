@@ -14,7 +14,15 @@ import {
 import type { KubeObject, Resource } from '../../machinery/index.ts';
 import { CloudConfigError, isOpenStackError } from '../../openstack/index.ts';
 import { after, done, type ReconcileContext, type Result } from '../../runtime/index.ts';
-import { CredentialsError, draftOf, dropCondition, setVerdict, type Verdict, writeObject } from '../shared/index.ts';
+import {
+  CredentialsError,
+  draftOf,
+  dropCondition,
+  isTrue,
+  setVerdict,
+  type Verdict,
+  writeObject,
+} from '../shared/index.ts';
 import { applyObjects, removeUndesired } from './apply.ts';
 import { type CloudCredentials, readCredentials } from './cloud/credentials.ts';
 import { checkPrerequisites, type Prerequisites } from './cloud/prerequisites.ts';
@@ -25,6 +33,8 @@ import type { CloudFacts } from './facts.ts';
 import { ensureNamespace } from './namespace.ts';
 import { observe } from './observe.ts';
 import { readPlane } from './plane.ts';
+import { preparePivot } from './self/prepare.ts';
+import { managesItself } from './self/stage.ts';
 
 /** What somebody has to do something about is looked at again after this long, and what may pass by itself after that. */
 const missingRetryMs = 60_000;
@@ -58,9 +68,12 @@ export async function keepCluster(
   dependencies: LatticeDependencies,
 ): Promise<Result> {
   const draft = draftOf(cluster);
-  const result = await new ClusterKeep(context, draft, dependencies).run();
+  const kept = await new ClusterKeep(context, draft, dependencies).run();
+  // only what is as it should be is handed over
+  const isReady = isTrue(draft, types.ready);
+  const pivoting = isReady && managesItself(draft) ? await preparePivot(context, draft, dependencies) : undefined;
   await writeObject(context, LatticeClusters, cluster, draft, { observed: true });
-  return result;
+  return pivoting ?? kept;
 }
 
 class ClusterKeep {

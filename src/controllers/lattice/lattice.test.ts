@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  ClusterResourceSets,
   Clusters,
   ConfigMaps,
   KubeadmConfigTemplates,
@@ -17,6 +16,7 @@ import {
   Secrets,
 } from '../../api/index.ts';
 import { getCondition, type JsonObject, type KubeObject, must, type Resource } from '../../machinery/index.ts';
+import { bringUp as bringUpIn } from './testing/bring-up.ts';
 import { by, createLatticeWorld, type LatticeWorld } from './testing/world.ts';
 
 type OpenStackSettings = NonNullable<LatticeClusterSpec['provider']['config']['openstack']>;
@@ -39,58 +39,7 @@ describe('a LatticeCluster', () => {
     world.client.patch(LatticeClusters, { name }, 'merge', { spec }, by);
   const namesOf = async <T extends KubeObject>(resource: Resource<T>, namespace: string): Promise<string[]> =>
     (await world.list(resource, namespace)).map(({ metadata }) => metadata.name ?? '');
-  /** what the controllers of the objects would say */
-  const setStatus = async <T extends KubeObject>(
-    resource: Resource<T>,
-    key: { namespace: string; name: string },
-    status: JsonObject,
-  ): Promise<void> => {
-    const { generation = 1 } = (await world.client.get(resource, key)).metadata;
-    const patched = { status: { observedGeneration: generation, ...status } };
-    await world.client.patch(resource, key, 'merge', patched, { ...by, subresource: 'status' });
-  };
-  const condition = (type: string): JsonObject => ({
-    type,
-    status: 'True',
-    reason: 'Ready',
-    message: '',
-    lastTransitionTime: '2026-01-01T00:00:00Z',
-  });
-  const counts = (replicas: number): JsonObject => ({
-    replicas,
-    readyReplicas: replicas,
-    availableReplicas: replicas,
-    upToDateReplicas: replicas,
-  });
-  /** Everything of a cluster is as asked for, with this version of Kubernetes. */
-  const bringUp = async (name: string, version = 'v1.32.0'): Promise<void> => {
-    const namespace = `capi-${name}`;
-    const plane = await world.client.get(KubeadmControlPlanes, { namespace, name: `${name}-control-plane` });
-    await setStatus(
-      KubeadmControlPlanes,
-      { namespace, name: `${name}-control-plane` },
-      counts(plane.spec.replicas ?? 0),
-    );
-    for (const { metadata, spec } of await world.list(MachineDeployments, namespace)) {
-      await setStatus(MachineDeployments, { namespace, name: metadata.name ?? '' }, counts(spec.replicas ?? 0));
-    }
-    await setStatus(
-      Clusters,
-      { namespace, name },
-      {
-        initialization: { infrastructureProvisioned: true, controlPlaneInitialized: true },
-        conditions: [condition('InfrastructureReady'), condition('ControlPlaneAvailable')],
-        controlPlane: { versions: [{ version, replicas: 3 }] },
-      },
-    );
-    await setStatus(
-      ClusterResourceSets,
-      { namespace, name: `${name}-add-ons` },
-      {
-        conditions: [condition('ResourcesApplied')],
-      },
-    );
-  };
+  const bringUp = (name: string, version?: string): Promise<void> => bringUpIn(world, name, version);
 
   it('becomes the objects of a cluster, and Ready when they are', async () => {
     await world.create('one');

@@ -20,6 +20,7 @@ import {
 import { latticeConditions as types } from './conditions.ts';
 import type { LatticeDependencies } from './dependencies.ts';
 import { latticeFinalizer } from './names.ts';
+import { isInside } from './self/stage.ts';
 
 const namespaceRetryMs = 10_000;
 
@@ -30,11 +31,14 @@ const namespaceRetryMs = 10_000;
 export async function removeCluster(
   context: ReconcileContext,
   cluster: LatticeCluster,
-  { memory }: LatticeDependencies,
+  { memory, self }: LatticeDependencies,
 ): Promise<Result> {
   if (cluster.metadata.finalizers?.includes(latticeFinalizer) !== true) return done();
   const draft = draftOf(cluster);
-  const waiting = (await deleteCluster(context, cluster)) ?? (await othersAreGone(context, cluster));
+  // whoever runs in a cluster cannot delete it to the end
+  const waiting = isInside(cluster)
+    ? parentDeletes
+    : ((await deleteCluster(context, cluster)) ?? (await othersAreGone(context, cluster)));
   if (waiting !== undefined) {
     const { message } = waiting;
     draft.status = { ...draft.status, phase: 'Deleting', message };
@@ -46,6 +50,7 @@ export async function removeCluster(
   draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, latticeFinalizer);
   await writeObject(context, LatticeClusters, cluster, draft, { observed: false }).catch(ignoreNotFound);
   memory.forget(cluster.metadata.uid ?? '');
+  await self?.access.forget(context, cluster);
   return done();
 }
 
@@ -53,6 +58,11 @@ interface Waiting {
   readonly message: string;
   readonly retryMs?: number;
 }
+
+const parentDeletes: Waiting = {
+  message:
+    'waits for the parent, which takes the cluster back and deletes it; where there is no parent any more, `capstan move` brings it to another',
+};
 
 async function deleteCluster(
   { client, signal }: ReconcileContext,

@@ -34,6 +34,7 @@ export * from './lifecycle-hooks.ts';
 export * from './machine-aggregates.ts';
 export * from './machine-texts.ts';
 export * from './machines/index.ts';
+export * from './move/index.ts';
 export * from './names.ts';
 export * from './node-startup.ts';
 export * from './ownership.ts';

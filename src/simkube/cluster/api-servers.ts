@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { builtinDefinitions, builtinSchema, protobufRegistry } from '../../api/index.ts';
 import { type Aggregation, type ApiServer, createApiServer, type StoredObject } from '../../apiserver/index.ts';
 import { type Clock, errorMessage, type Random } from '../../machinery/index.ts';
@@ -13,6 +14,8 @@ export interface ApiServerBase {
   readonly log: Logger;
   readonly pods: NodeAccess;
   readonly aggregation: Aggregation;
+  /** a byte stream to a port of a Pod; throws when nobody listens there */
+  connectPod(address: string, port: number): Duplex;
   gate(): Promise<void> | undefined;
   healthProblem(): string | undefined;
 }
@@ -144,6 +147,7 @@ function make(base: ApiServerBase, store: Store<StoredObject>, settings: Cluster
     podExecutor: base.pods.execute,
     podAttacher: base.pods.attach,
     aggregation: base.aggregation,
+    connectWebhook: (host, port) => base.connectPod(host, port),
     gate: () => base.gate(),
     healthChecks: [
       {

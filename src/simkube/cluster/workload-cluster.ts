@@ -32,6 +32,7 @@ import type { PortService } from '../types.ts';
 import { aggregatedApis } from './aggregated-apis.ts';
 import { ApiServers, type ServedApi } from './api-servers.ts';
 import { ControllerSwitch } from './controller-switch.ts';
+import { duplexPair } from './duplex-pair.ts';
 import { nodeAccess } from './node-access.ts';
 import type { ClusterSettings, ControllerRoles } from './settings.ts';
 import { SharedStore } from './shared-store.ts';
@@ -107,6 +108,7 @@ export class WorkloadCluster {
       log: options.log,
       pods: nodeAccess(options.clock, (pod) => this.#nodeOf(pod)),
       aggregation: this.aggregation,
+      connectPod: (address: string, port: number) => this.#connectPod(address, port),
       gate: () => this.gate(),
       healthProblem: () => this.healthProblem(),
     };
@@ -260,6 +262,16 @@ export class WorkloadCluster {
       if (service) return service;
     }
     return undefined;
+  }
+
+  #connectPod(address: string, port: number): Duplex {
+    const service = this.podService(address, port);
+    if (!service) {
+      throw Object.assign(new Error(`connect ECONNREFUSED ${address}:${port}`), { code: 'ECONNREFUSED' });
+    }
+    const [near, far] = duplexPair();
+    service.accept(far);
+    return near;
   }
 
   /** Groups of its API that Pods answer for. */

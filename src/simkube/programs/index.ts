@@ -14,6 +14,8 @@ export function simulatedProgram(
   argv: readonly string[],
   kubernetes: SimulatedKubernetes,
 ): SimulatedProgram | undefined {
+  const given = kubernetes.programs(image, argv);
+  if (given) return given;
   const [first] = argv;
   // An image that is started without a command is called by its own name.
   const isItself = argv.length === 1 && first === imageProgramName(image) && imageProgram(image) !== undefined;

@@ -23,12 +23,15 @@ export class SimulatedKubernetes {
   readonly csi: CsiSockets = new CsiSockets();
   /** where charts of k0s extensions come from */
   readonly charts: ChartSource;
+  /** of images that only whoever built the simulation knows */
+  readonly programs: NonNullable<SimulatedKubernetesOptions['programs']>;
   readonly #cloudTransport: (config: CloudConfig) => Transport;
 
   /** `clusters`: where what is stored is kept already */
   constructor(options: SimulatedKubernetesOptions, clusters: ClusterRegistry = new ClusterRegistry(options)) {
     this.clusters = clusters;
     this.charts = options.charts ?? (() => undefined);
+    this.programs = options.programs ?? (() => undefined);
     this.#cloudTransport = options.cloudTransport ?? (() => noCloud);
   }
 

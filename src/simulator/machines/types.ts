@@ -77,6 +77,8 @@ export interface SoftwareBase {
   readonly log: Logger;
   /** how what runs on them reaches the cloud itself */
   readonly cloudTransport: CloudTransport;
+  /** programs of images that only whoever builds the cloud knows */
+  readonly programs?: NonNullable<SimulatedKubernetesOptions['programs']>;
 }
 
 /** Carries requests of programs on machines to the cloud whose credentials they have. */

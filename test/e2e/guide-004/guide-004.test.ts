@@ -33,6 +33,7 @@ describe.skipIf(missing !== undefined)(`guide 004${missing ? ` (${missing})` : '
       const { status, metadata } = await cluster();
       expect(status).toMatchObject({
         phase: 'Ready',
+        pivotComplete: true,
         observedGeneration: metadata.generation,
         readyControlPlane: controlPlane,
         readyWorkers: workers,
@@ -112,14 +113,14 @@ describe.skipIf(missing !== undefined)(`guide 004${missing ? ` (${missing})` : '
     ]);
   });
 
-  it('scales a pool, and puts back what others change', async () => {
+  it('scales a pool itself, and puts back what others change', async () => {
     const pool = { spec: { nodes: { workerPools: { default: { replicas: 2 } } } } };
-    await bench.kubectl('patch', 'lc', 'my-cluster', '--type=merge', '-p', JSON.stringify(pool));
+    await bench.workload('patch', 'lc', 'my-cluster', '--type=merge', '-p', JSON.stringify(pool));
     await untilReady(1, 2);
-    await bench.kubectl('-n', 'capi-my-cluster', 'scale', 'md/my-cluster-pool-default', '--replicas=1');
+    await bench.workload('-n', 'capi-my-cluster', 'scale', 'md/my-cluster-pool-default', '--replicas=1');
     await eventually(async () => {
       const path = ['-n', 'capi-my-cluster', 'get', 'md/my-cluster-pool-default', '-o', 'jsonpath={.spec.replicas}'];
-      expect(await bench.kubectl(...path)).toBe('2');
+      expect(await bench.workload(...path)).toBe('2');
     });
     await untilReady(1, 2);
     await eventually(async () => {

@@ -59,7 +59,8 @@ export async function openWorkbench(): Promise<Workbench> {
       await kubectlApply(kubeconfig, directory, change(fillIn(template, { EXTERNAL_NETWORK_ID: network.id })));
     },
     workload: async (...args) => {
-      const path = ['-n', 'capi-my-cluster', 'get', 'secret', 'my-cluster-kubeconfig'];
+      // where the parent keeps it: the one beside the Cluster has moved with it
+      const path = ['-n', 'lattice-system', 'get', 'secret', 'my-cluster-kubeconfig'];
       const text = await run(...path, '-o', 'jsonpath={.data.value}');
       await writeFile(workloadFile, Buffer.from(text, 'base64'), { mode: 0o600 });
       return await kubectlOn(workloadFile, directory)(...args);

@@ -19,7 +19,7 @@ import { createCloud, defaultWorld, renderCloudsYaml, type SimulatedCloud } from
 import { memoryEngine } from '../../../store/index.ts';
 import { controllerSessions } from '../../shared/index.ts';
 import type { AddonCharts } from '../addons.ts';
-import { setupLatticeControllers } from '../setup.ts';
+import { type LatticeControllersOptions, setupLatticeControllers } from '../setup.ts';
 
 export const by: { fieldManager: string } = { fieldManager: 'test' };
 
@@ -62,7 +62,11 @@ const charts: AddonCharts = {
 };
 
 export async function createLatticeWorld(
-  options: { without?: readonly string[]; withSecret?: boolean } = {},
+  options: {
+    without?: readonly string[];
+    withSecret?: boolean;
+    self?: NonNullable<LatticeControllersOptions['self']>;
+  } = {},
 ): Promise<LatticeWorld> {
   const clock = new ManualClock();
   const random = seededRandom(3);
@@ -99,7 +103,8 @@ export async function createLatticeWorld(
   const { logger, entries } = memoryLogger();
   const manager = createManager({ client: counted, clock, random, log: logger, gracefulStopMs: 1 });
   const sessions = controllerSessions({ clock, random, transport });
-  setupLatticeControllers(manager, { client: counted, clock, random, charts, sessions });
+  const self = options.self && { self: options.self };
+  setupLatticeControllers(manager, { client: counted, clock, random, charts, sessions, ...self });
   const stop = new AbortController();
   const running = manager.run(stop.signal);
   await manager.whenReady();

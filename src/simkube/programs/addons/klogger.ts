@@ -1,5 +1,5 @@
 import { errorMessage } from '../../../machinery/index.ts';
-import type { LogFields, Logger } from '../../../runtime/index.ts';
+import { type LogFields, type Logger, redact } from '../../../runtime/index.ts';
 import type { SimulatedProcess } from '../../process.ts';
 import { klog } from '../klog.ts';
 
@@ -8,7 +8,7 @@ export function klogger(process: SimulatedProcess, own: LogFields = {}): Logger 
   const say =
     (severity: 'I' | 'W' | 'E') =>
     (message: string, fields: LogFields = {}): void => {
-      const facts = Object.entries({ ...own, ...fields })
+      const facts = Object.entries(redact({ ...own, ...fields }))
         .map(([key, value]) => ` ${key}="${value instanceof Error ? errorMessage(value) : String(value)}"`)
         .join('');
       klog(process, severity, 'controller.go:1', `"${message}"${facts}`);

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../machinery/index.ts';
-import { pausedAnnotation } from '../shared/index.ts';
+import type { KubeObject } from '../../../machinery/index.ts';
+import { pausedAnnotation } from '../names.ts';
 
 interface Condition {
   readonly type: string;

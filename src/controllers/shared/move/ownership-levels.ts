@@ -1,4 +1,4 @@
-import type { KubeObject, Resource } from '../../machinery/index.ts';
+import type { KubeObject, Resource } from '../../../machinery/index.ts';
 
 export interface MovedObject {
   readonly resource: Resource<KubeObject>;

@@ -1,5 +1,5 @@
-import { clone, type KubeObject, type OwnerReference } from '../../machinery/index.ts';
-import { pausedAnnotation } from '../shared/index.ts';
+import { clone, type KubeObject, type OwnerReference } from '../../../machinery/index.ts';
+import { pausedAnnotation } from '../names.ts';
 import { moveAnnotation } from './names.ts';
 
 /** The object as the target is to have it: paused, marked with the move, and owned by what its owners are there. */

@@ -1,5 +1,5 @@
-import { ConfigMaps, Namespaces, OpenStackClusterIdentities, Secrets } from '../../api/index.ts';
-import { type Client, type ObjectKey, objectKey } from '../../client/index.ts';
+import { ConfigMaps, Namespaces, OpenStackClusterIdentities, Secrets } from '../../../api/index.ts';
+import { type Client, type ObjectKey, objectKey } from '../../../client/index.ts';
 import {
   asJson,
   CapstanError,
@@ -11,8 +11,8 @@ import {
   type KubeObject,
   type Resource,
   sleep,
-} from '../../machinery/index.ts';
-import { pausedAnnotation } from '../shared/index.ts';
+} from '../../../machinery/index.ts';
+import { pausedAnnotation } from '../names.ts';
 import { copyFor } from './copy.ts';
 import { type Inventory, listOf, takeInventory } from './inventory.ts';
 import { movableKinds } from './movable-kinds.ts';
@@ -29,12 +29,22 @@ export interface MoveOptions {
   readonly signal: AbortSignal;
   /** of a new move; one under way keeps its own */
   readonly newId: () => string;
+  /** how long controllers may take to see that they are paused; default a minute. Whoever must not wait says 0, and calls again. */
+  readonly patienceMs?: number;
+  /** owners outside of the namespace: their uids here, and those of the same objects in the target */
+  readonly owners?: ReadonlyMap<string, string>;
+  /** what moves is to be deleted in the target: it needs not be complete, nor resumed by the one who paused it */
+  readonly isForDeletion?: boolean;
+  /** of a call-off alone: the target is gone for good, and its copies with it */
+  readonly isTargetLost?: boolean;
   onProgress(line: string): void;
 }
 
+/** Nothing is wrong: somebody has to see first that it is paused. */
+export class MoveWaitsError extends CapstanError {}
+
 const by = { fieldManager: 'capstan-move' };
-/** how long controllers may take to see that they are paused, or to let a move go on */
-const patienceMs = 60_000;
+const usualPatienceMs = 60_000;
 const pollMs = 250;
 
 /** Every kind that can be in a target, Secrets and ConfigMaps included. */
@@ -75,12 +85,12 @@ export async function cancelMove(options: MoveOptions): Promise<void> {
   const { source, target, namespace, signal, onProgress } = options;
   const record = await openRecord(options);
   if (!record) throw new CapstanError('CAP_MOVE', `no move of the namespace ${namespace} is under way`);
-  if (record.phase === 'handing-over') {
+  if (record.phase === 'handing-over' && !options.isTargetLost) {
     throw new CapstanError('CAP_MOVE', `the move of the namespace ${namespace} is already being handed over`, {
       hint: 'run it again without --cancel to finish it',
     });
   }
-  const copies = await copiesIn(target, namespace, record, signal);
+  const copies = options.isTargetLost ? [] : await copiesIn(target, namespace, record, signal);
   for (const level of ownershipLevels(copies).reverse()) {
     await inParallel(level, (copy) => forget(target, copy, signal));
   }
@@ -90,9 +100,10 @@ export async function cancelMove(options: MoveOptions): Promise<void> {
   onProgress(`called off: ${copies.length} copies deleted, the source works on`);
 }
 
-async function openRecord({ source, target, namespace, signal }: MoveOptions): Promise<MoveRecord | undefined> {
+async function openRecord(options: MoveOptions): Promise<MoveRecord | undefined> {
+  const { source, target, namespace, signal } = options;
   const record = await readRecord(source, namespace, signal);
-  if (!record || record.target === (await clusterId(target, signal))) return record;
+  if (!record || options.isTargetLost || record.target === (await clusterId(target, signal))) return record;
   throw new CapstanError('CAP_MOVE', `a move of the namespace ${namespace} to another target is under way`, {
     hint: 'finish it with that target, or call it off with --cancel',
   });
@@ -106,7 +117,8 @@ async function begin(options: MoveOptions): Promise<MoveRecord> {
   return record;
 }
 
-async function refuse({ source, target, namespace, signal }: MoveOptions, inventory: Inventory): Promise<void> {
+async function refuse(options: MoveOptions, inventory: Inventory): Promise<void> {
+  const { source, target, namespace, signal, isForDeletion = false } = options;
   const { objects, hostedPlanes, used } = inventory;
   if ((await clusterId(source, signal)) === (await clusterId(target, signal))) {
     throw new CapstanError('CAP_MOVE', 'source and target are the same Kubernetes');
@@ -116,10 +128,7 @@ async function refuse({ source, target, namespace, signal }: MoveOptions, invent
       hint: '--namespace names another one',
     });
   }
-  const against = refusals(
-    objects.map(({ object }) => object),
-    hostedPlanes,
-  );
+  const against = refusals(isForDeletion ? [] : objects.map(({ object }) => object), hostedPlanes);
   for (const name of used.identities) {
     if (await exists(target, OpenStackClusterIdentities as Resource<KubeObject>, { name }, signal)) continue;
     against.push(`OpenStackClusterIdentity ${name} is not in the target: create it there first`);
@@ -146,7 +155,7 @@ async function refuse({ source, target, namespace, signal }: MoveOptions, invent
 }
 
 async function pauseSource(options: MoveOptions, record: MoveRecord): Promise<void> {
-  const { source, namespace, clock, signal, onProgress } = options;
+  const { source, namespace, clock, signal, onProgress, patienceMs = usualPatienceMs } = options;
   const deadline = clock.now() + patienceMs;
   onProgress('pausing the source');
   for (;;) {
@@ -162,11 +171,11 @@ async function pauseSource(options: MoveOptions, record: MoveRecord): Promise<vo
     const blocking = ours.find(({ object }) => object.metadata.annotations?.[blockMoveAnnotation] !== undefined);
     const working = ours.find(({ object }) => isStillWorkedOn(object));
     if (!blocking && !working) return;
-    if (clock.now() > deadline) {
+    if (clock.now() >= deadline) {
       const what = blocking
         ? `${titleOf(blocking.object)} carries ${blockMoveAnnotation}`
         : `the controller of ${working ? titleOf(working.object) : namespace} has not seen that it is paused`;
-      throw new CapstanError('CAP_MOVE', `${what} after ${patienceMs / 1000} seconds`, {
+      throw new MoveWaitsError('CAP_MOVE', `${what} after ${patienceMs / 1000} seconds`, {
         hint: 'run the move again to go on, or with --cancel to call it off',
       });
     }
@@ -178,7 +187,7 @@ async function copyToTarget(options: MoveOptions, record: MoveRecord): Promise<v
   const { source, target, namespace, signal, onProgress } = options;
   const { objects } = await takeInventory(source, namespace, signal);
   await ensureNamespace(source, target, namespace, signal);
-  const uids = new Map<string, string>();
+  const uids = new Map<string, string>(options.owners);
   let made = 0;
   for (const level of ownershipLevels(objects)) {
     await inParallel(level, async (moved) => {

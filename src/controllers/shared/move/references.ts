@@ -1,4 +1,4 @@
-import { asJson, isJsonObject, type JsonObject, type JsonValue, type KubeObject } from '../../machinery/index.ts';
+import { asJson, isJsonObject, type JsonObject, type JsonValue, type KubeObject } from '../../../machinery/index.ts';
 
 /** What an object uses without owning it, in its own namespace or outside of all. */
 export interface UsedObjects {

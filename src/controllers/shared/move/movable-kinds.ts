@@ -1,5 +1,5 @@
-import { gatewayGroup, k0smotronGroup, kamajiGroup, ownDefinitions, runtimeGroup } from '../../api/index.ts';
-import type { KubeObject, Resource, ResourceDefinition } from '../../machinery/index.ts';
+import { gatewayGroup, k0smotronGroup, kamajiGroup, ownDefinitions, runtimeGroup } from '../../../api/index.ts';
+import type { KubeObject, Resource, ResourceDefinition } from '../../../machinery/index.ts';
 
 /** Groups whose objects belong to a management cluster, not to the clusters it manages. */
 const staying: ReadonlySet<string> = new Set([gatewayGroup, runtimeGroup, 'clusterctl.cluster.x-k8s.io']);

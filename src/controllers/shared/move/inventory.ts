@@ -1,6 +1,6 @@
-import { ConfigMaps, Secrets } from '../../api/index.ts';
-import type { Client } from '../../client/index.ts';
-import { isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import { ConfigMaps, Secrets } from '../../../api/index.ts';
+import type { Client } from '../../../client/index.ts';
+import { isNotFound, type KubeObject, type Resource } from '../../../machinery/index.ts';
 import { hostedPlaneKinds, movableKinds } from './movable-kinds.ts';
 import { moveLabel } from './names.ts';
 import type { MovedObject } from './ownership-levels.ts';

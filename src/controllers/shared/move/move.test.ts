@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Clusters, ConfigMaps, Machines, Namespaces, OpenStackClusters, Secrets } from '../../api/index.ts';
-import { type KubeObject, ManualClock, type Resource, seededRandom } from '../../machinery/index.ts';
-import { type MemoryClient, memoryClient } from '../../runtime/testkit/index.ts';
+import { Clusters, ConfigMaps, Machines, Namespaces, OpenStackClusters, Secrets } from '../../../api/index.ts';
+import { type KubeObject, ManualClock, type Resource, seededRandom } from '../../../machinery/index.ts';
+import { type MemoryClient, memoryClient } from '../../../runtime/testkit/index.ts';
 import { hostedPlaneKinds } from './movable-kinds.ts';
 import { cancelMove, type MoveOptions, moveNamespace, planMove } from './move.ts';
 

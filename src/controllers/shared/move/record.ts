@@ -1,6 +1,6 @@
-import { type ConfigMap, ConfigMaps, Namespaces } from '../../api/index.ts';
-import type { Client } from '../../client/index.ts';
-import { ignoreNotFound, isNotFound } from '../../machinery/index.ts';
+import { type ConfigMap, ConfigMaps, Namespaces } from '../../../api/index.ts';
+import type { Client } from '../../../client/index.ts';
+import { ignoreNotFound, isNotFound } from '../../../machinery/index.ts';
 import { recordName } from './names.ts';
 
 /**

@@ -1,0 +1,126 @@
+import { connect } from 'node:net';
+import { peerPolicy, systemClock, systemRandom } from '../../machinery/index.ts';
+import { type CheckResult, createMetrics, type Manager } from '../../runtime/index.ts';
+import {
+  connectThrough,
+  httpService,
+  imageProgramName,
+  klogger,
+  type PortService,
+  type ProgramChooser,
+  type SimulatedProcess,
+  serviceAccountClient,
+} from '../../simkube/index.ts';
+import { healthPaths, metricsPaths } from '../controller/endpoints.ts';
+import { leaderLease } from '../controller/leases.ts';
+import { parseControllerAreas } from '../controller-areas.ts';
+import { ownCloudTransport } from '../own-cloud-transport.ts';
+
+export interface ChildControllersOptions {
+  /** of the simulated cloud, the only one that is reached */
+  cloudUrl(): string | undefined;
+  /** of hosted control planes that somebody makes there */
+  backupDirectory: string;
+}
+
+/** Whoever writes objects of a simulated cluster sends this computer nowhere. */
+const nobody = peerPolicy({ deny: ['0.0.0.0/0', '::/0'], allow: [] });
+
+/**
+ * What the image of this program does on simulated machines: it runs the controllers, for real, on the API of the cluster it is in. They know
+ * what they would know anywhere: that API by their service account, the cloud and the way back to the cluster by Secrets.
+ */
+export function childControllers(options: ChildControllersOptions): ProgramChooser {
+  return (image, argv) => {
+    const isOurs = imageProgramName(image) === 'capstan' && argv.includes('controller');
+    return isOurs ? (process) => runInside(process, options) : undefined;
+  };
+}
+
+async function runInside(process: SimulatedProcess, options: ChildControllersOptions): Promise<number> {
+  // Loaded only here: a cloud nobody manages itself in has no use for them.
+  const [{ runControllers }, { startWebhookService }] = await Promise.all([
+    import('../controller/run-controllers.ts'),
+    import('../controller/webhook-service.ts'),
+  ]);
+  const { signal } = process;
+  const log = klogger(process);
+  const client = serviceAccountClient(process);
+  const metrics = createMetrics();
+  const state: { manager?: Manager; isPublished(): boolean } = { isPublished: () => false };
+  const ready = (): CheckResult => {
+    const problems = state.manager ? [...state.manager.ready().problems] : ['the controllers have not begun'];
+    if (!state.isPublished()) problems.push('the API server has not been told whom to trust for the webhooks');
+    return { ok: problems.length === 0, problems };
+  };
+  const healthy = (): CheckResult => state.manager?.healthy() ?? { ok: true, problems: [] };
+  process.listen(portFlag(process, 'health-probe-bind-address', 9440), answering(healthPaths({ healthy, ready })));
+  process.listen(portFlag(process, 'metrics-bind-address', 8080), answering(metricsPaths(metrics)));
+  const common = { client, clock: systemClock, random: systemRandom, log };
+  const webhooks = await startWebhookService({ ...common, host: '127.0.0.1', port: 0, signal });
+  try {
+    state.isPublished = () => webhooks.keeper.isPublished;
+    process.listen(portFlag(process, 'webhook-port', 9443), leadingTo(webhooks.port));
+    const areas = parseControllerAreas('all');
+    const tls = { ca: undefined, cert: undefined, key: undefined, verify: false };
+    await runControllers({
+      client,
+      leaseClient: client,
+      lease: leaderLease({ areas }),
+      controllers: {
+        areas,
+        peers: nobody,
+        cloudTransport: ownCloudTransport(options.cloudUrl)({ tls }),
+        connectWorkload: connectThrough((host, port) => process.dial(host, port)),
+        backupDirectory: options.backupDirectory,
+        stackSources: [],
+        metrics,
+        log,
+      },
+      onManager: (manager) => {
+        state.manager = manager;
+      },
+      onReady: () => process.log('ready'),
+      signal,
+    });
+    return 0;
+  } catch (error) {
+    if (signal.aborted) return 0;
+    log.error('The controllers ended', { error });
+    return 1;
+  } finally {
+    await webhooks.close();
+  }
+}
+
+function portFlag({ argv }: SimulatedProcess, name: string, usual: number): number {
+  const value = argv.find((argument) => argument.startsWith(`--${name}=`));
+  const port = Number(/(\d+)$/.exec(value ?? '')?.[1] ?? usual);
+  return port > 0 && port < 65_536 ? port : usual;
+}
+
+type Paths = ReturnType<typeof healthPaths>;
+
+function answering(paths: Paths): PortService {
+  return httpService(async (path) => {
+    const [name = ''] = path.split('?', 1);
+    const answer = Object.hasOwn(paths, name) ? await paths[name]?.() : undefined;
+    return answer ? { status: answer.code, body: answer.body } : { status: 404, body: 'not found\n' };
+  });
+}
+
+/** Connections to a port of the Pod lead to one of this computer. */
+function leadingTo(port: number): PortService {
+  return {
+    accept(socket) {
+      const server = connect(port, '127.0.0.1');
+      const end = (): void => {
+        socket.destroy();
+        server.destroy();
+      };
+      socket.on('error', end).on('close', end);
+      server.on('error', end).on('close', end);
+      socket.pipe(server).pipe(socket);
+    },
+  };
+}

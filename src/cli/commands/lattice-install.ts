@@ -1,0 +1,126 @@
+import { resolve } from 'node:path';
+import {
+  type LatticeCluster,
+  LatticeClusters,
+  type LatticeSettings,
+  latticeSettings,
+  Namespaces,
+  type Secret,
+  Secrets,
+} from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
+import { accessName, accessNamespace, imageAnnotation } from '../../controllers/index.ts';
+import { asTyped, CapstanError, isAlreadyExists } from '../../machinery/index.ts';
+import { privateFileMode, writeFileAtomic } from '../../pki/index.ts';
+import type { CommandContext } from '../context.ts';
+import { parseTimeout } from '../deadline.ts';
+import { follow, withBootstrap } from '../lattice/bootstrap.ts';
+import { credentialsFrom } from '../lattice/credentials.ts';
+import { readManifests } from '../manifests/read-manifests.ts';
+
+export interface LatticeInstallOptions {
+  filename: string;
+  cloudsYaml?: string;
+  image?: string;
+  kubeconfigOut?: string;
+  timeout: string;
+}
+
+const by = { fieldManager: 'capstan', force: true };
+
+/** Makes the first cluster that manages itself: this program is its parent until it does. */
+export async function latticeInstall(options: LatticeInstallOptions, context: CommandContext): Promise<number> {
+  const timeoutMs = parseTimeout(options.timeout);
+  const { cluster, settings, secrets } = await readCluster(options, context);
+  const credentials = await chooseCredentials(options, context, { settings, secrets });
+  const { name = '' } = cluster.metadata;
+  const out = resolve(options.kubeconfigOut ?? `${name}.kubeconfig`);
+  return await withBootstrap({ name, timeoutMs }, context, async (client, signal) => {
+    for (const secret of credentials) await applySecret(client, secret, signal);
+    await client.apply(LatticeClusters, cluster, { ...by, signal });
+    await follow(client, name, context, { signal, isDone: (live) => live?.status?.pivotComplete === true });
+    const key = { namespace: accessNamespace, name: accessName(name) };
+    const { data } = await client.get(Secrets, key, { signal });
+    await writeFileAtomic(out, Buffer.from(data?.['value'] ?? '', 'base64').toString('utf8'), privateFileMode);
+    context.stdout(`LatticeCluster ${name} manages itself\nkubeconfig      ${out}\n`);
+  });
+}
+
+interface Given {
+  readonly cluster: LatticeCluster;
+  readonly settings: LatticeSettings;
+  readonly secrets: readonly Secret[];
+}
+
+async function readCluster({ filename, image }: LatticeInstallOptions, { readInput }: CommandContext): Promise<Given> {
+  const { documents, problems } = await readManifests([filename], { recursive: false, readInput });
+  const [problem] = problems;
+  if (problem) throw new CapstanError('CAP_USAGE', `${problem.origin}: ${problem.message}`);
+  const other = documents.find(({ object: { kind } }) => kind !== LatticeClusters.kind && kind !== 'Secret');
+  if (other) {
+    throw new CapstanError(
+      'CAP_USAGE',
+      `${other.origin}: ${other.object.kind} is neither a LatticeCluster nor a Secret`,
+      {
+        hint: 'apply it in the cluster when it is there',
+      },
+    );
+  }
+  const [found, second] = documents.filter(({ object: { kind } }) => kind === LatticeClusters.kind);
+  if (!found || second) {
+    throw new CapstanError('CAP_USAGE', `${filename} has ${second ? 'more than one' : 'no'} LatticeCluster`, {
+      hint: 'it is to hold the one that is made; others are applied in it',
+    });
+  }
+  const given = asTyped<LatticeCluster>(found.object);
+  const { metadata, spec } = given;
+  const cluster: LatticeCluster = {
+    ...given,
+    metadata: {
+      ...metadata,
+      ...(image !== undefined && { annotations: { ...metadata.annotations, [imageAnnotation]: image } }),
+    },
+    // whoever installs one wants it to manage itself
+    spec: spec?.parentConfig === undefined ? { ...spec, endpoints: spec?.endpoints ?? {} } : spec,
+  };
+  const settings = spec?.provider?.config === undefined ? undefined : latticeSettings(cluster);
+  if (settings === undefined || (metadata.name ?? '') === '') {
+    throw new CapstanError(
+      'CAP_USAGE',
+      `${found.origin}: the LatticeCluster needs a name and spec.provider.config.openstack`,
+    );
+  }
+  const secrets = documents
+    .filter(({ object: { kind } }) => kind === 'Secret')
+    .map(({ object }) => asTyped<Secret>(object));
+  return { cluster, settings, secrets };
+}
+
+async function chooseCredentials(
+  { cloudsYaml }: LatticeInstallOptions,
+  { env }: CommandContext,
+  { settings, secrets }: Pick<Given, 'settings' | 'secrets'>,
+): Promise<readonly Secret[]> {
+  const { namespace, name } = settings.secret;
+  const isGiven = secrets.some(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+  const file = cloudsYaml ?? (isGiven ? undefined : env['OS_CLIENT_CONFIG_FILE']);
+  if (file !== undefined) return [...secrets, await credentialsFrom(resolve(file), settings)];
+  if (isGiven) return secrets;
+  throw new CapstanError(
+    'CAP_USAGE',
+    `there are no credentials: the LatticeCluster names the Secret ${namespace}/${name}`,
+    {
+      hint: 'name a clouds.yaml with --clouds-yaml, or put the Secret into the file',
+    },
+  );
+}
+
+async function applySecret(client: Client, secret: Secret, signal: AbortSignal): Promise<void> {
+  const { namespace = 'default' } = secret.metadata;
+  const home = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+  await client.create(Namespaces, home, { fieldManager: by.fieldManager, signal }).catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error;
+  });
+  const placed = { ...secret, metadata: { ...secret.metadata, namespace } };
+  await client.apply(Secrets, placed, { ...by, signal });
+}

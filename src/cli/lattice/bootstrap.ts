@@ -1,0 +1,102 @@
+import { access, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type LatticeCluster, LatticeClusters } from '../../api/index.ts';
+import { loopbackUser } from '../../apiserver/index.ts';
+import type { Client } from '../../client/index.ts';
+import { CapstanError, ignoreNotFound, sleep } from '../../machinery/index.ts';
+import { startInstallation, unlessStopped } from '../commands/up.ts';
+import type { CommandContext } from '../context.ts';
+import { withDeadline } from '../deadline.ts';
+import { defaultDataDirectory } from '../management-api.ts';
+
+export interface BootstrapOptions {
+  /** of the LatticeCluster */
+  readonly name: string;
+  readonly timeoutMs: number;
+}
+
+const pollMs = 500;
+
+const directoryOf = (name: string, env: CommandContext['env']): string =>
+  join(defaultDataDirectory(env), 'lattice', name);
+
+/** It becomes part of a path. */
+const isName = (name: string): boolean => /^[a-z0-9][a-z0-9.-]*$/.test(name);
+
+/** An installation or its way back was begun on this computer, and has not ended. */
+export async function isUnderWay(name: string, env: CommandContext['env']): Promise<boolean> {
+  if (!isName(name)) return false;
+  return await access(join(directoryOf(name, env), 'data')).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Runs the management API and its controllers for as long as the work takes. What it knows lies in a directory of its own, which is gone when the
+ * work is done: until then the same command goes on where it was.
+ */
+export async function withBootstrap(
+  { name, timeoutMs }: BootstrapOptions,
+  context: CommandContext,
+  work: (client: Client, signal: AbortSignal) => Promise<void>,
+): Promise<number> {
+  if (!isName(name)) throw new CapstanError('CAP_USAGE', `"${name}" is no name of a LatticeCluster`);
+  const directory = directoryOf(name, context.env);
+  const starting = startInstallation(
+    {
+      dataDir: join(directory, 'data'),
+      listen: '127.0.0.1:0',
+      kubeconfig: join(directory, 'kubeconfig'),
+      // the key lies with what it seals: both are gone at the end
+      encryptionKeyFile: join(directory, 'encryption-key'),
+      cloudListen: '127.0.0.1:0',
+      pods: 'none',
+      controllers: 'all',
+    },
+    context,
+  );
+  const running = await unlessStopped(starting, context);
+  if (!running) return 0;
+  const deadline = withDeadline(context.clock, timeoutMs, context.signal);
+  try {
+    const client = running.api.server.localClient(loopbackUser);
+    const failing = running.failed.then(() => {});
+    await Promise.race([work(client, deadline.signal), failing]);
+  } catch (error) {
+    const hint = `nothing is lost: run the same command again to go on from ${directory}`;
+    if (deadline.timedOut()) throw new CapstanError('CAP_LATTICE', `LatticeCluster ${name}: time is up`, { hint });
+    if (context.signal.aborted) {
+      context.stderr(`${hint}\n`);
+      return 0;
+    }
+    throw error;
+  } finally {
+    deadline.cancel();
+    await running.stop();
+  }
+  await rm(directory, { recursive: true, force: true });
+  return 0;
+}
+
+/** Waits until a LatticeCluster is as it should be, and tells what it says meanwhile. */
+export async function follow(
+  client: Client,
+  name: string,
+  { clock, stderr }: CommandContext,
+  options: { signal: AbortSignal; isDone(cluster: LatticeCluster | undefined): boolean },
+): Promise<void> {
+  const { signal, isDone } = options;
+  let said = '';
+  for (;;) {
+    signal.throwIfAborted();
+    const cluster = await client.get(LatticeClusters, { name }, { signal }).catch(ignoreNotFound);
+    const { phase = 'Pending', message = '' } = cluster?.status ?? {};
+    const selfManaged = cluster?.status?.conditions?.find(({ type }) => type === 'SelfManaged')?.message ?? '';
+    const line = cluster ? `${phase}: ${message || selfManaged}`.replace(/: $/, '') : '';
+    if (line !== said && line !== '') stderr(`${line}\n`);
+    said = line;
+    if (isDone(cluster)) return;
+    await sleep(clock, pollMs, signal);
+  }
+}

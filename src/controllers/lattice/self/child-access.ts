@@ -1,0 +1,101 @@
+import { type LatticeCluster, latticeNamespace, Namespaces, type Secret, Secrets } from '../../../api/index.ts';
+import type { Client } from '../../../client/index.ts';
+import { ignoreNotFound, isAlreadyExists } from '../../../machinery/index.ts';
+import type { ReconcileContext } from '../../../runtime/index.ts';
+import { type ConnectWorkload, clusterSecretName, type WorkloadApi } from '../../shared/index.ts';
+import { latticeClusterLabel, latticeFieldManager } from '../names.ts';
+import { accessName, accessNamespace } from './names.ts';
+import { stageOf } from './stage.ts';
+
+const by = { fieldManager: latticeFieldManager };
+const dataKey = 'value';
+
+interface Open {
+  readonly text: string;
+  readonly api: WorkloadApi;
+}
+
+/** Ways into clusters that manage themselves, one for each, for as long as its kubeconfig stays the same. */
+export class ChildAccess {
+  readonly #connect: ConnectWorkload;
+  readonly #open = new Map<string, Open>();
+
+  constructor(connect: ConnectWorkload) {
+    this.#connect = connect;
+  }
+
+  /** Undefined: nobody here has a kubeconfig of it. */
+  async client({ client, signal }: ReconcileContext, cluster: LatticeCluster): Promise<Client | undefined> {
+    const { name = '' } = cluster.metadata;
+    const key = stageOf(cluster) === 'here' ? ownKey(name) : accessKey(name);
+    const text = textOf(await client.get(Secrets, key, { signal }).catch(ignoreNotFound));
+    if (text === undefined) return undefined;
+    const known = this.#open.get(name);
+    if (known?.text === text) return known.api.client;
+    this.#close(name);
+    const api = await this.#connect(text, { namespace: latticeNamespace(name), name });
+    this.#open.set(name, { text, api });
+    return api.client;
+  }
+
+  /** Keeps the kubeconfig as `from` has it now: the Secret beside the Cluster goes with it, and is renewed there. */
+  async keep({ client, signal }: ReconcileContext, { metadata }: LatticeCluster, from: Client): Promise<void> {
+    const { name = '' } = metadata;
+    const text = textOf(await from.get(Secrets, ownKey(name), { signal }).catch(ignoreNotFound));
+    if (text === undefined) return;
+    const key = accessKey(name);
+    const live = await client.get(Secrets, key, { signal }).catch(ignoreNotFound);
+    if (textOf(live) === text) return;
+    const data = { [dataKey]: Buffer.from(text, 'utf8').toString('base64') };
+    if (live) {
+      await client.patch(Secrets, key, 'merge', { data }, { ...by, signal });
+      return;
+    }
+    const home = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: accessNamespace } };
+    await client.create(Namespaces, home, { ...by, signal }).catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error;
+    });
+    // no owner: what is deleted in the foreground would lose it before it has come back
+    const secret: Secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { ...key, labels: { [latticeClusterLabel]: name } },
+      type: 'cluster.x-k8s.io/secret',
+      data,
+    };
+    await client.create(Secrets, secret, { ...by, signal });
+  }
+
+  async forget({ client, signal }: ReconcileContext, { metadata }: LatticeCluster): Promise<void> {
+    const { name = '' } = metadata;
+    this.#close(name);
+    const live = await client.get(Secrets, accessKey(name), { signal }).catch(ignoreNotFound);
+    if (live?.metadata.labels?.[latticeClusterLabel] !== name) return;
+    await client.delete(Secrets, accessKey(name), { signal }).catch(ignoreNotFound);
+  }
+
+  close(): void {
+    for (const name of [...this.#open.keys()]) this.#close(name);
+  }
+
+  #close(name: string): void {
+    const known = this.#open.get(name);
+    this.#open.delete(name);
+    if (known) void Promise.resolve(known.api.close()).catch(() => {});
+  }
+}
+
+const accessKey = (cluster: string): { namespace: string; name: string } => ({
+  namespace: accessNamespace,
+  name: accessName(cluster),
+});
+
+const ownKey = (cluster: string): { namespace: string; name: string } => ({
+  namespace: latticeNamespace(cluster),
+  name: clusterSecretName(cluster, 'kubeconfig'),
+});
+
+function textOf(secret: Secret | undefined): string | undefined {
+  const value = secret?.data?.[dataKey];
+  return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');
+}

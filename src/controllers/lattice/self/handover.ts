@@ -1,0 +1,197 @@
+import {
+  Clusters,
+  type LatticeCluster,
+  LatticeClusters,
+  latticeNamespace,
+  type Namespace,
+  Namespaces,
+  Secrets,
+} from '../../../api/index.ts';
+import type { Client, ObjectKey } from '../../../client/index.ts';
+import {
+  CapstanError,
+  type Clock,
+  deepEqual,
+  ignoreNotFound,
+  isAlreadyExists,
+  type Random,
+} from '../../../machinery/index.ts';
+import {
+  clusterId,
+  conditionOf,
+  type MoveOptions,
+  MoveWaitsError,
+  moveNamespace,
+  pausedAnnotation,
+  readRecord,
+} from '../../shared/index.ts';
+import { latticeFieldManager, latticeFinalizer } from '../names.ts';
+import { imageAnnotation, parentAnnotation } from './names.ts';
+
+/** The two APIs between which the objects of a cluster are handed over. */
+export interface Sides {
+  readonly parent: Client;
+  readonly child: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+}
+
+const by = { fieldManager: latticeFieldManager };
+const handedOver = 'pivot';
+const heldBack = 'unpivot';
+
+/**
+ * One step of giving a cluster its own objects; answers what it waits for, or nothing when the cluster has taken over. Ended anywhere, the
+ * next call goes on: what was done is seen on the two sides. Neither side acts before the other has been seen to rest.
+ */
+export async function handOver(
+  sides: Sides,
+  cluster: LatticeCluster,
+  credentials: ObjectKey,
+): Promise<string | undefined> {
+  const { parent, child, signal } = sides;
+  const inside = await claim(sides, cluster);
+  if (inside.metadata.annotations?.[pausedAnnotation] === handedOver) {
+    await copyCredentials(sides, credentials);
+    if (conditionOf(inside, 'Paused')?.status !== 'True') return 'the controllers in the cluster have not seen it yet';
+    const owners = new Map([[cluster.metadata.uid ?? '', inside.metadata.uid ?? '']]);
+    const waiting = await moveUnlessThere(moveOptions(sides, cluster, { source: parent, target: child, owners }));
+    if (waiting !== undefined) return waiting;
+    await setPaused(child, inside, null, signal);
+    return 'the controllers in the cluster have everything, and begin';
+  }
+  // whoever sees this goes on only from what its controllers have seen
+  return conditionOf(inside, 'Paused')?.status === 'False' ? undefined : 'the controllers in the cluster begin';
+}
+
+/** One step of taking the objects of a cluster back, to delete them; answers what it waits for, or nothing when all of them are here. */
+export async function takeBack(sides: Sides, cluster: LatticeCluster): Promise<string | undefined> {
+  const { parent, child, signal } = sides;
+  const { name = '', uid = '' } = cluster.metadata;
+  const inside = await child.get(LatticeClusters, { name }, { signal }).catch(ignoreNotFound);
+  const owners = new Map<string, string>();
+  if (inside) {
+    await refuseOtherParent(sides, inside);
+    if (inside.metadata.annotations?.[pausedAnnotation] === undefined) {
+      await setPaused(child, inside, heldBack, signal);
+      return 'the controllers in the cluster are told to let go';
+    }
+    if (conditionOf(inside, 'Paused')?.status !== 'True') return 'the controllers in the cluster have not let go yet';
+    owners.set(inside.metadata.uid ?? '', uid);
+  }
+  return await moveUnlessThere({
+    ...moveOptions(sides, cluster, { source: child, target: parent, owners }),
+    isForDeletion: true,
+  });
+}
+
+/** The move between two sides as a step of a reconcile: it never waits. */
+export function moveOptions(
+  { clock, random, signal }: Sides,
+  cluster: LatticeCluster,
+  between: Pick<MoveOptions, 'source' | 'target' | 'owners'>,
+): MoveOptions {
+  return {
+    ...between,
+    namespace: latticeNamespace(cluster.metadata.name ?? ''),
+    clock,
+    signal,
+    newId: () => random.uuid(),
+    patienceMs: 0,
+    onProgress: () => {},
+  };
+}
+
+/** A move that is over leaves no record, and the source without a cluster. */
+async function moveUnlessThere(options: MoveOptions): Promise<string | undefined> {
+  const { source, namespace, signal } = options;
+  const isUnderWay = (await readRecord(source, namespace, signal)) !== undefined;
+  if (!isUnderWay && (await source.list(Clusters, { namespace, limit: 1, signal })).items.length === 0)
+    return undefined;
+  try {
+    await moveNamespace(options);
+    return undefined;
+  } catch (error) {
+    if (error instanceof MoveWaitsError) return error.message;
+    throw error;
+  }
+}
+
+/** The object that stands for a cluster inside of it. It rests until everything it stands for is there, and says whose it is. */
+async function claim(sides: Sides, cluster: LatticeCluster): Promise<LatticeCluster> {
+  const { parent, child, signal } = sides;
+  const { name = '', labels, annotations = {} } = cluster.metadata;
+  const found = await child.get(LatticeClusters, { name }, { signal }).catch(ignoreNotFound);
+  if (!found) {
+    const image = annotations[imageAnnotation];
+    const inside: LatticeCluster = {
+      apiVersion: cluster.apiVersion,
+      kind: cluster.kind,
+      metadata: {
+        name,
+        ...(labels && { labels }),
+        finalizers: [latticeFinalizer],
+        annotations: {
+          ...(image !== undefined && { [imageAnnotation]: image }),
+          [parentAnnotation]: await clusterId(parent, signal),
+          [pausedAnnotation]: handedOver,
+        },
+      },
+      spec: cluster.spec,
+    };
+    return await child.create(LatticeClusters, inside, { ...by, signal });
+  }
+  await refuseOtherParent(sides, found);
+  const isResting = found.metadata.annotations?.[pausedAnnotation] === handedOver;
+  if (!isResting || deepEqual(found.spec, cluster.spec)) return found;
+  // somebody changed the one here before the one there has begun
+  return await child.update(LatticeClusters, { ...found, spec: cluster.spec }, { ...by, signal });
+}
+
+async function refuseOtherParent({ parent, signal }: Sides, inside: LatticeCluster): Promise<void> {
+  const { name, annotations } = inside.metadata;
+  const owner = annotations?.[parentAnnotation];
+  if (owner === (await clusterId(parent, signal))) return;
+  throw new CapstanError(
+    'CAP_MOVE',
+    owner === undefined
+      ? `the cluster has a ${LatticeClusters.kind} ${name} that was not put there by a parent`
+      : `the cluster belongs to another parent, whose kube-system has the uid ${owner}`,
+    {
+      hint: `delete ${LatticeClusters.kind} ${name} in one of the two parents; ${parentAnnotation} in the cluster names the one it obeys`,
+    },
+  );
+}
+
+/** The Secret a LatticeCluster names; one that is there belongs to the cluster. */
+async function copyCredentials({ parent, child, signal }: Sides, key: ObjectKey): Promise<void> {
+  const { namespace = '', name } = key;
+  if (await child.get(Secrets, key, { signal }).catch(ignoreNotFound)) return;
+  const original = await parent.get(Secrets, key, { signal });
+  const home: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+  const unlessThere = (error: unknown): void => {
+    if (!isAlreadyExists(error)) throw error;
+  };
+  if (!(await child.get(Namespaces, { name: namespace }, { signal }).catch(ignoreNotFound))) {
+    await child.create(Namespaces, home, { ...by, signal }).catch(unlessThere);
+  }
+  const copy = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace, name },
+    ...(original.type !== undefined && { type: original.type }),
+    data: original.data ?? {},
+  };
+  await child.create(Secrets, copy, { ...by, signal }).catch(unlessThere);
+}
+
+async function setPaused(
+  child: Client,
+  { metadata: { name = '' } }: LatticeCluster,
+  value: string | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const metadata = { annotations: { [pausedAnnotation]: value } };
+  await child.patch(LatticeClusters, { name }, 'merge', { metadata }, { ...by, signal });
+}
