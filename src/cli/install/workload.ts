@@ -100,7 +100,7 @@ export const disruptionBudget: PodDisruptionBudget = {
   apiVersion: 'policy/v1',
   kind: 'PodDisruptionBudget',
   metadata,
-  spec: { minAvailable: 1, selector: { matchLabels: podLabels } },
+  spec: { maxUnavailable: 1, selector: { matchLabels: podLabels } },
 };
 
 /** API servers, kubelets and Prometheus come in; clouds and clusters may have any address. */
