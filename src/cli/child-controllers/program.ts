@@ -94,8 +94,9 @@ async function runInside(process: SimulatedProcess, options: ChildControllersOpt
 }
 
 function portFlag({ argv }: SimulatedProcess, name: string, usual: number): number {
-  const value = argv.find((argument) => argument.startsWith(`--${name}=`));
-  const port = Number(/(\d+)$/.exec(value ?? '')?.[1] ?? usual);
+  const prefix = `--${name}=`;
+  const address = argv.find((argument) => argument.startsWith(prefix))?.slice(prefix.length) ?? '';
+  const port = Number(address.slice(address.lastIndexOf(':') + 1));
   return port > 0 && port < 65_536 ? port : usual;
 }
 
