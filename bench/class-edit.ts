@@ -98,6 +98,13 @@ async function createStandIns(client: HttpClient): Promise<void> {
     namespaced: false,
   };
   for (const resource of providerKinds) await created(client.create(definitions, definitionOf(resource), by));
+  // a definition is served some moments after it was written
+  const isServed = (resource: Resource<UnstructuredObject>): Promise<boolean> =>
+    client.list(resource, { limit: 1 }).then(
+      () => true,
+      () => false,
+    );
+  for (const resource of providerKinds) await until(`${resource.plural} served`, () => isServed(resource));
   const space = { apiVersion: 'v1' as const, kind: 'Namespace' as const, metadata: { name: namespace } };
   await created(client.create(Namespaces, space, by));
 }
@@ -268,7 +275,7 @@ async function areThere(client: HttpClient): Promise<boolean> {
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + Number(values.patience) * 1000;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`not ${what} within ${values.patience} s`);
+    if (performance.now() > deadline) throw new Error(`${what}: not within ${values.patience} s`);
     await seconds(0.5);
   }
 }
