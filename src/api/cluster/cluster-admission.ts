@@ -77,11 +77,15 @@ function validateOverlaps({ clusterNetwork }: ClusterSpec): FieldError[] {
   return errors;
 }
 
+/** pre-release and build; machines take more than that behind their numbers */
+const semanticSuffix = /^(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
+
 function validateTopology(cluster: Cluster, topology: Topology, old: Cluster | undefined): FieldError[] {
   const errors: FieldError[] = [];
   const annotations = cluster.metadata.annotations ?? {};
   const version = parseKubernetesVersion(topology.version ?? '');
-  if (version === undefined) {
+  const isStored = topology.version === old?.spec?.topology?.version;
+  if (version === undefined || !(isStored || semanticSuffix.test(version.suffix))) {
     errors.push(
       fieldError.invalid('spec.topology.version', topology.version, 'version must be a valid semantic version'),
     );
