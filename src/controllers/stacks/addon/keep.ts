@@ -35,6 +35,7 @@ import {
 import { type Stage, type StageHook, stageHooks } from '../release/addon-config.ts';
 import type { StackRelease } from '../release/release.ts';
 import { StackReleaseError } from '../release/release-error.ts';
+import { SourcePendingError } from '../source/patience.ts';
 import type { StackUse } from '../uses.ts';
 import { addonConditions } from './conditions.ts';
 import { addonStageAnnotation, servedHookAnnotation, stageSinceAnnotation, stageTimeoutAnnotation } from './names.ts';
@@ -58,6 +59,8 @@ interface AddonScope {
 
 const retryMs = 20_000;
 const downloadRetryMs = 60_000;
+/** a source that is slow is looked at again soon */
+const pendingRetryMs = 5_000;
 const defaultTimeoutMs = 10 * 60_000;
 /** where not everything is watched, it is compared this often */
 const compareMs = 10 * 60_000;
@@ -134,6 +137,10 @@ class AddonKeep {
       return release;
     } catch (error) {
       if (signal.aborted) throw error;
+      if (error instanceof SourcePendingError) {
+        this.#fail(addonConditions.release, 'ReleaseAssetsNotDownloadedYet', 'Info', errorMessage(error));
+        return after(pendingRetryMs, 'the release is being fetched');
+      }
       const isBroken = error instanceof StackReleaseError;
       const reason = isBroken ? 'IssueWithReleaseAssets' : 'ReleaseAssetsNotDownloadedYet';
       this.#fail(addonConditions.release, reason, isBroken ? 'Error' : 'Warning', errorMessage(error));
@@ -251,6 +258,10 @@ class AddonKeep {
     } catch (error) {
       if (signal.aborted) throw error;
       const message = `stage ${stage.name}: ${errorMessage(error)}`;
+      if (error instanceof SourcePendingError) {
+        this.#fail(addonConditions.rendered, 'TemplateNewClusterStackFailed', 'Info', message);
+        return after(pendingRetryMs, 'a chart is being fetched');
+      }
       this.#fail(addonConditions.rendered, 'TemplateNewClusterStackFailed', 'Error', message);
       return after(downloadRetryMs, 'a chart is rendered again');
     }

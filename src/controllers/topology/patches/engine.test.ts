@@ -112,7 +112,7 @@ describe('inline patches', () => {
     [
       'a variable that is not there',
       { op: 'add', path: '/spec/x', valueFrom: { variable: 'absent' } },
-      /variable "absent" does not exist/,
+      /T t: value of \/spec\/x \(jsonPatches\[0\]\): variable "absent" does not exist/,
     ],
     [
       'a list that is too short',

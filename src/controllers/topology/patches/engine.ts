@@ -96,15 +96,30 @@ function applyInline(patch: ClassPatch, template: PatchedTemplate, globals: read
     throw new ClassPatchError(`patch "${patch.name}" cannot be applied to ${kind} ${metadata.name}: ${cause}`);
   };
   try {
-    if (patch.enabledIf !== undefined && renderValue(patch.enabledIf, values) !== true) return template;
+    if (!isEnabled(patch, values)) return template;
     let object = template.object;
     for (const { jsonPatches } of matching) {
-      const operations = jsonPatches.map((operation) => operationOf(operation, values));
+      const operations = jsonPatches.map((operation, i) => {
+        try {
+          return operationOf(operation, values);
+        } catch (error) {
+          throw new Error(`value of ${operation.path} (jsonPatches[${i}]): ${errorMessage(error)}`);
+        }
+      });
       object = onlyPatchable(object, applyJsonPatch(object as JsonValue, operations, { strict: true }));
     }
     return { ...template, object };
   } catch (error) {
     return failed(error);
+  }
+}
+
+function isEnabled({ enabledIf }: ClassPatch, values: VariableValues): boolean {
+  if (enabledIf === undefined) return true;
+  try {
+    return renderValue(enabledIf, values) === true;
+  } catch (error) {
+    throw new Error(`enabledIf: ${errorMessage(error)}`);
   }
 }
 
