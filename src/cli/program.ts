@@ -3,6 +3,7 @@ import { CapstanError, must } from '../machinery/index.ts';
 import type { LogLevel } from '../runtime/index.ts';
 import { addCloudVerbs } from './cloud-verbs.ts';
 import { type CommandContext, processContext } from './context.ts';
+import { addCreateVerbs } from './create-verbs.ts';
 import { addGenerateVerbs } from './generate-verbs.ts';
 import { asInvoked, commandName } from './invocation.ts';
 import { addLatticeVerbs } from './lattice-verbs.ts';
@@ -183,6 +184,7 @@ export function buildProgram(
   addLatticeVerbs(program, runs);
   addGenerateVerbs(program, runs);
   addCloudVerbs(program, runs);
+  addCreateVerbs(program, runs);
 
   program
     .command('backup')
