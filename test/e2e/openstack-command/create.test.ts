@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { capstan } from '../../support/command.ts';
-import { type CloudProcess, startCloud } from '../openstack-command/cloud-process.ts';
+import { type CloudProcess, startCloud } from './cloud-process.ts';
 
 // What people need another client for before they can write a manifest.
 describe('capstan create', () => {
