@@ -53,6 +53,7 @@ export {
   planMove,
   titleOf,
   type WorkloadClusters,
+  workloadConnection,
 } from './shared/index.ts';
 export {
   builtInSource,

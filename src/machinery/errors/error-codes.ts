@@ -105,6 +105,7 @@ const catalogue = {
   CAP_STILL_THERE: 'A cluster is still being deleted when the time to wait is over. The deletion goes on.',
   CAP_STOP_TIMEOUT: 'Something did not stop in time. The next start continues from what is stored.',
   CAP_STORE_BROKEN: 'The store takes no more writes, usually because of the disk. Acknowledged writes are safe.',
+  CAP_SSH_KEY: 'The file is not a public SSH key.',
   CAP_STORE_DAMAGED: 'The store on disk cannot be read.',
   CAP_STORE_KEY_TOO_LONG: 'The names of an object make a key longer than the store allows.',
   CAP_STORE_LOCKED: 'Another process has the data directory open.',
