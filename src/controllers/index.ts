@@ -49,6 +49,7 @@ export {
   type HookCaller,
   type MoveOptions,
   moveNamespace,
+  partedSecrets,
   permittedWorkloads,
   planMove,
   titleOf,

@@ -6,6 +6,7 @@ const catalogue = {
   CAP_ADOPTION: 'Clusters cannot be taken over from the controllers of upstream as they are, or not be given back.',
   CAP_ADDON_OBJECTS: 'A workload cluster refuses objects of a ClusterResourceSet.',
   CAP_ADDRESSES_TAKEN: 'Another program on this computer uses the loopback addresses that simulated servers need.',
+  CAP_CONTENT_NOT_CACHED: 'A cache that keeps no content of an object was asked for it: a mistake in the program.',
   CAP_ANSWER_TOO_LARGE: 'A server answered with more bytes than are read at once.',
   CAP_API_NOT_TRUSTED: 'A server answers at the address, but its certificate does not match the kubeconfig.',
   CAP_API_UNREACHABLE: 'The management API does not answer.',
