@@ -42,7 +42,9 @@ export interface MemoryClient extends Client {
   writes(): RecordedRequest[];
   /** puts an object in as it is, status included, skipping everything a server would do but uid, times and versions */
   seed<T extends KubeObject>(resource: Resource<T>, object: T): T;
-  /** all objects of a kind, as a cache that is never late would have them */
+  /** an object as a cache that is never late would have it */
+  peek<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): T | undefined;
+  /** all objects of a kind, likewise */
   stored<T extends KubeObject>(resource: Resource<T>): T[];
   /** forgets the history: a watch from before gets 410 */
   compact(): void;
@@ -280,6 +282,10 @@ export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
       metadata.generation ??= 1;
       const previous = tableOf(resource).get(keyOf(draft));
       return answer(resource, commit(resource, previous ? 'MODIFIED' : 'ADDED', draft, previous));
+    },
+    peek(resource, key) {
+      const object = tableOf(resource).get(keyText(resource, key));
+      return object && answer(resource, object);
     },
     stored: (resource) => [...tableOf(resource).values()].map((object) => answer(resource, object)),
     compact() {

@@ -1,6 +1,7 @@
 import { type Cluster, Clusters, type Machine, Machines } from '../../../api/index.ts';
 import type { ObjectKey } from '../../../client/index.ts';
 import { createApplyOnce, draftOf, isControlledBy, isDeleting, type RehearsedObjects } from '../../shared/index.ts';
+import { mostDuringRollout } from './decisions/rollout.ts';
 import { controlPlaneDomains, domainForNewMachine, machineToRemove } from './decisions/selection.ts';
 import { createControlPlaneMachine } from './machines/create-machine.ts';
 import { readParts } from './machines/read-parts.ts';
@@ -79,8 +80,7 @@ function nextChange({ machines, outdated, provider, controlPlane }: PlaneScope):
   if (machines.some(isDeleting)) return undefined;
   const wanted = controlPlane.spec.replicas ?? 1;
   if (outdated.size > 0 && machines.length > 0) {
-    const surge = Number(provider.settingsOf(controlPlane).rollout?.strategy?.rollingUpdate?.maxSurge ?? 1);
-    return machines.length < wanted + surge ? 'add' : 'remove';
+    return machines.length < mostDuringRollout(provider.settingsOf(controlPlane), wanted) ? 'add' : 'remove';
   }
   if (machines.length === wanted) return undefined;
   return machines.length < wanted ? 'add' : 'remove';

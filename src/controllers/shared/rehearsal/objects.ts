@@ -75,7 +75,7 @@ export function createRehearsedObjects({ nowMs, signal }: RehearsedObjectsOption
           : await definition.convert(object, kind.resource.version);
       client.seed(kind.resource, stored);
     },
-    get: (resource, key) => cache.lister(resource).get(key),
+    get: (resource, key) => client.peek(resource, key),
     list: (resource) => client.stored(resource),
   };
 }
@@ -98,11 +98,7 @@ function cacheOver(client: MemoryClient): RehearsedObjects['cache'] {
       return all().filter((object) => indexer(object).includes(value));
     };
     return {
-      get: ({ namespace = '', name }) =>
-        all().find(
-          ({ metadata }) =>
-            metadata.name === name && (!resource.namespaced || (metadata.namespace ?? '') === namespace),
-        ),
+      get: (key) => client.peek(resource, key),
       list: ({ namespace, filter } = {}) =>
         all().filter(
           (object) =>
