@@ -29,7 +29,8 @@ export {
 } from './infrastructure/audit/index.ts';
 export {
   createLookupCache,
-  rehearsedAccess,
+  createRehearsedClouds,
+  type RehearsedClouds,
   rehearseInfrastructure,
   setupInfrastructureControllers,
 } from './infrastructure/index.ts';
@@ -59,6 +60,7 @@ export {
   credentialSecretKey,
   credentialText,
   type ExternalObjects,
+  isHostedControlPlane,
   type HookCaller,
   type MoveOptions,
   moveNamespace,

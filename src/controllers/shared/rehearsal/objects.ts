@@ -1,7 +1,7 @@
-import { ownDefinitions } from '../../../api/index.ts';
+import { builtinDefinitions, MachineDeployments, MachineSets, ownDefinitions } from '../../../api/index.ts';
 import {
-  type Informer,
   type Indexer,
+  type Informer,
   type InformerFactory,
   type Lister,
   type MemoryClient,
@@ -16,14 +16,16 @@ import {
   type KubeObject,
   ManualClock,
   parseApiVersion,
+  type Random,
   type Resource,
+  type ResourceDefinition,
   seededRandom,
   type UnstructuredObject,
 } from '../../../machinery/index.ts';
 import { nullLogger, type ReconcileContext } from '../../../runtime/index.ts';
 import type { ContractKind } from '../contract-resolver.ts';
 import type { ExternalObjects, Follower } from '../external-objects.ts';
-import { isControlledBy } from '../ownership.ts';
+import { controllerOf, isControlledBy } from '../ownership.ts';
 
 /** Objects in memory, for controllers that are to show what they would do with them. */
 export interface RehearsedObjects {
@@ -33,8 +35,14 @@ export interface RehearsedObjects {
   readonly externals: ExternalObjects;
   readonly clock: ManualClock;
   readonly context: ReconcileContext;
+  /** what names were drawn by lot: outside of the rehearsal it will be something else */
+  readonly drawn: readonly string[];
   /** puts an object in as it is, in the version the controllers read it */
   seed(object: UnstructuredObject): Promise<void>;
+  /** undefined for kinds that no controller here knows */
+  resourceOf(object: UnstructuredObject): Resource<UnstructuredObject> | undefined;
+  /** names of sets whose deployments are new: they follow from an id that is not given yet */
+  newSetNames(): string[];
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): T | undefined;
   list<T extends KubeObject>(resource: Resource<T>): T[];
 }
@@ -46,7 +54,9 @@ export interface RehearsedObjectsOptions {
 
 export function createRehearsedObjects({ nowMs, signal }: RehearsedObjectsOptions): RehearsedObjects {
   const clock = new ManualClock(nowMs);
-  const random = seededRandom(1);
+  const drawn: string[] = [];
+  const seeded = new Set<string>();
+  const random = drawing(drawn);
   const client = memoryClient({ clock, random });
   const cache = cacheOver(client);
   const externals = externalsOver(client);
@@ -65,18 +75,52 @@ export function createRehearsedObjects({ nowMs, signal }: RehearsedObjectsOption
     externals,
     clock,
     context,
+    drawn,
     async seed(object) {
       const { group, version } = parseApiVersion(object.apiVersion);
-      const kind = kindOf({ apiGroup: group, kind: object.kind });
+      const { uid } = object.metadata;
+      if (uid !== undefined) seeded.add(uid);
       const definition = definitionOf({ apiGroup: group, kind: object.kind });
-      const stored =
-        version === kind.resource.version || !definition?.convert
-          ? object
-          : await definition.convert(object, kind.resource.version);
-      client.seed(kind.resource, stored);
+      if (!definition) throw new Error(`kind ${object.kind} of group ${group} is not known here`);
+      const { convert, storageVersion } = definition;
+      const stored = convert && version !== storageVersion ? await convert(object, storageVersion) : object;
+      client.seed(resourceOf(definition), stored);
+    },
+    resourceOf({ apiVersion, kind }) {
+      const reference = { apiGroup: parseApiVersion(apiVersion).group, kind };
+      return definitionOf(reference) ? kindOf(reference).resource : undefined;
+    },
+    newSetNames() {
+      const deployments = new Map(client.stored(MachineDeployments).map((one) => [one.metadata.uid, one]));
+      return client.stored(MachineSets).flatMap((set) => {
+        const owner = controllerOf(set);
+        return owner && deployments.has(owner.uid) && !seeded.has(owner.uid) ? [set.metadata.name ?? ''] : [];
+      });
     },
     get: (resource, key) => client.peek(resource, key),
     list: (resource) => client.stored(resource),
+  };
+}
+
+/** None of them is in names that are drawn in earnest. */
+const rehearsedAlphabet = 'aeiou013';
+
+/** Draws texts that can be told from everything else, and never the same one twice. */
+function drawing(drawn: string[]): Random {
+  const seeded = seededRandom(1);
+  return {
+    next: () => seeded.next(),
+    uuid: () => seeded.uuid(),
+    text(length) {
+      let rest = drawn.length;
+      let text = '';
+      for (let index = 0; index < length; index++) {
+        text = `${rehearsedAlphabet[rest % rehearsedAlphabet.length]}${text}`;
+        rest = Math.floor(rest / rehearsedAlphabet.length);
+      }
+      drawn.push(text);
+      return text;
+    },
   };
 }
 
@@ -142,15 +186,28 @@ function cacheOver(client: MemoryClient): RehearsedObjects['cache'] {
 
 type KindReference = Parameters<Follower['kindOf']>[0];
 
-const definitionOf = ({ apiGroup, kind }: KindReference) =>
-  ownDefinitions.find((one) => one.group === apiGroup && one.kind === kind);
+const definitionOf = ({ apiGroup, kind }: KindReference): ResourceDefinition | undefined =>
+  [...ownDefinitions, ...builtinDefinitions].find((one) => one.group === apiGroup && one.kind === kind);
 
-/** Kinds of others are taken in no version at all: nothing of them is made in a rehearsal. */
-function kindOf({ apiGroup, kind }: KindReference): ContractKind {
-  const definition = definitionOf({ apiGroup, kind });
-  if (!definition) throw new Error(`kind ${kind} of group ${apiGroup} is not known here`);
-  const { group, plural, namespaced, storageVersion } = definition;
-  return { resource: { group, version: storageVersion, kind, plural, namespaced }, contract: 'v1beta2' };
+const resourceOf = ({
+  group,
+  storageVersion,
+  kind,
+  plural,
+  namespaced,
+}: ResourceDefinition): ContractKind['resource'] => ({
+  group,
+  version: storageVersion,
+  kind,
+  plural,
+  namespaced,
+});
+
+/** Nothing is made in a rehearsal of kinds that are somebody else's. */
+function kindOf(reference: KindReference): ContractKind {
+  const definition = definitionOf(reference);
+  if (definition) return { resource: resourceOf(definition), contract: 'v1beta2' };
+  throw new Error(`kind ${reference.kind} of group ${reference.apiGroup} is not known here`);
 }
 
 function externalsOver(client: MemoryClient): ExternalObjects {
