@@ -22,13 +22,18 @@ export {
 } from './infrastructure/audit/index.ts';
 export { setupInfrastructureControllers } from './infrastructure/index.ts';
 export {
+  type AgentDials,
   accessName,
   accessNamespace,
+  type CellPlace,
   type ChildInstaller,
   imageAnnotation,
+  latticeCellKey,
   latticeFinalizer,
+  latticeManifestsPath,
   managementAnnotation,
   parentAnnotation,
+  renewToken,
   setupLatticeControllers,
 } from './lattice/index.ts';
 export {

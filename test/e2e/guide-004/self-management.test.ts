@@ -55,6 +55,7 @@ describe.skipIf(missing !== undefined)(
         const { status } = await cluster();
         expect(status).toMatchObject({ phase: 'Ready', pivotComplete: true, readyControlPlane: 1, readyWorkers: 1 });
         expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'SelfManaged', status: 'True' }));
+        expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'Connected', status: 'True' }));
       }, patienceMs);
       const asked = [
         'get',
@@ -94,7 +95,8 @@ describe.skipIf(missing !== undefined)(
 
     it('is seen by the parent that comes back', async () => {
       const { directory, port } = bench.capstan;
-      restarted = await startCapstan({ controllers: 'all', pods: 'simulated', directory, port });
+      const { args } = bench;
+      restarted = await startCapstan({ controllers: 'all', pods: 'simulated', directory, port, args });
       await eventually(async () => {
         expect((await cluster()).status).toMatchObject({ phase: 'Ready', readyWorkers: 2 });
       }, patienceMs);
