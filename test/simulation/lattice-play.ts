@@ -1,23 +1,15 @@
-import {
-  Clusters,
-  type LatticeCluster,
-  LatticeClusters,
-  Machines,
-  Namespaces,
-  OpenStackMachines,
-  Secrets,
-} from '../../src/api/index.ts';
+import { Clusters, type LatticeCluster, LatticeClusters, Machines, OpenStackMachines } from '../../src/api/index.ts';
 import type { Client } from '../../src/client/index.ts';
-import { asTyped, ignoreNotFound, type KubeObject, type Random, seededRandom } from '../../src/machinery/index.ts';
+import { ignoreNotFound, type Random, seededRandom } from '../../src/machinery/index.ts';
 import { checkForeign, checkNothingLeft, checkOwnership, foreignThings, InvariantViolation } from './invariants.ts';
-import { createLatticeSystem, type LatticeSystem } from './lattice-system.ts';
+import { applyLattice } from './lattice-manifest.ts';
+import { createLatticeSystem, isActive, type LatticeSystem } from './lattice-system.ts';
 import type { Outcome } from './play.ts';
 import { beginning, by } from './system.ts';
 
 const name = 'one';
 const namespace = `capi-${name}`;
 const hour = 3_600_000;
-const pausedAnnotation = 'cluster.x-k8s.io/paused';
 const eventsBetweenChecks = 40;
 
 interface Story {
@@ -45,12 +37,6 @@ const stageOf = (cluster: LatticeCluster | undefined): string =>
 const conditionOf = (cluster: LatticeCluster | undefined, type: string): string | undefined =>
   cluster?.status?.conditions?.find((each) => each.type === type)?.status;
 
-/** Somebody acts on the Cluster: no one has told them to rest. */
-async function isActive(client: Client): Promise<boolean> {
-  const { items } = await client.list(Clusters, { namespace });
-  return items.some(({ metadata, spec }) => metadata.annotations?.[pausedAnnotation] === undefined && !spec.paused);
-}
-
 /** Who did something in the cloud since the last look, and who could. */
 class Owners {
   #revision = -1;
@@ -65,7 +51,7 @@ class Owners {
     const before = this.#active;
     if (revision !== this.#revision) {
       this.#revision = revision;
-      this.#active = { parent: await isActive(parent.client), child: child.isUp() && (await isActive(child.client)) };
+      this.#active = { parent: await isActive(parent.client, namespace), child: child.isUp() && (await isActive(child.client, namespace)) };
     }
     if (this.#active.parent && this.#active.child) throw new InvariantViolation('one owner', 'both sides are');
     for (const [side, other] of [
@@ -82,39 +68,8 @@ class Owners {
 async function begin(story: Story): Promise<void> {
   const { parent } = story.system;
   const { random } = story;
-  const make = (object: KubeObject, resource: typeof Namespaces | typeof Secrets): Promise<unknown> =>
-    parent.client.create(resource as never, object as never, by);
-  await make({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'capo-system' } }, Namespaces);
-  const secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { namespace: 'capo-system', name: 'openstack-cloud-config' },
-    data: { 'clouds.yaml': Buffer.from(parent.cloudsYaml).toString('base64') },
-  };
-  await make(secret, Secrets);
   const controlPlane = random.next() < 0.2 ? 3 : 1;
-  const cluster = {
-    apiVersion: 'lattice.dev/v1alpha1',
-    kind: 'LatticeCluster',
-    metadata: { name },
-    spec: {
-      provider: {
-        kubernetes: { version: '1.32.0' },
-        config: {
-          openstack: {
-            externalNetworkId: 'public',
-            cpFlavor: 'b2-30',
-            workerFlavor: 'b2-15',
-            imageName: 'Ubuntu 22.04',
-            sshKeyName: 'lattice-key',
-          },
-        },
-      },
-      nodes: { controlPlane, workerPools: { default: { replicas: story.wanted } } },
-      endpoints: {},
-    },
-  };
-  await parent.client.create(LatticeClusters, asTyped<LatticeCluster>(cluster), by);
+  await applyLattice(parent, { name, controlPlane, workers: story.wanted });
   tell(story, `a cluster of ${controlPlane}+${story.wanted} is wanted`);
 }
 

@@ -1,4 +1,13 @@
-import { builtinSchema, type Deployment, Deployments, Namespaces, protobufRegistry } from '../../src/api/index.ts';
+import {
+  builtinSchema,
+  Clusters,
+  type Deployment,
+  Deployments,
+  Namespaces,
+  Nodes,
+  protobufRegistry,
+  Secrets,
+} from '../../src/api/index.ts';
 import { type ApiServer, createApiServer, openObjectStore } from '../../src/apiserver/index.ts';
 import { controllersUser, ensureControllerIdentity } from '../../src/cli/controller-identity.ts';
 import { ApiUnreachableError, type Client } from '../../src/client/index.ts';
@@ -22,6 +31,8 @@ export interface LatticeSystem {
   readonly child: Side;
   /** the way from the parent to the API of the cluster */
   readonly way: Way;
+  /** how many nodes of the cluster are ready, as its machines have it */
+  nodes(name: string): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -85,6 +96,7 @@ export async function createLatticeSystem(options: {
     parent,
     child,
     way,
+    nodes: (name) => readyNodes(parent, child, name),
     async stop() {
       child.lives.end();
       await parent.stop();
@@ -92,6 +104,31 @@ export async function createLatticeSystem(options: {
     },
   };
   return whole;
+}
+
+async function readyNodes({ client, cloud }: System, child: Side, name: string): Promise<number> {
+  const key = { namespace: `capi-${name}`, name: `${name}-kubeconfig` };
+  const secret =
+    (await client.get(Secrets, key).catch(ignoreNotFound)) ?? (await child.client.get(Secrets, key).catch(ignoreNotFound));
+  if (!secret) return 0;
+  const kubeconfig = Buffer.from(secret.data?.['value'] ?? '', 'base64').toString('utf8');
+  try {
+    const api = await connectInProcess(cloud.network)(kubeconfig);
+    const { items } = await api.client.list(Nodes);
+    return items.filter(({ status }) => status?.conditions?.some(isReady)).length;
+  } catch {
+    return 0; // it does not serve yet
+  }
+}
+
+const isReady = ({ type, status }: { type: string; status: string }): boolean => type === 'Ready' && status === 'True';
+
+const pausedAnnotation = 'cluster.x-k8s.io/paused';
+
+/** Somebody acts on the Cluster: no one has told them to rest. */
+export async function isActive(client: Client, namespace: string): Promise<boolean> {
+  const { items } = await client.list(Clusters, { namespace });
+  return items.some(({ metadata, spec }) => metadata.annotations?.[pausedAnnotation] === undefined && !spec.paused);
 }
 
 async function openChild(parent: System, seed: number): Promise<Side> {

@@ -19,7 +19,7 @@ export interface AgentServerOptions {
   /** the key a cluster is known by; undefined: nobody of that name may dial */
   keyOf(cluster: string): Promise<string | undefined>;
   /** a stream was opened, agreed to or lost */
-  onChange(cluster: string): void;
+  onChange(session: Session): void;
 }
 
 /** Where clusters dial in. Who they are is in their certificates; nothing they send says it. */
@@ -50,8 +50,9 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
       parent,
       clock,
       onChange: () => {
-        if (sessions.get(cluster) === session && !session.isOpen && socket.destroyed) sessions.delete(cluster);
-        onChange(cluster);
+        if (sessions.get(cluster) !== session) return;
+        if (!session.isOpen && socket.destroyed) sessions.delete(cluster);
+        onChange(session);
       },
     });
     if (wanted !== keyHash) {
@@ -63,8 +64,10 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
       return await session.refuse(reason);
     }
     // who dials again has lost the stream before
-    sessions.get(cluster)?.close();
+    const before = sessions.get(cluster);
     sessions.set(cluster, session);
+    before?.close();
+    session.start();
   };
 
   const server = createServer(

@@ -13,7 +13,6 @@ import {
   formatTime,
   ignoreNotFound,
   limitAnswer,
-  parseRfc3339,
   type Random,
 } from '../../../machinery/index.ts';
 import { createCsr, generateKeys } from '../../../pki/index.ts';
@@ -31,7 +30,7 @@ import {
   credentialsSecret,
   type ParentConfig,
 } from './parent-config.ts';
-import { clockWords, handshakeProblem, secure } from './wire.ts';
+import { clockWords, handshakeProblem, secure, skewOf } from './wire.ts';
 
 /** How the program in a cluster reaches both ends of the stream. */
 export interface AgentDials {
@@ -58,7 +57,6 @@ const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 /** A token that is refused is no better a moment later. */
 const refusedPauseMs = 60_000;
-const skewMs = 60_000;
 const maxStreams = 128;
 const maxAnswerBytes = 65_536;
 
@@ -332,9 +330,7 @@ class Conversation {
     this.#isAgreed = true;
     this.#cancelSilence();
     this.#cancelSilence = this.#listen();
-    const theirs = parseRfc3339(shownText(time) ?? '');
-    const isOff = theirs !== undefined && Math.abs(theirs - now) >= skewMs;
-    agent.onHeard(isOff ? Math.round((theirs - now) / 60_000) * 60 : undefined);
+    agent.onHeard(skewOf(time, clock));
     reply(stream, 200, { time: formatTime(now) });
   }
 

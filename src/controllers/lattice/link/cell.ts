@@ -303,7 +303,7 @@ export class Cell {
           if (cache.lister(LatticeClusters).get({ name: cluster }) === undefined) return undefined;
           return (await readEnrolment(client, cluster, signal))?.keyHash;
         },
-        onChange: (cluster) => this.#changed(cluster),
+        onChange: (session) => this.#changed(session),
       });
       const certificateEnd = parseCertificate(serving.certificate).notAfter;
       this.#open = { parent, authority, bootstrap, agents, hosts: place.agents.host, certificateEnd };
@@ -316,14 +316,12 @@ export class Cell {
     }
   }
 
-  #changed(cluster: string): void {
-    const session = this.#open?.agents.session(cluster);
-    if (session) {
-      const link = this.#link(cluster);
-      if (session.isOpen) link.lastHeardAt = session.lastHeardAt;
-      else if (link.lastHeardAt !== undefined) link.lastHeardAt = Math.max(link.lastHeardAt, session.lastHeardAt);
-      if (session.refusal !== undefined) link.refusal = session.refusal;
-      else if (session.isOpen) delete link.refusal;
+  #changed({ cluster, isOpen, lastHeardAt, refusal }: Session): void {
+    const link = this.#link(cluster);
+    if (refusal !== undefined) link.refusal = refusal;
+    else {
+      link.lastHeardAt = lastHeardAt;
+      if (isOpen) delete link.refusal;
     }
     for (const listener of this.#listeners) listener(cluster);
   }

@@ -8,11 +8,10 @@ import {
   errorMessage,
   formatTime,
   limitAnswer,
-  parseRfc3339,
 } from '../../../machinery/index.ts';
 import { shownText } from './json-body.ts';
 import { linkTimes } from './names.ts';
-import { ask } from './wire.ts';
+import { ask, skewOf } from './wire.ts';
 
 export interface SessionOptions {
   readonly cluster: string;
@@ -24,8 +23,6 @@ export interface SessionOptions {
   onChange(): void;
 }
 
-/** more than this is said of a clock */
-const skewMs = 60_000;
 /** A client of the API of the cluster has a few connections, and one for each watch. */
 const maxTunnels = 64;
 
@@ -40,7 +37,7 @@ export class Session {
   lastHeardAt: number;
   /** in the words of the cluster: why it does not want this parent */
   refusal: string | undefined;
-  /** how far its clock is ahead of ours, where that is worth a word */
+  /** how far its clock is ahead of ours, in seconds, where that is worth a word */
   skew: number | undefined;
   #isOpen = false;
   #tunnels = 0;
@@ -65,6 +62,10 @@ export class Session {
     this.#http.once('close', () => this.#end());
     // pushed streams are switched off; one that comes all the same is nobody's
     this.#http.on('stream', (stream: Duplex) => void stream.destroy());
+  }
+
+  /** Asks the cluster whether it agrees, and then again and again. */
+  start(): void {
     void this.#beat();
   }
 
@@ -124,7 +125,7 @@ export class Session {
       this.#isOpen = code === 200;
       this.refusal = code === 200 ? undefined : (shownText(answer['error']) ?? `it answered with code ${code}`);
       const before = this.skew;
-      this.skew = skewOf(shownText(answer['time']), clock.now());
+      this.skew = skewOf(answer['time'], clock);
       if (wasOpen !== this.#isOpen || (before === undefined) !== (this.skew === undefined)) onChange();
       if (!this.#isOpen) return this.close();
       this.#cancelBeat = clock.after(linkTimes.heartbeatMs, () => void this.#beat());
@@ -139,10 +140,4 @@ export class Session {
     this.#isOpen = false;
     this.#options.onChange();
   }
-}
-
-function skewOf(said: string | undefined, nowMs: number): number | undefined {
-  const theirs = parseRfc3339(said ?? '');
-  if (theirs === undefined || Math.abs(theirs - nowMs) < skewMs) return undefined;
-  return Math.round((theirs - nowMs) / 1000);
 }

@@ -2,9 +2,17 @@ import type { ClientHttp2Session } from 'node:http2';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
-import { CapstanError, type Clock, formatTime, type JsonObject, limitAnswer } from '../../../machinery/index.ts';
+import {
+  CapstanError,
+  type Clock,
+  formatTime,
+  type JsonObject,
+  type JsonValue,
+  limitAnswer,
+  parseRfc3339,
+} from '../../../machinery/index.ts';
 import { parseCertificate } from '../../../pki/index.ts';
-import { objectOf, readMessage } from './json-body.ts';
+import { objectOf, readMessage, shownText } from './json-body.ts';
 import { linkTimes } from './names.ts';
 
 /** A question to the other side of a stream, and its answer: both are small objects. */
@@ -79,4 +87,13 @@ export function handshakeProblem(error: unknown, certificate: string, clock: Clo
 export function clockWords(certificate: string, clock: Clock): string {
   const { notBefore, notAfter } = parseCertificate(certificate);
   return `the clock here says ${formatTime(clock.now())}, and the certificate is good from ${formatTime(notBefore)} to ${formatTime(notAfter)}: set the clock of the machines`;
+}
+
+const worthAWordMs = 60_000;
+
+/** How far the other clock is ahead, in whole minutes but as seconds: what is said of it does not change with every look. */
+export function skewOf(said: JsonValue | undefined, clock: Clock): number | undefined {
+  const theirs = parseRfc3339(shownText(said) ?? '');
+  const aheadMs = (theirs ?? clock.now()) - clock.now();
+  return Math.abs(aheadMs) < worthAWordMs ? undefined : Math.round(aheadMs / 60_000) * 60;
 }

@@ -12,6 +12,7 @@ import { type BootstrapServer, startBootstrapServer } from '../link/bootstrap-se
 import { enrolmentOf, judgeToken, keepToken, newToken, readEnrolment, useToken } from '../link/enrolment.ts';
 import { enrolmentKey } from '../link/names.ts';
 import type { ParentConfig } from '../link/parent-config.ts';
+import type { Session } from '../link/session.ts';
 
 const signal = new AbortController().signal;
 const host = '127.0.0.1';
@@ -40,7 +41,7 @@ export function clockOff(ms: number): Clock {
   };
 }
 
-export async function createLinkWorld(onChange: (cluster: string) => void = () => {}): Promise<LinkWorld> {
+export async function createLinkWorld(onChange: (session: Session) => void = () => {}): Promise<LinkWorld> {
   const parent = newClient();
   const clock = systemClock;
   const authority = await ensureAuthority(parent, clock, signal);
