@@ -51,7 +51,10 @@ class Owners {
     const before = this.#active;
     if (revision !== this.#revision) {
       this.#revision = revision;
-      this.#active = { parent: await isActive(parent.client, namespace), child: child.isUp() && (await isActive(child.client, namespace)) };
+      this.#active = {
+        parent: await isActive(parent.client, namespace),
+        child: child.isUp() && (await isActive(child.client, namespace)),
+      };
     }
     if (this.#active.parent && this.#active.child) throw new InvariantViolation('one owner', 'both sides are');
     for (const [side, other] of [

@@ -109,7 +109,8 @@ export async function createLatticeSystem(options: {
 async function readyNodes({ client, cloud }: System, child: Side, name: string): Promise<number> {
   const key = { namespace: `capi-${name}`, name: `${name}-kubeconfig` };
   const secret =
-    (await client.get(Secrets, key).catch(ignoreNotFound)) ?? (await child.client.get(Secrets, key).catch(ignoreNotFound));
+    (await client.get(Secrets, key).catch(ignoreNotFound)) ??
+    (await child.client.get(Secrets, key).catch(ignoreNotFound));
   if (!secret) return 0;
   const kubeconfig = Buffer.from(secret.data?.['value'] ?? '', 'base64').toString('utf8');
   try {

@@ -1,7 +1,15 @@
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ConfigMaps, EndpointSlices, type LatticeCluster, LatticeClusters, Namespaces, Secrets, Services } from '../../../api/index.ts';
+import {
+  ConfigMaps,
+  EndpointSlices,
+  type LatticeCluster,
+  LatticeClusters,
+  Namespaces,
+  Secrets,
+  Services,
+} from '../../../api/index.ts';
 import { type KubeObject, ManualClock, type Resource, seededRandom, systemClock } from '../../../machinery/index.ts';
 import { nullLogger, type ReconcileContext } from '../../../runtime/index.ts';
 import { type MemoryClient, memoryClient } from '../../../runtime/testkit/index.ts';
@@ -51,7 +59,8 @@ describe('the endpoints of a management API', () => {
       place,
       installation: async () => [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'capstan-system' } }],
     });
-  const context = (): ReconcileContext => ({ client: parent, cache: { lister: () => cell }, clock: systemClock, signal }) as never;
+  const context = (): ReconcileContext =>
+    ({ client: parent, cache: { lister: () => cell }, clock: systemClock, signal }) as never;
   const lattice = (name: string): LatticeCluster =>
     parent.seed(LatticeClusters, {
       apiVersion: 'lattice.dev/v1alpha1',
@@ -103,7 +112,10 @@ describe('the endpoints of a management API', () => {
 
   it('say which way a cluster is reached, and since when it was last heard', async () => {
     await enrol();
-    expect(cell.verdict('one')).toMatchObject({ reason: 'WaitingForAgent', message: expect.stringContaining('127.0.0.1:') });
+    expect(cell.verdict('one')).toMatchObject({
+      reason: 'WaitingForAgent',
+      message: expect.stringContaining('127.0.0.1:'),
+    });
     const agent = await dialIn();
     await connected();
     agent.stop();
@@ -216,7 +228,10 @@ describe('the endpoints of a management API', () => {
     const port = Number(place.data?.['grpcPort']);
     const second = open({ ...loopback, agents: { host: '127.0.0.1', port } });
     await second.ensure(context());
-    expect(second.verdict('one')).toMatchObject({ reason: 'NotListening', message: expect.stringContaining('EADDRINUSE') });
+    expect(second.verdict('one')).toMatchObject({
+      reason: 'NotListening',
+      message: expect.stringContaining('EADDRINUSE'),
+    });
     await second.close();
   });
 

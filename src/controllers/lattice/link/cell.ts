@@ -289,7 +289,10 @@ export class Cell {
       use: async (cluster, keyHash, token) => {
         const enrolment = await readEnrolment(client, cluster, signal);
         const verdict = judgeToken(enrolment, { token, keyHash, nowMs: clock.now() });
-        if (verdict === 'good' && enrolment) await useToken(client, cluster, { enrolment, keyHash, signal });
+        if (verdict !== 'good' || !enrolment) return verdict;
+        await useToken(client, cluster, { enrolment, keyHash, signal });
+        // who dialled with the certificate of before is to use the new one, or is somebody else
+        if (this.#open?.agents.session(cluster)?.keyHash !== keyHash) this.drop(cluster);
         return verdict;
       },
       manifests: (cluster, token) => this.#manifests(cluster, token),
