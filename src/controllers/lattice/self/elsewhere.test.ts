@@ -36,6 +36,7 @@ describe('a LatticeCluster with endpoints', () => {
         }),
         installer: {
           deployment,
+          objects: async () => [],
           install: async (_, { image = 'usual' }) => {
             installs.push(image);
             child.seed(Deployments, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: deployment } as never);
