@@ -3,6 +3,7 @@ import { CapstanError, must } from '../machinery/index.ts';
 import type { LogLevel } from '../runtime/index.ts';
 import { addCloudVerbs } from './cloud-verbs.ts';
 import { type CommandContext, processContext } from './context.ts';
+import { addCreateVerbs } from './create-verbs.ts';
 import { addGenerateVerbs } from './generate-verbs.ts';
 import { asInvoked, commandName } from './invocation.ts';
 import { addLatticeVerbs } from './lattice-verbs.ts';
@@ -165,24 +166,12 @@ export function buildProgram(
         (await import('./commands/print-environment.ts')).printEnvironment(options as never, context, [first, second]),
       ),
     );
-  program
-    .command('doctor')
-    .description('check whether a cloud has what clusters need')
-    .option('--cloud <name>', 'the cloud of clouds.yaml to look at (default: $OS_CLOUD, or the only one)')
-    .option('--region <name>', 'one of the regions of the cloud')
-    .option('--without <service...>', 'do not miss a service: load-balancer, volume')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json', 'yaml']).default('text'))
-    .addHelpText(
-      'after',
-      '\nclouds.yaml is looked for as the openstack command does, OS_* variables included.\n\nExamples:\n  capstan doctor --cloud openstack\n  OS_CLIENT_CONFIG_FILE=./clouds.yaml capstan doctor --cloud mycloud --without load-balancer\n',
-    )
-    .action(runs(async (options, context) => (await import('./commands/doctor.ts')).doctor(options as never, context)));
-
   addVerbs(program, runs);
   addTopologyVerbs(program, runs);
   addLatticeVerbs(program, runs);
   addGenerateVerbs(program, runs);
   addCloudVerbs(program, runs);
+  addCreateVerbs(program, runs);
 
   program
     .command('backup')

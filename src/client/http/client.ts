@@ -91,7 +91,12 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
   const call = async <T>(
     { verb, resource, subresource }: Asked,
     path: string,
-    { options, body, contentType }: { options: RequestOptions; body?: unknown; contentType?: string | undefined },
+    {
+      options,
+      body,
+      contentType,
+      accept,
+    }: { options: RequestOptions; body?: unknown; contentType?: string | undefined; accept?: string | undefined },
   ): Promise<T> => {
     const { signal, permit } = options;
     const method = methodOf[verb];
@@ -104,6 +109,7 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
       resource: resourceName(resource, subresource),
       ...(body !== undefined && { body: jsonText(body) }),
       ...(contentType !== undefined && { contentType }),
+      ...(accept !== undefined && { accept }),
     });
     return parseBody<T>(response.body, `${method} ${path}`);
   };
@@ -122,7 +128,7 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
       const list = await call<ObjectList<T>>(
         { verb: 'list', resource },
         collectionPath(resource, opts.namespace) + queryString(listQuery(opts)),
-        { options: opts },
+        { options: opts, ...(opts.metadataOnly === true && { accept: metadataOnly('List') }) },
       );
       return { ...list, items: withTypeMeta(list.items ?? [], list) };
     },
@@ -228,6 +234,10 @@ const methodOf = {
   deletecollection: 'DELETE',
 } as const;
 
+/** What servers are asked for that need not send the content of objects; those that do not know of it send all. */
+const metadataOnly = (list: 'List' | ''): string =>
+  `application/json;as=PartialObjectMetadata${list};g=meta.k8s.io;v=v1,application/json`;
+
 /** `deployments.apps/status` */
 function resourceName({ plural, group }: Resource, subresource?: string): string {
   return `${plural}${group === '' ? '' : `.${group}`}${subresource === undefined ? '' : `/${subresource}`}`;
@@ -308,6 +318,7 @@ async function* watchStream<T extends KubeObject>(
     signal: options.signal,
     verb: 'watch',
     resource: resourceName(resource),
+    ...(options.metadataOnly === true && { accept: metadataOnly('') }),
   });
   try {
     for await (const line of readLines(stream.chunks, maxEventBytes)) yield parseEvent<T>(line);

@@ -1,5 +1,5 @@
 import type { IdentityReference } from '../../../api/index.ts';
-import type { Client, ObjectKey } from '../../../client/index.ts';
+import type { Client, InformerFactory, ObjectKey } from '../../../client/index.ts';
 import type { Clock, Random } from '../../../machinery/index.ts';
 import {
   type CloudConfig,
@@ -49,6 +49,8 @@ export interface CloudsOptions {
   readonly random: Random;
   readonly sessions: SessionPool;
   readonly observers: ObserverPool;
+  /** its Secrets are shared with everybody else */
+  readonly cache: Pick<InformerFactory, 'informer'>;
   readonly namespace?: string | undefined;
 }
 
