@@ -115,11 +115,13 @@ async function created(creation: Promise<unknown>): Promise<void> {
   });
 }
 
-const flavor = (edit: number): string => `flavor-${edit}`;
+function flavor(edit: number): string {
+  return `flavor-${edit}`;
+}
 
-const reference = ({ group, version, kind: of }: Resource) => ({
-  templateRef: { apiVersion: `${group}/${version}`, kind: of, name: 'shared' },
-});
+function reference({ group, version, kind: of }: Resource) {
+  return { templateRef: { apiVersion: `${group}/${version}`, kind: of, name: 'shared' } };
+}
 
 function clusterClass(): ClusterClass {
   const { group, version, kind: of } = FakeMachineTemplates;
@@ -177,18 +179,20 @@ async function createClass(client: HttpClient): Promise<void> {
   await client.create(ClusterClasses, clusterClass(), by);
 }
 
-const cluster = (index: number): Cluster => ({
-  apiVersion: 'cluster.x-k8s.io/v1beta2',
-  kind: 'Cluster',
-  metadata: { name: `cluster-${index}`, namespace },
-  spec: {
-    topology: {
-      classRef: { name: 'shared' },
-      version: 'v1.34.2',
-      workers: { machineDeployments: [{ class: 'worker', name: 'md-0', replicas: 0 }] },
+function cluster(index: number): Cluster {
+  return {
+    apiVersion: 'cluster.x-k8s.io/v1beta2',
+    kind: 'Cluster',
+    metadata: { name: `cluster-${index}`, namespace },
+    spec: {
+      topology: {
+        classRef: { name: 'shared' },
+        version: 'v1.34.2',
+        workers: { machineDeployments: [{ class: 'worker', name: 'md-0', replicas: 0 }] },
+      },
     },
-  },
-});
+  };
+}
 
 interface Reading {
   at: number;
