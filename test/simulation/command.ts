@@ -11,6 +11,7 @@ const usage = `usage: npm run simulate -- [options]
   --hosted       control planes in Pods instead of on machines
   --topology     clusters made from a ClusterClass
   --rke2         control planes and machines of rke2
+  --http         HTTP between controllers and management API in all of them, not only in every fourth
   --workers N    so many at a time (default: one per core)
 
 Ends with 1 when a promise was broken, and tells how to play that seed again.`;
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     hosted: { type: 'boolean', default: false },
     topology: { type: 'boolean', default: false },
     rke2: { type: 'boolean', default: false },
+    http: { type: 'boolean', default: false },
     workers: { type: 'string', default: String(availableParallelism()) },
   },
 });
@@ -41,7 +43,7 @@ if (values.seed !== undefined) {
   const { play, playRke2, playTopology } = await import('./play.ts');
   const onMachines = values.topology ? playTopology : values.rke2 ? playRke2 : play;
   const player = values.hosted ? (await import('./hosted-play.ts')).playHosted : onMachines;
-  const { problem, simulatedSeconds } = await player(Number(values.seed), say);
+  const { problem, simulatedSeconds } = await player(Number(values.seed), { onTell: say, overHttp: values.http });
   say(problem ?? `every promise was kept for ${simulatedSeconds} simulated s`);
   process.exit(problem === undefined ? 0 : 1);
 }
@@ -53,6 +55,7 @@ await playMany({
   first: Number(values.first),
   count: Number(values.seeds),
   lives,
+  overHttp: values.http,
   workers: Number(values.workers),
   onOutcome({ seed, problem }) {
     done++;
@@ -60,7 +63,7 @@ await playMany({
     if (problem === undefined) return;
     failed.push(seed);
     say(
-      `seed ${seed} failed: ${problem.split('\n')[0]}\n  replay: npm run simulate -- --seed ${seed}${lives === 'machines' ? '' : ` --${lives}`}`,
+      `seed ${seed} failed: ${problem.split('\n')[0]}\n  replay: npm run simulate -- --seed ${seed}${lives === 'machines' ? '' : ` --${lives}`}${values.http ? ' --http' : ''}`,
     );
   },
 });

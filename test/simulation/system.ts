@@ -1,13 +1,19 @@
 import { faultyClient } from '../../src/runtime/testkit/index.ts';
 import './pending-crypto.ts';
 import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry, Secrets } from '../../src/api/index.ts';
-import { type ApiServer, createApiServer, openObjectStore } from '../../src/apiserver/index.ts';
+import {
+  type ApiServer,
+  createApiServer,
+  openObjectStore,
+  staticTokenAuthenticator,
+} from '../../src/apiserver/index.ts';
 import { controllersUser, ensureControllerIdentity } from '../../src/cli/controller-identity.ts';
 import { topologySteps } from '../../src/cli/topology-admission.ts';
-import { ApiUnreachableError, type Client } from '../../src/client/index.ts';
+import { ApiUnreachableError, type Client, dropManagedFields } from '../../src/client/index.ts';
 import {
   type ConnectWorkload,
   createHookCaller,
+  partedSecrets,
   setupAddonControllers,
   setupBootstrapControllers,
   setupClusterControllers,
@@ -43,6 +49,7 @@ import { type CloudRows, cloudRows } from './cloud-rows.ts';
 import { oldestVersion } from './cluster-manifests.ts';
 import { createSimulatedHooks, type SimulatedHooks } from './hooks.ts';
 import { connectBeside, connectPods, type SystemPods, startPods } from './hosted-pods.ts';
+import { controllersToken, createLine, type Line } from './line.ts';
 import { managementKeys } from './management-keys.ts';
 import { Life } from './mortal.ts';
 import { pendingCrypto } from './pending-crypto.ts';
@@ -93,6 +100,8 @@ export interface System {
   readonly recentWrites: readonly (readonly unknown[])[];
   /** of calls of the controllers to the management API: how many fail, half of them after they were carried out */
   readonly faults: { probability: number };
+  /** the way from the controllers to the management API, where that is HTTP */
+  readonly line: Line | undefined;
   /** who is asked at the moments of the life of a cluster with a topology */
   readonly hooks: SimulatedHooks;
   /** the controllers die at one of their next calls, and others start */
@@ -113,6 +122,8 @@ export interface SystemOptions {
   readonly seed: number;
   /** run the Pods of the management API too */
   readonly hosted?: boolean;
+  /** controllers reach the management API by HTTP, as they do any Kubernetes */
+  readonly overHttp?: boolean;
   /** is looked at whenever the world has come to rest at a moment */
   readonly watch?: (system: System) => Promise<void>;
 }
@@ -149,7 +160,11 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     definitions,
     metaSchema: builtinSchema,
     protobuf: protobufRegistry,
-    access: { mode: 'RBAC', ...(options.hosted && { serviceAccounts }) },
+    access: {
+      mode: 'RBAC',
+      tokens: [staticTokenAuthenticator([{ token: controllersToken, user: controllersUser }])],
+      ...(options.hosted && { serviceAccounts }),
+    },
     admission: () => {
       let topologies: TopologyAdmission | undefined;
       return topologySteps(() => {
@@ -222,6 +237,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
 
   await createResourceSet(client);
 
+  const line = options.overHttp ? createLine({ server, clock, faults, activity, seed }) : undefined;
   let life: Life;
   let closing = false;
   const begin = (): void => {
@@ -234,12 +250,14 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     });
     life = own;
     const lifeRandom = seededRandom(seed + 1_000 * counts.lives);
-    const mortal = own.client(
-      unreliable(slowWrites(watchWrites(ownClient, onWrite), clock), faults, seededRandom(seed + 7 * counts.lives)),
-    );
+    const api = line
+      ? line.client(own, lifeRandom)
+      : unreliable(ownClient, faults, seededRandom(seed + 7 * counts.lives));
+    const mortal = own.client(slowWrites(watchWrites(api, onWrite), clock));
     const dial = pods ? connectBeside(pods, cloud.network) : connectInProcess(cloud.network);
     const manager = createManager({
       client: mortal,
+      ...(line && { parted: [partedSecrets], transform: dropManagedFields }),
       clock,
       random: lifeRandom,
       log: logger,
@@ -300,6 +318,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     counts,
     recentWrites,
     faults,
+    line,
     hooks,
     crashSoon: (within) => life.dieSoon(random, within),
     listable: () => listable(server),
