@@ -319,6 +319,10 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'OpenStackMachine',
       'Server group that is deleted with its last machine.',
     ],
+    'infrastructure.cluster.x-k8s.io/begun-by-upstream-until': [
+      'OpenStackClusterIdentity',
+      'Objects with this identity that were made until then may have been begun by upstream’s provider; `capstan adopt` writes it.',
+    ],
     'infrastructure.cluster.x-k8s.io/begun-by': [
       'OpenStack objects',
       'The provider that had begun with the object before Capstan took it over; what that made carries no mark.',

@@ -12,6 +12,7 @@ const usage = `usage: npm run simulate -- [options]
   --topology     clusters made from a ClusterClass
   --rke2         control planes and machines of rke2
   --lattice      clusters that take over their own objects
+  --http         HTTP between controllers and management API in all of them, not only in every fourth (not with --lattice)
   --workers N    so many at a time (default: one per core)
 
 Ends with 1 when a promise was broken, and tells how to play that seed again.`;
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     topology: { type: 'boolean', default: false },
     rke2: { type: 'boolean', default: false },
     lattice: { type: 'boolean', default: false },
+    http: { type: 'boolean', default: false },
     workers: { type: 'string', default: String(availableParallelism()) },
   },
 });
@@ -48,7 +50,7 @@ if (values.seed !== undefined) {
     : values.lattice
       ? (await import('./lattice-play.ts')).playLattice
       : onMachines;
-  const { problem, simulatedSeconds } = await player(Number(values.seed), say);
+  const { problem, simulatedSeconds } = await player(Number(values.seed), { onTell: say, overHttp: values.http });
   say(problem ?? `every promise was kept for ${simulatedSeconds} simulated s`);
   process.exit(problem === undefined ? 0 : 1);
 }
@@ -60,6 +62,7 @@ await playMany({
   first: Number(values.first),
   count: Number(values.seeds),
   lives,
+  overHttp: values.http,
   workers: Number(values.workers),
   onOutcome({ seed, problem }) {
     done++;
@@ -67,7 +70,7 @@ await playMany({
     if (problem === undefined) return;
     failed.push(seed);
     say(
-      `seed ${seed} failed: ${problem.split('\n')[0]}\n  replay: npm run simulate -- --seed ${seed}${lives === 'machines' ? '' : ` --${lives}`}`,
+      `seed ${seed} failed: ${problem.split('\n')[0]}\n  replay: npm run simulate -- --seed ${seed}${lives === 'machines' ? '' : ` --${lives}`}${values.http ? ' --http' : ''}`,
     );
   },
 });

@@ -4,7 +4,7 @@ import { ignoreNotFound, type Random, seededRandom } from '../../src/machinery/i
 import { checkForeign, checkNothingLeft, checkOwnership, foreignThings, InvariantViolation } from './invariants.ts';
 import { applyLattice } from './lattice-manifest.ts';
 import { createLatticeSystem, isActive, type LatticeSystem } from './lattice-system.ts';
-import type { Outcome } from './play.ts';
+import type { Outcome, PlayOptions } from './play.ts';
 import { beginning, by } from './system.ts';
 
 const name = 'one';
@@ -194,7 +194,7 @@ async function live(story: Story): Promise<void> {
 }
 
 /** The life of a cluster that manages itself, and of its parent, that follows from a seed. */
-export async function playLattice(seed: number, onTell?: (line: string) => void): Promise<Outcome> {
+export async function playLattice(seed: number, { onTell }: PlayOptions = {}): Promise<Outcome> {
   const owners = new Owners();
   let events = 0;
   const system = await createLatticeSystem({

@@ -1,7 +1,8 @@
-import { ApiUnreachableError, type Client } from '../../src/client/index.ts';
+import { ApiUnreachableError, type Client, dropManagedFields } from '../../src/client/index.ts';
 import type { BuiltInHookHandler, ConnectWorkload } from '../../src/controllers/index.ts';
 import {
   createHookCaller,
+  partedSecrets,
   setupAddonControllers,
   setupBootstrapControllers,
   setupClusterControllers,
@@ -16,6 +17,7 @@ import { createManager, type Logger, type Manager, type RuntimeMetrics } from '.
 import { faultyClient } from '../../src/runtime/testkit/index.ts';
 import type { InProcessApi } from '../../src/simkube/index.ts';
 import { connectPods, type SystemPods } from './hosted-pods.ts';
+import type { Line } from './line.ts';
 import { Life } from './mortal.ts';
 import { slowWrites } from './slow-writes.ts';
 
@@ -38,6 +40,8 @@ export interface LivesOptions {
   readonly random: Random;
   /** with the rights of the controllers */
   readonly client: Client;
+  /** HTTP takes the place of that client */
+  readonly line?: Line;
   readonly counts: { requests: number; mutations: number; writes: number; lives: number };
   readonly faults: { readonly probability: number };
   readonly activity: { count: number };
@@ -75,14 +79,19 @@ export function startLives(options: LivesOptions): Lives {
     });
     life = own;
     const lifeRandom = seededRandom(seed + 1_000 * counts.lives);
-    const mortal = own.client(
-      unreliable(
-        slowWrites(watchWrites(options.client, options.onWrite), clock),
-        faults,
-        seededRandom(seed + 7 * counts.lives),
-      ),
-    );
-    const manager = createManager({ client: mortal, clock, random: lifeRandom, log, metrics, gracefulStopMs: 1 });
+    const api = options.line
+      ? options.line.client(own, lifeRandom)
+      : unreliable(options.client, faults, seededRandom(seed + 7 * counts.lives));
+    const mortal = own.client(slowWrites(watchWrites(api, options.onWrite), clock));
+    const manager = createManager({
+      client: mortal,
+      ...(options.line && { parted: [partedSecrets], transform: dropManagedFields }),
+      clock,
+      random: lifeRandom,
+      log,
+      metrics,
+      gracefulStopMs: 1,
+    });
     const common = { client: mortal, clock, random: lifeRandom };
     const connectWorkload: ConnectWorkload = async (kubeconfig) => {
       const api = await own.call(() => options.dial(kubeconfig));

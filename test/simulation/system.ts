@@ -1,6 +1,11 @@
 import './pending-crypto.ts';
 import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry, Secrets } from '../../src/api/index.ts';
-import { type ApiServer, createApiServer, openObjectStore } from '../../src/apiserver/index.ts';
+import {
+  type ApiServer,
+  createApiServer,
+  openObjectStore,
+  staticTokenAuthenticator,
+} from '../../src/apiserver/index.ts';
 import { controllersUser, ensureControllerIdentity } from '../../src/cli/controller-identity.ts';
 import { topologySteps } from '../../src/cli/topology-admission.ts';
 import type { Client } from '../../src/client/index.ts';
@@ -31,6 +36,7 @@ import { oldestVersion } from './cluster-manifests.ts';
 import { createSimulatedHooks, type SimulatedHooks } from './hooks.ts';
 import { connectBeside, type SystemPods, startPods } from './hosted-pods.ts';
 import { keepHouse, listable } from './house.ts';
+import { controllersToken, createLine, type Line } from './line.ts';
 import { type Beside, type Lives, startLives, watchWrites } from './lives.ts';
 import { managementKeys } from './management-keys.ts';
 import { pendingCrypto } from './pending-crypto.ts';
@@ -81,6 +87,8 @@ export interface System {
   readonly recentWrites: readonly (readonly unknown[])[];
   /** of calls of the controllers to the management API: how many fail, half of them after they were carried out */
   readonly faults: { probability: number };
+  /** the way from the controllers to the management API, where that is HTTP */
+  readonly line: Line | undefined;
   /** who is asked at the moments of the life of a cluster with a topology */
   readonly hooks: SimulatedHooks;
   /** grows with everything that somebody does */
@@ -106,6 +114,8 @@ export interface SystemOptions {
   readonly seed: number;
   /** run the Pods of the management API too */
   readonly hosted?: boolean;
+  /** controllers reach the management API by HTTP, as they do any Kubernetes */
+  readonly overHttp?: boolean;
   /** further controllers of each life */
   readonly beside?: Beside;
   /** of what else is in the world: changes whenever something changes there */
@@ -146,7 +156,11 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     definitions,
     metaSchema: builtinSchema,
     protobuf: protobufRegistry,
-    access: { mode: 'RBAC', ...(options.hosted && { serviceAccounts }) },
+    access: {
+      mode: 'RBAC',
+      tokens: [staticTokenAuthenticator([{ token: controllersToken, user: controllersUser }])],
+      ...(options.hosted && { serviceAccounts }),
+    },
     admission: () => {
       let topologies: TopologyAdmission | undefined;
       return topologySteps(() => {
@@ -204,11 +218,13 @@ export async function createSystem(options: SystemOptions): Promise<System> {
 
   await createResourceSet(client);
 
+  const line = options.overHttp ? createLine({ server, clock, faults, activity, seed }) : undefined;
   const lives = startLives({
     seed,
     clock,
     random,
     client: ownClient,
+    ...(line && { line }),
     counts,
     faults,
     activity,
@@ -239,6 +255,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     counts,
     recentWrites,
     faults,
+    line,
     hooks,
     activity,
     transport: plain,
