@@ -7,7 +7,13 @@ import {
   parseStackId,
 } from '../../../api/index.ts';
 import { type Client, objectKey } from '../../../client/index.ts';
-import { errorMessage, formatTime, parseDuration, type UnstructuredObject } from '../../../machinery/index.ts';
+import {
+  errorMessage,
+  errorWithHint,
+  formatTime,
+  parseDuration,
+  type UnstructuredObject,
+} from '../../../machinery/index.ts';
 import { after, afterPatiently, done, type ReconcileContext, type Result } from '../../../runtime/index.ts';
 import {
   createServedKinds,
@@ -138,12 +144,12 @@ class AddonKeep {
     } catch (error) {
       if (signal.aborted) throw error;
       if (error instanceof SourcePendingError) {
-        this.#fail(addonConditions.release, 'ReleaseAssetsNotDownloadedYet', 'Info', errorMessage(error));
+        this.#fail(addonConditions.release, 'ReleaseAssetsNotDownloadedYet', 'Info', errorWithHint(error));
         return after(pendingRetryMs, 'the release is being fetched');
       }
       const isBroken = error instanceof StackReleaseError;
       const reason = isBroken ? 'IssueWithReleaseAssets' : 'ReleaseAssetsNotDownloadedYet';
-      this.#fail(addonConditions.release, reason, isBroken ? 'Error' : 'Warning', errorMessage(error));
+      this.#fail(addonConditions.release, reason, isBroken ? 'Error' : 'Warning', errorWithHint(error));
       return after(downloadRetryMs, 'the release is looked for again');
     }
   }
@@ -257,7 +263,7 @@ class AddonKeep {
       return { objects: await renderStage(this.#tools.catalog, release, stage, { objects, signal }) };
     } catch (error) {
       if (signal.aborted) throw error;
-      const message = `stage ${stage.name}: ${errorMessage(error)}`;
+      const message = `stage ${stage.name}: ${errorWithHint(error)}`;
       if (error instanceof SourcePendingError) {
         this.#fail(addonConditions.rendered, 'TemplateNewClusterStackFailed', 'Info', message);
         return after(pendingRetryMs, 'a chart is being fetched');
