@@ -30,7 +30,9 @@ export interface StackCatalog {
 /** No source has the release. It may appear later. */
 export class ReleaseNotFoundError extends CapstanError {
   constructor(id: StackId, sources: readonly string[]) {
-    super('CAP_STACK_SOURCE', `no release ${classNameOf(id)} in ${sources.join(', ')}`);
+    super('CAP_STACK_SOURCE', `no release ${classNameOf(id)} in ${sources.join(', ')}`, {
+      hint: 'correct the version that is asked for, or publish it; it is looked for again',
+    });
     this.name = 'ReleaseNotFoundError';
   }
 }

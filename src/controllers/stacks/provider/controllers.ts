@@ -7,7 +7,7 @@ import {
   OpenStackNodeImageReleases,
   parseStackId,
 } from '../../../api/index.ts';
-import { errorMessage, getCondition, type KubeObject } from '../../../machinery/index.ts';
+import { errorWithHint, getCondition, type KubeObject } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -89,7 +89,7 @@ async function keepImages(
     // the images of one that was read once are where they were
     const isPending = error instanceof SourcePendingError;
     const severity = isPending ? 'Info' : 'Error';
-    const verdict = { reason: 'ProcessOngoing', severity, message: errorMessage(error) } as const;
+    const verdict = { reason: 'ProcessOngoing', severity, message: errorWithHint(error) } as const;
     markFalse(draft, imagesReady, verdict, clock.now());
     return after(isPending ? pendingRetryMs : retryMs, 'the release is looked for again');
   }
@@ -188,7 +188,7 @@ async function translate(
       await client.apply(Images, desired, { fieldManager: stackFieldManager, force: true, signal });
     } catch (error) {
       if (signal.aborted) throw error;
-      fail('Error', errorMessage(error));
+      fail('Error', errorWithHint(error));
       return;
     }
   }

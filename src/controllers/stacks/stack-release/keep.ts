@@ -4,7 +4,7 @@ import {
   ClusterStackReleases,
   parseStackId,
 } from '../../../api/index.ts';
-import { errorMessage, ignoreNotFound, isJsonObject, type UnstructuredObject } from '../../../machinery/index.ts';
+import { errorWithHint, ignoreNotFound, isJsonObject, type UnstructuredObject } from '../../../machinery/index.ts';
 import { after, afterPatiently, done, type ReconcileContext, type Result } from '../../../runtime/index.ts';
 import { draftOf, isControlledBy, ownerReference, type Severity, withOwner, writeObject } from '../../shared/index.ts';
 import { dropCondition, markFalse, markTrue, summarize } from '../conditions.ts';
@@ -99,13 +99,13 @@ class ReleaseKeep {
     } catch (error) {
       if (signal.aborted) throw error;
       if (error instanceof SourcePendingError) {
-        this.#fail(downloaded, 'ReleaseAssetsNotDownloadedYet', 'Info', errorMessage(error));
+        this.#fail(downloaded, 'ReleaseAssetsNotDownloadedYet', 'Info', errorWithHint(error));
         return after(pendingRetryMs, 'the release is being fetched');
       }
       if (error instanceof StackReleaseError) {
         this.#fail(downloaded, 'IssueWithReleaseAssets', 'Error', error.message);
       } else {
-        this.#fail(downloaded, 'ReleaseAssetsNotDownloadedYet', 'Warning', errorMessage(error));
+        this.#fail(downloaded, 'ReleaseAssetsNotDownloadedYet', 'Warning', errorWithHint(error));
       }
       return after(retryMs, 'the release is looked for again');
     }

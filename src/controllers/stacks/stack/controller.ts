@@ -12,7 +12,7 @@ import {
   sameFamily,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
-import { errorMessage, isAlreadyExists, isNotFound, type KubeObject } from '../../../machinery/index.ts';
+import { errorMessage, errorWithHint, isAlreadyExists, isNotFound, type KubeObject } from '../../../machinery/index.ts';
 import {
   after,
   afterPatiently,
@@ -176,7 +176,7 @@ class StackReconcile {
     const { failures } = listing;
     if (failures.length === 0) markTrue(this.#draft, conditions.assets, clock.now());
     else {
-      const all = failures.map(({ source, error }) => `${source}: ${errorMessage(error)}`).join('; ');
+      const all = failures.map(({ source, error }) => `${source}: ${errorWithHint(error)}`).join('; ');
       const message = `releases cannot be listed: ${all}`;
       const verdict = { reason: 'FailedCreateAssetsClient', severity: 'Error', message } as const;
       markFalse(this.#draft, conditions.assets, verdict, clock.now());
