@@ -121,14 +121,16 @@ function agentOf(process: SimulatedProcess, { reachable }: ChildControllersOptio
 function cellOf(process: SimulatedProcess): CellPlace | undefined {
   if (process.address === '') return undefined;
   const anyPort = { host: '127.0.0.1', port: 0 };
+  const earlier: (() => void)[] = [];
   return {
     bootstrap: anyPort,
     agents: anyPort,
     podAddress: process.address,
     podPorts: cellPorts,
     onListening({ bootstrap, agents }) {
-      process.listen(cellPorts.bootstrap, leadingTo(bootstrap));
-      process.listen(cellPorts.agents, leadingTo(agents));
+      for (const stop of earlier.splice(0)) stop();
+      earlier.push(process.listen(cellPorts.bootstrap, leadingTo(bootstrap)));
+      earlier.push(process.listen(cellPorts.agents, leadingTo(agents)));
     },
   };
 }

@@ -138,6 +138,32 @@ describe.skipIf(missing !== undefined).each(cases)(
       expect(await namesIn(inside)).toContain(`cluster.cluster.x-k8s.io/${name}`);
     });
 
+    it('is reached over its stream where its address leads nowhere', async () => {
+      const kept = async (): Promise<string> => {
+        const path = ['-n', 'lattice-system', 'get', 'secret', `${name}-kubeconfig`, '-o', 'jsonpath={.data.value}'];
+        return Buffer.from(await bench.kubectl(...path), 'base64').toString('utf8');
+      };
+      const right = await kept();
+      const wrong = right.replace(/server: .*/, 'server: https://127.0.0.1:1\n    tls-server-name: kubernetes');
+      expect(wrong).not.toBe(right);
+      const data = { data: { value: Buffer.from(wrong).toString('base64') } };
+      await bench.kubectl(
+        ...[
+          '-n',
+          'lattice-system',
+          'patch',
+          'secret',
+          `${name}-kubeconfig`,
+          '--type=merge',
+          '-p',
+          JSON.stringify(data),
+        ],
+      );
+      // the parent reads it anew from the cluster, which it cannot have dialled
+      await eventually(async () => expect(await kept()).toBe(right), patienceMs);
+      expect(await connected()).toMatchObject({ status: 'True' });
+    });
+
     it('scales and heals itself while its parent is dead', async () => {
       await bench.capstan.end('SIGKILL');
       const more = { spec: { nodes: { workerPools: { [pool]: { replicas: 2 } } } } };

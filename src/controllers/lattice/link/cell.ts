@@ -297,8 +297,9 @@ export class Cell {
       },
       manifests: (cluster, token) => this.#manifests(cluster, token),
     });
+    let agents: AgentServer | undefined;
     try {
-      const agents = await startAgentServer({
+      agents = await startAgentServer({
         ...common,
         ...place.agents,
         parent,
@@ -308,15 +309,15 @@ export class Cell {
         },
         onChange: (session) => this.#changed(session),
       });
-      const certificateEnd = parseCertificate(serving.certificate).notAfter;
-      this.#open = { parent, authority, bootstrap, agents, hosts: place.agents.host, certificateEnd };
       place.onListening?.({ bootstrap: bootstrap.port, agents: agents.port });
-      log.info('Listening for clusters', { bootstrap: bootstrap.port, agents: agents.port });
-      return this.#open;
     } catch (error) {
-      await bootstrap.close();
+      await Promise.all([bootstrap.close(), agents?.close()]);
       throw error;
     }
+    log.info('Listening for clusters', { bootstrap: bootstrap.port, agents: agents.port });
+    const certificateEnd = parseCertificate(serving.certificate).notAfter;
+    this.#open = { parent, authority, bootstrap, agents, hosts: place.agents.host, certificateEnd };
+    return this.#open;
   }
 
   #changed({ cluster, isOpen, lastHeardAt, refusal }: Session): void {

@@ -151,6 +151,14 @@ describe('a LatticeCluster with endpoints', () => {
     await world.until(async () => (await ready()) !== 'Unknown');
   });
 
+  it('does not fill its parent with what its users write', async () => {
+    await controllersStart();
+    await untilStage('self');
+    const status = { message: 'x'.repeat(100_000) };
+    await child.patch(LatticeClusters, { name: 'one' }, 'merge', { status }, { ...by, subresource: 'status' });
+    await world.until(async () => (await world.cluster('one')).status?.message?.includes('has a status of') === true);
+  });
+
   it('is deleted here when that is wanted before it was handed over', async () => {
     await controllersStart();
     // nobody notes there that it rests, so nothing is given away

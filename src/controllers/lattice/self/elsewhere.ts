@@ -29,6 +29,8 @@ const stepMs = 1_000;
 const failureMs = 10_000;
 const heartbeatMs = 30_000;
 const changingMs = 5_000;
+/** A status with 64 pools and all conditions is a fraction of it. */
+const maxStatusBytes = 65_536;
 /** What a parent says itself, whatever the cluster says. */
 const ownConditions: ReadonlySet<string> = new Set([types.selfManaged, types.connected, 'Paused']);
 
@@ -159,6 +161,17 @@ class Elsewhere {
     }
     await this.#self?.access.keep(this.#context, this.#draft, child);
     const { observedGeneration: _, bootstrapComplete: __, conditions = [], ...seen } = inside.status ?? {};
+    // its users are not ours: what they write there is not to fill the store here
+    const size = JSON.stringify([seen, conditions]).length;
+    if (size > maxStatusBytes) {
+      throw new CapstanError(
+        'CAP_MOVE',
+        `${LatticeClusters.kind} ${name} in the cluster has a status of ${size} bytes`,
+        {
+          hint: `up to ${maxStatusBytes} are shown here; somebody else than its controllers writes it`,
+        },
+      );
+    }
     const { bootstrapComplete, pivotComplete } = this.#draft.status ?? {};
     this.#draft.status = {
       ...seen,
