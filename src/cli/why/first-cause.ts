@@ -50,6 +50,8 @@ const progress = new Set([
   'Paused',
   'UpToDate',
 ]);
+/** Work under way that says what holds it up. */
+const blocked = /is blocked because/;
 /** What waits for somebody else: the somebody is looked at first. */
 const waiting = /^(?:\* )?(?:Waiting for|.*: Waiting for|Remote connection not established)| waits for /;
 
@@ -119,7 +121,9 @@ const nameOf = ({ kind, metadata }: AnyObject): string => `${kind}/${metadata.na
 function ofObject(object: AnyObject | undefined): Candidate[] {
   if (!object) return [];
   return conditionsOf(object, 'modern')
-    .filter((condition) => isBad(condition) && !progress.has(condition.type))
+    .filter(
+      (condition) => isBad(condition) && (!progress.has(condition.type) || blocked.test(condition.message ?? '')),
+    )
     .sort((a, b) => Number(summaries.has(a.type)) - Number(summaries.has(b.type)))
     .map((condition) => ({ object, condition }));
 }
