@@ -31,7 +31,15 @@ const rules: readonly Rule[] = [
     next: 'name one of the regions of the cloud: region of identityRef, or region_name in clouds.yaml',
   },
   {
-    when: /polic(?:y|ies)\b|disallowed|not authorized|[Ff]orbidden/,
+    when: /is away for the moment|limits the rate of requests|this is a failure of the cloud/,
+    next: 'wait: it is tried again and again; where it stays so, ask the operator of the cloud',
+  },
+  {
+    when: /Nodes cannot be read|kubeconfig/,
+    next: 'look at the Secret CLUSTER-kubeconfig: its user must be an administrator of the cluster; kubectl delete secret has it made anew',
+  },
+  {
+    when: /polic(?:y|ies)\b|disallowed|not authorized|forbidden/i,
     next: 'give the user of the credentials a role that may do it, such as member (for load balancers load-balancer_member), or let the operator of the cloud do it',
   },
   {
@@ -65,6 +73,25 @@ const rules: readonly Rule[] = [
   {
     when: /^(?:ImageWithoutKubernetes|WrongKubernetesVersion)$|image of the machine brings another version/,
     next: 'name an image of the right version: capstan get images shows what is on them, capstan create image uploads one',
+  },
+  {
+    when: /^InstanceGone$/,
+    next: ({ name }) =>
+      `kubectl delete machine ${name} has it replaced; where that does not happen by itself, an annotation (skip-remediation) forbids it`,
+  },
+  {
+    when: /is in state (?:SHUTOFF|PAUSED|SUSPENDED|STOPPED)/,
+    next: ({ name }) =>
+      `openstack server start ${name}, where nobody stopped it on purpose; or kubectl delete machine ${name} has it replaced`,
+  },
+  {
+    when: /^WaitingFor(?:PreDrain|PreTerminate)Hook$/,
+    next: ({ name }) =>
+      `have whoever set the hook finish, or take its annotation off the machine: kubectl annotate machine ${name} HOOK-`,
+  },
+  {
+    when: /PodDisruptionBudget|disruption budget/i,
+    next: 'give the workload more replicas or its PodDisruptionBudget more room; nodeDrainTimeoutSeconds of the machine bounds the wait',
   },
   {
     when: /^(?:CommandFailed|UserDataInvalid)$/,
@@ -108,6 +135,11 @@ const rules: readonly Rule[] = [
   {
     when: /load ?balancer|Octavia/i,
     next: 'load balancers take minutes; when it stays so: openstack loadbalancer list, capstan doctor',
+  },
+  {
+    when: /is being built|volumes to be available/,
+    next: ({ name }) =>
+      `it takes minutes; when it stays so: openstack server show ${name}, openstack volume list, and ask the operator of the cloud`,
   },
   {
     when: /^Waiting/,

@@ -54,7 +54,7 @@ export const ofWorkers = (object: KubeObject): boolean => !ofControlPlane(object
 /** What does not agree; empty: all of it does. */
 export function disagreements(cause: Cause | undefined, { object, message, next }: Answer, name: string): string[] {
   if (!cause) return ['nothing is said to hold it up'];
-  const said = { ...cause, object: cause.object.replaceAll(name, '*') };
+  const said = { ...cause, object: cause.object.replaceAll(name, '*'), message: cause.message.replaceAll(name, '*') };
   return (
     [
       ['object', object],

@@ -5,9 +5,10 @@ import {
   MachineDeployments,
   OpenStackClusters,
   OpenStackMachineTemplates,
+  RKE2ControlPlanes,
   Secrets,
 } from '../../../src/api/index.ts';
-import type { JsonObject } from '../../../src/machinery/index.ts';
+import type { JsonObject, KubeObject } from '../../../src/machinery/index.ts';
 import { namespace } from '../cluster-manifests.ts';
 import { by, type System } from '../system.ts';
 import { type CausedFault, ofControlPlane, ofWorkers, wrongSpec } from './fault.ts';
@@ -31,11 +32,13 @@ const secret =
     await system.client.create(Secrets, object, by);
   };
 
-const image = (spec: { name: string; minDisk?: number }) => async (system: System): Promise<void> => {
-  const { images } = system.tenant.image;
-  const made = await images.create({ diskFormat: 'raw', containerFormat: 'bare', ...spec });
-  await images.upload(made.id, Buffer.from('disk'));
-};
+const image =
+  (spec: { name: string; minDisk?: number }) =>
+  async (system: System): Promise<void> => {
+    const { images } = system.tenant.image;
+    const made = await images.create({ diskFormat: 'raw', containerFormat: 'bare', ...spec });
+    await images.upload(made.id, Buffer.from('disk'));
+  };
 
 /** What users write wrong, each with a cluster of its own in one world. */
 export const wrongManifests: readonly CausedFault[] = [
@@ -154,7 +157,11 @@ export const wrongManifests: readonly CausedFault[] = [
   {
     what: 'the image has another version of Kubernetes',
     manifests: machine({ image: { filter: { name: 'ubuntu-capi-image-v1.31.14' } } }),
-    says: { object: /^KubeadmControlPlane\/\*/, message: /v1\.31\.14, v1\.33\.6 required: the image/, next: /image of the right version/ },
+    says: {
+      object: /^KubeadmControlPlane\/\*/,
+      message: /v1\.31\.14, v1\.33\.6 required: the image/,
+      next: /image of the right version/,
+    },
   },
   {
     what: 'the flavor does not exist',
@@ -214,14 +221,22 @@ export const wrongManifests: readonly CausedFault[] = [
     manifests: wrongSpec(KubeadmControlPlanes, {
       kubeadmConfigSpec: { clusterConfiguration: { apiServer: { extraArgs: [{ name: 'no-such-flag', value: 'x' }] } } },
     }),
-    says: { object: inMachine, message: /control plane does not start.*unknown flag: --no-such-flag/, next: /extraArgs/ },
+    says: {
+      object: inMachine,
+      message: /control plane does not start.*unknown flag: --no-such-flag/,
+      next: /extraArgs/,
+    },
   },
   {
     what: 'the template of the workers is missing',
     manifests: (manifests) =>
       manifests.filter(({ resource, object }) => resource !== OpenStackMachineTemplates || ofControlPlane(object)),
     cluster: { workers: 1 },
-    says: { object: /^OpenStackMachineTemplate\/\*|^MachineDeployment\/\*|MachineSet/, message: /./, next: /create OpenStackMachineTemplate/ },
+    says: {
+      object: /^OpenStackMachineTemplate\/\*|^MachineDeployment\/\*|MachineSet/,
+      message: /./,
+      next: /create OpenStackMachineTemplate/,
+    },
   },
   {
     what: 'the bootstrap template of the workers is missing',
@@ -253,13 +268,41 @@ export const wrongManifests: readonly CausedFault[] = [
   {
     what: 'the image of the workers does not exist',
     cluster: { workers: 1 },
-    manifests: wrongSpec(OpenStackMachineTemplates, { template: { spec: { image: { filter: { name: 'no-worker' } } } } }, ofWorkers),
+    manifests: wrongSpec(
+      OpenStackMachineTemplates,
+      { template: { spec: { image: { filter: { name: 'no-worker' } } } } },
+      ofWorkers,
+    ),
     says: { object: /^OpenStackMachine\/\*-md-0/, message: /no-worker/, next: nameCure },
+  },
+  {
+    what: 'there is no such version of rke2',
+    cluster: { distribution: 'rke2' },
+    manifests: wrongSpec(RKE2ControlPlanes, { version: 'v1.33.99+rke2r1' }),
+    says: { object: inMachine, message: /v1\.33\.99/, next: /version/ },
+  },
+  {
+    what: 'the class of the topology does not exist',
+    manifests: (manifests) =>
+      manifests
+        .filter(({ resource }) => resource === Clusters)
+        .map(({ resource, object }) => ({
+          resource,
+          object: {
+            ...object,
+            spec: { topology: { classRef: { name: 'no-such-class' }, version: 'v1.33.6' } },
+          } as KubeObject,
+        })),
+    says: { object: /^Cluster\/\*$/, message: /no-such-class/, next: /./ },
   },
   {
     what: 'the image of the workers is of another version',
     cluster: { workers: 1 },
-    manifests: wrongSpec(OpenStackMachineTemplates, { template: { spec: { image: { filter: { name: 'ubuntu-capi-image-v1.34.2' } } } } }, ofWorkers),
+    manifests: wrongSpec(
+      OpenStackMachineTemplates,
+      { template: { spec: { image: { filter: { name: 'ubuntu-capi-image-v1.34.2' } } } } },
+      ofWorkers,
+    ),
     says: { object: /-md-0/, message: /version/, next: /image/ },
   },
 ];

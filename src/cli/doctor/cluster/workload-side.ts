@@ -30,14 +30,19 @@ import { failed, fine, type Seen, skipped, warned } from '../findings.ts';
 import type { Check } from './run-checks.ts';
 import type { RunningCluster } from './subject.ts';
 
+/** What a cluster lacks that no condition of the management API tells of. */
+export const insideChecks: readonly Check<RunningCluster>[] = [
+  { name: 'network plugin', look: lookAtNetworkPlugin },
+  { name: 'cloud controller', look: lookAtCloudController },
+  { name: 'cloud credentials', look: lookAtCredentials },
+];
+
 /** What a cluster says of itself. */
 export const workloadSideChecks: readonly Check<RunningCluster>[] = [
   { name: 'workload API', look: lookAtApi },
   { name: 'nodes', look: lookAtNodes },
   { name: 'versions', look: lookAtVersions },
-  { name: 'network plugin', look: lookAtNetworkPlugin },
-  { name: 'cloud controller', look: lookAtCloudController },
-  { name: 'cloud credentials', look: lookAtCredentials },
+  ...insideChecks,
   { name: 'storage', look: lookAtStorage },
   { name: 'load balancers', look: lookAtServices },
 ];
@@ -48,8 +53,8 @@ const list = async <T extends KubeObject>(
   options: { namespace?: string; signal: AbortSignal },
 ): Promise<readonly T[]> => (await workload.list(resource, options)).items;
 
-async function lookAtApi({ workload }: RunningCluster, signal: AbortSignal): Promise<Seen> {
-  const { body } = await workload.raw('/readyz', { signal });
+async function lookAtApi({ read }: RunningCluster, signal: AbortSignal): Promise<Seen> {
+  const body = await read('/readyz', signal);
   return body.trim() === 'ok' ? fine('it says that it is ready') : failed(`/readyz answers ${body.trim()}`);
 }
 
@@ -117,7 +122,7 @@ function cureOfNode(message: string): string {
 const mostBehind = 3;
 
 async function lookAtVersions(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
-  const { body } = await subject.workload.raw('/version', { signal });
+  const body = await subject.read('/version', signal);
   const said = parseYaml(body).value;
   const api = version(isJsonObject(said) && typeof said['gitVersion'] === 'string' ? said['gitVersion'] : '');
   const seen: Seen[] = [];
@@ -212,7 +217,9 @@ async function lookAtCredentials(subject: RunningCluster, signal: AbortSignal): 
   const missing = await mountedAndMissing(subject, secrets, signal);
   const seen = await Promise.all(all.map((found) => ('status' in found ? found : tryOut(subject, found, signal))));
   const found = [...missing, ...seen];
-  return found.length > 0 ? found : [fine('there are none in kube-system')];
+  return found.length > 0
+    ? found
+    : [fine('there are none in Secrets of kube-system: what needs them reads files of its machine')];
 }
 
 const text = (secret: Secret, key: string): string | undefined => {
