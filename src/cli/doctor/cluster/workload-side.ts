@@ -5,6 +5,7 @@ import {
   type Node,
   Nodes,
   PersistentVolumeClaims,
+  Pods,
   type Secret,
   Secrets,
   StorageClasses,
@@ -27,6 +28,7 @@ import { type AnyObject, textAt } from '../../describe/fields.ts';
 import { checkLoadBalancers } from '../../init/load-balancer-check.ts';
 import { defaultClass } from '../../init/management-checks.ts';
 import { failed, fine, type Seen, skipped, warned } from '../findings.ts';
+import { troubleOf } from './pod-trouble.ts';
 import type { Check } from './run-checks.ts';
 import type { RunningCluster } from './subject.ts';
 
@@ -43,6 +45,7 @@ export const workloadSideChecks: readonly Check<RunningCluster>[] = [
   { name: 'nodes', look: lookAtNodes },
   { name: 'versions', look: lookAtVersions },
   ...insideChecks,
+  { name: 'system Pods', look: lookAtPods },
   { name: 'storage', look: lookAtStorage },
   { name: 'load balancers', look: lookAtServices },
 ];
@@ -313,13 +316,45 @@ async function mountedAndMissing(
   });
 }
 
+/** Add-ons that crash or cannot be pulled. */
+async function lookAtPods(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
+  const pods = await list(subject, Pods, { namespace: 'kube-system', signal });
+  const seen = pods.flatMap(troubleOf);
+  return seen.length > 0 ? seen : [fine(`${pods.length} in kube-system, all Ready`)];
+}
+
+const kubeletDirectories = { k0s: '/var/lib/k0s/kubelet', others: '/var/lib/kubelet' } as const;
+
+/** A driver that mounts volumes where the kubelet of its node does not look. */
+async function wrongDirectories(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
+  const nodes = await list(subject, Nodes, { signal });
+  const [first] = nodes;
+  if (!first) return [];
+  const isK0s = /k0s/.test(first.status?.nodeInfo?.kubeletVersion ?? '');
+  const [right, wrong] = isK0s
+    ? [kubeletDirectories.k0s, kubeletDirectories.others]
+    : [kubeletDirectories.others, kubeletDirectories.k0s];
+  return (await list(subject, DaemonSets, { signal }))
+    .filter((set) => /csi/.test(nameOf(set)))
+    .filter((set) => {
+      const paths = (set.spec?.template?.spec?.volumes ?? []).map(({ hostPath }) => hostPath?.path ?? '');
+      return paths.some((path) => path === wrong || path.startsWith(`${wrong}/`));
+    })
+    .map((set) =>
+      failed(
+        `DaemonSet ${set.metadata.namespace}/${nameOf(set)} mounts volumes below ${wrong}, kubelets here look below ${right}`,
+        `set csi.plugin.nodePlugin.kubeletDir of the chart to ${right}`,
+      ),
+    );
+}
+
 async function lookAtStorage(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
   const [classes, drivers, claims] = await Promise.all([
     list(subject, StorageClasses, { signal }),
     list(subject, CsiDrivers, { signal }),
     list(subject, PersistentVolumeClaims, { signal }),
   ]);
-  const seen: Seen[] = [];
+  const seen: Seen[] = await wrongDirectories(subject, signal);
   const usual = classes.filter(({ metadata }) => metadata.annotations?.[defaultClass] === 'true');
   if (usual.length > 1)
     seen.push(
