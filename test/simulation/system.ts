@@ -45,6 +45,8 @@ import { slowWrites } from './slow-writes.ts';
 
 const region = 'RegionOne';
 const cloudUrl = 'http://cloud.test';
+/** where somebody answers whose certificate nobody trusts */
+const untrustedUrl = 'https://untrusted.test';
 export const by: { fieldManager: string } = { fieldManager: 'simulation' };
 
 /**
@@ -71,6 +73,7 @@ export interface System {
   readonly random: Random;
   /** the management API, as its users see it */
   readonly client: Client;
+  readonly server: Pick<ApiServer, 'registry'>;
   readonly cloud: SimulatedCloud;
   /** what is in the cloud, as only an onlooker sees it */
   readonly rows: CloudRows;
@@ -194,6 +197,9 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   });
   const cloudsYaml = renderCloudsYaml({ url: cloudUrl, region, secrets: cloud.secrets });
   const plain: Transport = async (request) => {
+    if (request.url.startsWith(untrustedUrl)) {
+      throw Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    }
     if (!request.url.startsWith(`${cloudUrl}/`)) {
       throw Object.assign(new Error(`connect ECONNREFUSED ${new URL(request.url).host}`), { code: 'ECONNREFUSED' });
     }
@@ -245,6 +251,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     clock,
     random,
     client,
+    server,
     cloud,
     rows,
     cloudsYaml,
