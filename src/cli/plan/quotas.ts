@@ -54,7 +54,6 @@ const limits: Readonly<Record<LimitName, Limit>> = {
   members: { label: 'members', service: 'loadBalancer', names: ['member'] },
 };
 
-
 /** What one change takes of quotas; negative where it gives back. */
 async function needsOf({ change, cloud }: MadeChange): Promise<Needs> {
   if (change.action === 'change') return {};
