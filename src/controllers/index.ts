@@ -95,6 +95,7 @@ export {
   createOverlay,
   type PlannedObject,
   planTopology,
+  suffixesOf,
   type TopologyPlan,
 } from './topology/plan/index.ts';
 export { setupRuntimeExtensions } from './topology/runtime/index.ts';

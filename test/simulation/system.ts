@@ -79,6 +79,8 @@ export interface System {
   readonly rows: CloudRows;
   /** of the simulated cloud, as its users have it */
   readonly cloudsYaml: string;
+  /** how requests reach the cloud that are not the controllers' */
+  readonly cloudTransport: Transport;
   readonly tenant: OpenStack;
   readonly admin: OpenStack;
   readonly entries: readonly LogEntry[];
@@ -255,6 +257,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     cloud,
     rows,
     cloudsYaml,
+    cloudTransport: plain,
     tenant,
     admin,
     entries,
