@@ -47,7 +47,13 @@ export async function planAndChange(story: Story, random: Random, untilAsDesired
   const drawn = Math.floor(random.next() * 1_000_000);
   const edited: UnstructuredObject[] = [];
   const client = dryClient(story.system.client, edited);
-  const dry: Story = { ...story, log: [], onTell: undefined, random: seededRandom(drawn), system: { ...story.system, client } };
+  const dry: Story = {
+    ...story,
+    log: [],
+    onTell: undefined,
+    random: seededRandom(drawn),
+    system: { ...story.system, client },
+  };
   if ((await change(dry, desired)) === undefined) return;
   await isKept(story, edited, async () => {
     tell(story, `the user, with a plan: ${name} of ${desired.name}`);
@@ -87,7 +93,8 @@ async function planOf(system: System, edited: readonly UnstructuredObject[]): Pr
     const [problem] = plan.problems.filter(({ severity }) => severity === 'error');
     if (problem) throw new InvariantViolation('the plan never lies', `${problem.object}: ${problem.message}`);
     const drift = plan.clusters.flatMap(({ changes }) => changes).filter(({ cause }) => cause === 'drift');
-    if (drift.length > 0) throw new InvariantViolation('the plan never lies', `drift at rest: ${JSON.stringify(drift)}`);
+    if (drift.length > 0)
+      throw new InvariantViolation('the plan never lies', `drift at rest: ${JSON.stringify(drift)}`);
     return plan;
   } finally {
     await sessions.close();
@@ -128,7 +135,10 @@ function differenceOf(plan: Plan, before: Things, after: Things): string | undef
   const changes = plan.clusters.flatMap((cluster) => cluster.changes);
   const came = [...after].filter(([id]) => !before.has(id)).map(([, what]) => what);
   const went = [...before].filter(([id]) => !after.has(id)).map(([, what]) => what);
-  const lines = [...compare('made', planned(changes, 'create'), came), ...compare('deleted', planned(changes, 'delete'), went)];
+  const lines = [
+    ...compare('made', planned(changes, 'create'), came),
+    ...compare('deleted', planned(changes, 'delete'), went),
+  ];
   return lines.length === 0 ? undefined : lines.join('; ');
 }
 
