@@ -109,7 +109,13 @@ export { gatewayGroup } from './gateway/common-schema.ts';
 export * from './gateway/reference-grant.ts';
 export type * from './gateway/types.ts';
 export { isUuid } from './infrastructure/alpha-values.ts';
-export { hasNoServer, isUnresolved, openPartsOf, ownerMarkAnnotation } from './infrastructure/corrections.ts';
+export {
+  begunUntilAnnotation,
+  hasNoServer,
+  isUnresolved,
+  openPartsOf,
+  ownerMarkAnnotation,
+} from './infrastructure/corrections.ts';
 export * from './infrastructure/group.ts';
 export type * from './infrastructure/types.ts';
 export { ipamGroup } from './ipam/kinds.ts';

@@ -44,7 +44,7 @@ export async function startMemoryApi(overrides: Partial<Connection> = {}): Promi
 }
 
 /** What discovery would tell, straight from the registry. */
-function registryMapper({ registry }: ApiServer): RestMapper {
+export function registryMapper({ registry }: Pick<ApiServer, 'registry'>): RestMapper {
   const all = (): DiscoveredResource[] =>
     [...registry.all()].flatMap(({ definition }) =>
       definition.versions

@@ -35,13 +35,18 @@ export {
   setupInfrastructureControllers,
 } from './infrastructure/index.ts';
 export {
+  type AgentDials,
   accessName,
   accessNamespace,
+  type CellPlace,
   type ChildInstaller,
   imageAnnotation,
+  latticeCellKey,
   latticeFinalizer,
+  latticeManifestsPath,
   managementAnnotation,
   parentAnnotation,
+  renewToken,
   setupLatticeControllers,
 } from './lattice/index.ts';
 export {
@@ -90,6 +95,7 @@ export {
   createOverlay,
   type PlannedObject,
   planTopology,
+  suffixesOf,
   type TopologyPlan,
 } from './topology/plan/index.ts';
 export { setupRuntimeExtensions } from './topology/runtime/index.ts';

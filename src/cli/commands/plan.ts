@@ -54,6 +54,7 @@ export async function plan(options: PlanOptions, context: CommandContext): Promi
       const edited = await storedForms(documents, connection, { isThrowAway, signal }, problems);
       const result = await makePlan({
         client: connection.client,
+        isBeginning: isThrowAway,
         edited,
         problems,
         sessions,

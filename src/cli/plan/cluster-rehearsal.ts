@@ -261,8 +261,11 @@ class Rehearsal implements ClusterRehearsal {
     }
     if (machine.metadata.deletionTimestamp !== undefined) await this.#leave(machine, infrastructureKey);
     else await this.#come(machine, infrastructureKey);
-    // control planes hand an address round among them
-    if (machine.metadata.labels?.['cluster.x-k8s.io/control-plane'] === undefined) this.#settled.set(id, version());
+    // control planes hand an address round among them; who has not joined, or is to go, waits for something
+    const isWorker = machine.metadata.labels?.['cluster.x-k8s.io/control-plane'] === undefined;
+    const now = objects.get(Machines, { namespace, name });
+    const stays = now?.metadata.deletionTimestamp === undefined && now?.status?.nodeRef !== undefined;
+    if (isWorker && stays) this.#settled.set(id, version());
   }
 
   async #come(machine: Machine, key: ObjectKey): Promise<void> {

@@ -1,4 +1,6 @@
 import {
+  type Cluster,
+  ClusterStacks,
   Clusters,
   LatticeClusters,
   MachineDeployments,
@@ -16,6 +18,7 @@ import {
   createRehearsedClouds,
   type Prices,
   planTopology,
+  suffixesOf,
 } from '../../controllers/index.ts';
 import {
   asTyped,
@@ -47,6 +50,8 @@ import type { Cause, ClusterPlan, Plan, PlannedChange, PlannedMachines, PlanProb
 export interface PlanInput {
   /** reads the management API; the plan writes nothing but dry runs */
   readonly client: Client;
+  /** there is no management API yet: what the client has are the edited objects themselves */
+  readonly isBeginning?: boolean;
   /** the objects as the server would store them */
   readonly edited: readonly UnstructuredObject[];
   /** what is left out of the plan, and why */
@@ -67,7 +72,7 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
   const namespaces = new Set(edited.all().flatMap(({ metadata }) => metadata.namespace ?? []));
   const topologies = await planTopologies(input, namespaces, problems);
   const wanted = (await ObjectSet.of(topologies.objects)).over(edited);
-  const stored = await readStored(client, namespaces, signal);
+  const stored = input.isBeginning ? await ObjectSet.of([]) : await readStored(client, namespaces, signal);
   const all = wanted.over(stored);
 
   const clouds = createRehearsedClouds({ sessions, ...(cloud && { instead: cloud }) });
@@ -80,22 +85,24 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
     const rehearsal = createClusterRehearsal({ key, clouds, lookups, nowMs: clock.now(), signal });
     const before = objectsOfCluster(stored, key);
     const after = objectsOfCluster(all, key);
-    const deleted = topologies.deleted.filter(({ metadata }) => metadata.namespace === key.namespace);
-    const made = await rehearseOne(
-      rehearsal,
-      { before, after: after.filter((one) => wanted.has(one)), deleted, key },
-      input,
+    const isStored = before.some(({ kind }) => kind === Clusters.kind);
+    const unknown = unknownParts(
+      after.find(({ kind }) => kind === Clusters.kind),
+      isStored,
     );
+    const deleted = topologies.deleted.filter(({ metadata }) => metadata.namespace === key.namespace);
+    const edits = after.filter((one) => wanted.has(one));
+    const made = await rehearseOne(rehearsal, { before, after: edits, deleted, key, unknown }, input);
     problems.push(...(await problemsOf(rehearsal)));
     for (const one of made.unpriced) unpriced.add(one);
     clusters.push({
       ...key,
-      exists: before.some(({ kind }) => kind === Clusters.kind),
+      exists: isStored,
       clouds: await Promise.all(
         [...new Set(rehearsal.changes.map((change) => change.cloud))].map((one) => titles.of(one)),
       ),
       changes: made.changes,
-      machines: machinesOf(rehearsal),
+      machines: machinesOf(rehearsal, (name) => lotless(name, rehearsal, unknown)),
       costs: made.costs,
     });
     for (const one of clouds.used) {
@@ -141,6 +148,11 @@ class Titles {
   }
 }
 
+/** Parts of names that are not given yet: they are drawn by lot, or follow from the id of an object that is new. */
+function unknownParts(cluster: UnstructuredObject | undefined, isStored: boolean): string[] {
+  return cluster && !isStored ? suffixesOf(asTyped<Cluster>(cluster)) : [];
+}
+
 interface OneCluster {
   readonly key: { readonly namespace: string; readonly name: string };
   /** as it is stored */
@@ -148,6 +160,8 @@ interface OneCluster {
   /** what is edited of it */
   readonly after: readonly UnstructuredObject[];
   readonly deleted: readonly UnstructuredObject[];
+  /** parts of names that will be others */
+  readonly unknown: readonly string[];
 }
 
 interface Rehearsed {
@@ -159,7 +173,7 @@ interface Rehearsed {
 /** First what the controllers would do without the edit, then what the edit brings. */
 async function rehearseOne(
   rehearsal: ClusterRehearsal,
-  { before, after, deleted, key }: OneCluster,
+  { before, after, deleted, key, unknown }: OneCluster,
   { client, signal, prices }: PlanInput,
 ): Promise<Rehearsed> {
   const { objects } = rehearsal;
@@ -179,7 +193,8 @@ async function rehearseOne(
   const settle = async (cause: Cause): Promise<void> => {
     const seen = rehearsal.changes.length;
     await rehearsal.settle();
-    for (const made of rehearsal.changes.slice(seen)) changes.push(await plannedChange(made, cause, rehearsal));
+    for (const made of rehearsal.changes.slice(seen))
+      changes.push(await plannedChange(made, cause, (name) => lotless(name, rehearsal, unknown)));
   };
   for (const object of await credentialsOf([...before, ...after], edited, client, signal)) await objects.seed(object);
   for (const object of before) await objects.seed(withoutPreflightChecks(object));
@@ -220,14 +235,18 @@ function withStateOf({ objects }: ClusterRehearsal, object: UnstructuredObject):
   return asUnstructured({ ...draft, ...(status && { status }) });
 }
 
-async function plannedChange(made: MadeChange, cause: Cause, rehearsal: ClusterRehearsal): Promise<PlannedChange> {
+async function plannedChange(
+  made: MadeChange,
+  cause: Cause,
+  withStars: (name: string) => string,
+): Promise<PlannedChange> {
   const { change, cloud, object } = made;
   return {
     action: change.action,
     type: change.type,
-    name: lotless(nameOf(change, cloud), rehearsal),
+    name: withStars(nameOf(change, cloud)),
     ...(!cloud.isNew(change.thing.id) && { id: change.thing.id }),
-    object,
+    object: withStars(object),
     cause,
     detail: await detailOf(change, cloud),
     fields: change.fields,
@@ -235,21 +254,28 @@ async function plannedChange(made: MadeChange, cause: Cause, rehearsal: ClusterR
 }
 
 /** Names that are drawn by lot, or follow from an id that is not given yet, with a star for what is not known. */
-function lotless(name: string, { objects }: ClusterRehearsal): string {
+function lotless(name: string, { objects }: ClusterRehearsal, unknown: readonly string[]): string {
   let text = name;
   for (const drawn of objects.drawn) text = text.replace(`-${drawn}`, '-*');
   for (const set of objects.newSetNames()) text = text.replace(set, `${set.slice(0, -5)}*`);
+  for (const part of unknown) text = text.replace(`-${part}`, '-*');
   return text;
 }
 
 /** Machines by the object that makes them; who takes the place of another is a replacement. */
-function machinesOf({ machines, outdated }: ClusterRehearsal): PlannedMachines[] {
+function machinesOf({ machines, outdated }: ClusterRehearsal, withStars: (name: string) => string): PlannedMachines[] {
   const byObject = new Map<string, MachineChange[]>();
   for (const one of machines) byObject.set(one.object, [...(byObject.get(one.object) ?? []), one]);
   return [...byObject].map(([object, changes]) => {
     const create = changes.filter(({ action }) => action === 'create').length;
     const replace = Math.min(create, changes.length - create);
-    return { object, create, delete: changes.length - create, replace, because: [...(outdated.get(object) ?? [])] };
+    return {
+      object: withStars(object),
+      create,
+      delete: changes.length - create,
+      replace,
+      because: [...(outdated.get(object) ?? [])],
+    };
   });
 }
 
@@ -292,14 +318,27 @@ async function planTopologies(
       objects.push(...own, await withReferences(overlay.client, key, own));
     } catch (error) {
       signal.throwIfAborted();
-      problems.push({
-        object: `Cluster ${key.namespace}/${key.name}`,
-        message: errorMessage(error),
-        severity: 'error',
-      });
+      problems.push(topologyProblem(key, error, edited));
     }
   }
   return { objects, deleted, clusters, notes };
+}
+
+/** A class that a stack brings is there once the stack is. */
+function topologyProblem(
+  { namespace, name }: { namespace: string; name: string },
+  error: unknown,
+  edited: readonly UnstructuredObject[],
+): PlanProblem {
+  const object = `Cluster ${namespace}/${name}`;
+  const stack = edited.find(({ kind, metadata }) => kind === ClusterStacks.kind && metadata.namespace === namespace);
+  const message = errorMessage(error);
+  if (!stack || !message.includes('ClusterClass')) return { object, message, severity: 'error' };
+  return {
+    object,
+    message: `what its class makes is known when ${describeObject(stack)} has brought the class: apply the stack alone, then plan again (${message})`,
+    severity: 'warning',
+  };
 }
 
 /** A Cluster names its parts once they are made. */

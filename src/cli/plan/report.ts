@@ -46,7 +46,13 @@ function machinesText({ object, create, delete: gone, replace, because }: Planne
 /** Equal things are told once, in the order in which the first of them comes. */
 function linesOf(changes: readonly PlannedChange[]): string[] {
   const groups = new Map<string, { change: PlannedChange; amount: number }>();
-  for (const change of changes) {
+  const newGroups = new Set(
+    changes.filter(({ action, type }) => action === 'create' && type === 'securityGroup').map(({ name }) => name),
+  );
+  for (const one of changes) {
+    // which rules a new group gets is seen where one of them matters: in what an edit changes
+    const isOfNewGroup = one.type === 'securityGroupRule' && newGroups.has(one.name);
+    const change = isOfNewGroup ? { ...one, detail: '' } : one;
     const key = lineOf(change, '');
     const known = groups.get(key);
     if (known) known.amount++;

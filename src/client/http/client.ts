@@ -29,7 +29,7 @@ import type {
 } from '../types.ts';
 import { readLines } from './line-stream.ts';
 import { collectionPath, listQuery, objectPath, queryString, watchQuery } from './paths.ts';
-import { createTransport, type RequestObservation, type StreamResponse } from './transport.ts';
+import { createTransport, type HttpExchange, type RequestObservation, type StreamResponse } from './transport.ts';
 
 export interface HttpClientOptions {
   /** `name/version` of the program */
@@ -43,6 +43,8 @@ export interface HttpClientOptions {
   /** connections for requests other than watches; default 64 */
   maxConnections?: number;
   allowH2?: boolean;
+  /** how requests reach the server; default: over sockets */
+  exchange?: HttpExchange;
   /** texts of `Warning: 299` headers */
   onWarning?: (text: string) => void;
   /** called once per attempt, for metrics */
@@ -84,6 +86,7 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
     maxAttempts: options.maxAttempts ?? 5,
     maxConnections: options.maxConnections ?? 64,
     allowH2: options.allowH2 ?? false,
+    exchange: options.exchange,
     onWarning: options.onWarning,
     onRequest: options.onRequest,
   });

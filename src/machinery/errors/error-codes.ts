@@ -59,6 +59,7 @@ const catalogue = {
   CAP_KUBECONFIG_WRITE: 'The kubeconfig cannot be written.',
   CAP_KUBERNETES_VERSION_UNSUPPORTED: 'No kubeadm configuration format is known for this Kubernetes version.',
   CAP_LATTICE: 'A cluster that manages itself cannot be installed or taken back, or not in time.',
+  CAP_LATTICE_LINK: 'A cluster that manages itself cannot dial its parent, or is not let in there.',
   CAP_LEADERSHIP_LOST: 'The leader lease was lost; another instance may lead now.',
   CAP_LEASE_NOT_HELD: 'The process did not renew its lease in time. Nothing was sent; another goes on with the work.',
   CAP_LISTEN_FAILED: 'The address or port to listen on cannot be had.',

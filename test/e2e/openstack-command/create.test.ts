@@ -68,8 +68,8 @@ describe('capstan create', () => {
       expect(printed, printed.stderr).toMatchObject({ code: 0 });
       expect(printed.stdout).toMatch(/^-----BEGIN OPENSSH PRIVATE KEY-----\n/);
       expect(printed.stderr).toContain('key pair "printed" created');
-      const file = inDirectory('lattice-key.pem');
-      const written = await run(['create', 'keypair', 'lattice-key', '--private-key', file]);
+      const file = inDirectory('my-key.pem');
+      const written = await run(['create', 'keypair', 'my-key', '--private-key', file]);
       expect(written, written.stderr).toMatchObject({ code: 0 });
       expect(written.stdout).not.toContain('PRIVATE');
       expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -78,12 +78,12 @@ describe('capstan create', () => {
       expect(again).toMatchObject({ code: 1 });
       expect(again.stderr).toContain('is not overwritten');
       expect(await readFile(file, 'utf8')).toBe(before);
-      const taken = await run(['create', 'keypair', 'lattice-key', '--private-key', inDirectory('second')]);
+      const taken = await run(['create', 'keypair', 'my-key', '--private-key', inDirectory('second')]);
       expect(taken).toMatchObject({ code: 1 });
-      expect(taken.stderr).toContain('you have a key pair "lattice-key"');
+      expect(taken.stderr).toContain('you have a key pair "my-key"');
       await expect(stat(inDirectory('second'))).rejects.toThrow('ENOENT');
       expect((await run(['get', 'keypairs', '-o', 'name'])).stdout.split('\n')).toEqual(
-        expect.arrayContaining(['printed', 'lattice-key']),
+        expect.arrayContaining(['printed', 'my-key']),
       );
     });
 

@@ -3,20 +3,17 @@ import {
   OpenStackClusters,
   type OpenStackServer,
   OpenStackServers,
-  Secrets,
 } from '../../../api/index.ts';
-import { httpClient } from '../../../client/index.ts';
-import { workloadConnection } from '../../../controllers/index.ts';
-import { CapstanError, errorMessage, isNotFound } from '../../../machinery/index.ts';
+import { errorMessage, ignoreNotFound } from '../../../machinery/index.ts';
 import { openCloudsInUse } from '../../clouds-in-use.ts';
 import type { Connection } from '../../connection.ts';
 import type { CommandContext } from '../../context.ts';
 import { clusterSelector, readCluster } from '../../describe/cluster-objects.ts';
 import { textAt } from '../../describe/fields.ts';
-import { reachableKubeconfig } from '../../reachable-kubeconfig.ts';
 import type { Finding } from '../findings.ts';
 import { cloudSideChecks } from './cloud-side.ts';
 import { lookAtEndpoint } from './endpoint.ts';
+import { inside, workloadConfig } from './inside.ts';
 import { managementSideChecks } from './management-side.ts';
 import { notLookedAt, runChecks } from './run-checks.ts';
 import type { ManagedCluster } from './subject.ts';
@@ -50,16 +47,7 @@ async function infrastructureOf(
 ): Promise<OpenStackCluster | undefined> {
   if (textAt(found.cluster, 'spec', 'infrastructureRef', 'kind') !== 'OpenStackCluster') return undefined;
   const name = textAt(found.cluster, 'spec', 'infrastructureRef', 'name') ?? '';
-  return await orNone(client.get(OpenStackClusters, { namespace, name }, { signal }));
-}
-
-async function orNone<T>(wanted: Promise<T>): Promise<T | undefined> {
-  try {
-    return await wanted;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  return await client.get(OpenStackClusters, { namespace, name }, { signal }).catch(ignoreNotFound);
 }
 
 async function checkInCloud(
@@ -109,30 +97,17 @@ async function checkInside(
   authUrl: string | undefined,
   { signal }: CommandContext,
 ): Promise<Finding[]> {
-  const { client, namespace, name, nowMs } = subject;
   const check = 'API endpoint';
-  const key = { namespace, name: `${name}-kubeconfig` };
   try {
-    const secret = await orNone(client.get(Secrets, key, { signal }));
-    const value = secret?.data?.['value'];
-    if (value === undefined) {
-      throw new CapstanError(
-        'CAP_KUBECONFIG_NOT_YET',
-        `the Secret ${namespace}/${key.name} is not there: the control plane has not come that far`,
-      );
-    }
-    const kubeconfig = await reachableKubeconfig(client, namespace, Buffer.from(value, 'base64').toString(), signal);
-    const config = workloadConnection(kubeconfig, `of cluster ${name}`);
-    const endpoint = (await lookAtEndpoint(config, nowMs)).map((seen): Finding => ({ check, ...seen }));
+    const config = await workloadConfig(subject, signal);
+    const endpoint = (await lookAtEndpoint(config, subject.nowMs)).map((seen): Finding => ({ check, ...seen }));
     if (endpoint[0]?.status === 'failed') {
       return [...endpoint, ...notLookedAt(workloadSideChecks, 'the API of the cluster does not answer')];
     }
-    const workload = httpClient(config, { maxAttempts: 2, requestTimeoutMs: 20_000 });
-    try {
-      return [...endpoint, ...(await runChecks(workloadSideChecks, { ...subject, workload, authUrl }, signal))];
-    } finally {
-      await workload.close();
-    }
+    const findings = await inside(subject, { config, authUrl }, (running) =>
+      runChecks(workloadSideChecks, running, signal),
+    );
+    return [...endpoint, ...findings];
   } catch (error) {
     signal.throwIfAborted();
     return [

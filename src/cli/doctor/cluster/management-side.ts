@@ -7,6 +7,7 @@ import { remainsOf } from '../../describe/remains.ts';
 import { causeOfCluster } from '../../why/first-cause.ts';
 import { failed, fine, type Seen, warned } from '../findings.ts';
 import { soonMs, validity } from './expiry.ts';
+import { troubleOf } from './pod-trouble.ts';
 import type { Check } from './run-checks.ts';
 import type { ManagedCluster } from './subject.ts';
 
@@ -74,6 +75,14 @@ async function lookAtControlPlane(subject: ManagedCluster, signal: AbortSignal):
     );
   }
   const pods = await podsOf(subject, signal);
+  if (plane && hostedKinds.has(plane.kind) && pods.length === 0 && seen.length === 0) {
+    seen.push(
+      failed(
+        `${plane.kind} ${plane.metadata.name} has no Pods, and nobody says why`,
+        'its controller does not run: capstan up and capstan install run it; kubectl get pods -A shows another one',
+      ),
+    );
+  }
   for (const pod of pods) seen.push(...troubleOf(pod));
   if (pods.length > 0) seen.push(...(await lookAtVolumes(subject, signal)), ...(await lookAtServices(subject, signal)));
   if (seen.length > 0) return seen;
@@ -85,6 +94,12 @@ async function lookAtControlPlane(subject: ManagedCluster, signal: AbortSignal):
     ),
   ];
 }
+
+const hostedKinds: ReadonlySet<string> = new Set([
+  'K0smotronControlPlane',
+  'KamajiControlPlane',
+  'HostedControlPlane',
+]);
 
 function planeOf({ found }: ManagedCluster): AnyObject | undefined {
   const kind = textAt(found.cluster, 'spec', 'controlPlaneRef', 'kind');
@@ -100,57 +115,6 @@ async function podsOf({ client, namespace, name }: ManagedCluster, signal: Abort
     signal,
   });
   return items;
-}
-
-function troubleOf(pod: Pod): Seen[] {
-  const { name = '' } = pod.metadata;
-  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
-  for (const { state, name: container, image, lastState } of statuses) {
-    const waiting = state?.waiting;
-    if (!waiting || waiting.reason === 'ContainerCreating' || waiting.reason === 'PodInitializing') continue;
-    const words = waiting.message ?? lastState?.terminated?.message ?? '';
-    return [
-      failed(
-        `Pod ${name}, container ${container}: ${waiting.reason}${words === '' ? '' : `: ${words}`}`,
-        cureOfWaiting(waiting.reason, words, image),
-      ),
-    ];
-  }
-  const unscheduled = pod.status?.conditions?.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
-  if (unscheduled) {
-    return [
-      failed(
-        `Pod ${name} has no node: ${unscheduled.message ?? unscheduled.reason ?? ''}`,
-        cureOfUnscheduled(unscheduled.message ?? ''),
-      ),
-    ];
-  }
-  const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready');
-  if (ready?.status === 'True' || pod.status?.phase === 'Succeeded') return [];
-  return [
-    warned(
-      `Pod ${name} is not Ready: ${ready?.message ?? pod.status?.phase ?? 'Pending'}`,
-      `kubectl logs ${name}, kubectl describe pod ${name}`,
-    ),
-  ];
-}
-
-function cureOfWaiting(reason = '', words: string, image = ''): string {
-  if (reason === 'InvalidImageName') {
-    return `${image} is no name of an image: name it with one tag, such as ghcr.io/k0sproject/k0s:v1.32.6-k0s.0, and leave version out`;
-  }
-  if (/429|toomanyrequests|rate limit/i.test(words)) {
-    return 'the registry limits how often it is asked: take the image from another one, such as ghcr.io, or give imagePullSecrets';
-  }
-  if (/ImagePull|ErrImage/.test(reason)) return 'correct the image, or give imagePullSecrets';
-  if (reason === 'CrashLoopBackOff') return 'kubectl logs --previous says why it ends';
-  return 'kubectl describe pod says more';
-}
-
-function cureOfUnscheduled(words: string): string {
-  if (/PersistentVolumeClaim|volume/i.test(words)) return 'its volume is missing: see the claims below';
-  if (/Insufficient/.test(words)) return 'the management cluster has no room: add nodes to it';
-  return 'kubectl describe pod says more';
 }
 
 async function lookAtVolumes({ client, namespace, name }: ManagedCluster, signal: AbortSignal): Promise<Seen[]> {

@@ -1,5 +1,5 @@
 import type { OpenStackCluster, OpenStackServer } from '../../../api/index.ts';
-import type { Client, HttpClient } from '../../../client/index.ts';
+import type { Client } from '../../../client/index.ts';
 import type { OpenStack } from '../../../openstack/index.ts';
 import type { ClusterObjects } from '../../describe/cluster-objects.ts';
 import type { AnyObject } from '../../describe/fields.ts';
@@ -23,7 +23,9 @@ export interface ClusterInCloud extends ManagedCluster {
 
 /** The same with its own API. */
 export interface RunningCluster extends ManagedCluster {
-  readonly workload: HttpClient;
+  readonly workload: Client;
+  /** an answer that is no object, such as that of /readyz */
+  readonly read: (path: string, signal: AbortSignal) => Promise<string>;
   /** credentials found inside of it are tried only where these lead, too */
   readonly authUrl: string | undefined;
 }

@@ -5,6 +5,7 @@ import {
   type Node,
   Nodes,
   PersistentVolumeClaims,
+  Pods,
   type Secret,
   Secrets,
   StorageClasses,
@@ -27,17 +28,24 @@ import { type AnyObject, textAt } from '../../describe/fields.ts';
 import { checkLoadBalancers } from '../../init/load-balancer-check.ts';
 import { defaultClass } from '../../init/management-checks.ts';
 import { failed, fine, type Seen, skipped, warned } from '../findings.ts';
+import { troubleOf } from './pod-trouble.ts';
 import type { Check } from './run-checks.ts';
 import type { RunningCluster } from './subject.ts';
+
+/** What a cluster lacks that no condition of the management API tells of. */
+export const insideChecks: readonly Check<RunningCluster>[] = [
+  { name: 'network plugin', look: lookAtNetworkPlugin },
+  { name: 'cloud controller', look: lookAtCloudController },
+  { name: 'cloud credentials', look: lookAtCredentials },
+];
 
 /** What a cluster says of itself. */
 export const workloadSideChecks: readonly Check<RunningCluster>[] = [
   { name: 'workload API', look: lookAtApi },
   { name: 'nodes', look: lookAtNodes },
   { name: 'versions', look: lookAtVersions },
-  { name: 'network plugin', look: lookAtNetworkPlugin },
-  { name: 'cloud controller', look: lookAtCloudController },
-  { name: 'cloud credentials', look: lookAtCredentials },
+  ...insideChecks,
+  { name: 'system Pods', look: lookAtPods },
   { name: 'storage', look: lookAtStorage },
   { name: 'load balancers', look: lookAtServices },
 ];
@@ -48,8 +56,8 @@ const list = async <T extends KubeObject>(
   options: { namespace?: string; signal: AbortSignal },
 ): Promise<readonly T[]> => (await workload.list(resource, options)).items;
 
-async function lookAtApi({ workload }: RunningCluster, signal: AbortSignal): Promise<Seen> {
-  const { body } = await workload.raw('/readyz', { signal });
+async function lookAtApi({ read }: RunningCluster, signal: AbortSignal): Promise<Seen> {
+  const body = await read('/readyz', signal);
   return body.trim() === 'ok' ? fine('it says that it is ready') : failed(`/readyz answers ${body.trim()}`);
 }
 
@@ -117,7 +125,7 @@ function cureOfNode(message: string): string {
 const mostBehind = 3;
 
 async function lookAtVersions(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
-  const { body } = await subject.workload.raw('/version', { signal });
+  const body = await subject.read('/version', signal);
   const said = parseYaml(body).value;
   const api = version(isJsonObject(said) && typeof said['gitVersion'] === 'string' ? said['gitVersion'] : '');
   const seen: Seen[] = [];
@@ -212,7 +220,9 @@ async function lookAtCredentials(subject: RunningCluster, signal: AbortSignal): 
   const missing = await mountedAndMissing(subject, secrets, signal);
   const seen = await Promise.all(all.map((found) => ('status' in found ? found : tryOut(subject, found, signal))));
   const found = [...missing, ...seen];
-  return found.length > 0 ? found : [fine('there are none in kube-system')];
+  return found.length > 0
+    ? found
+    : [fine('there are none in Secrets of kube-system: what needs them reads files of its machine')];
 }
 
 const text = (secret: Secret, key: string): string | undefined => {
@@ -306,13 +316,45 @@ async function mountedAndMissing(
   });
 }
 
+/** Add-ons that crash or cannot be pulled. */
+async function lookAtPods(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
+  const pods = await list(subject, Pods, { namespace: 'kube-system', signal });
+  const seen = pods.flatMap(troubleOf);
+  return seen.length > 0 ? seen : [fine(`${pods.length} in kube-system, all Ready`)];
+}
+
+const kubeletDirectories = { k0s: '/var/lib/k0s/kubelet', others: '/var/lib/kubelet' } as const;
+
+/** A driver that mounts volumes where the kubelet of its node does not look. */
+async function wrongDirectories(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
+  const nodes = await list(subject, Nodes, { signal });
+  const [first] = nodes;
+  if (!first) return [];
+  const isK0s = /k0s/.test(first.status?.nodeInfo?.kubeletVersion ?? '');
+  const [right, wrong] = isK0s
+    ? [kubeletDirectories.k0s, kubeletDirectories.others]
+    : [kubeletDirectories.others, kubeletDirectories.k0s];
+  return (await list(subject, DaemonSets, { signal }))
+    .filter((set) => /csi/.test(nameOf(set)))
+    .filter((set) => {
+      const paths = (set.spec?.template?.spec?.volumes ?? []).map(({ hostPath }) => hostPath?.path ?? '');
+      return paths.some((path) => path === wrong || path.startsWith(`${wrong}/`));
+    })
+    .map((set) =>
+      failed(
+        `DaemonSet ${set.metadata.namespace}/${nameOf(set)} mounts volumes below ${wrong}, kubelets here look below ${right}`,
+        `set csi.plugin.nodePlugin.kubeletDir of the chart to ${right}`,
+      ),
+    );
+}
+
 async function lookAtStorage(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
   const [classes, drivers, claims] = await Promise.all([
     list(subject, StorageClasses, { signal }),
     list(subject, CsiDrivers, { signal }),
     list(subject, PersistentVolumeClaims, { signal }),
   ]);
-  const seen: Seen[] = [];
+  const seen: Seen[] = await wrongDirectories(subject, signal);
   const usual = classes.filter(({ metadata }) => metadata.annotations?.[defaultClass] === 'true');
   if (usual.length > 1)
     seen.push(

@@ -1,5 +1,11 @@
 import type { IdentityReference, OpenStackClusterIdentity } from '../../../api/index.ts';
-import { Namespaces, OpenStackClusterIdentities, type Secret, Secrets } from '../../../api/index.ts';
+import {
+  begunUntilAnnotation,
+  Namespaces,
+  OpenStackClusterIdentities,
+  type Secret,
+  Secrets,
+} from '../../../api/index.ts';
 import {
   type Client,
   createInformer,
@@ -38,6 +44,8 @@ const maxRemembered = 1_000;
 /** Finds the Secret an identityRef leads to, and tells when it changes. */
 export interface Credentials {
   read(identity: IdentityReference, namespace: string, options: CredentialOptions): Promise<CredentialText>;
+  /** until when objects that use a shared identity may have been begun by upstream's provider; undefined for one of a namespace */
+  begunUntil(identity: IdentityReference, signal: AbortSignal | undefined): Promise<number | undefined>;
   /** calls with the index values of identities whose credentials changed; returns what ends that */
   onChange(listener: (identity: string) => void): () => void;
   run(signal: AbortSignal): Promise<void>;
@@ -119,6 +127,12 @@ export function createCredentials(options: {
       if (secret) remember(key, secret);
       return credentialText(key, secret ?? (leaving ? used.get(placeOf(key)) : undefined));
     },
+    async begunUntil({ type, name }, signal) {
+      if (type !== 'ClusterIdentity') return undefined;
+      const until = (await find(identities, { name }, signal))?.metadata.annotations?.[begunUntilAnnotation];
+      const time = Date.parse(until ?? '');
+      return Number.isNaN(time) ? Number.NEGATIVE_INFINITY : time;
+    },
     onChange(listener) {
       const ofSecret = (secret: Secret): void => {
         const { namespace = '', name = '' } = secret.metadata;
@@ -144,7 +158,11 @@ export function createCredentials(options: {
             if (!initial) ofIdentity(identity);
           },
           onUpdate: (identity, old) => {
-            if (identity.metadata.generation !== old.metadata.generation) ofIdentity(identity);
+            const { generation, annotations } = identity.metadata;
+            const isSame =
+              generation === old.metadata.generation &&
+              annotations?.[begunUntilAnnotation] === old.metadata.annotations?.[begunUntilAnnotation];
+            if (!isSame) ofIdentity(identity);
           },
         }),
         namespaces.addHandler({

@@ -77,6 +77,18 @@ const symptoms: readonly Symptom[] = [
     cure: 'check the control plane endpoint; delete the Machine, so that its replacement learns the new authority',
   },
   {
+    reason: 'ControlPlaneNotStarted',
+    line: /(?:kube-apiserver|kube-controller-manager|kube-scheduler|etcd): .*(?:unknown flag|invalid argument|no such file)/,
+    cause: 'a part of the control plane does not start',
+    cure: 'correct its extraArgs, extraVolumes and files in the clusterConfiguration',
+  },
+  {
+    reason: 'ControlPlaneNotStarted',
+    line: /error execution phase wait-control-plane|\[control-plane-check\] \S+ is not healthy|control plane failed:/,
+    cause: 'a part of the control plane does not start',
+    cure: 'check the images, extraArgs and extraVolumes of the control plane; crictl logs on the machine says more',
+  },
+  {
     reason: 'EndpointUnreachable',
     line: /(?:dial tcp \S+: (?:i\/o timeout|connect: (?:connection refused|no route to host|connection timed out|network is unreachable))|Client\.Timeout exceeded|context deadline exceeded|Connection timed out|no route to host|couldn't validate the identity of the API Server)/,
     cause: 'the machine does not reach the API of the cluster',

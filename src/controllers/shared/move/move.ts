@@ -132,7 +132,7 @@ async function refuse(options: MoveOptions, inventory: Inventory, record: MoveRe
     });
   }
   const judged = isForDeletion ? [] : objects.map(({ object }) => object);
-  const against = refusals(judged, hostedPlanes, { goesOn: record !== undefined });
+  const against = refusals(judged, hostedPlanes, { continues: record !== undefined });
   for (const name of used.identities) {
     if (await exists(target, OpenStackClusterIdentities as Resource<KubeObject>, { name }, signal)) continue;
     against.push(`OpenStackClusterIdentity ${name} is not in the target: create it there first`);

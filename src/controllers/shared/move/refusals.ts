@@ -25,14 +25,14 @@ interface Observed {
 export function refusals(
   objects: readonly KubeObject[],
   hostedPlanes: readonly KubeObject[],
-  { goesOn }: { goesOn: boolean },
+  { continues }: { continues: boolean },
 ): string[] {
   return [
     ...hostedPlanes.map(
       (plane) =>
         `${titleOf(plane)} runs as Pods of the management cluster, and the volumes of its etcd cannot follow: back it up, and restore it into a new plane in the target`,
     ),
-    ...objects.flatMap((object) => [...(goesOn ? [] : passing(object)), ...lasting(object)]),
+    ...objects.flatMap((object) => [...(continues ? [] : passing(object)), ...lasting(object)]),
   ];
 }
 
