@@ -15,7 +15,7 @@ interface Rule {
 /** The first that fits. Messages mostly name the cure themselves; these say where to begin. */
 const rules: readonly Rule[] = [
   {
-    when: /quota|Exceeded\b/i,
+    when: /[Qq]uota|LimitExceeded/,
     next: 'free some of it or ask the operator of the cloud for more; capstan doctor shows what is left',
   },
   {
@@ -41,6 +41,14 @@ const rules: readonly Rule[] = [
   {
     when: /polic(?:y|ies)\b|disallowed|not authorized|forbidden/i,
     next: 'give the user of the credentials a role that may do it, such as member (for load balancers load-balancer_member), or let the operator of the cloud do it',
+  },
+  {
+    when: /toomanyrequests|rate limit\b|\b429 Too Many|ErrImagePull|ImagePullBackOff|InvalidImageName|invalid image name/i,
+    next: 'correct the name of the image (one tag), or take it from another registry, such as ghcr.io; or give imagePullSecrets',
+  },
+  {
+    when: /\bGateway \S+ does not exist/,
+    next: 'create the Gateway, or name another one in spec.gateway of the control plane',
   },
   {
     when: /AuthenticationFailed|identityRef|clouds\.yaml|credentials|\b401\b/i,
@@ -73,6 +81,10 @@ const rules: readonly Rule[] = [
   {
     when: /^(?:ImageWithoutKubernetes|WrongKubernetesVersion)$|image of the machine brings another version/,
     next: 'name an image of the right version: capstan get images shows what is on them, capstan create image uploads one',
+  },
+  {
+    when: /^ReleaseNotFound$/,
+    next: 'correct version of the control plane or MachineDeployment: it must be a release that exists, such as v1.34.2+rke2r1',
   },
   {
     when: /^InstanceGone$/,
@@ -127,10 +139,6 @@ const rules: readonly Rule[] = [
   {
     when: /StorageClass|PersistentVolumeClaim|unbound/i,
     next: 'give the management cluster a default StorageClass: kubectl get storageclass',
-  },
-  {
-    when: /toomanyrequests|rate limit|\b429 Too Many|ErrImagePull|ImagePullBackOff|InvalidImageName|invalid image name/i,
-    next: 'take the image from another registry, such as ghcr.io, with one tag; or give imagePullSecrets',
   },
   {
     when: /load ?balancer|Octavia/i,
