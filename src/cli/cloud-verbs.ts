@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { must } from '../machinery/index.ts';
-import { outputFlag, type Runs, withConnectionFlags } from './verbs.ts';
+import { outputFlag, type Runs, withConnectionFlags, withFileFlags } from './verbs.ts';
 
 /** Verbs that answer what people ask of clusters and clouds. */
 export function addCloudVerbs(program: Command, runs: Runs): void {
@@ -32,6 +32,34 @@ Examples:
 `,
     )
     .action(runs(async (options, context) => (await import('./commands/audit.ts')).audit(options, context)));
+
+  withConnectionFlags(
+    withFileFlags(
+      program
+        .command('plan')
+        .description(
+          'show what applying files would make, change, replace and delete in OpenStack, before anything is touched',
+        ),
+    ),
+  )
+    .option('--cloud <name>', 'a cloud of clouds.yaml (default: those the objects name)')
+    .option('--no-management-api', 'ask no management API: plan as if nothing of it were there yet')
+    .option('--prices <file>', 'a price table (default: the figures of the guide for OVH)')
+    .addOption(outputFlag(['text', 'json', 'yaml']).default('text'))
+    .addHelpText(
+      'after',
+      `
+Nothing is changed: clouds are only read, the management API is asked by dry run. Where there is none, defaults are this program's
+and credentials come from the Secret in the file or from --cloud. The exit code is 2 when it cannot work: something named does not
+exist, would be refused, or does not fit into the quota.
+
+Examples:
+  capstan plan -f cluster.yaml
+  capstan plan -f cluster.yaml --cloud mycloud --no-management-api
+  kubectl get openstackcluster,kubeadmcontrolplane,machinedeployment -o yaml | capstan plan -f - -o json
+`,
+    )
+    .action(runs(async (options, context) => (await import('./commands/plan.ts')).plan(options, context)));
 
   withConnectionFlags(
     program

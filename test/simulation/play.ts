@@ -35,6 +35,7 @@ import {
 } from './cluster-manifests.ts';
 import { checkForeign, checkInvariants, checkNothingLeft, foreignThings, InvariantViolation } from './invariants.ts';
 import { beginWithMistake } from './mistakes.ts';
+import { planAndChange, planAndCreate } from './planned.ts';
 import { checkQuiet } from './quiet.ts';
 import { lackOfSets } from './resource-sets.ts';
 import { beginning, createSystem, type System } from './system.ts';
@@ -53,6 +54,8 @@ const hour = 3_600_000;
 const livesPerLargeOne = 10;
 /** A whole look at the cloud costs more than most events do. */
 const eventsBetweenChecks = 40;
+/** Lives whose first clusters are left in peace until they are there as planned. */
+const plannedFromTheBeginning = 0.3;
 
 const condition = (object: KubeObject, type: string): string | undefined =>
   (object as { status?: { conditions?: { type: string; status: string }[] } }).status?.conditions?.find(
@@ -152,26 +155,57 @@ async function untilGone(story: Story): Promise<void> {
   tell(story, 'everything is gone');
 }
 
+export interface PlayOptions {
+  readonly onTell?: ((line: string) => void) | undefined;
+  /** controllers reach the management API by HTTP; default: in some lives */
+  readonly overHttp?: boolean;
+}
+
+/** In one of so many lives the management API is reached by HTTP, unless all of them shall. */
+const livesPerHttpOne = 4;
+export const isOverHttp = (seed: number, { overHttp = false }: PlayOptions): boolean =>
+  overHttp || seed % livesPerHttpOne === livesPerHttpOne - 1;
+
 /** The life of an installation that follows from a seed. */
-export async function play(seed: number, onTell?: (line: string) => void, style: Style = plainStyle): Promise<Outcome> {
+export async function play(seed: number, options: PlayOptions = {}, style: Style = plainStyle): Promise<Outcome> {
   let events = 0;
   const system = await createSystem({
     seed,
+    overHttp: isOverHttp(seed, options),
     watch: async (watched) => {
       if (++events % eventsBetweenChecks === 0) await checkInvariants(watched);
     },
   });
-  const story: Story = { system, random: seededRandom(seed * 7 + 5), specs: [], log: [], onTell, style };
+  const story: Story = {
+    system,
+    random: seededRandom(seed * 7 + 5),
+    specs: [],
+    log: [],
+    onTell: options.onTell,
+    style,
+  };
   const { random } = story;
+  /** of its own: what is planned changes nothing else of the story */
+  const planning = seededRandom(seed * 13 + 3);
   let problem: string | undefined;
   try {
     const before = foreignThings(system);
     const isLarge = seed % livesPerLargeOne === 0;
     const amount = isLarge && random.next() < 0.4 ? 2 : 1;
     const { distribution } = style;
-    for (let index = 0; index < amount; index++) {
-      await applySpec(story, { ...drawSpec(random, index, isLarge), ...(distribution && { distribution }) });
-    }
+    const wanted = Array.from({ length: amount }, (_, index) => ({
+      ...drawSpec(random, index, isLarge),
+      ...(distribution && { distribution }),
+    }));
+    const create = async (): Promise<void> => {
+      for (const desired of wanted) await applySpec(story, desired);
+    };
+    if (planning.next() < plannedFromTheBeginning && style.isPlanned !== false) {
+      await planAndCreate(story, wanted, async () => {
+        await create();
+        await untilAsDesired(story);
+      });
+    } else await create();
     const mayErr = style === plainStyle;
     const mistaken =
       random.next() < 0.15 && mayErr ? await beginWithMistake(story, drawSpec(random, 9, false)) : undefined;
@@ -190,6 +224,10 @@ export async function play(seed: number, onTell?: (line: string) => void, style:
     await untilAsDesired(story);
     await checkInvariants(system);
     checkForeign(system, before);
+    if (style.isPlanned !== false) {
+      await planAndChange(story, planning, () => untilAsDesired(story));
+      await checkInvariants(system);
+    }
     if (random.next() < (isLarge ? 0.5 : 0.2)) await checkQuiet(system);
     if (random.next() < 0.5) injectCloudFaults(story);
     for (const desired of [...story.specs]) await deleteCluster(story, desired);
@@ -214,12 +252,11 @@ export async function play(seed: number, onTell?: (line: string) => void, style:
 }
 
 /** The same with clusters made from a class. */
-export const playTopology = (seed: number, onTell?: (line: string) => void): Promise<Outcome> =>
-  play(seed, onTell, topologyStyle);
+export const playTopology = (seed: number, options?: PlayOptions): Promise<Outcome> =>
+  play(seed, options, topologyStyle);
 
 /** The same with control planes and machines of rke2. */
-export const playRke2 = (seed: number, onTell?: (line: string) => void): Promise<Outcome> =>
-  play(seed, onTell, rke2Style);
+export const playRke2 = (seed: number, options?: PlayOptions): Promise<Outcome> => play(seed, options, rke2Style);
 
 /** What the objects say of themselves, for whoever reads a failure. */
 async function situation({ client, entries, admin }: System): Promise<string> {
