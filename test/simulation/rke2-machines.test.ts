@@ -50,12 +50,22 @@ const cases: readonly Case[] = [
   { what: 'private registries with their credentials', plane: registries('registry') },
   {
     what: 'Ignition',
-    plane: { agentConfig: { format: 'ignition', kubelet: { extraArgs: ['provider-id=openstack:///$INSTANCE_ID'] } } },
+    // nobody fills in templates there: the machine asks for its own id
+    plane: {
+      agentConfig: { format: 'ignition', kubelet: { extraArgs: ['provider-id=openstack:///INSTANCE'] } },
+      preRKE2Commands: [
+        `sed -i "s/INSTANCE/$(curl -s http://169.254.169.254/openstack/latest/meta_data.json | sed 's/.*"uuid": *"\\([^"]*\\)".*/\\1/')/" /etc/rancher/rke2/config.yaml`,
+      ],
+    },
     machine: flatcar,
   },
   {
     what: 'artifacts on the machine',
-    plane: { ...agentConfig({ airGapped: true, airGappedChecksum: checksum }), files: [sums], preRKE2Commands: artifacts },
+    plane: {
+      ...agentConfig({ airGapped: true, airGappedChecksum: checksum }),
+      files: [sums],
+      preRKE2Commands: artifacts,
+    },
   },
   {
     what: 'artifacts that are not those that were meant',

@@ -12,6 +12,8 @@ interface Rule {
   readonly next: string | ((found: Found) => string);
 }
 
+const missingTemplate = /(?<![A-Za-z0-9])([A-Z][A-Za-z0-9]{1,60}Template)\b.{0,80}does not exist/;
+
 /** The first that fits. Messages mostly name the cure themselves; these say where to begin. */
 const rules: readonly Rule[] = [
   {
@@ -55,7 +57,7 @@ const rules: readonly Rule[] = [
     next: 'put credentials that work into the Secret that identityRef names; capstan doctor --cloud NAME tries them',
   },
   {
-    when: /\b\d+ [a-z ]+ (?:are named|match|have the name)|[Aa]mbiguous/,
+    when: /(?<!\d)\d{1,9} [a-z ]{1,40}(?:are named|match|have the name)|[Aa]mbiguous/,
     next: 'name one by its id, or narrow the filter with tags',
   },
   {
@@ -114,9 +116,9 @@ const rules: readonly Rule[] = [
     next: 'correct extraArgs, extraVolumes and files of the clusterConfiguration: machines are made anew from it',
   },
   {
-    when: /\b([A-Z][A-Za-z0-9]+Template)\b.*does not exist/,
+    when: missingTemplate,
     next: ({ message }) => {
-      const [, kind = 'the template'] = /\b([A-Z][A-Za-z0-9]+Template)\b.*does not exist/.exec(message) ?? [];
+      const [, kind = 'the template'] = missingTemplate.exec(message) ?? [];
       return `create ${kind}, or correct the reference to it`;
     },
   },

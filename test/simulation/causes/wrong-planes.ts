@@ -6,8 +6,8 @@ import {
   StorageClasses,
 } from '../../../src/api/index.ts';
 import type { KubeObject } from '../../../src/machinery/index.ts';
-import { by, type System } from '../system.ts';
 import type { HostedKind } from '../hosted-manifests.ts';
+import { by, type System } from '../system.ts';
 import { type CausedFault, wrongSpec } from './fault.ts';
 
 /** What goes wrong with a control plane in Pods. */
@@ -17,8 +17,7 @@ export interface PlaneFault extends Omit<CausedFault, 'cluster' | 'strike'> {
 
 const inPlane = /^(?:K0smotron|Kamaji|Hosted)ControlPlane\/\*$/;
 const imageCure = /another registry/;
-const etcdImage = (image: string) =>
-  wrongSpec(K0smotronControlPlanes, { storage: { etcd: { image } } });
+const etcdImage = (image: string) => wrongSpec(K0smotronControlPlanes, { storage: { etcd: { image } } });
 
 let classes: readonly KubeObject[] = [];
 
@@ -72,7 +71,9 @@ export const wrongPlanes: readonly PlaneFault[] = [
   {
     what: 'the image of the workers does not exist',
     kind: 'kamaji',
-    manifests: wrongSpec(OpenStackMachineTemplates, { template: { spec: { image: { filter: { name: 'no-worker' } } } } }),
+    manifests: wrongSpec(OpenStackMachineTemplates, {
+      template: { spec: { image: { filter: { name: 'no-worker' } } } },
+    }),
     says: { object: /^OpenStackMachine\/\*-md-0/, message: /no-worker/, next: /correct the name/ },
   },
 ];

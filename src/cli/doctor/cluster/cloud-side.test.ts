@@ -4,7 +4,7 @@ import type { Client } from '../../../client/index.ts';
 import { seededRandom, systemClock } from '../../../machinery/index.ts';
 import { cloudFromText, connect, type OpenStack } from '../../../openstack/index.ts';
 import { createCloud, defaultWorld, renderCloudsYaml, type SimulatedCloud } from '../../../simulator/index.ts';
-import { hasFailed, type Finding } from '../findings.ts';
+import { type Finding, hasFailed } from '../findings.ts';
 import { cloudSideChecks } from './cloud-side.ts';
 import { runChecks } from './run-checks.ts';
 import type { ClusterInCloud } from './subject.ts';
@@ -90,9 +90,9 @@ describe('what a cluster has in its cloud', () => {
         apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
         kind: 'OpenStackServer',
         metadata: { name: 'red-cp-0', namespace: 'default' },
-        spec: { ports: [{}], flavorID: flavor?.id },
+        spec: { ports: [{}], flavorID: flavor?.id ?? '' } as OpenStackServer['spec'],
         status: { ready: true, instanceID: server.id },
-      } as unknown as OpenStackServer,
+      },
     ];
     const cluster = {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
@@ -176,7 +176,9 @@ describe('what a cluster has in its cloud', () => {
 
   it('has a load balancer that works', async () => {
     cloud.operator.breakLoadBalancer(ids.balancer);
-    expect(await said('load balancer')).toMatch(new RegExp(`api \\(${ids.balancer}\\) is ERROR, .*; openstack loadbalancer failover`));
+    expect(await said('load balancer')).toMatch(
+      new RegExp(`api \\(${ids.balancer}\\) is ERROR, .*; openstack loadbalancer failover`),
+    );
   });
 });
 

@@ -113,6 +113,12 @@ const symptoms: readonly Symptom[] = [
     cure: 'read the console of the server: openstack console log show',
   },
   {
+    reason: 'DistributionFailed',
+    line: /\brke2(?:\[\d+\])?: .{0,100}\blevel=fatal\b/,
+    cause: 'rke2 does not start',
+    cure: 'correct serverConfig, agentConfig and privateRegistriesConfig',
+  },
+  {
     reason: 'CommandFailed',
     line: /(?:Failed running \S+runcmd|Failed to run module scripts|cc_scripts_user\.py\[WARNING\]|Failed to start Execute cloud user\/final scripts)/,
     cause: 'a command of the user data failed',
