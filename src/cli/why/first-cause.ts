@@ -38,6 +38,7 @@ const summaries = new Set([
   'InfrastructureReady',
   'BootstrapConfigReady',
   'RemoteConnectionProbe',
+  'ControlPlaneUpToDate',
 ]);
 /** Conditions that tell of work under way, not of what holds it up. */
 const progress = new Set([
@@ -56,7 +57,7 @@ const held = /^WaitingFor(?:PreDrain|PreTerminate)Hook$/;
 const blocked = /is blocked because/;
 /** What waits for somebody else: the somebody is looked at first. */
 const waiting =
-  /^(?:\* )?(?:Waiting for|.*: Waiting for|Remote connection not established|Control plane not yet initialized)| waits for /;
+  /^(?:\* )?(?:.*: )?(?:[Ww]aiting for|Remote connection not established|Control plane not yet initialized)| waits for /;
 
 /** Why a cluster does not get further; undefined: nothing holds it up. */
 export function causeOfCluster(found: ClusterObjects): Cause | undefined {
@@ -93,9 +94,11 @@ interface Candidate {
 
 /** Whoever does not only wait for others comes first, and whoever does not only sum up. */
 function firstOf(candidates: readonly Candidate[]): Cause | undefined {
-  const isSummary = ({ condition }: Candidate): boolean => summaries.has(condition.type);
+  // a connection that is down follows from what took the machines behind it
+  const isSummary = ({ condition }: Candidate): boolean =>
+    summaries.has(condition.type) || condition.reason === 'ConnectionDown';
   const isWaiting = ({ condition }: Candidate): boolean =>
-    waiting.test(condition.message ?? '') && !held.test(condition.reason ?? '');
+    isWaitingText(condition.message ?? '') && !held.test(condition.reason ?? '');
   const says = ({ condition }: Candidate): boolean => (condition.message ?? '') !== '';
   const best =
     candidates.find((one) => !isSummary(one) && !isWaiting(one)) ??
@@ -113,6 +116,12 @@ function firstOf(candidates: readonly Candidate[]): Cause | undefined {
     next: nextAction({ kind: object.kind, name: object.metadata.name ?? '', reason, message }),
     ...(condition.lastTransitionTime !== undefined && { since: condition.lastTransitionTime }),
   };
+}
+
+/** Every line that is no heading waits for somebody. */
+function isWaitingText(message: string): boolean {
+  const said = lines(message).filter((line) => !line.endsWith(':'));
+  return said.length > 0 && said.every((line) => waiting.test(line));
 }
 
 const lines = (text: string): string[] =>

@@ -12,10 +12,12 @@ interface Rule {
   readonly next: string | ((found: Found) => string);
 }
 
+const missingTemplate = /(?<![A-Za-z0-9])([A-Z][A-Za-z0-9]{1,60}Template)\b.{0,80}does not exist/;
+
 /** The first that fits. Messages mostly name the cure themselves; these say where to begin. */
 const rules: readonly Rule[] = [
   {
-    when: /quota|Exceeded\b/i,
+    when: /[Qq]uota|LimitExceeded/,
     next: 'free some of it or ask the operator of the cloud for more; capstan doctor shows what is left',
   },
   {
@@ -43,11 +45,19 @@ const rules: readonly Rule[] = [
     next: 'give the user of the credentials a role that may do it, such as member (for load balancers load-balancer_member), or let the operator of the cloud do it',
   },
   {
+    when: /toomanyrequests|rate limit\b|\b429 Too Many|ErrImagePull|ImagePullBackOff|InvalidImageName|invalid image name/i,
+    next: 'correct the name of the image (one tag), or take it from another registry, such as ghcr.io; or give imagePullSecrets',
+  },
+  {
+    when: /\bGateway \S+ does not exist/,
+    next: 'create the Gateway, or name another one in spec.gateway of the control plane',
+  },
+  {
     when: /AuthenticationFailed|identityRef|clouds\.yaml|credentials|\b401\b/i,
     next: 'put credentials that work into the Secret that identityRef names; capstan doctor --cloud NAME tries them',
   },
   {
-    when: /\b\d+ [a-z ]+ (?:are named|match|have the name)|[Aa]mbiguous/,
+    when: /(?<!\d)\d{1,9} [a-z ]{1,40}(?:are named|match|have the name)|[Aa]mbiguous/,
     next: 'name one by its id, or narrow the filter with tags',
   },
   {
@@ -73,6 +83,10 @@ const rules: readonly Rule[] = [
   {
     when: /^(?:ImageWithoutKubernetes|WrongKubernetesVersion)$|image of the machine brings another version/,
     next: 'name an image of the right version: capstan get images shows what is on them, capstan create image uploads one',
+  },
+  {
+    when: /^ReleaseNotFound$/,
+    next: 'correct version of the control plane or MachineDeployment: it must be a release that exists, such as v1.34.2+rke2r1',
   },
   {
     when: /^InstanceGone$/,
@@ -102,9 +116,9 @@ const rules: readonly Rule[] = [
     next: 'correct extraArgs, extraVolumes and files of the clusterConfiguration: machines are made anew from it',
   },
   {
-    when: /\b([A-Z][A-Za-z0-9]+Template)\b.*does not exist/,
+    when: missingTemplate,
     next: ({ message }) => {
-      const [, kind = 'the template'] = /\b([A-Z][A-Za-z0-9]+Template)\b.*does not exist/.exec(message) ?? [];
+      const [, kind = 'the template'] = missingTemplate.exec(message) ?? [];
       return `create ${kind}, or correct the reference to it`;
     },
   },
@@ -127,10 +141,6 @@ const rules: readonly Rule[] = [
   {
     when: /StorageClass|PersistentVolumeClaim|unbound/i,
     next: 'give the management cluster a default StorageClass: kubectl get storageclass',
-  },
-  {
-    when: /toomanyrequests|rate limit|\b429 Too Many|ErrImagePull|ImagePullBackOff|InvalidImageName|invalid image name/i,
-    next: 'take the image from another registry, such as ghcr.io, with one tag; or give imagePullSecrets',
   },
   {
     when: /load ?balancer|Octavia/i,

@@ -7,8 +7,8 @@ import { type Cause, causeOfCluster } from '../../../src/cli/why/first-cause.ts'
 import type { Client } from '../../../src/client/index.ts';
 import { connectInProcess } from '../../../src/simulator/index.ts';
 import { type ClusterSpec, type Manifest, manifestsOf, namespace } from '../cluster-manifests.ts';
-import { by, type System } from '../system.ts';
 import { hostedManifests } from '../hosted-manifests.ts';
+import { by, type System } from '../system.ts';
 import { type CausedFault, disagreements } from './fault.ts';
 import type { PlaneFault } from './wrong-planes.ts';
 
@@ -100,7 +100,15 @@ export async function befallPlane(system: System, fault: PlaneFault, index: numb
   const name = `p${index}x`;
   const { kind } = fault;
   const version = 'v1.33.6';
-  const whole = hostedManifests({ name, kind, replicas: 1, workers: 1, version, workerVersion: version, deletesVolumes: true });
+  const whole = hostedManifests({
+    name,
+    kind,
+    replicas: 1,
+    workers: 1,
+    version,
+    workerVersion: version,
+    deletesVolumes: true,
+  });
   await fault.before?.(system, name);
   for (const { resource, object } of fault.manifests?.(whole, name) ?? whole) {
     await system.client.create(resource, object, by);

@@ -208,7 +208,8 @@ export const wrongClouds: readonly CausedFault[] = [
     what: 'load balancers go to ERROR',
     cluster: { endpoint: 'load-balancer' },
     ...rule({ operation: 'loadbalancer.create' }, { kind: 'error' }),
-    says: { object: inOpenStackCluster, message: /ERROR/, next: /openstack loadbalancer/ },
+    // it is replaced each time: now and then the next one is on its way
+    says: { object: inOpenStackCluster, message: /is PENDING_CREATE|came up in ERROR/, next: /openstack loadbalancer/ },
   },
   {
     what: 'octavia is away',

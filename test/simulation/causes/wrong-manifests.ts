@@ -278,8 +278,12 @@ export const wrongManifests: readonly CausedFault[] = [
   {
     what: 'there is no such version of rke2',
     cluster: { distribution: 'rke2' },
-    manifests: wrongSpec(RKE2ControlPlanes, { version: 'v1.33.99+rke2r1' }),
-    says: { object: inMachine, message: /v1\.33\.99/, next: /version/ },
+    manifests: wrongSpec(RKE2ControlPlanes, { version: 'v1.39.0+rke2r1' }),
+    says: {
+      object: inMachine,
+      message: /release of Kubernetes cannot be had.*v1\.39\.0\+rke2r1/,
+      next: /correct version/,
+    },
   },
   {
     what: 'the class of the topology does not exist',

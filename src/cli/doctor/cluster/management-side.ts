@@ -95,11 +95,7 @@ async function lookAtControlPlane(subject: ManagedCluster, signal: AbortSignal):
   ];
 }
 
-const hostedKinds: ReadonlySet<string> = new Set([
-  'K0smotronControlPlane',
-  'KamajiControlPlane',
-  'HostedControlPlane',
-]);
+const hostedKinds: ReadonlySet<string> = new Set(['K0smotronControlPlane', 'KamajiControlPlane', 'HostedControlPlane']);
 
 function planeOf({ found }: ManagedCluster): AnyObject | undefined {
   const kind = textAt(found.cluster, 'spec', 'controlPlaneRef', 'kind');

@@ -51,7 +51,14 @@ const pod = (status: object, image = container.image): Made => [
 const waiting = (reason: string, message: string): object => ({
   phase: 'Pending',
   containerStatuses: [
-    { name: 'etcd', image: container.image, imageID: '', ready: false, restartCount: 0, state: { waiting: { reason, message } } },
+    {
+      name: 'etcd',
+      image: container.image,
+      imageID: '',
+      ready: false,
+      restartCount: 0,
+      state: { waiting: { reason, message } },
+    },
   ],
 });
 const unscheduled = (message: string): object => ({
@@ -153,7 +160,9 @@ const troubles: readonly Trouble[] = [
   },
   {
     advice: '001, control plane Pods not starting: check the provider is running',
-    management: [[HostedControlPlanes, { metadata: { name: 'red', namespace: 'default' }, spec: { version: 'v1.33.6' } }]],
+    management: [
+      [HostedControlPlanes, { metadata: { name: 'red', namespace: 'default' }, spec: { version: 'v1.33.6' } }],
+    ],
     check: 'control plane',
     detail: /HostedControlPlane red has no Pods, and nobody says why/,
     cure: /its controller does not run/,
@@ -191,7 +200,9 @@ const troubles: readonly Trouble[] = [
           metadata: { name: 'red', namespace: 'default' },
           spec: {
             clusterName: 'red',
-            bindings: [{ clusterResourceSetName: 'cni', resources: [{ kind: 'ConfigMap', name: 'cilium', applied: false }] }],
+            bindings: [
+              { clusterResourceSetName: 'cni', resources: [{ kind: 'ConfigMap', name: 'cilium', applied: false }] },
+            ],
           },
         },
       ],
@@ -218,7 +229,9 @@ const troubles: readonly Trouble[] = [
   },
   {
     advice: '003, Nodes NotReady without a network plugin',
-    workload: [node('n', { message: 'container runtime network not ready: NetworkPluginNotReady cni plugin not initialized' })],
+    workload: [
+      node('n', { message: 'container runtime network not ready: NetworkPluginNotReady cni plugin not initialized' }),
+    ],
     check: 'network plugin',
     detail: /there is none, and 1 Nodes wait for it/,
     cure: /Cilium or flannel/,
@@ -247,7 +260,10 @@ const troubles: readonly Trouble[] = [
   },
   {
     advice: '000, verify storage: a default StorageClass in the workload cluster',
-    workload: [[StorageClasses, { metadata: { name: 'cinder' }, provisioner: 'cinder.csi.openstack.org' }], claim('default')],
+    workload: [
+      [StorageClasses, { metadata: { name: 'cinder' }, provisioner: 'cinder.csi.openstack.org' }],
+      claim('default'),
+    ],
     check: 'storage',
     detail: /PersistentVolumeClaim default\/etcd-data-red-0 is Pending: there is no default StorageClass/,
     cure: /CSI driver must run/,
@@ -288,7 +304,10 @@ describe('the troubleshooting parts of the guides', () => {
   it('leave a cluster alone that is well', async () => {
     await make(management.connection.client, [
       pod({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }),
-      [K0smotronControlPlanes, { metadata: { name: 'other', namespace: 'default' }, spec: { version: 'v1.33.6+k0s.0' } }],
+      [
+        K0smotronControlPlanes,
+        { metadata: { name: 'other', namespace: 'default' }, spec: { version: 'v1.33.6+k0s.0' } },
+      ],
     ]);
     await make(workload.connection.client, [node('n')]);
     const bad = (await examine()).filter(({ status, check }) => status === 'failed' && check !== 'cluster');
@@ -311,9 +330,7 @@ describe('the troubleshooting parts of the guides', () => {
 
 async function make(client: Client, objects: readonly Made[]): Promise<void> {
   for (const name of ['default', 'kube-system']) {
-    await client
-      .create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, by)
-      .catch(() => {});
+    await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, by).catch(() => {});
   }
   for (const [resource, object] of objects) {
     const apiVersion = resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
@@ -321,7 +338,10 @@ async function make(client: Client, objects: readonly Made[]): Promise<void> {
     const made = await client.create(resource, whole, by);
     const { status } = object as { status?: object };
     if (status === undefined) continue;
-    const key = { name: made.metadata.name ?? '', ...(resource.namespaced && { namespace: made.metadata.namespace ?? '' }) };
+    const key = {
+      name: made.metadata.name ?? '',
+      ...(resource.namespaced && { namespace: made.metadata.namespace ?? '' }),
+    };
     await client.patch(resource, key, 'merge', { status } as never, { ...by, subresource: 'status' });
   }
 }

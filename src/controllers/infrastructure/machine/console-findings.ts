@@ -47,6 +47,12 @@ const symptoms: readonly Symptom[] = [
     cure: 'check that the network has a router to the outside and name servers (dnsNameservers)',
   },
   {
+    reason: 'ReleaseNotFound',
+    line: /\[ERROR\]\s+(?:failed to download|\S+ artifacts were not found)|download failed|curl: \(22\)/i,
+    cause: 'the release of Kubernetes cannot be had',
+    cure: 'correct the version of the machine, or the way to where its release is',
+  },
+  {
     reason: 'ImageWithoutKubernetes',
     line: /(?:kubeadm|kubelet|k0s|rke2|containerd): (?:command )?not found|Unit kubelet\.service (?:not found|could not be found)/,
     cause: 'the image has no Kubernetes on it',
@@ -105,6 +111,12 @@ const symptoms: readonly Symptom[] = [
     line: /error execution phase [a-z0-9/-]+:/,
     cause: 'kubeadm failed',
     cure: 'read the console of the server: openstack console log show',
+  },
+  {
+    reason: 'DistributionFailed',
+    line: /\brke2(?:\[\d+\])?: .{0,100}\blevel=fatal\b/,
+    cause: 'rke2 does not start',
+    cure: 'correct serverConfig, agentConfig and privateRegistriesConfig',
   },
   {
     reason: 'CommandFailed',
