@@ -9,6 +9,7 @@ import {
   type ExternalSource,
   watchMapped,
 } from '../../../runtime/index.ts';
+import { readSecret } from '../../shared/index.ts';
 import { parentAnnotation } from '../self/names.ts';
 import { isInside } from '../self/stage.ts';
 import { Agent, type AgentOptions } from './agent.ts';
@@ -59,8 +60,9 @@ export function parentLink(cache: CacheReader, options: Omit<AgentOptions, 'onCh
           },
         },
       ],
-      async reconcile({ signal }, key: ObjectKey) {
-        const config = configOf(cache.lister(Secrets).get(key));
+      async reconcile(context, key: ObjectKey) {
+        const { signal } = context;
+        const config = configOf(await readSecret(context, key));
         if (config === undefined) {
           agent.stop();
           return done();

@@ -127,14 +127,17 @@ export class Agent {
       const clock = handshakeProblem(error, config.authority, this.#options.clock);
       const isClockOff = clock !== undefined || error instanceof ClockOffError;
       const why = clock === undefined ? errorMessage(error) : `${errorMessage(error)}; ${clock}`;
-      this.#say({
+      const verdict: Verdict = {
         status: 'False',
         reason: isRefused ? 'Refused' : isClockOff ? 'ClockOff' : 'NotReached',
         message: isRefused ? why : `the parent at ${host}:${agentPort} is not reached: ${why}${this.#heard()}`,
-      });
-      if (isRefused) return { againMs: refusedPauseMs };
-      const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#failures - 1, 10));
-      return { againMs: pause * (0.5 + this.#options.random.next() / 2) };
+      };
+      const usual = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#failures - 1, 10));
+      const againMs = isRefused ? refusedPauseMs : usual * (0.5 + this.#options.random.next() / 2);
+      // whoever is told of the failure may wake us: that is no reason to dial sooner
+      this.#rest = { made, until: this.#options.clock.now() + againMs };
+      this.#say(verdict);
+      return { againMs };
     }
   }
 

@@ -16,8 +16,8 @@ export interface BootstrapServerOptions {
   readonly serving: CertificateAndKey;
   readonly clock: Clock;
   readonly log: Logger;
-  /** what is known of a cluster; strangers make us ask as often as they like, so it costs no request */
-  enrolmentOf(cluster: string): Enrolment | undefined;
+  /** what is known of a cluster; strangers make us ask as often as they like, so it costs next to nothing */
+  enrolmentOf(cluster: string): Promise<Enrolment | undefined>;
   /** recorded before the certificate goes out */
   use(cluster: string, keyHash: string, token: string): Promise<TokenVerdict>;
   /** what is applied in a cluster so that it manages itself, as YAML */
@@ -68,13 +68,13 @@ export async function startBootstrapServer(options: BootstrapServerOptions): Pro
   };
 
   const manifestsFor = async (cluster: string, token: string): Promise<string> => {
-    insist(judgeToken(options.enrolmentOf(cluster), { token, nowMs: clock.now() }));
+    insist(judgeToken(await options.enrolmentOf(cluster), { token, nowMs: clock.now() }));
     return await options.manifests(cluster, token);
   };
 
   const certificateFor = async (cluster: string, token: string, pem: string): Promise<string> => {
     // a stranger costs a comparison, not a signature
-    if (judgeToken(options.enrolmentOf(cluster), { token, nowMs: clock.now() }) === 'unknown') insist('unknown');
+    if (judgeToken(await options.enrolmentOf(cluster), { token, nowMs: clock.now() }) === 'unknown') insist('unknown');
     const csr = await parseCsr(pem).catch(() => {
       throw new Refused(400, 'the body is no signing request');
     });

@@ -14,7 +14,7 @@ import {
 } from '../../../machinery/index.ts';
 import { type CertificateAndKey, parseCertificate } from '../../../pki/index.ts';
 import type { CacheReader, ExternalSource, Logger, ReconcileContext } from '../../../runtime/index.ts';
-import { clusterId, type Verdict } from '../../shared/index.ts';
+import { clusterId, readSecret, type Verdict } from '../../shared/index.ts';
 import { latticeFieldManager } from '../names.ts';
 import { ensureAccessNamespace } from '../self/access-namespace.ts';
 import { objectInside, refuseOtherParent } from '../self/inside.ts';
@@ -22,7 +22,15 @@ import { isInside, managesItself } from '../self/stage.ts';
 import { type AgentServer, startAgentServer } from './agent-server.ts';
 import { ensureAuthority, serverCertificate } from './authority.ts';
 import { type BootstrapServer, startBootstrapServer } from './bootstrap-server.ts';
-import { enrolmentOf, forgetEnrolment, judgeToken, readEnrolment, renewToken, useToken } from './enrolment.ts';
+import {
+  type Enrolment,
+  enrolmentOf,
+  forgetEnrolment,
+  judgeToken,
+  readEnrolment,
+  renewToken,
+  useToken,
+} from './enrolment.ts';
 import { endpointsOf, exposeCell, portsOf, unexposeCell } from './exposure.ts';
 import { agentCredentialsKey, enrolmentKey, newTokenAnnotation, parentConfigKey } from './names.ts';
 import { type CellEndpoint, certificateFacts, configOf, configSecret, credentialsOf } from './parent-config.ts';
@@ -280,7 +288,10 @@ export class Cell {
     const parent = await clusterId(client, signal);
     const authority = await ensureAuthority(client, clock, signal);
     const serving = await serverCertificate(authority, [place.agents.host], clock);
-    const enrolled = (cluster: string) => enrolmentOf(cache.lister(Secrets).get(enrolmentKey(cluster)));
+    // who asks for other names costs nothing, and who asks again costs nothing more
+    const enrolled = async (cluster: string): Promise<Enrolment | undefined> =>
+      cache.lister(LatticeClusters).get({ name: cluster }) &&
+      enrolmentOf(await readSecret({ client, cache, signal }, enrolmentKey(cluster)));
     const common = { authority, serving, clock, log };
     const bootstrap = await startBootstrapServer({
       ...common,

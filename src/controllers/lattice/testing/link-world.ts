@@ -49,7 +49,7 @@ export async function createLinkWorld(onChange: (session: Session) => void = () 
   const common = { authority, serving, clock, log: nullLogger, host, port: 0 };
   const bootstrap = await startBootstrapServer({
     ...common,
-    enrolmentOf: (cluster) => enrolmentOf(cached.get(cluster)),
+    enrolmentOf: async (cluster) => enrolmentOf(cached.get(cluster)),
     async use(cluster, keyHash, token) {
       const enrolment = await readEnrolment(parent, cluster, signal);
       const verdict = judgeToken(enrolment, { token, keyHash, nowMs: clock.now() });
