@@ -85,6 +85,7 @@ export type * from './bootstrap/rke2/types.ts';
 export type * from './bootstrap/types.ts';
 export type * from './cluster/cluster-class-types.ts';
 export * from './cluster/labels.ts';
+export { definesHealthCheck, isAutoscaled, validateMachineGroup } from './cluster/machine-group.ts';
 export { contractApiVersion } from './cluster/references.ts';
 export type * from './cluster/types.ts';
 export * from './cluster/version.ts';

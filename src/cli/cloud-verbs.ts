@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander';
 import { must } from '../machinery/index.ts';
-import { outputFlag, type Runs, withConnectionFlags } from './verbs.ts';
+import { outputFlag, type Runs, withConnectionFlags, withFileFlags } from './verbs.ts';
 
 /** Verbs that answer what people ask of clusters and clouds. */
 export function addCloudVerbs(program: Command, runs: Runs): void {
+  addDoctor(program, runs);
   withConnectionFlags(
     program.command('audit').description('find cloud resources without an owner, and owners without their resources'),
   )
@@ -31,6 +32,34 @@ Examples:
 `,
     )
     .action(runs(async (options, context) => (await import('./commands/audit.ts')).audit(options, context)));
+
+  withConnectionFlags(
+    withFileFlags(
+      program
+        .command('plan')
+        .description(
+          'show what applying files would make, change, replace and delete in OpenStack, before anything is touched',
+        ),
+    ),
+  )
+    .option('--cloud <name>', 'a cloud of clouds.yaml (default: those the objects name)')
+    .option('--no-management-api', 'ask no management API: plan as if nothing of it were there yet')
+    .option('--prices <file>', 'a price table (default: the figures of the guide for OVH)')
+    .addOption(outputFlag(['text', 'json', 'yaml']).default('text'))
+    .addHelpText(
+      'after',
+      `
+Nothing is changed: clouds are only read, the management API is asked by dry run. Where there is none, defaults are this program's
+and credentials come from the Secret in the file or from --cloud. The exit code is 2 when it cannot work: something named does not
+exist, would be refused, or does not fit into the quota.
+
+Examples:
+  capstan plan -f cluster.yaml
+  capstan plan -f cluster.yaml --cloud mycloud --no-management-api
+  kubectl get openstackcluster,kubeadmcontrolplane,machinedeployment -o yaml | capstan plan -f - -o json
+`,
+    )
+    .action(runs(async (options, context) => (await import('./commands/plan.ts')).plan(options, context)));
 
   withConnectionFlags(
     program
@@ -67,4 +96,35 @@ Examples:
 `,
     )
     .action(runs(async (options, context, name) => (await import('./commands/cost.ts')).cost(options, context, name)));
+}
+
+function addDoctor(program: Command, runs: Runs): void {
+  withConnectionFlags(
+    program
+      .command('doctor')
+      .description('check whether a cloud has what clusters need, or everything a running cluster stands on')
+      .argument('[what]', 'the word cluster: look at a cluster instead of a cloud')
+      .argument('[name]', 'the cluster'),
+  )
+    .option('--cloud <name>', 'the cloud of clouds.yaml to look at (default: $OS_CLOUD, or the only one)')
+    .option('--region <name>', 'one of the regions of the cloud')
+    .option('--without <service...>', 'do not miss a service: load-balancer, volume')
+    .addOption(outputFlag(['text', 'json', 'yaml']).default('text'))
+    .addHelpText(
+      'after',
+      `
+clouds.yaml is looked for as the openstack command does, OS_* variables included. A cluster is looked at with its own
+credentials, from the management API to its nodes. The exit code is 1 when something failed.
+
+Examples:
+  capstan doctor --cloud openstack
+  OS_CLIENT_CONFIG_FILE=./clouds.yaml capstan doctor --cloud mycloud --without load-balancer
+  capstan doctor cluster basic-1
+`,
+    )
+    .action(
+      runs(async (options, context, what, name) =>
+        (await import('./commands/doctor.ts')).doctor(options, context, [what, name]),
+      ),
+    );
 }

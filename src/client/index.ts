@@ -7,6 +7,7 @@ export * from './http/port-forward.ts';
 export type { HttpAnswer, HttpExchange, HttpRequest, RequestObservation, StreamResponse } from './http/transport.ts';
 export * from './informer/index.ts';
 export * from './kubeconfig/index.ts';
+export * from './memory/memory-client.ts';
 export * from './merge-patch.ts';
 export * from './object-key.ts';
 export * from './request-origin.ts';

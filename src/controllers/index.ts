@@ -2,8 +2,15 @@
 export { setupAddonControllers } from './addons/index.ts';
 export { setupBootstrapControllers } from './bootstrap/index.ts';
 export { certificateControllers, certManagerGroup } from './certificates/index.ts';
-export { findRevisions, setupClusterControllers } from './cluster/index.ts';
-export { kubeadmProvider, rolloutReasons, setupControlPlaneControllers } from './controlplane/index.ts';
+export { findRevisions, rehearseWorkers, setupClusterControllers } from './cluster/index.ts';
+export {
+  kubeadmProvider,
+  type PlaneRehearsal,
+  rehearsePlane,
+  rke2Provider,
+  rolloutReasons,
+  setupControlPlaneControllers,
+} from './controlplane/index.ts';
 export {
   type ClusterCost,
   clusterCosts,
@@ -20,15 +27,26 @@ export {
   type OwnersOnRecord,
   removeResources,
 } from './infrastructure/audit/index.ts';
-export { setupInfrastructureControllers } from './infrastructure/index.ts';
 export {
+  createLookupCache,
+  createRehearsedClouds,
+  type RehearsedClouds,
+  rehearseInfrastructure,
+  setupInfrastructureControllers,
+} from './infrastructure/index.ts';
+export {
+  type AgentDials,
   accessName,
   accessNamespace,
+  type CellPlace,
   type ChildInstaller,
   imageAnnotation,
+  latticeCellKey,
   latticeFinalizer,
+  latticeManifestsPath,
   managementAnnotation,
   parentAnnotation,
+  renewToken,
   setupLatticeControllers,
 } from './lattice/index.ts';
 export {
@@ -41,19 +59,23 @@ export {
   createContractResolver,
   createExternalObjects,
   createHookCaller,
+  createRehearsedObjects,
   createServedKinds,
   createWorkloadClusters,
   credentialSecretKey,
   credentialText,
   type ExternalObjects,
   type HookCaller,
+  isHostedControlPlane,
   type MoveOptions,
   moveNamespace,
   partedSecrets,
   permittedWorkloads,
   planMove,
+  type RehearsedObjects,
   titleOf,
   type WorkloadClusters,
+  workloadConnection,
 } from './shared/index.ts';
 export {
   builtInSource,
@@ -73,6 +95,7 @@ export {
   createOverlay,
   type PlannedObject,
   planTopology,
+  suffixesOf,
   type TopologyPlan,
 } from './topology/plan/index.ts';
 export { setupRuntimeExtensions } from './topology/runtime/index.ts';

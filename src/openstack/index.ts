@@ -102,6 +102,8 @@ export type { Pace } from './observation/pace.ts';
 export type { ObservationFilters } from './observation/sources.ts';
 export * from './observation/types.ts';
 export { type ConnectOptions, connect, type OpenStack } from './openstack.ts';
+export type { CloudChange, RehearsedType, RehearsedTypes } from './rehearsal/changes.ts';
+export { isRehearsedAddress, type RehearsedCloud, rehearse } from './rehearsal/rehearse.ts';
 export type { AvailabilityZone, AvailabilityZones } from './resource/availability-zones.ts';
 export type { Collection, Creatable, Deletable, Readable, Updatable } from './resource/collection.ts';
 export { collect, type ListOptions } from './resource/pages.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { type MemoryClient, memoryClient } from '../client/index.ts';
 import { ManualClock, seededRandom } from '../machinery/index.ts';
 import { type Lease, Leases, runWithLease } from './leader-election.ts';
 import { nullLogger } from './log.ts';
 import { runUntil, settle } from './testkit/eventually.ts';
 import { type FaultRule, faultyClient } from './testkit/faulty-client.ts';
-import { type MemoryClient, memoryClient } from './testkit/memory-client.ts';
 
 const key = { namespace: 'kube-system', name: 'capstan' };
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { memoryClient } from '../client/index.ts';
 import { ManualClock, seededRandom } from '../machinery/index.ts';
 import { done } from './controller/result.ts';
 import { memoryLogger } from './log.ts';
 import { createManager, type ManagerOptions } from './manager.ts';
 import { runUntil, settle } from './testkit/eventually.ts';
 import { type FaultRule, faultyClient } from './testkit/faulty-client.ts';
-import { memoryClient } from './testkit/memory-client.ts';
 import { Gadgets, Widgets, widget } from './testkit/test-kinds.ts';
 
 const by = { fieldManager: 'test' };

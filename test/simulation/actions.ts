@@ -40,6 +40,8 @@ export interface Style {
   readonly changes: Readonly<Record<string, Change>>;
   /** what is not as desired yet, besides what every cluster has */
   differs?(story: Story, desired: ClusterSpec): Promise<string | undefined>;
+  /** false: what becomes of its clusters does not follow from manifests alone */
+  readonly isPlanned?: boolean;
   /** what must be gone, too, when all clusters are */
   left?(story: Story): Promise<string[]>;
 }

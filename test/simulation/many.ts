@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Outcome } from './play.ts';
 
-/** What is played: control planes on machines, in Pods, on machines and made from a class, or on machines of rke2. */
-export type Lives = 'machines' | 'hosted' | 'topology' | 'rke2';
+/** What is played: control planes on machines, in Pods, on machines and made from a class, on machines of rke2, or clusters that manage themselves. */
+export type Lives = 'machines' | 'hosted' | 'topology' | 'rke2' | 'lattice';
 
 export interface Many {
   readonly first: number;

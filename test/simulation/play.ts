@@ -35,6 +35,7 @@ import {
 } from './cluster-manifests.ts';
 import { checkForeign, checkInvariants, checkNothingLeft, foreignThings, InvariantViolation } from './invariants.ts';
 import { beginWithMistake } from './mistakes.ts';
+import { planAndChange, planAndCreate } from './planned.ts';
 import { checkQuiet } from './quiet.ts';
 import { lackOfSets } from './resource-sets.ts';
 import { beginning, createSystem, type System } from './system.ts';
@@ -53,6 +54,8 @@ const hour = 3_600_000;
 const livesPerLargeOne = 10;
 /** A whole look at the cloud costs more than most events do. */
 const eventsBetweenChecks = 40;
+/** Lives whose first clusters are left in peace until they are there as planned. */
+const plannedFromTheBeginning = 0.3;
 
 const condition = (object: KubeObject, type: string): string | undefined =>
   (object as { status?: { conditions?: { type: string; status: string }[] } }).status?.conditions?.find(
@@ -182,15 +185,27 @@ export async function play(seed: number, options: PlayOptions = {}, style: Style
     style,
   };
   const { random } = story;
+  /** of its own: what is planned changes nothing else of the story */
+  const planning = seededRandom(seed * 13 + 3);
   let problem: string | undefined;
   try {
     const before = foreignThings(system);
     const isLarge = seed % livesPerLargeOne === 0;
     const amount = isLarge && random.next() < 0.4 ? 2 : 1;
     const { distribution } = style;
-    for (let index = 0; index < amount; index++) {
-      await applySpec(story, { ...drawSpec(random, index, isLarge), ...(distribution && { distribution }) });
-    }
+    const wanted = Array.from({ length: amount }, (_, index) => ({
+      ...drawSpec(random, index, isLarge),
+      ...(distribution && { distribution }),
+    }));
+    const create = async (): Promise<void> => {
+      for (const desired of wanted) await applySpec(story, desired);
+    };
+    if (planning.next() < plannedFromTheBeginning && style.isPlanned !== false) {
+      await planAndCreate(story, wanted, async () => {
+        await create();
+        await untilAsDesired(story);
+      });
+    } else await create();
     const mayErr = style === plainStyle;
     const mistaken =
       random.next() < 0.15 && mayErr ? await beginWithMistake(story, drawSpec(random, 9, false)) : undefined;
@@ -209,6 +224,10 @@ export async function play(seed: number, options: PlayOptions = {}, style: Style
     await untilAsDesired(story);
     await checkInvariants(system);
     checkForeign(system, before);
+    if (style.isPlanned !== false) {
+      await planAndChange(story, planning, () => untilAsDesired(story));
+      await checkInvariants(system);
+    }
     if (random.next() < (isLarge ? 0.5 : 0.2)) await checkQuiet(system);
     if (random.next() < 0.5) injectCloudFaults(story);
     for (const desired of [...story.specs]) await deleteCluster(story, desired);

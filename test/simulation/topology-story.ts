@@ -246,6 +246,8 @@ async function left({ system }: Story): Promise<string[]> {
 export const topologyStyle: Style = {
   manifestsOf: (desired) => topologyManifests(desired),
   changes: topologyChanges,
+  // classes are edited too, and hooks stall what they like
+  isPlanned: false,
   differs,
   left,
 };

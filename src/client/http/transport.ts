@@ -13,6 +13,7 @@ import { ApiUnreachableError, errorFromResponse } from '../errors.ts';
 import type { ConnectionConfig, Credential } from '../kubeconfig/types.ts';
 import { requestOrigin } from '../request-origin.ts';
 import { identityHeaders, type TlsConnection, tlsConnection } from './authentication.ts';
+import { connectorOver } from './dialled.ts';
 import { checkServer, lookupOption, readText } from './guard.ts';
 import { parseWarnings } from './warnings.ts';
 
@@ -369,7 +370,8 @@ function createDispatcher(options: TransportOptions, tls: TlsConnection, connect
     allowH2: options.allowH2,
     pipelining: 1,
   };
-  const { proxyUrl } = config;
+  const { proxyUrl, dial } = config;
+  if (dial) return new Agent({ ...common, connect: connectorOver(dial, host, tls) });
   if (proxyUrl === undefined)
     return new Agent({ ...common, connect: { ...tls, ...lookupOption(config), keepAlive: true, timeout: 10_000 } });
   if (/^socks5h?:/.test(proxyUrl)) {

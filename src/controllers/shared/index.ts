@@ -42,6 +42,7 @@ export * from './paused.ts';
 export * from './pending-hooks.ts';
 export * from './provider-id.ts';
 export * from './reference-grants.ts';
+export * from './rehearsal/objects.ts';
 export * from './secrets.ts';
 export * from './template-owner.ts';
 export * from './watch-filter.ts';

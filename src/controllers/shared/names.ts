@@ -45,6 +45,9 @@ export const hostedControlPlaneKinds: ReadonlySet<string> = new Set([
   'HostedControlPlane',
 ]);
 
+export const isHostedControlPlane = (reference: { readonly kind: string } | undefined): boolean =>
+  reference !== undefined && hostedControlPlaneKinds.has(reference.kind);
+
 /** By kind of control plane: blocks the end of one of its machines until its etcd member has left. */
 export const cleanupHooks: Readonly<Record<'KubeadmControlPlane' | 'RKE2ControlPlane', string>> = {
   KubeadmControlPlane: `${preTerminateHookPrefix}/kcp-cleanup`,

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { onBehalfOf, requestOrigin } from '../../client/index.ts';
+import { memoryClient, onBehalfOf, requestOrigin } from '../../client/index.ts';
 import { ManualClock, seededRandom, statusError } from '../../machinery/index.ts';
 import { memoryLogger } from '../log.ts';
 import { settle } from '../testkit/eventually.ts';
 import { type FaultRule, faultyClient } from '../testkit/faulty-client.ts';
-import { memoryClient } from '../testkit/memory-client.ts';
 import { widget } from '../testkit/test-kinds.ts';
 import { createCorrelator } from './correlator.ts';
 import { foreignReason } from './reasons.ts';

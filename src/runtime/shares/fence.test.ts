@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { memoryClient } from '../../client/index.ts';
 import { ManualClock } from '../../machinery/index.ts';
-import { memoryClient } from '../testkit/memory-client.ts';
 import { Widgets, widget } from '../testkit/test-kinds.ts';
 import { createFence } from './fence.ts';
 import { fencedClient } from './fenced-client.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { memoryClient } from '../../client/index.ts';
 import { CapstanError, ManualClock, seededRandom } from '../../machinery/index.ts';
 import { watchObjects, watchOwned } from '../controller/index.ts';
 import { done } from '../controller/result.ts';
 import { createManager, type Manager } from '../manager.ts';
 import { runUntil } from '../testkit/eventually.ts';
-import { memoryClient } from '../testkit/memory-client.ts';
 import { simulatedProcess } from '../testkit/simulated-process.ts';
 import { Gadgets, gadget, Widgets, widget } from '../testkit/test-kinds.ts';
 import type { ShareMap } from './share-map.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { memoryClient } from '../../client/index.ts';
 import { type Condition, clone, isConflict, ManualClock, withCondition } from '../../machinery/index.ts';
-import { memoryClient } from '../testkit/memory-client.ts';
 import { type Widget, Widgets, widget } from '../testkit/test-kinds.ts';
 import { patchObject, patchStatus } from './patch-object.ts';
 

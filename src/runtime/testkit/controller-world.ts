@@ -1,4 +1,5 @@
 import type { Client } from '../../client/index.ts';
+import { type MemoryClient, memoryClient } from '../../client/index.ts';
 import { ManualClock, seededRandom, sleep } from '../../machinery/index.ts';
 import type { Controller } from '../controller/controller.ts';
 import { type ControllerDefinition, defineController } from '../controller/definition.ts';
@@ -6,7 +7,6 @@ import { type LogEntry, memoryLogger } from '../log.ts';
 import { createManager, type Manager } from '../manager.ts';
 import { settle } from './eventually.ts';
 import { type FaultRule, faultyClient } from './faulty-client.ts';
-import { type MemoryClient, memoryClient } from './memory-client.ts';
 import { Widgets } from './test-kinds.ts';
 
 export interface ControllerWorld {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { WatchEvent } from '../../client/index.ts';
+import { memoryClient } from '../../client/index.ts';
 import { isAlreadyExists, isConflict, isExpired, isInvalid, isNotFound, ManualClock } from '../../machinery/index.ts';
 import { settle } from './eventually.ts';
-import { memoryClient } from './memory-client.ts';
 import { type Widget, Widgets, widget } from './test-kinds.ts';
 
 const by = { fieldManager: 'test' };

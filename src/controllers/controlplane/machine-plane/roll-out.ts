@@ -1,6 +1,6 @@
 import { done, type Result } from '../../../runtime/index.ts';
 import { hasLegacy, isDeleting, legacyFalse, legacyTrue, setLegacy } from '../../shared/index.ts';
-import { nextRolloutAt } from './decisions/rollout.ts';
+import { mostDuringRollout, nextRolloutAt } from './decisions/rollout.ts';
 import { tryInPlaceUpdate } from './in-place.ts';
 import { deleteMachine, isSteady, leastMissed, scaleDown, scaleUp } from './scale.ts';
 import { type ControlPlaneScope, clusterKeyOf, isInitialized, living, nameOf, requeueAfter } from './scope.ts';
@@ -23,8 +23,7 @@ export async function rollOut(scope: ControlPlaneScope): Promise<Result | undefi
   setLegacy(controlPlane, specUpToDate, legacyFalse('RollingUpdateInProgress', 'Warning', message), now);
   if (!isInitialized(controlPlane)) return await startOver(scope);
   await provider.prepareUpgrade(scope);
-  const surge = Number(provider.settingsOf(controlPlane).rollout?.strategy?.rollingUpdate?.maxSurge ?? 1);
-  const most = (controlPlane.spec.replicas ?? 1) + surge;
+  const most = mostDuringRollout(provider.settingsOf(controlPlane), controlPlane.spec.replicas);
   if (scope.machines.length < most) return await scaleUp(scope);
   const next = leastMissed(scope);
   const updated = next && isSteady(scope) ? await tryInPlaceUpdate(scope, next) : undefined;

@@ -94,7 +94,7 @@ export function leastMissed(scope: ControlPlaneScope): Machine | undefined {
   });
 }
 
-export async function deleteMachine({ context }: ControlPlaneScope, machine: Machine): Promise<void> {
+export async function deleteMachine({ context }: Pick<ControlPlaneScope, 'context'>, machine: Machine): Promise<void> {
   const { uid } = machine.metadata;
   await context.client
     .delete(Machines, objectKey(machine), {

@@ -8,8 +8,11 @@ export interface ObservedState extends Observer {
 
 const observedStates = new WeakMap<Observer, ObservedState>();
 
+const isObservedState = (observer: Observer): observer is ObservedState => 'isGone' in observer;
+
 /** The one observed state of an observer. */
 export function observedStateOf(observer: Observer): ObservedState {
+  if (isObservedState(observer)) return observer;
   let observedState = observedStates.get(observer);
   if (!observedState) {
     observedState = watchForLosses(observer);

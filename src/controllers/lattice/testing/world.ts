@@ -111,7 +111,7 @@ export async function createLatticeWorld(
   });
   const sessions = controllerSessions({ clock, random, transport });
   const self = options.self && { self: options.self };
-  setupLatticeControllers(manager, { client: counted, clock, random, charts, sessions, ...self });
+  setupLatticeControllers(manager, { client: counted, clock, random, charts, sessions, log: logger, ...self });
   const stop = new AbortController();
   const running = manager.run(stop.signal);
   await manager.whenReady();

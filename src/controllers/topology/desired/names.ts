@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Cluster } from '../../../api/index.ts';
 import { renderText } from '../patches/value-template.ts';
 
 // Names are made of what is known before anything is created: a pass that is cut short anywhere finds again, under the same name,
@@ -30,11 +31,17 @@ export function nameFrom(
     random,
     ...(machineDeployment !== undefined && { machineDeployment: { topologyName: machineDeployment } }),
   };
-  const name = renderText(template, values, 'error');
+  const name = renderText(template, values, { missingKey: 'error' });
   return name.length > maxNameLength ? `${name.slice(0, maxNameLength - randomLength)}${random}` : name;
 }
 
 /** A name of a template that a topology owns: a prefix, cut where it is too long, and a suffix. */
 export function prefixedName(prefix: string, suffix: string): string {
   return `${prefix.slice(0, maxNameLength - randomLength)}${suffix}`;
+}
+
+/** What stands for `{{ .random }}` in the names of a cluster's infrastructure, control plane and workers. */
+export function suffixesOf({ metadata: { uid = '' }, spec: { topology } }: Cluster): string[] {
+  const workers = topology?.workers?.machineDeployments ?? [];
+  return ['infrastructure', 'control-plane', ...workers.map(({ name }) => name)].map((part) => stableSuffix(uid, part));
 }

@@ -1,4 +1,5 @@
 // What an edit of a topology would do, without doing it.
+export { suffixesOf } from '../desired/names.ts';
 export { concernedClusters } from './concerned.ts';
 export { createOverlay } from './overlay.ts';
 export { planTopology } from './plan-topology.ts';

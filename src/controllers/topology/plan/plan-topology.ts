@@ -42,6 +42,8 @@ export interface PlanIo {
   clock: Clock;
   random: Random;
   signal: AbortSignal;
+  /** is told of every object as the server would store it */
+  onObject?(object: UnstructuredObject): void;
 }
 
 /**
@@ -176,6 +178,7 @@ class ObjectPlanner {
       this.add({ action: 'replace', kind, name: metadata.name ?? '', replacedBy: name, fields });
     } else if (!settled.live) this.add({ action: 'create', kind, name, fields: [] });
     else await this.#compare(settled, settled.live);
+    if (isReplaced || !settled.live) await this.#tell(settled.desired);
     return { name, isReplaced };
   }
 
@@ -184,6 +187,7 @@ class ObjectPlanner {
     const live = await this.#read(referenceOf(desired));
     if (!live) {
       this.add({ action: 'create', kind: desired.kind, name: desired.metadata.name ?? '', fields: [] });
+      await this.#tell(desired);
       return;
     }
     const { group, version } = parseApiVersion(desired.apiVersion);
@@ -195,6 +199,7 @@ class ObjectPlanner {
     const { signal, client } = this.#io;
     const options = { fieldManager: topologyManager, force: true, dryRun: true, signal };
     const result = await client.apply(resource, desired, options);
+    this.#io.onObject?.(result);
     const before = live.apiVersion === result.apiVersion ? live : await client.get(resource, keyOf(live), { signal });
     const fields = [
       ...differences(before['spec'] as JsonValue, result['spec'] as JsonValue, 'spec'),
@@ -209,6 +214,16 @@ class ObjectPlanner {
       fields,
       ...(rolling && { rolls: rolling }),
     });
+  }
+
+  /** Of something new the server is asked only where somebody wants to know what it would store. */
+  async #tell(desired: UnstructuredObject): Promise<void> {
+    const { signal, client, onObject } = this.#io;
+    if (!onObject) return;
+    const { group, version } = parseApiVersion(desired.apiVersion);
+    const { resource } = await this.#follower.kindOf({ apiGroup: group, kind: desired.kind }, signal);
+    const options = { fieldManager: topologyManager, force: true, dryRun: true, signal };
+    onObject(await client.apply({ ...resource, version }, desired, options));
   }
 
   async #read(reference: ContractReference): Promise<UnstructuredObject | undefined> {

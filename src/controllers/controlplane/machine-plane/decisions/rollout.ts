@@ -78,3 +78,8 @@ export function nextRolloutAt(
   const ahead = times.filter((time): time is number => time !== undefined && time > nowMs);
   return ahead.length === 0 ? undefined : Math.min(...ahead);
 }
+
+/** How many machines there may be while old ones are replaced. */
+export function mostDuringRollout({ rollout }: PlaneSettings, replicas: number | undefined): number {
+  return (replicas ?? 1) + Number(rollout?.strategy?.rollingUpdate?.maxSurge ?? 1);
+}

@@ -15,7 +15,10 @@ import {
 } from '../../../shared/index.ts';
 import { remediationInProgressAnnotation } from '../names.ts';
 import type { ControlPlaneScope } from '../scope.ts';
-import { desiredMachine, machineOwner } from './machine-owner.ts';
+import { desiredMachine, machineOwner, type OwnerScope } from './machine-owner.ts';
+
+/** What of a pass a creation needs. */
+export type CreationScope = OwnerScope & Pick<ControlPlaneScope, 'machines' | 'creationProblem'>;
 
 export interface NewMachine {
   role: 'init' | 'join';
@@ -24,7 +27,7 @@ export interface NewMachine {
 
 /** Makes one machine. The name is chosen once: a creation that was cut short is finished under the name it began with. */
 export async function createControlPlaneMachine(
-  scope: ControlPlaneScope,
+  scope: CreationScope,
   { role, failureDomain }: NewMachine,
 ): Promise<Machine | undefined> {
   const { context, provider, controlPlane } = scope;
@@ -66,13 +69,13 @@ export async function createControlPlaneMachine(
   }
 }
 
-function newMachineName({ context, provider, controlPlane }: ControlPlaneScope, clusterName: string): string {
+function newMachineName({ context, provider, controlPlane }: OwnerScope, clusterName: string): string {
   const values = { [provider.namingVariable]: controlPlane.metadata.name ?? '', 'cluster.name': clusterName };
   return machineName(provider.settingsOf(controlPlane).naming, values, context.random);
 }
 
 function machineParts(
-  { provider, controlPlane }: ControlPlaneScope,
+  { provider, controlPlane }: OwnerScope,
   owner: MachineOwner,
   role: 'init' | 'join',
 ): MachinePart[] {

@@ -27,7 +27,13 @@ function belongingLabels(controlPlane: MachinePlane, clusterName: string): Recor
   };
 }
 
-export function machineOwner(scope: ControlPlaneScope): MachineOwner {
+/** What of a pass says whose machines they are. */
+export type OwnerScope = Pick<
+  ControlPlaneScope,
+  'context' | 'follower' | 'applies' | 'provider' | 'controlPlane' | 'cluster'
+>;
+
+export function machineOwner(scope: OwnerScope): MachineOwner {
   const { context, follower, applies, provider, controlPlane, cluster } = scope;
   const { metadata, spec } = controlPlane.spec.machineTemplate;
   const clusterName = cluster.metadata.name ?? '';

@@ -4,8 +4,13 @@ import { ContractError } from '../../../shared/index.ts';
 import { rolloutReasons } from '../decisions/rollout.ts';
 import { type ControlPlaneScope, nameOf } from '../scope.ts';
 
+type PartsScope = Pick<
+  ControlPlaneScope,
+  'context' | 'follower' | 'provider' | 'controlPlane' | 'machines' | 'configs' | 'infrastructure' | 'outdated'
+>;
+
 /** Reads what the machines are made of, and finds out which of them are no longer as desired. */
-export async function readParts(scope: ControlPlaneScope): Promise<undefined> {
+export async function readParts(scope: PartsScope): Promise<undefined> {
   const { context, provider, controlPlane } = scope;
   const configs = new Map<string, UnstructuredObject>();
   const infrastructure = new Map<string, UnstructuredObject>();
@@ -33,7 +38,7 @@ export async function readParts(scope: ControlPlaneScope): Promise<undefined> {
 }
 
 async function read(
-  { context, follower, controlPlane }: ControlPlaneScope,
+  { context, follower, controlPlane }: PartsScope,
   reference: ContractReference,
 ): Promise<UnstructuredObject | undefined> {
   const { client, signal } = context;

@@ -1,5 +1,5 @@
 /** A queue between a writer and the one reader of a watch. */
-export class WatchChannel<T> implements AsyncIterable<T> {
+export class WatchChannel<T extends object> implements AsyncIterable<T> {
   readonly #items: T[] = [];
   #wake: (() => void) | undefined;
   #ended = false;
@@ -21,7 +21,7 @@ export class WatchChannel<T> implements AsyncIterable<T> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     for (;;) {
-      while (this.#items.length > 0) yield this.#items.shift()!;
+      for (let item = this.#items.shift(); item !== undefined; item = this.#items.shift()) yield item;
       if (this.#ended) {
         if (this.#error !== undefined) throw this.#error;
         return;

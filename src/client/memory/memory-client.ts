@@ -1,16 +1,4 @@
 import {
-  type Client,
-  type DeleteOptions,
-  formatKey,
-  isAtLeast,
-  keyOf,
-  type ObjectKey,
-  objectKey,
-  type PatchType,
-  type WatchEvent,
-  type WatchOptions,
-} from '../../client/index.ts';
-import {
   applyJsonPatch,
   applyMergePatch,
   asJson,
@@ -30,6 +18,9 @@ import {
   seededRandom,
   statusError,
 } from '../../machinery/index.ts';
+import { formatKey, keyOf, objectKey } from '../object-key.ts';
+import { isAtLeast } from '../resource-version.ts';
+import type { Client, DeleteOptions, ObjectKey, PatchType, WatchEvent, WatchOptions } from '../types.ts';
 import { contentOf, isFree, matcher, nextState, type Stored, withVersion } from './memory-rules.ts';
 import { WatchChannel } from './watch-channel.ts';
 
@@ -51,6 +42,10 @@ export interface MemoryClient extends Client {
   writes(): RecordedRequest[];
   /** puts an object in as it is, status included, skipping everything a server would do but uid, times and versions */
   seed<T extends KubeObject>(resource: Resource<T>, object: T): T;
+  /** an object as a cache that is never late would have it */
+  peek<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): T | undefined;
+  /** all objects of a kind, likewise */
+  stored<T extends KubeObject>(resource: Resource<T>): T[];
   /** forgets the history: a watch from before gets 410 */
   compact(): void;
   /** ends all watches as a server that restarts would */
@@ -86,7 +81,7 @@ const foreground = 'foregroundDeletion';
 const orphan = 'orphan';
 
 /**
- * A Kubernetes API in a Map, for tests of controllers without a server: resource versions, conflicts, generations, status
+ * A Kubernetes API in a Map, for rehearsals and tests of controllers without a server: resource versions, conflicts, generations, status
  * and finalize subresources, finalizers, deletion and its propagation finalizers, selectors, paging, watches with
  * bookmarks and 410. It does not validate, default, convert, or track field owners: `apply` merges.
  */
@@ -221,7 +216,7 @@ export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
       );
     }
     const draft = nextState(stored, desired, subresource);
-    draft.metadata.resourceVersion = stored.metadata.resourceVersion!;
+    if (stored.metadata.resourceVersion !== undefined) draft.metadata.resourceVersion = stored.metadata.resourceVersion;
     if (deepEqual(draft, stored)) return stored;
     if (!deepEqual(contentOf(draft), contentOf(stored))) {
       draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
@@ -288,6 +283,11 @@ export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
       const previous = tableOf(resource).get(keyOf(draft));
       return answer(resource, commit(resource, previous ? 'MODIFIED' : 'ADDED', draft, previous));
     },
+    peek(resource, key) {
+      const object = tableOf(resource).get(keyText(resource, key));
+      return object && answer(resource, object);
+    },
+    stored: (resource) => [...tableOf(resource).values()].map((object) => answer(resource, object)),
     compact() {
       history = [];
       compacted = revision;
@@ -410,8 +410,8 @@ export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
           if (is) send(was ? 'MODIFIED' : 'ADDED', change.object);
           // upstream sends the last matching state, stamped with the version at which it stopped matching
           else if (was) {
-            const last = change.type === 'DELETED' ? change.object : withVersion(change.previous!, change.revision);
-            send('DELETED', last);
+            const { previous = change.object } = change;
+            send('DELETED', change.type === 'DELETED' ? change.object : withVersion(previous, change.revision));
           }
         };
 

@@ -1,4 +1,3 @@
-import type { ReadListOptions } from '../../client/index.ts';
 import {
   clone,
   deepFreeze,
@@ -9,6 +8,7 @@ import {
   parseFieldSelector,
   parseLabelSelector,
 } from '../../machinery/index.ts';
+import type { ReadListOptions } from '../types.ts';
 
 // The rules by which the memory client behaves like a server; all of them pure.
 

@@ -1,0 +1,146 @@
+import { Namespaces } from '../../api/index.ts';
+import {
+  asJson,
+  CapstanError,
+  errorMessage,
+  formatJson,
+  formatYaml,
+  isNotFound,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+import { connect, createSessionPool, type OpenStack } from '../../openstack/index.ts';
+import { type Connection, type ConnectionOptions, withConnection } from '../connection.ts';
+import type { CommandContext } from '../context.ts';
+import { readClouds } from '../env/read-cloud.ts';
+import { loadPrices } from '../load-prices.ts';
+import { fieldManager } from '../manifests/apply-documents.ts';
+import { creationOrder } from '../manifests/order.ts';
+import { type ManifestDocument, readManifests } from '../manifests/read-manifests.ts';
+import { targetOf } from '../manifests/targets.ts';
+import { startMemoryApi } from '../memory-api.ts';
+import { makePlan } from '../plan/make-plan.ts';
+import { canWork, renderPlan } from '../plan/report.ts';
+import type { PlanProblem } from '../plan/types.ts';
+import { describeDocument, filenames } from './apply.ts';
+
+export interface PlanOptions extends ConnectionOptions {
+  filename?: string[];
+  recursive?: boolean;
+  cloud?: string;
+  prices?: string;
+  /** false with --no-management-api: as if nothing were there */
+  managementApi: boolean;
+  output: 'text' | 'json' | 'yaml';
+}
+
+/** Shows what applying files would do in OpenStack. The exit code is 2 when it cannot work. */
+export async function plan(options: PlanOptions, context: CommandContext): Promise<number> {
+  const files = filenames(options);
+  const prices = await loadPrices(options.prices);
+  const { documents, problems: unreadable } = await readManifests(files, {
+    recursive: options.recursive ?? false,
+    readInput: context.readInput,
+  });
+  const problems: PlanProblem[] = unreadable.map(({ origin, message }) => ({
+    object: origin,
+    message,
+    severity: 'error',
+  }));
+  const { env, clock, signal } = context;
+  const sessions = createSessionPool({ env });
+  const cloud = await namedCloud(options.cloud, context);
+  try {
+    return await withManagementApi(options, context, async (connection, isThrowAway) => {
+      const edited = await storedForms(documents, connection, { isThrowAway, signal }, problems);
+      const result = await makePlan({
+        client: connection.client,
+        isBeginning: isThrowAway,
+        edited,
+        problems,
+        sessions,
+        ...(cloud && { cloud }),
+        prices,
+        clock,
+        signal,
+      });
+      const works = canWork(result);
+      if (options.output === 'text') {
+        context.stdout(renderPlan(result, { colour: context.colour }));
+        if (!works) context.stderr('capstan: this cannot work as it is\n');
+      } else {
+        const value = { works, ...result };
+        context.stdout(options.output === 'json' ? formatJson(asJson(value)) : formatYaml(asJson(value)));
+      }
+      return works ? 0 : 2;
+    });
+  } finally {
+    await Promise.all([sessions.close(), cloud?.close()]);
+  }
+}
+
+async function namedCloud(name: string | undefined, context: CommandContext): Promise<OpenStack | undefined> {
+  if (name === undefined) return undefined;
+  return connect(await (await readClouds(context)).cloud(name), { env: context.env });
+}
+
+type Work = (connection: Connection, isThrowAway: boolean) => Promise<number>;
+
+/** The management API of the flags; without one, an empty one that goes with this command. */
+async function withManagementApi(options: PlanOptions, context: CommandContext, work: Work): Promise<number> {
+  if (options.managementApi) {
+    try {
+      return await withConnection(options, context, (connection) => work(connection, false));
+    } catch (error) {
+      const isNamed = options.kubeconfig !== undefined || options.context !== undefined;
+      if (isNamed || !(error instanceof CapstanError) || !withoutOne.includes(error.code)) throw error;
+      if (error.code !== 'CAP_NO_MANAGEMENT_API') {
+        throw new CapstanError('CAP_API_UNREACHABLE', error.message, {
+          hint: `${error.hint ?? ''}; --no-management-api plans as if none of it were there yet`,
+          cause: error,
+        });
+      }
+      context.stderr('capstan: there is no management API: planned as if none of it were there yet\n');
+    }
+  }
+  const { namespace } = options;
+  const api = await startMemoryApi({ ...(namespace !== undefined && { namespace, namespaceGiven: true }) });
+  try {
+    return await work(api.connection, true);
+  } finally {
+    await api.close();
+  }
+}
+
+const withoutOne: readonly string[] = ['CAP_NO_MANAGEMENT_API', 'CAP_API_UNREACHABLE'];
+
+/** The documents as a server stores them: defaulted, validated, and refused where they would be. */
+async function storedForms(
+  documents: readonly ManifestDocument[],
+  connection: Connection,
+  { isThrowAway, signal }: { isThrowAway: boolean; signal: AbortSignal },
+  problems: PlanProblem[],
+): Promise<UnstructuredObject[]> {
+  const edited: UnstructuredObject[] = [];
+  for (const document of creationOrder(documents)) {
+    try {
+      const { resource, object, key } = await targetOf(document, connection, signal);
+      if (isThrowAway && key.namespace !== undefined) await ensureNamespace(connection, key.namespace, signal);
+      const options = { fieldManager, force: true, dryRun: !isThrowAway, signal };
+      edited.push(await connection.client.apply(resource, object, options));
+    } catch (error) {
+      signal.throwIfAborted();
+      problems.push({ object: describeDocument(document), message: errorMessage(error), severity: 'error' });
+    }
+  }
+  return edited;
+}
+
+async function ensureNamespace({ client }: Connection, name: string, signal: AbortSignal): Promise<void> {
+  try {
+    await client.get(Namespaces, { name }, { signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    await client.create(Namespaces, namespace, { fieldManager, signal });
+  }
+}

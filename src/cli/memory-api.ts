@@ -1,0 +1,79 @@
+import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry } from '../api/index.ts';
+import { type ApiServer, controllerBackedPlugins, createApiServer, openObjectStore } from '../apiserver/index.ts';
+import type { DiscoveredResource, RestMapper } from '../client/index.ts';
+import { must } from '../machinery/index.ts';
+import { memoryEngine } from '../store/index.ts';
+import type { Connection } from './connection.ts';
+
+/** A management API in memory: what is in it goes with the process. */
+export interface MemoryApi {
+  server: ApiServer;
+  connection: Connection;
+  /** the newest revision: moves with every write */
+  revision(): number;
+  close(): Promise<void>;
+}
+
+export async function startMemoryApi(overrides: Partial<Connection> = {}): Promise<MemoryApi> {
+  const store = await openObjectStore({ engine: memoryEngine() });
+  const server = await createApiServer({
+    store,
+    definitions: [...builtinDefinitions, ...ownDefinitions],
+    metaSchema: builtinSchema,
+    protobuf: protobufRegistry,
+    admissionPlugins: { disable: controllerBackedPlugins },
+    access: { mode: 'RBAC' },
+  });
+  return {
+    server,
+    connection: {
+      client: server.localClient(),
+      mapper: registryMapper(server),
+      namespace: 'default',
+      namespaceGiven: false,
+      where: 'memory',
+      serverVersion: async () => 'v1.34.0+capstan',
+      ...overrides,
+    },
+    revision: () => store.revision,
+    async close() {
+      await server.stop(0);
+      await store.close();
+    },
+  };
+}
+
+/** What discovery would tell, straight from the registry. */
+export function registryMapper({ registry }: Pick<ApiServer, 'registry'>): RestMapper {
+  const all = (): DiscoveredResource[] =>
+    [...registry.all()].flatMap(({ definition }) =>
+      definition.versions
+        .filter(({ served }) => served)
+        .map(({ name }) => ({
+          group: definition.group,
+          version: name,
+          kind: definition.kind,
+          plural: definition.plural,
+          namespaced: definition.namespaced,
+          singular: definition.kind.toLowerCase(),
+          shortNames: [],
+          categories: [],
+          verbs: [],
+          subresources: [],
+        })),
+    );
+  return {
+    resolve: async (name) =>
+      must(
+        all().find(({ plural, group }) => `${plural}.${group}` === name),
+        `the resource ${name}`,
+      ),
+    forKind: async ({ group, kind, version }) =>
+      all().find(
+        (resource) =>
+          resource.group === group && resource.kind === kind && (version === undefined || resource.version === version),
+      ),
+    all: async () => ({ resources: all(), failedGroupVersions: [] }),
+    invalidate: () => {},
+  };
+}

@@ -1,0 +1,288 @@
+import {
+  Clusters,
+  type ContractReference,
+  clusterNameLabel,
+  Images,
+  IPAddressClaims,
+  IPAddresses,
+  KubeadmConfigs,
+  KubeadmConfigTemplates,
+  KubeadmControlPlanes,
+  MachineDeployments,
+  MachineSets,
+  Machines,
+  Namespaces,
+  OpenStackClusterIdentities,
+  OpenStackClusters,
+  OpenStackFloatingIPPools,
+  OpenStackMachines,
+  OpenStackMachineTemplates,
+  OpenStackServers,
+  ownDefinitions,
+  RKE2Configs,
+  RKE2ConfigTemplates,
+  RKE2ControlPlanes,
+  Secrets,
+} from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
+import type { RehearsedObjects } from '../../controllers/index.ts';
+import {
+  asUnstructured,
+  formatApiVersion,
+  isJsonObject,
+  isNotFound,
+  type KubeObject,
+  parseApiVersion,
+  type Resource,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
+
+/** Kinds a cluster is made of, as far as its infrastructure follows from them. */
+const kinds: readonly Resource<KubeObject>[] = [
+  Clusters,
+  OpenStackClusters,
+  KubeadmControlPlanes,
+  RKE2ControlPlanes,
+  MachineDeployments,
+  MachineSets,
+  Machines,
+  OpenStackMachines,
+  OpenStackServers,
+  OpenStackMachineTemplates,
+  KubeadmConfigs,
+  KubeadmConfigTemplates,
+  RKE2Configs,
+  RKE2ConfigTemplates,
+  IPAddressClaims,
+  IPAddresses,
+  OpenStackFloatingIPPools,
+  Images,
+];
+
+/** Objects by kind, namespace and name, each in the version the controllers read. */
+export class ObjectSet {
+  readonly #objects = new Map<string, UnstructuredObject>();
+
+  static async of(objects: readonly UnstructuredObject[]): Promise<ObjectSet> {
+    const set = new ObjectSet();
+    for (const object of objects) set.#objects.set(idOf(object), await inHubVersion(object));
+    return set;
+  }
+
+  /** These, and those of `others` that are not among them. */
+  over(others: ObjectSet): ObjectSet {
+    const set = new ObjectSet();
+    for (const [id, object] of [...others.#objects, ...this.#objects]) set.#objects.set(id, object);
+    return set;
+  }
+
+  all(): UnstructuredObject[] {
+    return [...this.#objects.values()];
+  }
+
+  ofKind(...wanted: readonly string[]): UnstructuredObject[] {
+    return this.all().filter(({ kind }) => wanted.includes(kind));
+  }
+
+  find(
+    kind: string,
+    { namespace, name }: { namespace?: string | undefined; name: string },
+  ): UnstructuredObject | undefined {
+    return this.all().find(
+      (object) => object.kind === kind && object.metadata.name === name && object.metadata.namespace === namespace,
+    );
+  }
+
+  has(object: UnstructuredObject): boolean {
+    return this.#objects.has(idOf(object));
+  }
+}
+
+const idOf = ({ apiVersion, kind, metadata }: UnstructuredObject): string =>
+  [parseApiVersion(apiVersion).group, kind, metadata.namespace ?? '', metadata.name ?? ''].join('\n');
+
+async function inHubVersion(object: UnstructuredObject): Promise<UnstructuredObject> {
+  const { group, version } = parseApiVersion(object.apiVersion);
+  const definition = ownDefinitions.find((one) => one.group === group && one.kind === object.kind);
+  if (!definition?.convert || version === definition.storageVersion) return object;
+  return await definition.convert(object, definition.storageVersion);
+}
+
+/** What a management API has of the kinds above, in these namespaces. Kinds it does not serve have no objects. */
+export async function readStored(
+  client: Client,
+  namespaces: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<ObjectSet> {
+  const lists = await Promise.all(
+    [...namespaces].flatMap((namespace) =>
+      kinds.map(async (resource) => {
+        const list = await client.list(resource, { namespace, signal }).catch(orNothing);
+        // items of a list may leave out what the list says of them
+        return (list?.items ?? []).map((item) =>
+          asUnstructured({
+            ...item,
+            apiVersion: formatApiVersion(resource.group, resource.version),
+            kind: resource.kind,
+          }),
+        );
+      }),
+    ),
+  );
+  return await ObjectSet.of(lists.flat());
+}
+
+function orNothing(error: unknown): undefined {
+  if (isNotFound(error)) return undefined;
+  throw error;
+}
+
+const valueAt = (object: UnstructuredObject, ...path: readonly string[]): unknown => {
+  let node: unknown = object;
+  for (const step of path) node = isJsonObject(node) ? node[step] : undefined;
+  return node;
+};
+
+const textAt = (object: UnstructuredObject, ...path: readonly string[]): string | undefined => {
+  const value = valueAt(object, ...path);
+  return typeof value === 'string' ? value : undefined;
+};
+
+type Reference = Pick<ContractReference, 'kind' | 'name'>;
+
+const referenceAt = (object: UnstructuredObject, ...path: readonly string[]): Reference[] => {
+  const value = valueAt(object, ...path);
+  const { kind, name } = isJsonObject(value) ? value : {};
+  return typeof kind === 'string' && typeof name === 'string' ? [{ kind, name }] : [];
+};
+
+/** Where objects name others that are part of the same cluster, and the fields that do. */
+const referenceFields: readonly (readonly string[])[] = [
+  ['spec', 'infrastructureRef'],
+  ['spec', 'controlPlaneRef'],
+  ['spec', 'bootstrap', 'configRef'],
+  ['spec', 'machineTemplate', 'spec', 'infrastructureRef'],
+  ['spec', 'template', 'spec', 'infrastructureRef'],
+  ['spec', 'template', 'spec', 'bootstrap', 'configRef'],
+];
+
+/** What an object names, with the field it does so in. */
+export function referencesOf(object: UnstructuredObject): { field: string; reference: Reference }[] {
+  return referenceFields.flatMap((path) =>
+    referenceAt(object, ...path).map((reference) => ({ field: path.join('.'), reference })),
+  );
+}
+
+/** The cluster an object says it belongs to. */
+export function clusterNameOf(object: UnstructuredObject): string | undefined {
+  return textAt(object, 'spec', 'clusterName') ?? object.metadata.labels?.[clusterNameLabel];
+}
+
+/** Kinds that everybody in a namespace may use. */
+const sharedKinds: readonly string[] = [OpenStackFloatingIPPools.kind, Images.kind, IPAddresses.kind];
+
+/** What one cluster is made of: what belongs to it, what that names, and what all clusters of its namespace share. */
+export function objectsOfCluster(all: ObjectSet, key: { namespace: string; name: string }): UnstructuredObject[] {
+  const found = new Map<string, UnstructuredObject>();
+  const inNamespace = all.all().filter(({ metadata }) => metadata.namespace === key.namespace);
+  const byName = new Map(inNamespace.map((object) => [`${object.kind}/${object.metadata.name}`, object]));
+  const take = (object: UnstructuredObject | undefined): void => {
+    if (!object || found.has(idOf(object))) return;
+    found.set(idOf(object), object);
+    for (const { reference } of referencesOf(object)) take(byName.get(`${reference.kind}/${reference.name}`));
+  };
+  take(byName.get(`${Clusters.kind}/${key.name}`));
+  for (const object of inNamespace) {
+    if (clusterNameOf(object) === key.name || sharedKinds.includes(object.kind)) take(object);
+  }
+  return [...found.values()];
+}
+
+/** The names of clusters that an object is part of, or that name it. */
+export function clustersOf(all: ObjectSet, object: UnstructuredObject): string[] {
+  const { namespace } = object.metadata;
+  if (object.kind === Clusters.kind) return [object.metadata.name ?? ''];
+  const own = clusterNameOf(object);
+  if (own !== undefined) return [own];
+  const users = all
+    .all()
+    .filter((one) => one.metadata.namespace === namespace)
+    .filter((one) =>
+      referencesOf(one).some(
+        ({ reference }) => reference.kind === object.kind && reference.name === object.metadata.name,
+      ),
+    );
+  return [...new Set(users.flatMap((user) => (user === object ? [] : clustersOf(all, user))))];
+}
+
+/** Secrets and what leads to them, for every identityRef among the objects. */
+export async function credentialsOf(
+  objects: readonly UnstructuredObject[],
+  edited: ObjectSet,
+  client: Client,
+  signal: AbortSignal,
+): Promise<UnstructuredObject[]> {
+  const found = new Map<string, UnstructuredObject>();
+  const read = async (
+    resource: Resource<KubeObject>,
+    key: { namespace?: string; name: string },
+  ): Promise<UnstructuredObject | undefined> => {
+    const given = edited.find(resource.kind, key);
+    const object = given ?? (await client.get(resource, key, { signal }).catch(orNothing));
+    if (!object) return undefined;
+    const whole = asUnstructured({
+      ...object,
+      apiVersion: formatApiVersion(resource.group, resource.version),
+      kind: resource.kind,
+    });
+    found.set(idOf(whole), whole);
+    return whole;
+  };
+  for (const object of objects) {
+    const { namespace } = object.metadata;
+    for (const path of [['spec'], ['spec', 'template', 'spec']]) {
+      const name = textAt(object, ...path, 'identityRef', 'name');
+      if (name === undefined || namespace === undefined) continue;
+      const type = textAt(object, ...path, 'identityRef', 'type');
+      if (type !== 'ClusterIdentity') {
+        await read(Secrets, { namespace, name });
+        continue;
+      }
+      await read(Namespaces, { name: namespace });
+      const identity = await read(OpenStackClusterIdentities, { name });
+      const secret = identity && textAt(identity, 'spec', 'secretRef', 'name');
+      const where = identity && textAt(identity, 'spec', 'secretRef', 'namespace');
+      if (secret !== undefined && where !== undefined) await read(Secrets, { namespace: where, name: secret });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Kinds whose objects nothing is made without. */
+const needed: ReadonlySet<string> = new Set([
+  OpenStackClusters.kind,
+  OpenStackMachineTemplates.kind,
+  KubeadmControlPlanes.kind,
+  KubeadmConfigTemplates.kind,
+  RKE2ControlPlanes.kind,
+  RKE2ConfigTemplates.kind,
+]);
+
+/** References that lead to nothing. Sets are their deployments' business, and old ones may have lost their template. */
+export function objectsWithoutTemplates({ get, list }: Pick<RehearsedObjects, 'get' | 'list'>): {
+  object: UnstructuredObject;
+  field: string;
+  reference: Reference;
+}[] {
+  const makers = [Clusters, KubeadmControlPlanes, RKE2ControlPlanes, MachineDeployments];
+  return makers
+    .flatMap((resource) => list<KubeObject>(resource))
+    .map(asUnstructured)
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .flatMap((object) => referencesOf(object).map((found) => ({ object, ...found })))
+    .filter(({ object, reference }) => {
+      const resource = kinds.find(({ kind }) => kind === reference.kind);
+      const { namespace = '' } = object.metadata;
+      return needed.has(reference.kind) && resource && !get(resource, { namespace, name: reference.name });
+    });
+}

@@ -1,0 +1,105 @@
+import type { Flavor } from '../compute/flavors.ts';
+import type { Image } from '../image/images.ts';
+import type { ObservedType, ObservedTypes } from '../observation/types.ts';
+import type { OpenStack } from '../openstack.ts';
+import { collect } from '../resource/pages.ts';
+import { type CloudChange, createJournal } from './changes.ts';
+import { computeTables, rehearsedCompute } from './compute.ts';
+import { loadBalancerTables, rehearsedLoadBalancer } from './load-balancer.ts';
+import { networkTables, rehearsedNetwork } from './network.ts';
+import type { Rehearsal } from './rehearsal.ts';
+import { createTable, idMaker, isMadeHere, readFrom, rehearsedPart, type Table } from './table.ts';
+import { rehearsedVolume, volumeTables } from './volume.ts';
+
+/** A cloud in which nothing happens: what is asked of it is noted, and shows from then on as if it had been done. */
+export interface RehearsedCloud {
+  /** reads the real cloud, each list once, and changes nothing in it */
+  readonly openstack: OpenStack;
+  readonly projectId: string;
+  /** what the real cloud would have been asked for, in order */
+  readonly changes: readonly CloudChange[];
+  /** without a request: undefined also for what nobody has read */
+  current<K extends ObservedType>(type: K, id: string): ObservedTypes[K] | undefined;
+  all<K extends ObservedType>(type: K): Promise<readonly ObservedTypes[K][]>;
+  /** whether all of a type was read, so that what is not there does not exist */
+  isRead(type: ObservedType): boolean;
+  /** made in this rehearsal */
+  isNew(id: string): boolean;
+}
+
+type ObservedTables = { readonly [K in ObservedType]: Table<ObservedTypes[K]> };
+
+/** Which address a cloud will choose nobody knows: these are for nobody (RFC 2544), and never shown. */
+function addressMaker(): () => string {
+  let count = 0;
+  return () => {
+    count++;
+    return `198.18.${(count >> 8) % 256}.${count % 256}`;
+  };
+}
+
+export const isRehearsedAddress = (address: string): boolean => address.startsWith('198.18.');
+
+export async function rehearse(
+  cloud: OpenStack,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<RehearsedCloud> {
+  const projectId = await cloud.projectId(options.signal);
+  const journal = createJournal();
+  const rehearsal: Rehearsal = {
+    projectId,
+    journal,
+    newId: idMaker(),
+    newAddress: addressMaker(),
+    now: () => new Date(cloud.clock.now()).toISOString(),
+    isNew: isMadeHere,
+  };
+  const network = networkTables(cloud, projectId);
+  const compute = computeTables(cloud);
+  const volume = volumeTables(cloud);
+  const loadBalancer = loadBalancerTables(cloud);
+  const flavors: Table<Flavor> = createTable({
+    service: 'compute',
+    kind: 'flavor',
+    load: () => collect(cloud.compute.flavors.list()),
+  });
+  const observed: ObservedTables = {
+    server: compute.servers,
+    port: network.ports,
+    volume: volume.volumes,
+    loadBalancer: loadBalancer.loadBalancers,
+    floatingIp: network.floatingIps,
+    network: network.networks,
+    router: network.routers,
+    securityGroup: network.securityGroups,
+  };
+  const images = new Map<string, Promise<Image>>();
+  const rehearsedComputing = rehearsedCompute(cloud.compute, { ...compute, ...network, ...volume }, rehearsal);
+  const openstack: OpenStack = {
+    ...cloud,
+    network: rehearsedNetwork(cloud.network, network, rehearsal),
+    compute: rehearsedPart(rehearsedComputing, {
+      flavors: rehearsedPart(cloud.compute.flavors, readFrom({ service: 'compute', kind: 'flavors' }, flavors)),
+    }),
+    image: rehearsedPart(cloud.image, {
+      images: rehearsedPart(cloud.image.images, {
+        get(id) {
+          const known = images.get(id) ?? cloud.image.images.get(id);
+          images.set(id, known);
+          return known;
+        },
+      }),
+    }),
+    volume: rehearsedVolume(cloud.volume, volume, rehearsal),
+    loadBalancer: rehearsedLoadBalancer(cloud.loadBalancer, loadBalancer, rehearsal),
+  };
+  return {
+    openstack,
+    projectId,
+    changes: journal.changes,
+    current: (type, id) => observed[type].current(id),
+    all: (type) => observed[type].all(),
+    isRead: (type) => observed[type].isRead,
+    isNew: isMadeHere,
+  };
+}
