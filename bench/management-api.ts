@@ -39,6 +39,8 @@ const { values } = parseArgs({
     /** the managers that work there; without any, ours is started */
     pid: fleetFlags.pid,
     target: { type: 'string', default: 'capstan' },
+    /** tell what each of our controllers asked for until the fleet was ready */
+    requests: { type: 'boolean', default: false },
     /** further arguments of `capstan controller` */
     argument: { type: 'string', multiple: true, default: [] },
   },
@@ -47,6 +49,7 @@ const { values } = parseArgs({
 const shape = fleetShape(values, 'fleet');
 const kind = fleetKind(shape);
 const figures = new Figures();
+let tellRequests = async (): Promise<void> => {};
 const build = await buildCapstan();
 process.env['CAPSTAN_PROGRAM'] = build.program;
 const cloud = await startCloudProcess(build.program);
@@ -74,6 +77,7 @@ async function startOurs(kubeconfig: string): Promise<ControllerProcess> {
   const started = performance.now();
   const controller = await startController({ kubeconfig, port, args: values.argument });
   stops.push(() => controller.process.stop());
+  if (values.requests) tellRequests = () => tellRequestsOf(port + 1);
   add('seconds_until_installed', (performance.now() - started) / 1000, 's');
   return controller;
 }
@@ -114,6 +118,7 @@ async function measure(kubeconfig: string, pids: readonly number[]): Promise<voi
     tell('until_ready', before, ready, shape.clusters);
     add('resident_mib', mib(pids.map(residentBytes)), 'MiB');
     add('peak_resident_mib', mib(pids.map(peakBytes)), 'MiB');
+    await tellRequests();
     add('cloud_requests_per_cluster', (await cloud.requestCount()) / shape.clusters, '');
     await seconds(Number(values.settle));
     const objects = await storedObjects(client);
@@ -131,6 +136,15 @@ async function measure(kubeconfig: string, pids: readonly number[]): Promise<voi
     stop.abort();
     await client.close();
   }
+}
+
+/** Who asked for what, most first. */
+async function tellRequestsOf(metricsPort: number): Promise<void> {
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const lines = [...text.matchAll(/^capstan_api_requests_total\{(.*)\} (\d+)$/gm)]
+    .map(([, labels = '', count]) => ({ count: Number(count), labels: labels.replaceAll(/\w+="([^"]*)",?/g, '$1 ') }))
+    .sort((a, b) => b.count - a.count);
+  for (const { count, labels } of lines) console.error(`${String(count).padStart(6)}  ${labels}`);
 }
 
 async function atRest(read: () => Promise<Reading>, pids: readonly number[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryClient } from '../../client/index.ts';
+import { memoryClient, onBehalfOf, requestOrigin } from '../../client/index.ts';
 import { ManualClock, seededRandom, statusError } from '../../machinery/index.ts';
 import { memoryLogger } from '../log.ts';
 import { settle } from '../testkit/eventually.ts';
@@ -29,6 +29,24 @@ function setUp(rules: FaultRule[] = [], maxQueued?: number) {
 const object = { ...widget('w'), metadata: { name: 'w', namespace: 'team', uid: 'u1', resourceVersion: '7' } };
 
 describe('the event recorder', () => {
+  it('has each request counted for the controller that told of it, whoever was first', async () => {
+    const origins: (string | undefined)[] = [];
+    const { broadcaster, events } = setUp([
+      {
+        verb: 'create',
+        when: 'after',
+        error: () => {
+          origins.push(requestOrigin());
+          return statusError.badRequest('enough');
+        },
+      },
+    ]);
+    onBehalfOf('first', () => broadcaster.recorder('first').event(object, 'Normal', foreignReason('One'), 'one'));
+    events.event(object, 'Normal', foreignReason('Two'), 'two');
+    await broadcaster.flush();
+    expect(origins).toEqual(['first', 'widget-controller']);
+  });
+
   it('writes an event as kubectl describe expects it', async () => {
     const { events, broadcaster, stored } = setUp();
     events.event(object, 'Warning', foreignReason('QuotaExceeded'), 'no cores left', {

@@ -1,4 +1,4 @@
-import type { Client } from '../../client/index.ts';
+import { type Client, onBehalfOf } from '../../client/index.ts';
 import {
   ApiStatusError,
   type Clock,
@@ -100,7 +100,8 @@ export function createEventBroadcaster(options: EventBroadcasterOptions): EventB
 
   const deliver = async (): Promise<void> => {
     for (let event = queue.shift(); event !== undefined && !stop.signal.aborted; event = queue.shift()) {
-      await write(event);
+      // one delivery carries the events of many
+      await onBehalfOf(event.reportingComponent ?? '', () => write(event));
     }
     if (dropped > 0) {
       log.warn('Events were dropped because too many were waiting', { count: dropped });
