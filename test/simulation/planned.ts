@@ -47,7 +47,13 @@ export async function planAndChange(story: Story, random: Random, untilAsDesired
   const drawn = Math.floor(random.next() * 1_000_000);
   const edited: UnstructuredObject[] = [];
   const client = dryClient(story.system.client, edited);
-  const dry: Story = { ...story, log: [], onTell: undefined, random: seededRandom(drawn), system: { ...story.system, client } };
+  const dry: Story = {
+    ...story,
+    log: [],
+    onTell: undefined,
+    random: seededRandom(drawn),
+    system: { ...story.system, client },
+  };
   if ((await change(dry, desired)) === undefined) return;
   await isKept(story, edited, async () => {
     tell(story, `the user, with a plan: ${name} of ${desired.name}`);
@@ -59,7 +65,14 @@ export async function planAndChange(story: Story, random: Random, untilAsDesired
 
 async function isKept(story: Story, edited: readonly UnstructuredObject[], work: () => Promise<void>): Promise<void> {
   const { system } = story;
-  const plan = await planOf(system, edited);
+  let plan = await planOf(system, edited);
+  // what somebody did to the cloud is put right when it is seen
+  for (let look = 0; driftOf(plan).length > 0 && look < 20; look++) {
+    await system.pass(30_000);
+    plan = await planOf(system, edited);
+  }
+  const drift = driftOf(plan);
+  if (drift.length > 0) throw new InvariantViolation('the plan never lies', `drift at rest: ${JSON.stringify(drift)}`);
   const before = thingsOf(system);
   await work();
   let difference = differenceOf(plan, before, thingsOf(system));
@@ -87,12 +100,16 @@ async function planOf(system: System, edited: readonly UnstructuredObject[]): Pr
     const [problem] = plan.problems.filter(({ severity }) => severity === 'error');
     if (problem) throw new InvariantViolation('the plan never lies', `${problem.object}: ${problem.message}`);
     const drift = plan.clusters.flatMap(({ changes }) => changes).filter(({ cause }) => cause === 'drift');
-    if (drift.length > 0) throw new InvariantViolation('the plan never lies', `drift at rest: ${JSON.stringify(drift)}`);
+    if (drift.length > 0)
+      throw new InvariantViolation('the plan never lies', `drift at rest: ${JSON.stringify(drift)}`);
     return plan;
   } finally {
     await sessions.close();
   }
 }
+
+const driftOf = ({ clusters }: Plan): PlannedChange[] =>
+  clusters.flatMap(({ changes }) => changes).filter(({ cause }) => cause === 'drift');
 
 /** By id: what it is, and its name where it has one of its own. */
 type Things = ReadonlyMap<string, string>;
@@ -115,6 +132,7 @@ function thingsOf({ rows }: System): Things {
     for (const row of rows.of(table)) {
       // others are made by the cloud itself, for routers, load balancers and addresses
       if (type === 'port' && 'device_owner' in row && !ownPort(row.device_owner)) continue;
+      if (type === 'securityGroup' && row.name?.startsWith('lb-')) continue;
       things.set(row.id, `${type} ${type === 'floatingIp' ? '' : (row.name ?? '')}`);
     }
   }
@@ -128,7 +146,10 @@ function differenceOf(plan: Plan, before: Things, after: Things): string | undef
   const changes = plan.clusters.flatMap((cluster) => cluster.changes);
   const came = [...after].filter(([id]) => !before.has(id)).map(([, what]) => what);
   const went = [...before].filter(([id]) => !after.has(id)).map(([, what]) => what);
-  const lines = [...compare('made', planned(changes, 'create'), came), ...compare('deleted', planned(changes, 'delete'), went)];
+  const lines = [
+    ...compare('made', planned(changes, 'create'), came),
+    ...compare('deleted', planned(changes, 'delete'), went),
+  ];
   return lines.length === 0 ? undefined : lines.join('; ');
 }
 

@@ -92,7 +92,7 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
     );
     const deleted = topologies.deleted.filter(({ metadata }) => metadata.namespace === key.namespace);
     const edits = after.filter((one) => wanted.has(one));
-    const made = await rehearseOne(rehearsal, { before, after: edits, deleted, key, unknown }, input);
+    const made = await rehearseOne(rehearsal, { before, after: edits, deleted, key, wanted, unknown }, input);
     problems.push(...(await problemsOf(rehearsal)));
     for (const one of made.unpriced) unpriced.add(one);
     clusters.push({
@@ -160,6 +160,8 @@ interface OneCluster {
   /** what is edited of it */
   readonly after: readonly UnstructuredObject[];
   readonly deleted: readonly UnstructuredObject[];
+  /** everything that is edited: credentials are not a part of the cluster */
+  readonly wanted: ObjectSet;
   /** parts of names that will be others */
   readonly unknown: readonly string[];
 }
@@ -173,12 +175,11 @@ interface Rehearsed {
 /** First what the controllers would do without the edit, then what the edit brings. */
 async function rehearseOne(
   rehearsal: ClusterRehearsal,
-  { before, after, deleted, key, unknown }: OneCluster,
+  { before, after, deleted, key, wanted, unknown }: OneCluster,
   { client, signal, prices }: PlanInput,
 ): Promise<Rehearsed> {
   const { objects } = rehearsal;
   const changes: PlannedChange[] = [];
-  const edited = await ObjectSet.of(after);
   const costOf = () =>
     clusterCosts(
       {
@@ -196,7 +197,7 @@ async function rehearseOne(
     for (const made of rehearsal.changes.slice(seen))
       changes.push(await plannedChange(made, cause, (name) => lotless(name, rehearsal, unknown)));
   };
-  for (const object of await credentialsOf([...before, ...after], edited, client, signal)) await objects.seed(object);
+  for (const object of await credentialsOf([...before, ...after], wanted, client, signal)) await objects.seed(object);
   for (const object of before) await objects.seed(withoutPreflightChecks(object));
   const paid = total();
   if (before.length > 0) await settle('drift');

@@ -1,4 +1,5 @@
 import type { Flavor } from '../compute/flavors.ts';
+import type { Image } from '../image/images.ts';
 import type { ObservedType, ObservedTypes } from '../observation/types.ts';
 import type { OpenStack } from '../openstack.ts';
 import { collect } from '../resource/pages.ts';
@@ -72,12 +73,22 @@ export async function rehearse(
     router: network.routers,
     securityGroup: network.securityGroups,
   };
+  const images = new Map<string, Promise<Image>>();
   const rehearsedComputing = rehearsedCompute(cloud.compute, { ...compute, ...network, ...volume }, rehearsal);
   const openstack: OpenStack = {
     ...cloud,
     network: rehearsedNetwork(cloud.network, network, rehearsal),
     compute: rehearsedPart(rehearsedComputing, {
       flavors: rehearsedPart(cloud.compute.flavors, readFrom({ service: 'compute', kind: 'flavors' }, flavors)),
+    }),
+    image: rehearsedPart(cloud.image, {
+      images: rehearsedPart(cloud.image.images, {
+        get(id) {
+          const known = images.get(id) ?? cloud.image.images.get(id);
+          images.set(id, known);
+          return known;
+        },
+      }),
     }),
     volume: rehearsedVolume(cloud.volume, volume, rehearsal),
     loadBalancer: rehearsedLoadBalancer(cloud.loadBalancer, loadBalancer, rehearsal),
