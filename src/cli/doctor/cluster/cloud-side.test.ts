@@ -12,7 +12,7 @@ import type { ClusterInCloud } from './subject.ts';
 const { signal } = new AbortController();
 const url = 'http://cloud.test';
 
-// A cluster's resources in a simulated cloud; each test breaks one thing behind everybody's back, and mends it.
+// A cluster's resources in a simulated cloud; each test breaks one thing unseen, and puts it right.
 describe('what a cluster has in its cloud', () => {
   let cloud: SimulatedCloud;
   let openstack: OpenStack;

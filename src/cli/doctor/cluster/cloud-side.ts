@@ -160,10 +160,12 @@ async function lookAtLoadBalancer({ cloud, infrastructure }: ClusterInCloud, sig
   const states = `${name} (${id}) is ${provisioningStatus}, ${operatingStatus}`;
   const seen: Seen[] = [];
   if (provisioningStatus === 'ERROR') {
-    seen.push(failed(states, 'openstack loadbalancer failover tries to mend it; the operator of the cloud knows why'));
+    seen.push(
+      failed(states, 'openstack loadbalancer failover tries to repair it; the operator of the cloud knows why'),
+    );
   } else if (provisioningStatus !== 'ACTIVE') {
     seen.push(
-      warned(states, 'it takes minutes; one that stays so for long can be mended by the operator of the cloud alone'),
+      warned(states, 'it takes minutes; one that stays so for long can be repaired by the operator of the cloud alone'),
     );
   } else if (operatingStatus !== 'ONLINE' && operatingStatus !== 'NO_MONITOR') {
     seen.push(warned(states, 'a member of it does not answer: look at its machine'));

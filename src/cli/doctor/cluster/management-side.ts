@@ -7,7 +7,7 @@ import { remainsOf } from '../../describe/remains.ts';
 import { causeOfCluster } from '../../why/first-cause.ts';
 import { failed, fine, type Seen, warned } from '../findings.ts';
 import { soonMs, validity } from './expiry.ts';
-import { troubleOf } from './pod-trouble.ts';
+import { faultsOf } from './pod-faults.ts';
 import type { Check } from './run-checks.ts';
 import type { ManagedCluster } from './subject.ts';
 
@@ -83,7 +83,7 @@ async function lookAtControlPlane(subject: ManagedCluster, signal: AbortSignal):
       ),
     );
   }
-  for (const pod of pods) seen.push(...troubleOf(pod));
+  for (const pod of pods) seen.push(...faultsOf(pod));
   if (pods.length > 0) seen.push(...(await lookAtVolumes(subject, signal)), ...(await lookAtServices(subject, signal)));
   if (seen.length > 0) return seen;
   return [

@@ -28,7 +28,7 @@ import { type AnyObject, textAt } from '../../describe/fields.ts';
 import { checkLoadBalancers } from '../../init/load-balancer-check.ts';
 import { defaultClass } from '../../init/management-checks.ts';
 import { failed, fine, type Seen, skipped, warned } from '../findings.ts';
-import { troubleOf } from './pod-trouble.ts';
+import { faultsOf } from './pod-faults.ts';
 import type { Check } from './run-checks.ts';
 import type { RunningCluster } from './subject.ts';
 
@@ -319,7 +319,7 @@ async function mountedAndMissing(
 /** Add-ons that crash or cannot be pulled. */
 async function lookAtPods(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
   const pods = await list(subject, Pods, { namespace: 'kube-system', signal });
-  const seen = pods.flatMap(troubleOf);
+  const seen = pods.flatMap(faultsOf);
   return seen.length > 0 ? seen : [fine(`${pods.length} in kube-system, all Ready`)];
 }
 

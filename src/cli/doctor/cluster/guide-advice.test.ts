@@ -27,8 +27,8 @@ const { signal } = new AbortController();
 
 type Made = readonly [resource: Resource<KubeObject>, object: object];
 
-/** What a page on troubleshooting tells people to look at, and what the doctor says instead. */
-interface Trouble {
+/** What a guide tells people to look at, and what the doctor says instead. */
+interface Advised {
   /** of the guides, in their words */
   readonly advice: string;
   readonly management?: readonly Made[];
@@ -106,7 +106,7 @@ const daemonSet = (name: string, volumes: object[]): Made => [
 ];
 const uninitialized = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
 
-const troubles: readonly Trouble[] = [
+const advices: readonly Advised[] = [
   {
     advice: '000, PVC Pending: confirm default StorageClass is configured',
     management: [pod(unscheduled('pod has unbound immediate PersistentVolumeClaims')), claim('default')],
@@ -270,7 +270,7 @@ const troubles: readonly Trouble[] = [
   },
 ];
 
-describe('the troubleshooting parts of the guides', () => {
+describe('what the guides advise when something fails', () => {
   let management: MemoryApi;
   let workload: MemoryApi;
   beforeEach(async () => {
@@ -291,7 +291,7 @@ describe('the troubleshooting parts of the guides', () => {
     await Promise.all([management.close(), workload.close()]);
   });
 
-  it.each(troubles)('$advice', async ({ management: here = [], workload: there = [], check, detail, cure }) => {
+  it.each(advices)('$advice', async ({ management: here = [], workload: there = [], check, detail, cure }) => {
     await make(management.connection.client, here);
     await make(workload.connection.client, there);
     const findings = await examine();
@@ -301,7 +301,7 @@ describe('the troubleshooting parts of the guides', () => {
     );
   });
 
-  it('leave a cluster alone that is well', async () => {
+  it('leaves a cluster alone that is well', async () => {
     await make(management.connection.client, [
       pod({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }),
       [

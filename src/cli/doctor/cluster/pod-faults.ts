@@ -2,7 +2,7 @@ import type { Pod } from '../../../api/index.ts';
 import { failed, type Seen, warned } from '../findings.ts';
 
 /** What keeps a Pod from running, and what to do; nothing where it runs. */
-export function troubleOf(pod: Pod): Seen[] {
+export function faultsOf(pod: Pod): Seen[] {
   const { name = '' } = pod.metadata;
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   for (const { state, name: container, image, lastState } of statuses) {
