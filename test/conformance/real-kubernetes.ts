@@ -20,10 +20,15 @@ export interface RealKubernetes {
   readonly url: string;
   /** PEM file of the authority that signs for clients and servers */
   readonly authorityFile: string;
-  readonly pids: Readonly<Record<'etcd' | 'kube-apiserver', number>>;
+  /** as they are now: programs that were started again have others */
+  readonly pids: Readonly<Record<StorageProgram, number>>;
+  /** ends a program as a crash would, and starts it again with the same data; resolves when the API is ready */
+  crash(name: StorageProgram): Promise<void>;
   /** ends the processes and removes their data */
   stop(): Promise<void>;
 }
+
+type StorageProgram = 'etcd' | 'kube-apiserver';
 
 const host = '127.0.0.1';
 /** of the Service in front of the API, the first of its range */
@@ -58,18 +63,34 @@ export async function startRealKubernetes(
     const url = `https://${address}:${apiPort}`;
     const kubeconfig = join(directory, 'kubeconfig');
     await writeFile(kubeconfig, JSON.stringify(adminKubeconfig(url, context, pki), undefined, 2), { mode: 0o600 });
-    const etcd = startProcess(programs.etcd, etcdArguments(directory, clientPort, peerPort));
-    running.push(etcd);
-    const api = startProcess(
-      programs['kube-apiserver'],
-      apiServerArguments(pki, { address, port: apiPort, etcdPort: clientPort }),
-    );
-    running.push(api);
-    await isReady(api, url, pki);
+    const begin = (name: StorageProgram): RunningProcess => {
+      const process = startProcess(
+        programs[name],
+        name === 'etcd'
+          ? etcdArguments(directory, clientPort, peerPort)
+          : apiServerArguments(pki, { address, port: apiPort, etcdPort: clientPort }),
+      );
+      running.push(process);
+      return process;
+    };
+    const current = { etcd: begin('etcd'), 'kube-apiserver': begin('kube-apiserver') };
+    await isReady(current['kube-apiserver'], url, pki);
     running.push(startProcess(programs['kube-controller-manager'], controllerArguments(pki, kubeconfig)));
     if (scheduler !== undefined) running.push(startProcess(scheduler, schedulerArguments(kubeconfig)));
-    const pids = { etcd: etcd.pid, 'kube-apiserver': api.pid };
-    return { kubeconfig, url, authorityFile: pki.path('ca.crt'), pids, stop };
+    return {
+      kubeconfig,
+      url,
+      authorityFile: pki.path('ca.crt'),
+      get pids() {
+        return { etcd: current.etcd.pid, 'kube-apiserver': current['kube-apiserver'].pid };
+      },
+      async crash(name) {
+        await current[name].stop('SIGKILL');
+        current[name] = begin(name);
+        await isReady(current['kube-apiserver'], url, pki);
+      },
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
