@@ -1,4 +1,4 @@
-import { Namespaces } from '../../api/index.ts';
+import { Namespaces, ownDefinitions } from '../../api/index.ts';
 import {
   asJson,
   CapstanError,
@@ -17,7 +17,7 @@ import { fieldManager } from '../manifests/apply-documents.ts';
 import { creationOrder } from '../manifests/order.ts';
 import { type ManifestDocument, readManifests } from '../manifests/read-manifests.ts';
 import { targetOf } from '../manifests/targets.ts';
-import { startMemoryApi } from '../memory-api.ts';
+import { startMemoryApi, withoutPublishedSchema } from '../memory-api.ts';
 import { makePlan } from '../plan/make-plan.ts';
 import { canWork, renderPlan } from '../plan/report.ts';
 import type { PlanProblem } from '../plan/types.ts';
@@ -103,7 +103,8 @@ async function withManagementApi(options: PlanOptions, context: CommandContext, 
     }
   }
   const { namespace } = options;
-  const api = await startMemoryApi({ ...(namespace !== undefined && { namespace, namespaceGiven: true }) });
+  const given = namespace === undefined ? {} : { namespace, namespaceGiven: true };
+  const api = await startMemoryApi(given, ownDefinitions.map(withoutPublishedSchema));
   try {
     return await work(api.connection, true);
   } finally {

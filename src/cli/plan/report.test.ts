@@ -36,7 +36,9 @@ const lines = (one: Plan): string[] => renderPlan(one, { colour: false }).split(
 
 describe('a plan for people', () => {
   it('tells equal things once, with their number', () => {
-    expect(lines(plan([change({ detail: 'm1.small' }), change({ detail: 'm1.small' }), change({ action: 'delete' })]))).toEqual(
+    expect(
+      lines(plan([change({ detail: 'm1.small' }), change({ detail: 'm1.small' }), change({ action: 'delete' })])),
+    ).toEqual(
       expect.arrayContaining([
         '  + server a-md-0-*-* (2): m1.small',
         '  - server a-md-0-*-*',
@@ -64,7 +66,13 @@ describe('a plan for people', () => {
   it('says why machines are replaced, and how many more there are', () => {
     const [cluster] = plan([]).clusters;
     const machines = [
-      { object: 'KubeadmControlPlane default/a', create: 3, delete: 3, replace: 3, because: ['Version v1, v2 required'] },
+      {
+        object: 'KubeadmControlPlane default/a',
+        create: 3,
+        delete: 3,
+        replace: 3,
+        because: ['Version v1, v2 required'],
+      },
       { object: 'MachineDeployment default/a', create: 2, delete: 0, replace: 0, because: [] },
       { object: 'MachineDeployment default/b', create: 0, delete: 1, replace: 0, because: [] },
     ];
@@ -97,6 +105,8 @@ describe('a plan for people', () => {
     expect(canWork(plan([]))).toBe(true);
     expect(canWork(plan([], { problems: [{ ...problem, severity: 'warning' }] }))).toBe(true);
     expect(canWork(plan([], { problems: [{ ...problem, severity: 'error' }] }))).toBe(false);
-    expect(canWork(plan([], { quotas: [{ cloud: 'c', resource: 'r', needed: 1, left: 0, enough: false }] }))).toBe(false);
+    expect(canWork(plan([], { quotas: [{ cloud: 'c', resource: 'r', needed: 1, left: 0, enough: false }] }))).toBe(
+      false,
+    );
   });
 });

@@ -236,7 +236,8 @@ export function objectsOfCluster(all: ObjectSet, key: { namespace: string; name:
     if (!object || found.has(idOf(object))) return;
     found.set(idOf(object), object);
     const { namespace } = key;
-    for (const { reference } of referencesOf(object)) take(all.find(reference.kind, { namespace, name: reference.name }));
+    for (const { reference } of referencesOf(object))
+      take(all.find(reference.kind, { namespace, name: reference.name }));
   };
   take(all.find(Clusters.kind, key));
   for (const object of all.ofCluster(key)) take(object);

@@ -1,6 +1,6 @@
 export type { EtcdAlarm, EtcdClient, EtcdMember, EtcdStatus, EtcdTarget, OpenEtcd } from './etcd-client/types.ts';
 export { kubeadmProvider } from './kubeadm/provider.ts';
+export { rolloutReasons } from './machine-plane/decisions/rollout.ts';
 export { type PlaneRehearsal, rehearsePlane } from './machine-plane/rehearsal.ts';
 export { rke2Provider } from './rke2/provider.ts';
-export { rolloutReasons } from './machine-plane/decisions/rollout.ts';
 export * from './setup.ts';

@@ -10,11 +10,15 @@ async function rehearsed(): Promise<{ cloud: FakeCloud; rehearsal: RehearsedClou
   const cloud = fakeCloud();
   const answers: Readonly<Record<string, object>> = {
     'network/v2.0/networks': { networks: [{ id: 'n1', name: 'theirs', tags: ['a'], subnets: ['s1'], ...project }] },
-    'network/v2.0/subnets': { subnets: [{ id: 's1', name: 'theirs', network_id: 'n1', cidr: '10.0.0.0/24', ...project }] },
+    'network/v2.0/subnets': {
+      subnets: [{ id: 's1', name: 'theirs', network_id: 'n1', cidr: '10.0.0.0/24', ...project }],
+    },
     'network/v2.0/ports': { ports: [{ id: 'p1', name: 'theirs', network_id: 'n1', fixed_ips: [], ...project }] },
     'network/v2.0/security-groups': { security_groups: [] },
     'network/v2.0/floatingips': {
-      floatingips: [{ id: 'f1', floating_ip_address: '203.0.113.9', floating_network_id: 'x', port_id: 'p1', ...project }],
+      floatingips: [
+        { id: 'f1', floating_ip_address: '203.0.113.9', floating_network_id: 'x', port_id: 'p1', ...project },
+      ],
     },
     'network/v2.0/routers': { routers: [] },
     'compute/v2.1/servers/detail': {
@@ -41,7 +45,7 @@ async function rehearsed(): Promise<{ cloud: FakeCloud; rehearsal: RehearsedClou
 }
 
 const noted = ({ changes }: RehearsedCloud): string[] => changes.map(({ action, type }) => `${action} ${type}`);
-const reads = ({ log }: FakeCloud): string[] => log.filter((line) => line.startsWith("GET"));
+const reads = ({ log }: FakeCloud): string[] => log.filter((line) => line.startsWith('GET'));
 
 describe('a rehearsed cloud', () => {
   it('shows what was made, and asks the cloud for nothing but lists, each once', async () => {
@@ -76,8 +80,13 @@ describe('a rehearsed cloud', () => {
     const { rehearsal } = await rehearsed();
     const { securityGroups, securityGroupRules } = rehearsal.openstack.network;
     const group = await securityGroups.create({ name: 'g' });
-    expect(group.rules.map(({ direction, ethertype }) => `${direction} ${ethertype}`)).toEqual(['egress IPv4', 'egress IPv6']);
-    const [rule] = await securityGroupRules.createMany([{ securityGroupId: group.id, direction: 'ingress', protocol: 'tcp' }]);
+    expect(group.rules.map(({ direction, ethertype }) => `${direction} ${ethertype}`)).toEqual([
+      'egress IPv4',
+      'egress IPv6',
+    ]);
+    const [rule] = await securityGroupRules.createMany([
+      { securityGroupId: group.id, direction: 'ingress', protocol: 'tcp' },
+    ]);
     expect((await securityGroups.get(group.id)).rules).toContainEqual(rule);
     expect(await securityGroupRules.delete(rule?.id ?? '')).toBe(true);
     expect(noted(rehearsal)).toEqual(['create securityGroup', 'create securityGroupRule', 'delete securityGroupRule']);
@@ -133,7 +142,12 @@ describe('a rehearsed cloud', () => {
       protocol: 'TCP',
       protocolPort: 6443,
     });
-    const pool = await loadBalancer.pools.create({ name: 'l', protocol: 'TCP', algorithm: 'ROUND_ROBIN', listenerId: listener.id });
+    const pool = await loadBalancer.pools.create({
+      name: 'l',
+      protocol: 'TCP',
+      algorithm: 'ROUND_ROBIN',
+      listenerId: listener.id,
+    });
     await loadBalancer.members(pool.id).create({ name: 'm', address: '10.0.0.1', protocolPort: 6443 });
     expect(await collect(loadBalancer.listeners.list({ loadBalancerId: balancer.id }))).toMatchObject([
       { defaultPoolId: pool.id },
