@@ -6,7 +6,7 @@ const words = [
   [/wish/i, 'spec or desired'],
   [/troubl/i, 'fault, failure or error'],
   [/\bmend(s|ed|ing)?\b/i, 'repair, correct or remediate'],
-  [/behind (the|its|our|their|his|her) backs?\b/i, 'drift, or "by somebody else"'],
+  [/behind[ -]?(the|its|our|their|his|her)[ -]?back/i, 'drift, or "by somebody else"'],
   [/goesOn/, 'continues'],
   [/passOf(Life|Deletion)|passOver/, 'reconcileNormal, reconcileDelete'],
   [/bringIntoBeing/, 'ensureExists'],

@@ -10,6 +10,7 @@ describe('the check of words', () => {
       ['// there was trouble', 'troubl', 'fault, failure or error'],
       ['// it is mended', 'mended', 'repair, correct or remediate'],
       ['// changed behind our back', 'behind our back', 'drift, or "by somebody else"'],
+      ['behindTheBack();', 'behindTheBack', 'drift, or "by somebody else"'],
       ['goesOnAfterOwn();', 'goesOn', 'continues'],
       ['passOfLife();', 'passOfLife', 'reconcileNormal, reconcileDelete'],
       ['bringIntoBeing();', 'bringIntoBeing', 'ensureExists'],
@@ -37,6 +38,7 @@ describe('the check of words', () => {
     const { status, lines } = check({ 'src/wishes.ts': 'export {};\n' });
     expect(status).toBe(1);
     expect(lines[0]).toBe('src/wishes.ts: the name of the file has /wish/i; say spec or desired');
+    expect(check({ 'src/behind-the-back.ts': 'export {};\n' }).status).toBe(1);
   });
 
   it.each<[string, Tree]>([

@@ -10,6 +10,7 @@ const seeds = Number(process.env.CAPSTAN_SIMULATION_SEEDS ?? '300');
 const hostedSeeds = Number(process.env.CAPSTAN_SIMULATION_HOSTED_SEEDS ?? '300');
 const topologySeeds = Number(process.env.CAPSTAN_SIMULATION_TOPOLOGY_SEEDS ?? '300');
 const rke2Seeds = Number(process.env.CAPSTAN_SIMULATION_RKE2_SEEDS ?? '100');
+const latticeSeeds = Number(process.env.CAPSTAN_SIMULATION_LATTICE_SEEDS ?? '50');
 const first = Number(process.env.CAPSTAN_SIMULATION_FIRST ?? '1');
 const seedsPerPortion = 25;
 /** Portions are begun within so many minutes. */
@@ -68,8 +69,13 @@ const fromClasses = portions(
   '--topology',
 );
 const ofRke2 = portions('simulated installations of rke2 (npm run simulate -- --rke2)', rke2Seeds, '--rke2');
+const ofLattice = portions(
+  'clusters that take over their own objects (npm run simulate -- --lattice)',
+  latticeSeeds,
+  '--lattice',
+);
 /** Of all kinds in turn: whatever time there is, each has its share of it. */
-const kinds = [hosted, onMachines, fromClasses, ofRke2];
+const kinds = [hosted, onMachines, fromClasses, ofRke2, ofLattice];
 const installations = [];
 while (kinds.some((portion) => portion.length > 0)) installations.push(...kinds.flatMap((kind) => kind.splice(0, 1)));
 const lastBeginMs = performance.now() + minutes * 60_000;
@@ -124,7 +130,7 @@ for (const { name } of installations) {
 }
 const skipped = installations.reduce((sum, { seeds: size }) => sum + size, 0);
 const tooMany = skipped > skippableSeeds;
-const planned = seeds + hostedSeeds + topologySeeds + rke2Seeds;
+const planned = seeds + hostedSeeds + topologySeeds + rke2Seeds + latticeSeeds;
 process.stdout.write(`seeds: ${planned} planned, ${planned - skipped} played, ${skipped} skipped\n`);
 if (tooMany) {
   process.stdout.write(`FAILED  ${skipped} seeds were skipped, ${skippableSeeds} may be (CAPSTAN_SKIPPED_SEEDS)\n`);

@@ -94,6 +94,11 @@ describe('what is refused on create', () => {
       ['spec.topology.version: Invalid value: "latest": version must be a valid semantic version'],
     ],
     [
+      'a topology with letters behind its version',
+      make('Cluster', { topology: { ...topology, version: 'v1.34.2x' } }),
+      ['spec.topology.version: Invalid value: "v1.34.2x": version must be a valid semantic version'],
+    ],
+    [
       'an upgrade concurrency of zero',
       make('Cluster', { topology }, { annotations: { 'topology.cluster.x-k8s.io/upgrade-concurrency': '0' } }),
       [

@@ -85,6 +85,7 @@ export type * from './bootstrap/rke2/types.ts';
 export type * from './bootstrap/types.ts';
 export type * from './cluster/cluster-class-types.ts';
 export * from './cluster/labels.ts';
+export { definesHealthCheck, isAutoscaled, validateMachineGroup } from './cluster/machine-group.ts';
 export { contractApiVersion } from './cluster/references.ts';
 export type * from './cluster/types.ts';
 export * from './cluster/version.ts';
@@ -108,7 +109,13 @@ export { gatewayGroup } from './gateway/common-schema.ts';
 export * from './gateway/reference-grant.ts';
 export type * from './gateway/types.ts';
 export { isUuid } from './infrastructure/alpha-values.ts';
-export { hasNoServer, isUnresolved, openPartsOf, ownerMarkAnnotation } from './infrastructure/corrections.ts';
+export {
+  begunUntilAnnotation,
+  hasNoServer,
+  isUnresolved,
+  openPartsOf,
+  ownerMarkAnnotation,
+} from './infrastructure/corrections.ts';
 export * from './infrastructure/group.ts';
 export type * from './infrastructure/types.ts';
 export { ipamGroup } from './ipam/kinds.ts';

@@ -34,6 +34,10 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'LatticeCluster that is deleted',
       'The cluster that managed itself is gone for good: nothing is taken back from it.',
     ],
+    'lattice.dev/new-token': [
+      'LatticeCluster at its parent',
+      'A new token is made; the certificate the cluster gets with it takes the place of the one before.',
+    ],
     'stacks.capstan.dev/skip-addon-gate': ['Cluster', 'Upgrades do not wait for the add-ons of the new class.'],
     'stacks.capstan.dev/stage-timeout': [
       'Cluster',
@@ -314,6 +318,10 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     'infrastructure.cluster.x-k8s.io/managed-server-group': [
       'OpenStackMachine',
       'Server group that is deleted with its last machine.',
+    ],
+    'infrastructure.cluster.x-k8s.io/begun-by-upstream-until': [
+      'OpenStackClusterIdentity',
+      'Objects with this identity that were made until then may have been begun by upstream’s provider; `capstan adopt` writes it.',
     ],
     'infrastructure.cluster.x-k8s.io/begun-by': [
       'OpenStack objects',

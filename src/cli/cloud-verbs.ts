@@ -4,6 +4,7 @@ import { outputFlag, type Runs, withConnectionFlags, withFileFlags } from './ver
 
 /** Verbs that answer what people ask of clusters and clouds. */
 export function addCloudVerbs(program: Command, runs: Runs): void {
+  addDoctor(program, runs);
   withConnectionFlags(
     program.command('audit').description('find cloud resources without an owner, and owners without their resources'),
   )
@@ -95,4 +96,35 @@ Examples:
 `,
     )
     .action(runs(async (options, context, name) => (await import('./commands/cost.ts')).cost(options, context, name)));
+}
+
+function addDoctor(program: Command, runs: Runs): void {
+  withConnectionFlags(
+    program
+      .command('doctor')
+      .description('check whether a cloud has what clusters need, or everything a running cluster stands on')
+      .argument('[what]', 'the word cluster: look at a cluster instead of a cloud')
+      .argument('[name]', 'the cluster'),
+  )
+    .option('--cloud <name>', 'the cloud of clouds.yaml to look at (default: $OS_CLOUD, or the only one)')
+    .option('--region <name>', 'one of the regions of the cloud')
+    .option('--without <service...>', 'do not miss a service: load-balancer, volume')
+    .addOption(outputFlag(['text', 'json', 'yaml']).default('text'))
+    .addHelpText(
+      'after',
+      `
+clouds.yaml is looked for as the openstack command does, OS_* variables included. A cluster is looked at with its own
+credentials, from the management API to its nodes. The exit code is 1 when something failed.
+
+Examples:
+  capstan doctor --cloud openstack
+  OS_CLIENT_CONFIG_FILE=./clouds.yaml capstan doctor --cloud mycloud --without load-balancer
+  capstan doctor cluster basic-1
+`,
+    )
+    .action(
+      runs(async (options, context, what, name) =>
+        (await import('./commands/doctor.ts')).doctor(options, context, [what, name]),
+      ),
+    );
 }

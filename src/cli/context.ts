@@ -1,4 +1,4 @@
-import { type Clock, printable, systemClock } from '../machinery/index.ts';
+import { type Clock, printable, printableLine, systemClock } from '../machinery/index.ts';
 import { jsonLogger, type Logger, type LogLevel, terminalLogger } from '../runtime/index.ts';
 import { confirmOnTerminal } from './confirm.ts';
 import { asInvoked } from './invocation.ts';
@@ -10,6 +10,8 @@ export interface CommandContext {
   stdout(text: string): void;
   /** talk: progress, logs, errors; free of what a terminal would act upon */
   stderr(text: string): void;
+  /** shows a line in place of the last one it showed; none clears it. Absent where nobody watches */
+  progress?(line: string): void;
   /** asks the person at the terminal; absent where there is none to ask */
   confirm?(question: string): Promise<boolean>;
   /** everything on standard input, for `-f -` */
@@ -60,6 +62,9 @@ export function processContext(level: LogLevel): CommandContext {
     env: process.env,
     stdout: (text) => void process.stdout.write(text),
     stderr,
+    ...(process.stderr.isTTY && {
+      progress: (line: string) => void process.stderr.write(`\r${printableLine(line)}\u001b[K`),
+    }),
     ...(process.stdin.isTTY && process.stderr.isTTY && { confirm: confirmOnTerminal(stderr, stop.signal) }),
     readInput: readStandardInput,
     interactive: process.stdout.isTTY === true,

@@ -68,6 +68,8 @@ const rules: NonNullable<ClusterRole['rules']> = [
   { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: reading },
   // who is behind the Service of a runtime extension
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: reading },
+  // from the Service of the endpoints to the Pod that leads
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['create', 'patch', 'update', 'delete'] },
   // data stores of Kamaji that are run here live in a namespace of their own, and so does each LatticeCluster
   { apiGroups: [''], resources: ['namespaces'], verbs: [...reading, 'create'] },
   { apiGroups: [''], resources: ['nodes'], verbs: reading },

@@ -2,7 +2,9 @@ import { Pods } from '../api/index.ts';
 import { loopbackUser, type PodConnector } from '../apiserver/index.ts';
 import type { Client, ConnectionConfig } from '../client/index.ts';
 import {
+  type AgentDials,
   type BuiltInHookHandler,
+  type CellPlace,
   type ConnectWorkload,
   certificateControllers,
   connectOverHttp,
@@ -63,6 +65,10 @@ export interface ControllersOptions {
   simulatedPods?: boolean;
   /** how workload APIs are reached; over HTTPS by default */
   connectWorkload?: ConnectWorkload;
+  /** where clusters that manage themselves dial in; absent: they are dialled */
+  cell?: CellPlace;
+  /** how the cluster we run in reaches its parent */
+  agent?: AgentDials;
   /** which peers may be asked on the word of a tenant */
   peers: PeerPolicy;
   /** how requests reach clouds; over HTTP by default */
@@ -256,8 +262,22 @@ export function addControllers(manager: Manager, options: AddedControllersOption
   if (areas.has('lattice') && namespace === undefined) {
     const charts = { versions: builtInChartVersions, files: builtInChart };
     const sessions = infrastructure && { sessions: infrastructure.sessions };
-    const self = { connect: common.connectWorkload, installer: childInstaller(client, systemClock) };
-    const lattice = setupLatticeControllers(manager, { ...common, ...sessions, peers, charts, self });
+    const { cell, agent, log } = options;
+    const self = {
+      connect: common.connectWorkload,
+      installer: childInstaller(client, systemClock),
+      ...(cell && { cell }),
+      ...(permit && { fence: (connect: ConnectWorkload) => permittedWorkloads(connect, permit) }),
+    };
+    const lattice = setupLatticeControllers(manager, {
+      ...common,
+      ...sessions,
+      ...(agent && { agent }),
+      peers,
+      charts,
+      self,
+      log,
+    });
     closes.push(() => lattice.close());
   }
   const { prices } = options;

@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
-import type { Runs } from './verbs.ts';
+import { type Command, Option } from 'commander';
+import { must } from '../machinery/index.ts';
+import { type Runs, withConnectionFlags } from './verbs.ts';
 
 const timeout = ['--timeout <duration>', 'how long to wait at most; 0 waits without end', '1h'] as const;
 
@@ -9,21 +10,47 @@ export function addLatticeVerbs(program: Command, runs: Runs): void {
   lattice
     .command('install')
     .description('make a LatticeCluster that manages itself, with this program as the bootstrap cluster')
-    .requiredOption(
-      '-f, --filename <file>',
-      'the LatticeCluster, and what else is to be applied first; - reads standard input',
-    )
+    .option('-f, --filename <file>', 'the LatticeCluster, and what else is to be applied first; - reads standard input')
+    .option('--cluster <file>', 'the same as --filename')
+    .option('--config <file>', 'the same as --filename')
     .option(
       '--clouds-yaml <file>',
-      'credentials of the cloud; default: OS_CLIENT_CONFIG_FILE, or the Secret in the file',
+      'credentials of the cloud; default: the Secret in the file, OPENSTACK_CLOUD_CONFIG, OS_CLIENT_CONFIG_FILE, or the OS_* variables',
     )
     .option('--image <image>', 'which the controllers in the cluster are run from')
+    .option('--registry-credentials-file <file>', 'config.json of docker, for the registry the image is in')
+    .addOption(
+      new Option('--bootstrap <how>', 'what makes nodes of machines, whatever the file says').choices([
+        'kubeadm',
+        'rke2',
+      ]),
+    )
+    .option('--dry-run', 'check what is given, print what would be applied, and make nothing')
+    .option('--keep-bootstrap-on-failure', 'accepted: what was begun is always kept, for the same command to go on')
     .option('--kubeconfig-out <file>', 'where the kubeconfig of the cluster is written; default: NAME.kubeconfig')
     .option(...timeout)
     .addHelpText('after', '\nExamples:\n  capstan lattice install -f my-cluster.yaml --clouds-yaml clouds.yaml\n')
     .action(
       runs(async (options, context) =>
         (await import('./commands/lattice-install.ts')).latticeInstall(options, context),
+      ),
+    );
+  withConnectionFlags(
+    lattice
+      .command('token')
+      .description(
+        'make a token with which a cluster that its parent does not reach dials in, and print how it is used',
+      )
+      .argument('<name>', 'the LatticeCluster'),
+  )
+    .addHelpText('after', '\nExamples:\n  capstan lattice token my-cluster\n')
+    .action(
+      runs(async (options, context, name) =>
+        (await import('./commands/lattice-token.ts')).latticeToken(
+          options,
+          context,
+          must(name, 'the name of the LatticeCluster'),
+        ),
       ),
     );
   lattice
@@ -33,6 +60,7 @@ export function addLatticeVerbs(program: Command, runs: Runs): void {
     .option('-k, --kubeconfig <file>', 'kubeconfig of the cluster; not needed to go on with what was begun here')
     .option('--context <name>', 'context in the kubeconfig')
     .option('-y, --yes', 'do not ask')
+    .option('--keep-bootstrap-on-failure', 'accepted: what was begun is always kept, for the same command to go on')
     .option(...timeout)
     .addHelpText('after', '\nExamples:\n  capstan lattice uninstall -k my-cluster.kubeconfig\n')
     .action(

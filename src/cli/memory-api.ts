@@ -57,7 +57,7 @@ export async function startMemoryApi(
 }
 
 /** What discovery would tell, straight from the registry. */
-function registryMapper({ registry }: ApiServer): RestMapper {
+export function registryMapper({ registry }: Pick<ApiServer, 'registry'>): RestMapper {
   const all = (): DiscoveredResource[] =>
     [...registry.all()].flatMap(({ definition }) =>
       definition.versions

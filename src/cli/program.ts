@@ -3,8 +3,10 @@ import { CapstanError, must } from '../machinery/index.ts';
 import type { LogLevel } from '../runtime/index.ts';
 import { addCloudVerbs } from './cloud-verbs.ts';
 import { type CommandContext, processContext } from './context.ts';
+import { addCreateVerbs } from './create-verbs.ts';
 import { addGenerateVerbs } from './generate-verbs.ts';
 import { asInvoked, commandName } from './invocation.ts';
+import { cellFlags } from './lattice/cell-flags.ts';
 import { addLatticeVerbs } from './lattice-verbs.ts';
 import { addRealKubernetesCommands } from './real-kubernetes.ts';
 import { stacksSourceOption } from './stacks-option.ts';
@@ -86,6 +88,9 @@ export function buildProgram(
     .option('--service-cidr <cidr>', 'addresses of Services', '10.96.0.0/16')
     .option('--simulated-cloud', 'run a simulated OpenStack too and write DATA_DIR/clouds.yaml for it')
     .option('--cloud-listen <host:port>', 'address of the simulated cloud; port 0 takes a free one', '127.0.0.1:0')
+    .option(...cellFlags.bootstrap)
+    .option(...cellFlags.agents)
+    .option(...cellFlags.host)
     .addOption(
       new Option('--pods <how>', 'what runs Pods of the management API')
         .choices(['simulated', 'none'])
@@ -139,6 +144,12 @@ export function buildProgram(
     .option('--time-scale <factor>', 'how long builds and the like take: 1 as on a usual cloud, 0 no time')
     .option('--without <service...>', 'leave a service out: load-balancer, volumev3, placement')
     .option('--faults <file>', 'fault rules to begin with, YAML or JSON')
+    .addOption(
+      several(
+        '--reachable <host:port>',
+        'where a parent of LatticeClusters listens that their simulated machines may dial; may be given several times',
+      ),
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  capstan cloud\n  capstan cloud --data-dir ./data --listen 127.0.0.1:5080 --https\n  OS_CLIENT_CONFIG_FILE=./data/clouds.yaml OS_CLOUD=openstack openstack server list\n',
@@ -165,24 +176,12 @@ export function buildProgram(
         (await import('./commands/print-environment.ts')).printEnvironment(options as never, context, [first, second]),
       ),
     );
-  program
-    .command('doctor')
-    .description('check whether a cloud has what clusters need')
-    .option('--cloud <name>', 'the cloud of clouds.yaml to look at (default: $OS_CLOUD, or the only one)')
-    .option('--region <name>', 'one of the regions of the cloud')
-    .option('--without <service...>', 'do not miss a service: load-balancer, volume')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json', 'yaml']).default('text'))
-    .addHelpText(
-      'after',
-      '\nclouds.yaml is looked for as the openstack command does, OS_* variables included.\n\nExamples:\n  capstan doctor --cloud openstack\n  OS_CLIENT_CONFIG_FILE=./clouds.yaml capstan doctor --cloud mycloud --without load-balancer\n',
-    )
-    .action(runs(async (options, context) => (await import('./commands/doctor.ts')).doctor(options as never, context)));
-
   addVerbs(program, runs);
   addTopologyVerbs(program, runs);
   addLatticeVerbs(program, runs);
   addGenerateVerbs(program, runs);
   addCloudVerbs(program, runs);
+  addCreateVerbs(program, runs);
 
   program
     .command('backup')

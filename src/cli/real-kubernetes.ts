@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { cellFlags } from './lattice/cell-flags.ts';
 import { stacksSourceOption } from './stacks-option.ts';
 import { type Runs, withConnectionFlags } from './verbs.ts';
 
@@ -18,6 +19,9 @@ export function addRealKubernetesCommands(program: Command, runs: Runs): void {
     .option('--namespace <name>', 'look after clusters of this namespace only')
     .option('--no-leader-elect', 'work without asking whether another instance does')
     .option('--shares', 'divide the clusters among all instances, instead of one that leads and others that stand by')
+    .option(...cellFlags.bootstrap)
+    .option(...cellFlags.agents)
+    .option(...cellFlags.host)
     .option('--metrics-bind-address <host:port>', 'where metrics are served; 0 for nowhere', '127.0.0.1:8080')
     .option('--health-probe-bind-address <host:port>', 'where /healthz and /readyz are served; 0 for nowhere', '0')
     .option('--webhook-port <port>', 'port of the webhooks; 0 takes a free one', '9443')

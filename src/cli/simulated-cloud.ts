@@ -32,6 +32,8 @@ export interface SimulatedCloudOptions {
   faultsFile?: string;
   /** what servers find beyond the cloud */
   outside?: Outside;
+  /** addresses outside of the cloud that agents of clusters on its machines may dial; default: none */
+  reachable?: (host: string, port: number) => boolean;
   log: Logger;
 }
 
@@ -69,6 +71,7 @@ export async function startSimulatedCloud(options: SimulatedCloudOptions): Promi
       programs: childControllers({
         cloudUrl: () => listening?.url,
         backupDirectory: join(directory, 'child-backups'),
+        reachable: options.reachable ?? (() => false),
       }),
     },
     onError: (error, what) => log.error('The simulated cloud failed unexpectedly', { what, error }),

@@ -6,6 +6,7 @@ import {
   ClusterClasses,
   type ClusterClassSpec,
   Clusters,
+  type MachineDeploymentClass,
   Namespaces,
   ownDefinitions,
   protobufRegistry,
@@ -50,6 +51,14 @@ const definition = (jsonPatch: JsonObject, matchResources: JsonObject = { infras
   definitions: [
     { selector: { apiVersion: 'x.example.com/v1', kind: 'InfraTemplate', matchResources }, jsonPatches: [jsonPatch] },
   ],
+});
+
+const workers = (over: Partial<MachineDeploymentClass>): Partial<ClusterClassSpec> => ({
+  workers: {
+    machineDeployments: [
+      { class: 'worker', bootstrap: ref('BootTemplate'), infrastructure: ref('MachineTemplate'), ...over },
+    ],
+  },
 });
 
 describe('admission of classes and their clusters', () => {
@@ -246,6 +255,36 @@ describe('admission of classes and their clusters', () => {
       { controlPlane: { ...ref('PlaneTemplate'), healthCheck: { checks: { nodeStartupTimeoutSeconds: 60 } } } },
       /machineInfrastructure is set/,
     ],
+    [
+      'a patch called inline',
+      { patches: [{ ...definition({ op: 'add', path: '/spec/a', value: 1 }), name: 'inline' }] as never },
+      /patches\[0\]\.name.*no name for a patch/,
+    ],
+    [
+      "a taint that is not the user's",
+      {
+        controlPlane: {
+          ...ref('PlaneTemplate'),
+          taints: [{ key: 'node.cluster.x-k8s.io/uninitialized', effect: 'NoSchedule', propagation: 'Always' }],
+        },
+      },
+      /spec\.controlPlane\.taints\[0\]\.key.*not allowed/,
+    ],
+    [
+      'a label that is none',
+      workers({ metadata: { labels: { 'a b': 'c' } } }),
+      /machineDeployments\[0\]\.metadata\.labels/,
+    ],
+    [
+      'a rollout that cannot begin',
+      workers({ rollout: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } } }),
+      /machineDeployments\[0\]\.rollout\.strategy.*cannot both be 0/,
+    ],
+    [
+      'a start that may take no time',
+      workers({ healthCheck: { checks: { nodeStartupTimeoutSeconds: 5 } } }),
+      /machineDeployments\[0\]\.healthCheck\.checks\.nodeStartupTimeoutSeconds.*at least 30s/,
+    ],
   ])('refuses a class with %s', async (_, over, message) => {
     await expect(client.create(ClusterClasses, classOf('bad', over), by)).rejects.toThrow(message);
   });
@@ -338,6 +377,41 @@ describe('admission of classes and their clusters', () => {
     await expect(update({ variables })).rejects.toThrow(/Cluster here\/c1 would not be valid any more: .*size/);
     await client.delete(Clusters, { namespace: 'here', name: 'c1' });
     await client.delete(ClusterClasses, key);
+  });
+
+  it('keeps versions, health checks and replicas that clusters rely on', async () => {
+    const checks = { checks: { nodeStartupTimeoutSeconds: 60 } };
+    await ready(classOf('relied', workers({ healthCheck: checks })));
+    const worker = { class: 'worker', name: 'a', replicas: 1, healthCheck: { enabled: true } };
+    await create('c6', { classRef: { name: 'relied' }, workers: { machineDeployments: [worker] } });
+    const key = { namespace: 'here', name: 'relied' };
+    const update = (over: Partial<ClusterClassSpec>) =>
+      client.patch(ClusterClasses, key, 'merge', asTyped<JsonObject>({ spec: over } as never), by);
+    await expect(update(workers({}))).rejects.toThrow(
+      /machineDeployments\[0\]\.healthCheck: .*it is used by Cluster here\/c6/,
+    );
+    await expect(update({ kubernetesVersions: ['v1.20.0'] })).rejects.toThrow(
+      /kubernetesVersions: .*v1\.\d+\.\d+ is missing, which Cluster here\/c6 has/,
+    );
+    const limits = { 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size': '1' };
+    await expect(update(workers({ healthCheck: checks, metadata: { annotations: limits } }))).rejects.toThrow(
+      /Cluster here\/c6 sets replicas of machine deployment a/,
+    );
+    // the same from the side of the Cluster
+    await ready(classOf('scaled', workers({ metadata: { annotations: limits } })));
+    const scaled = (over: object) =>
+      create('c7', {
+        classRef: { name: 'scaled' },
+        workers: { machineDeployments: [{ class: 'worker', name: 'a', ...over }] },
+      });
+    await expect(scaled({ replicas: 2 })).rejects.toThrow(/machineDeployments\[a\]\.replicas.*autoscaler/);
+    await expect(scaled({ healthCheck: { enabled: true } })).rejects.toThrow(
+      /machineDeployments\[a\]\.healthCheck\.enabled.*says what is unhealthy/,
+    );
+    await expect(
+      scaled({ taints: [{ key: 'node.kubernetes.io/x', effect: 'NoExecute', propagation: 'Always' }] }),
+    ).rejects.toThrow(/machineDeployments\[a\]\.taints\[0\]\.key/);
+    await scaled({});
   });
 
   it('refuses a class of other kinds for a cluster that exists', async () => {

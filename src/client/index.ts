@@ -4,7 +4,7 @@ export * from './discovery.ts';
 export * from './errors.ts';
 export * from './http/client.ts';
 export * from './http/port-forward.ts';
-export type { RequestObservation, StreamResponse } from './http/transport.ts';
+export type { HttpAnswer, HttpExchange, HttpRequest, RequestObservation, StreamResponse } from './http/transport.ts';
 export * from './informer/index.ts';
 export * from './kubeconfig/index.ts';
 export * from './memory/memory-client.ts';

@@ -33,6 +33,8 @@ export interface ReadListOptions extends RequestOptions {
   continue?: string;
   resourceVersion?: string;
   resourceVersionMatch?: 'Exact' | 'NotOlderThan';
+  /** the content of objects may be left out: it is not wanted */
+  metadataOnly?: boolean;
 }
 
 export interface WatchOptions extends RequestOptions {
@@ -44,6 +46,8 @@ export interface WatchOptions extends RequestOptions {
   sendInitialEvents?: boolean;
   resourceVersionMatch?: 'NotOlderThan';
   timeoutSeconds?: number;
+  /** the content of objects may be left out: it is not wanted */
+  metadataOnly?: boolean;
 }
 
 export interface DeleteOptions extends RequestOptions {

@@ -35,13 +35,18 @@ export {
   setupInfrastructureControllers,
 } from './infrastructure/index.ts';
 export {
+  type AgentDials,
   accessName,
   accessNamespace,
+  type CellPlace,
   type ChildInstaller,
   imageAnnotation,
+  latticeCellKey,
   latticeFinalizer,
+  latticeManifestsPath,
   managementAnnotation,
   parentAnnotation,
+  renewToken,
   setupLatticeControllers,
 } from './lattice/index.ts';
 export {
@@ -64,11 +69,13 @@ export {
   isHostedControlPlane,
   type MoveOptions,
   moveNamespace,
+  partedSecrets,
   permittedWorkloads,
   planMove,
   type RehearsedObjects,
   titleOf,
   type WorkloadClusters,
+  workloadConnection,
 } from './shared/index.ts';
 export {
   builtInSource,

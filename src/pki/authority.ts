@@ -44,6 +44,8 @@ export interface AuthorityOptions {
   pathLength?: number;
   /** use this key instead of making one */
   privateKey?: string;
+  /** how long ago it began, for machines whose clocks are late; default five minutes */
+  backdateMs?: number;
 }
 
 export interface CertificateOptions {
@@ -59,6 +61,8 @@ export interface CertificateOptions {
   algorithm?: KeyAlgorithm;
   /** use this key instead of making one */
   privateKey?: string;
+  /** how long ago it began, for machines whose clocks are late; default five minutes */
+  backdateMs?: number;
 }
 
 const day = 24 * 60 * 60 * 1000;
@@ -117,7 +121,7 @@ export function authorityWithKey(options: AuthorityOptions & { privateKey: strin
     {
       issuer: name,
       subject: name,
-      notBefore: now - backdateMs,
+      notBefore: now - (options.backdateMs ?? backdateMs),
       notAfter: now + (options.validityMs ?? 3650 * day),
       publicKey,
       extensions: [
@@ -251,7 +255,7 @@ export function certificateWithKey(options: CertificateOptions & { privateKey: s
     authority: options.authority,
     subject: subjectName(options.commonName, options.organizations),
     publicKey: createPublicKey(signingKey(privateKey)),
-    notBefore: now - backdateMs,
+    notBefore: now - (options.backdateMs ?? backdateMs),
     notAfter: now + (options.validityMs ?? 365 * day),
     keyUsage: keyUsageBits.digitalSignature | keyUsageBits.keyEncipherment,
     extendedKeyUsages: options.usages.map(

@@ -8,3 +8,4 @@ export * from './keys.ts';
 export * from './pem.ts';
 export * from './server-pki.ts';
 export * from './signers.ts';
+export * from './ssh-keys.ts';

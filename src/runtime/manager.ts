@@ -4,6 +4,7 @@ import {
   type InformerFactory,
   type InformerScope,
   type Lister,
+  type PartedResource,
   resourceId,
   sharedSignal,
 } from '../client/index.ts';
@@ -51,6 +52,8 @@ export interface ManagerOptions {
   namespace?: string;
   /** changes what is cached, e.g. `dropManagedFields` */
   transform?: <T extends KubeObject>(object: T) => T;
+  /** kinds of which only some objects are kept whole */
+  parted?: readonly PartedResource[];
   leaderElection?: Pick<LeaderElectionOptions, 'namespace' | 'name' | 'identity'> &
     Partial<Pick<LeaderElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'>> & {
       /** name under which others may share the work: they are waited for */
@@ -125,6 +128,7 @@ export function createManager(options: ManagerOptions): Manager {
     random,
     ...(options.namespace !== undefined && { namespace: options.namespace }),
     ...(options.transform && { transform: options.transform }),
+    ...(options.parted && { parted: options.parted }),
     onError: (error, resource, during) =>
       log.warn(during === 'handler' ? 'Event handler failed' : 'Cache lost its stream and tries again', {
         resource: resourceId(resource),

@@ -61,6 +61,7 @@ export { nodeConditions, type Readiness } from './node-conditions.ts';
 export type { ChartSource, SimulatedKubernetesOptions } from './options.ts';
 export { type OverNetworkOptions, overNetwork } from './over-network.ts';
 export type { ProcessFiles, SimulatedProcess, SimulatedProgram } from './process.ts';
+export { cloudEntryOf, confFlag, confText, parseCloudConf } from './programs/addons/cloud-conf.ts';
 export { klogger } from './programs/addons/klogger.ts';
 export { serviceAccountClient } from './programs/addons/service-account.ts';
 export { simulatedProgram } from './programs/index.ts';

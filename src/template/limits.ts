@@ -22,17 +22,26 @@ const regexpStepsPerStep = 20;
 /** Counts what a rendering has taken. Throws LimitError. */
 export class Budget implements PrintBudget {
   readonly limits: Limits;
+  readonly #account: StepBudget | undefined;
   #steps = 0;
   #depth = 0;
   #written = 0;
 
-  constructor(limits: Limits) {
+  /** `account`: what is left for this and other renderings together. */
+  constructor(limits: Limits, account?: StepBudget) {
     this.limits = limits;
+    this.#account = account;
   }
 
   spend(steps: number): void {
-    this.#steps += steps;
+    this.#take(steps);
     if (this.#steps > this.limits.steps) throw new LimitError(`more than ${this.limits.steps} steps`);
+    if (this.#account && this.#account.left < 0) throw new LimitError('more steps than are left for all together');
+  }
+
+  #take(steps: number): void {
+    this.#steps += steps;
+    if (this.#account) this.#account.left -= steps;
   }
 
   reserve(characters: number): void {
@@ -59,12 +68,13 @@ export class Budget implements PrintBudget {
 
   /** Runs a regular expression on account of this rendering. */
   matching<T>(match: (budget: StepBudget) => T): T {
-    const available = Math.max(0, this.limits.steps - this.#steps) * regexpStepsPerStep;
+    const left = Math.min(this.limits.steps - this.#steps, this.#account?.left ?? Number.POSITIVE_INFINITY);
+    const available = Math.max(0, left) * regexpStepsPerStep;
     const budget: StepBudget = { left: available };
     try {
       return match(budget);
     } finally {
-      this.#steps += Math.ceil((available - Math.max(0, budget.left)) / regexpStepsPerStep);
+      this.#take(Math.ceil((available - Math.max(0, budget.left)) / regexpStepsPerStep));
     }
   }
 }

@@ -1,4 +1,4 @@
-import { type Clock, ManualClock, must, type Random } from '../machinery/index.ts';
+import { type Clock, ManualClock, must, type Random, type StepBudget } from '../machinery/index.ts';
 import { FunctionError, failed, type Result, succeeded, TemplateError } from './errors.ts';
 import { Evaluator, type MissingKey, type Rendering } from './evaluate/evaluator.ts';
 import { builtins } from './functions/builtins.ts';
@@ -23,6 +23,8 @@ export interface ParseSetOptions {
 
 export interface RenderOptions {
   readonly limits?: Partial<Limits>;
+  /** steps that are left for this rendering and others together, which it takes from */
+  readonly account?: StepBudget;
   readonly missingKey?: MissingKey;
   /** what `now` says; a template without it gets a fixed time */
   readonly clock?: Clock;
@@ -98,7 +100,7 @@ export class TemplateSet {
 
   /** Renders several templates on one account. */
   session(options: RenderOptions = {}): RenderSession {
-    const budget = new Budget({ ...defaultLimits, ...options.limits });
+    const budget = new Budget({ ...defaultLimits, ...options.limits }, options.account);
     const rendering = this.#rendering((wanted) => this.#definitions.get(wanted), budget, options);
     return {
       render: (name, data) => {

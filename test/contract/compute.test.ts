@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { collect } from '../../src/openstack/index.ts';
+import { generateSshKeys } from '../../src/pki/index.ts';
 import { contract } from './support/contract.ts';
 import { nobody, refused } from './support/refused.ts';
 import { uniqueName } from './support/tenant.ts';
@@ -72,6 +74,16 @@ contract('compute', (cloud) => {
         status: 404,
         says: `Keypair ${name} not found for user ${cloud.tenant.userId}`,
       });
+    });
+
+    it('of our own making are keys', async () => {
+      const { keypairs } = cloud.member.compute;
+      const name = uniqueName('key');
+      const keys = generateSshKeys(name);
+      const made = await keypairs.create({ name, publicKey: keys.publicKey });
+      const blob = Buffer.from(keys.publicKey.split(' ')[1] ?? '', 'base64');
+      expect(made.fingerprint.replaceAll(':', '')).toBe(createHash('md5').update(blob).digest('hex'));
+      expect(await keypairs.delete(name)).toBe(true);
     });
 
     it('must be keys', async () => {

@@ -48,6 +48,17 @@ contract('images', (cloud) => {
     expect((await images().get(made.id)).size).toBe(4 * content.length);
   });
 
+  it('are deleted while they are queued, as after an upload that broke off', async () => {
+    const made = await create();
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield content;
+      throw new Error('the file is gone');
+    }
+    await expect(images().upload(made.id, broken())).rejects.toThrow();
+    expect(await images().delete(made.id)).toBe(true);
+    expect(await collect(images().list({ name: made.name }))).toEqual([]);
+  });
+
   it('say how they were hashed, and how content can be had', async () => {
     const made = await create();
     expect(made.hash).toBeUndefined();

@@ -43,10 +43,15 @@ export function injectCloudFaults(story: Teller): void {
     });
     tell(story, 'fault: one server finds no host');
   }
+  if (system.line && random.next() < 0.7) {
+    system.faults.probability = 0.01 + random.next() * 0.05;
+    tell(story, `fault: of ${(system.faults.probability * 100).toFixed(0)} % of requests to the management API`);
+  }
 }
 
 export function clearCloudFaults(story: Teller): void {
   story.system.cloud.operator.faults.clear();
+  story.system.faults.probability = 0;
   tell(story, 'no more faults');
 }
 
@@ -78,7 +83,8 @@ export async function injectFaultWith(story: Teller, { what, land }: InjectedFau
   }
 }
 
-export function onControllers({ system }: Teller): InjectedFault[] {
+export function onControllers(story: Teller): InjectedFault[] {
+  const { system } = story;
   const { faults } = system;
   return [
     { what: 'the controllers crash', land: () => system.crashSoon(40) },
@@ -92,6 +98,14 @@ export function onControllers({ system }: Teller): InjectedFault[] {
         });
       },
     },
+    ...(system.line
+      ? [
+          {
+            what: 'the management API restarts',
+            land: () => system.line?.restart(1_000 + story.random.next() * 20_000),
+          },
+        ]
+      : []),
     {
       what: 'all tokens end',
       land: async () => system.cloud.operator.expireTokens(await system.tenant.projectId()),

@@ -11,6 +11,8 @@ const usage = `usage: npm run simulate -- [options]
   --hosted       control planes in Pods instead of on machines
   --topology     clusters made from a ClusterClass
   --rke2         control planes and machines of rke2
+  --lattice      clusters that take over their own objects
+  --http         HTTP between controllers and management API in all of them, not only in every fourth (not with --lattice)
   --workers N    so many at a time (default: one per core)
 
 Ends with 1 when a promise was broken, and tells how to play that seed again.`;
@@ -24,12 +26,15 @@ const { values } = parseArgs({
     hosted: { type: 'boolean', default: false },
     topology: { type: 'boolean', default: false },
     rke2: { type: 'boolean', default: false },
+    lattice: { type: 'boolean', default: false },
+    http: { type: 'boolean', default: false },
     workers: { type: 'string', default: String(availableParallelism()) },
   },
 });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const lives: Lives = values.hosted ? 'hosted' : values.topology ? 'topology' : values.rke2 ? 'rke2' : 'machines';
+const kinds = ['hosted', 'topology', 'rke2', 'lattice'] as const;
+const lives: Lives = kinds.find((kind) => values[kind]) ?? 'machines';
 
 if (values.help) {
   say(usage);
@@ -40,8 +45,12 @@ if (values.seed !== undefined) {
   // those who play many have it loaded by their players
   const { play, playRke2, playTopology } = await import('./play.ts');
   const onMachines = values.topology ? playTopology : values.rke2 ? playRke2 : play;
-  const player = values.hosted ? (await import('./hosted-play.ts')).playHosted : onMachines;
-  const { problem, simulatedSeconds } = await player(Number(values.seed), say);
+  const player = values.hosted
+    ? (await import('./hosted-play.ts')).playHosted
+    : values.lattice
+      ? (await import('./lattice-play.ts')).playLattice
+      : onMachines;
+  const { problem, simulatedSeconds } = await player(Number(values.seed), { onTell: say, overHttp: values.http });
   say(problem ?? `every promise was kept for ${simulatedSeconds} simulated s`);
   process.exit(problem === undefined ? 0 : 1);
 }
@@ -53,6 +62,7 @@ await playMany({
   first: Number(values.first),
   count: Number(values.seeds),
   lives,
+  overHttp: values.http,
   workers: Number(values.workers),
   onOutcome({ seed, problem }) {
     done++;
@@ -60,7 +70,7 @@ await playMany({
     if (problem === undefined) return;
     failed.push(seed);
     say(
-      `seed ${seed} failed: ${problem.split('\n')[0]}\n  replay: npm run simulate -- --seed ${seed}${lives === 'machines' ? '' : ` --${lives}`}`,
+      `seed ${seed} failed: ${problem.split('\n')[0]}\n  replay: npm run simulate -- --seed ${seed}${lives === 'machines' ? '' : ` --${lives}`}${values.http ? ' --http' : ''}`,
     );
   },
 });

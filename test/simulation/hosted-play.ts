@@ -19,7 +19,7 @@ import {
   upgradeWorkersTo,
 } from './hosted-story.ts';
 import { checkForeign, checkInvariants, checkNothingLeft, foreignThings, InvariantViolation } from './invariants.ts';
-import type { Outcome } from './play.ts';
+import { isOverHttp, type Outcome, type PlayOptions } from './play.ts';
 import { checkQuiet } from './quiet.ts';
 import { beginning, createSystem, type System } from './system.ts';
 
@@ -29,7 +29,7 @@ const eventsBetweenChecks = 40;
 const untilMissedMs = 120_000;
 
 /** The life of a hosted plane and its workers that follows from a seed. */
-export async function playHosted(seed: number, onTell?: (line: string) => void): Promise<Outcome> {
+export async function playHosted(seed: number, options: PlayOptions = {}): Promise<Outcome> {
   const random = seededRandom(seed * 7 + 5);
   const memory: Memory = { voters: 0, wasAvailable: false, workers: new Set(), revision: -1 };
   let story: HostedStory | undefined;
@@ -37,6 +37,7 @@ export async function playHosted(seed: number, onTell?: (line: string) => void):
   const system = await createSystem({
     seed,
     hosted: true,
+    overHttp: isOverHttp(seed, options),
     watch: async (watched) => {
       if (story) await checkPlane(story, memory);
       if (++events % eventsBetweenChecks === 0) await checkInvariants(watched);
@@ -53,7 +54,7 @@ export async function playHosted(seed: number, onTell?: (line: string) => void):
     lastInjectedFault: 0,
     hasNewWorkers: false,
     log: [],
-    onTell,
+    onTell: options.onTell,
   };
   let problem: string | undefined;
   try {

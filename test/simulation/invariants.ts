@@ -5,6 +5,7 @@ import {
   OpenStackMachines,
   OpenStackServers,
 } from '../../src/api/index.ts';
+import type { Client } from '../../src/client/index.ts';
 import type { KubeObject, Resource } from '../../src/machinery/index.ts';
 import { InvariantViolation } from './broken-promise.ts';
 import { checkHooks } from './hooks.ts';
@@ -56,9 +57,9 @@ export function census({ rows }: System): CloudThing[] {
   return things;
 }
 
-async function ownersIn({ client }: System): Promise<Set<string>> {
+async function ownersIn(clients: readonly Client[]): Promise<Set<string>> {
   const owners = new Set<string>();
-  for (const kind of ownerKinds) {
+  for (const [client, kind] of clients.flatMap((each) => ownerKinds.map((kind) => [each, kind] as const))) {
     for (const object of (await client.list(kind, {})).items as KubeObject[]) {
       if (object.metadata.uid !== undefined) owners.add(object.metadata.uid);
       const mark = object.metadata.annotations?.[ownerMarkAnnotation];
@@ -69,10 +70,10 @@ async function ownersIn({ client }: System): Promise<Set<string>> {
 }
 
 /** Nothing is left behind by somebody who no longer knows of it, and nothing is made twice. */
-async function checkOwnership(system: System): Promise<void> {
+export async function checkOwnership(system: System, clients: readonly Client[] = [system.client]): Promise<void> {
   // First the things, then the owners: what is made in between has its owner before it.
   const things = census(system);
-  const owners = await ownersIn(system);
+  const owners = await ownersIn(clients);
   const seen = new Map<string, CloudThing>();
   for (const thing of things) {
     if (thing.owner === undefined) continue;

@@ -6,13 +6,15 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Outcome } from './play.ts';
 
-/** What is played: control planes on machines, in Pods, on machines and made from a class, or on machines of rke2. */
-export type Lives = 'machines' | 'hosted' | 'topology' | 'rke2';
+/** What is played: control planes on machines, in Pods, on machines and made from a class, on machines of rke2, or clusters that manage themselves. */
+export type Lives = 'machines' | 'hosted' | 'topology' | 'rke2' | 'lattice';
 
 export interface Many {
   readonly first: number;
   readonly count: number;
   readonly lives: Lives;
+  /** all of them with HTTP between controllers and management API, not only some */
+  readonly overHttp: boolean;
   /** processes that play at the same time */
   readonly workers: number;
   readonly onOutcome: (outcome: Outcome) => void;
@@ -22,7 +24,7 @@ export interface Many {
 const seedsPerPlayer = 50;
 
 /** Plays one seed after the other in several processes. */
-export async function playMany({ first, count, lives, workers, onOutcome }: Many): Promise<void> {
+export async function playMany({ first, count, lives, overHttp, workers, onOutcome }: Many): Promise<void> {
   let next = first;
   const end = first + count;
   const directory = await makeDirectory();
@@ -36,7 +38,7 @@ export async function playMany({ first, count, lives, workers, onOutcome }: Many
           try {
             for (let played = 0; played < seedsPerPlayer && next < end; played++) {
               const seed = next++;
-              const answer = await ask(player, seed, lives);
+              const answer = await ask(player, { seed, lives, overHttp });
               onOutcome('lost' in answer ? { seed, problem: answer.lost, story: [], simulatedSeconds: 0 } : answer);
               // another one goes on with the next
               if ('lost' in answer) break;
@@ -92,7 +94,10 @@ function startPlayer(program: string): ChildProcess {
 const patienceMs = 5 * 60_000;
 
 /** What a player has to say of a seed, or how it was lost over it. */
-function ask(player: ChildProcess, seed: number, lives: Lives): Promise<Outcome | { lost: string }> {
+function ask(
+  player: ChildProcess,
+  asked: { seed: number; lives: Lives; overHttp: boolean },
+): Promise<Outcome | { lost: string }> {
   return new Promise((resolve) => {
     const end = (answer: Outcome | { lost: string }): void => {
       clearTimeout(timer);
@@ -107,6 +112,6 @@ function ask(player: ChildProcess, seed: number, lives: Lives): Promise<Outcome 
     );
     player.once('exit', onExit);
     player.once('message', (message) => end(message as Outcome));
-    player.send({ seed, lives });
+    player.send(asked);
   });
 }

@@ -155,16 +155,35 @@ async function untilGone(story: Story): Promise<void> {
   tell(story, 'everything is gone');
 }
 
+export interface PlayOptions {
+  readonly onTell?: ((line: string) => void) | undefined;
+  /** controllers reach the management API by HTTP; default: in some lives */
+  readonly overHttp?: boolean;
+}
+
+/** In one of so many lives the management API is reached by HTTP, unless all of them shall. */
+const livesPerHttpOne = 4;
+export const isOverHttp = (seed: number, { overHttp = false }: PlayOptions): boolean =>
+  overHttp || seed % livesPerHttpOne === livesPerHttpOne - 1;
+
 /** The life of an installation that follows from a seed. */
-export async function play(seed: number, onTell?: (line: string) => void, style: Style = plainStyle): Promise<Outcome> {
+export async function play(seed: number, options: PlayOptions = {}, style: Style = plainStyle): Promise<Outcome> {
   let events = 0;
   const system = await createSystem({
     seed,
+    overHttp: isOverHttp(seed, options),
     watch: async (watched) => {
       if (++events % eventsBetweenChecks === 0) await checkInvariants(watched);
     },
   });
-  const story: Story = { system, random: seededRandom(seed * 7 + 5), specs: [], log: [], onTell, style };
+  const story: Story = {
+    system,
+    random: seededRandom(seed * 7 + 5),
+    specs: [],
+    log: [],
+    onTell: options.onTell,
+    style,
+  };
   const { random } = story;
   /** of its own: what is planned changes nothing else of the story */
   const planning = seededRandom(seed * 13 + 3);
@@ -233,12 +252,11 @@ export async function play(seed: number, onTell?: (line: string) => void, style:
 }
 
 /** The same with clusters made from a class. */
-export const playTopology = (seed: number, onTell?: (line: string) => void): Promise<Outcome> =>
-  play(seed, onTell, topologyStyle);
+export const playTopology = (seed: number, options?: PlayOptions): Promise<Outcome> =>
+  play(seed, options, topologyStyle);
 
 /** The same with control planes and machines of rke2. */
-export const playRke2 = (seed: number, onTell?: (line: string) => void): Promise<Outcome> =>
-  play(seed, onTell, rke2Style);
+export const playRke2 = (seed: number, options?: PlayOptions): Promise<Outcome> => play(seed, options, rke2Style);
 
 /** What the objects say of themselves, for whoever reads a failure. */
 async function situation({ client, entries, admin }: System): Promise<string> {

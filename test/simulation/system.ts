@@ -1,24 +1,16 @@
-import { faultyClient } from '../../src/runtime/testkit/index.ts';
 import './pending-crypto.ts';
 import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry, Secrets } from '../../src/api/index.ts';
-import { type ApiServer, createApiServer, openObjectStore } from '../../src/apiserver/index.ts';
+import {
+  type ApiServer,
+  createApiServer,
+  openObjectStore,
+  staticTokenAuthenticator,
+} from '../../src/apiserver/index.ts';
 import { controllersUser, ensureControllerIdentity } from '../../src/cli/controller-identity.ts';
 import { withoutPublishedSchema } from '../../src/cli/memory-api.ts';
 import { topologySteps } from '../../src/cli/topology-admission.ts';
-import { ApiUnreachableError, type Client } from '../../src/client/index.ts';
-import {
-  type ConnectWorkload,
-  createHookCaller,
-  setupAddonControllers,
-  setupBootstrapControllers,
-  setupClusterControllers,
-  setupControlPlaneControllers,
-  setupInfrastructureControllers,
-  setupTopologyControllers,
-  type TopologyAdmission,
-  topologyAdmission,
-} from '../../src/controllers/index.ts';
-import { housekeepingControllers } from '../../src/housekeeping/index.ts';
+import type { Client } from '../../src/client/index.ts';
+import { type TopologyAdmission, topologyAdmission } from '../../src/controllers/index.ts';
 import {
   type KubeObject,
   ManualClock,
@@ -28,7 +20,7 @@ import {
   seededRandom,
 } from '../../src/machinery/index.ts';
 import { cloudFromText, connect, type OpenStack, type Transport } from '../../src/openstack/index.ts';
-import { createManager, type LogEntry, memoryLogger } from '../../src/runtime/index.ts';
+import { type LogEntry, memoryLogger } from '../../src/runtime/index.ts';
 import { unreadMetrics } from '../../src/simkube/index.ts';
 import {
   connectInProcess,
@@ -41,15 +33,19 @@ import { memoryEngine } from '../../src/store/index.ts';
 import { type CloudRows, cloudRows } from './cloud-rows.ts';
 import { oldestVersion } from './cluster-manifests.ts';
 import { createSimulatedHooks, type SimulatedHooks } from './hooks.ts';
-import { connectBeside, connectPods, type SystemPods, startPods } from './hosted-pods.ts';
+import { connectBeside, type SystemPods, startPods } from './hosted-pods.ts';
+import { keepHouse, listable } from './house.ts';
+import { controllersToken, createLine, type Line } from './line.ts';
+import { type Beside, type Lives, startLives, watchWrites } from './lives.ts';
 import { managementKeys } from './management-keys.ts';
-import { Life } from './mortal.ts';
 import { pendingCrypto } from './pending-crypto.ts';
 import { createResourceSet } from './resource-sets.ts';
 import { slowWrites } from './slow-writes.ts';
 
 const region = 'RegionOne';
 const cloudUrl = 'http://cloud.test';
+/** where somebody answers whose certificate nobody trusts */
+const untrustedUrl = 'https://untrusted.test';
 export const by: { fieldManager: string } = { fieldManager: 'simulation' };
 
 /**
@@ -59,7 +55,7 @@ export const by: { fieldManager: string } = { fieldManager: 'simulation' };
 export const beginning: number = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 20 * 3_600_000;
 
 /** Publishing what objects look like costs more than many a life, and nobody in here reads it. */
-const definitions: readonly ResourceDefinition[] = [
+export const definitions: readonly ResourceDefinition[] = [
   ...builtinDefinitions,
   ...ownDefinitions.map(withoutPublishedSchema),
 ];
@@ -70,6 +66,7 @@ export interface System {
   readonly random: Random;
   /** the management API, as its users see it */
   readonly client: Client;
+  readonly server: Pick<ApiServer, 'registry'>;
   readonly cloud: SimulatedCloud;
   /** what is in the cloud, as only an onlooker sees it */
   readonly rows: CloudRows;
@@ -88,8 +85,15 @@ export interface System {
   readonly recentWrites: readonly (readonly unknown[])[];
   /** of calls of the controllers to the management API: how many fail, half of them after they were carried out */
   readonly faults: { probability: number };
+  /** the way from the controllers to the management API, where that is HTTP */
+  readonly line: Line | undefined;
   /** who is asked at the moments of the life of a cluster with a topology */
   readonly hooks: SimulatedHooks;
+  /** grows with everything that somebody does */
+  readonly activity: { count: number };
+  /** requests to the cloud, as controllers send them */
+  readonly transport: Transport;
+  readonly lives: Lives;
   /** the controllers die at one of their next calls, and others start */
   crashSoon(within: number): void;
   /** every kind the management API serves that can be listed */
@@ -108,6 +112,12 @@ export interface SystemOptions {
   readonly seed: number;
   /** run the Pods of the management API too */
   readonly hosted?: boolean;
+  /** controllers reach the management API by HTTP, as they do any Kubernetes */
+  readonly overHttp?: boolean;
+  /** further controllers of each life */
+  readonly beside?: Beside;
+  /** of what else is in the world: changes whenever something changes there */
+  readonly revision?: () => number;
   /** is looked at whenever the world has come to rest at a moment */
   readonly watch?: (system: System) => Promise<void>;
 }
@@ -136,7 +146,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   };
 
   const store = await openObjectStore({ engine: memoryEngine(), clock });
-  const { authority, serviceAccounts } = await managementKeys(clock);
+  const { serviceAccounts } = await managementKeys(clock);
   const server: ApiServer = await createApiServer({
     store,
     clock,
@@ -144,7 +154,11 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     definitions,
     metaSchema: builtinSchema,
     protobuf: protobufRegistry,
-    access: { mode: 'RBAC', ...(options.hosted && { serviceAccounts }) },
+    access: {
+      mode: 'RBAC',
+      tokens: [staticTokenAuthenticator([{ token: controllersToken, user: controllersUser }])],
+      ...(options.hosted && { serviceAccounts }),
+    },
     admission: () => {
       let topologies: TopologyAdmission | undefined;
       return topologySteps(() => {
@@ -159,22 +173,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   await ensureControllerIdentity(client, stop.signal);
   const ownClient = server.localClient(controllersUser);
   const metrics = unreadMetrics();
-  const keepers = createManager({
-    client: slowWrites(client, clock),
-    clock,
-    random: seededRandom(seed + 2),
-    log: logger,
-    metrics,
-    gracefulStopMs: 1_000,
-  });
-  for (const controller of housekeepingControllers({
-    served: { listResources: () => listable(server), onChange: (callback) => server.registry.onChange(callback) },
-    certificateAuthority: authority.certificate,
-    signingAuthority: authority,
-  })) {
-    keepers.add(controller);
-  }
-  const keeping = keepers.run(stop.signal);
+  const keeping = keepHouse(server, { clock, seed, signal: stop.signal, log: logger });
   const pods = options.hosted
     ? await whileTimePasses(
         clock,
@@ -193,6 +192,9 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   });
   const cloudsYaml = renderCloudsYaml({ url: cloudUrl, region, secrets: cloud.secrets });
   const plain: Transport = async (request) => {
+    if (request.url.startsWith(untrustedUrl)) {
+      throw Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    }
     if (!request.url.startsWith(`${cloudUrl}/`)) {
       throw Object.assign(new Error(`connect ECONNREFUSED ${new URL(request.url).host}`), { code: 'ECONNREFUSED' });
     }
@@ -217,66 +219,25 @@ export async function createSystem(options: SystemOptions): Promise<System> {
 
   await createResourceSet(client);
 
-  let life: Life;
-  let closing = false;
-  const begin = (): void => {
-    counts.lives++;
-    const halt = new AbortController();
-    const own = new Life(activity, () => {
-      halt.abort();
-      // The next one starts by itself, as under a supervisor.
-      if (!closing) clock.after(1_000, begin);
-    });
-    life = own;
-    const lifeRandom = seededRandom(seed + 1_000 * counts.lives);
-    const mortal = own.client(
-      unreliable(slowWrites(watchWrites(ownClient, onWrite), clock), faults, seededRandom(seed + 7 * counts.lives)),
-    );
-    const dial = pods ? connectBeside(pods, cloud.network) : connectInProcess(cloud.network);
-    const manager = createManager({
-      client: mortal,
-      clock,
-      random: lifeRandom,
-      log: logger,
-      metrics,
-      gracefulStopMs: 1,
-    });
-    const common = { client: mortal, clock, random: lifeRandom };
-    const connectWorkload: ConnectWorkload = async (kubeconfig) => {
-      const api = await own.call(() => dial(kubeconfig));
-      return {
-        client: own.client(api.client),
-        probe: (signal) => own.call(() => api.probe(signal)),
-        portForward: async (pod, port) =>
-          own.duplex(await own.call(() => api.portForward({ namespace: pod.namespace ?? '', name: pod.name }, port))),
-        close: () => api.close(),
-      };
-    };
-    const shared = setupClusterControllers(manager, { ...common, connectWorkload, topologies: true });
-    // what was waited for is forgotten with a life
-    const hookCaller = createHookCaller({ clock, builtIn: hooks.handlers });
-    setupTopologyControllers(manager, { ...common, externals: shared.externals, hooks: hookCaller });
-    setupAddonControllers(manager, { ...common, ...shared });
-    setupBootstrapControllers(manager, { ...common, ...shared });
-    setupControlPlaneControllers(manager, {
-      ...common,
-      ...shared,
-      connectWorkload,
-      ...(pods && { connectPod: connectPods(pods, mortal, own) }),
-    });
-    const infrastructure = setupInfrastructureControllers(manager, {
-      ...common,
-      workloads: shared.workloads,
-      transport: own.transport((request) => {
-        counts.requests++;
-        if (request.method !== 'GET' && !request.url.includes('/auth/tokens')) counts.mutations++;
-        return plain(request);
-      }),
-    });
-    halt.signal.addEventListener('abort', () => void infrastructure.close().catch(() => {}), { once: true });
-    void manager.run(halt.signal).catch(() => {});
-  };
-  begin();
+  const line = options.overHttp ? createLine({ server, clock, faults, activity, seed }) : undefined;
+  const lives = startLives({
+    seed,
+    clock,
+    random,
+    client: ownClient,
+    ...(line && { line }),
+    counts,
+    faults,
+    activity,
+    onWrite,
+    transport: plain,
+    dial: pods ? connectBeside(pods, cloud.network) : connectInProcess(cloud.network),
+    ...(pods && { pods }),
+    hooks: hooks.handlers,
+    metrics,
+    log: logger,
+    ...(options.beside && { beside: options.beside }),
+  });
 
   const rows = cloudRows(cloud);
   const tenant = await openAs('openstack');
@@ -285,6 +246,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     clock,
     random,
     client,
+    server,
     cloud,
     rows,
     cloudsYaml,
@@ -296,16 +258,20 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     counts,
     recentWrites,
     faults,
+    line,
     hooks,
-    crashSoon: (within) => life.dieSoon(random, within),
+    activity,
+    transport: plain,
+    lives,
+    crashSoon: lives.crashSoon,
     listable: () => listable(server),
-    revision: () => store.revision + rows.revision(),
+    revision: () => store.revision + rows.revision() + (options.revision?.() ?? 0),
     async quiesce() {
       let quiet = 0;
       let seen = -1;
       while (quiet < 8) {
         await new Promise<void>((resolve) => setImmediate(resolve));
-        const now = activity.count + store.revision;
+        const now = activity.count + store.revision + (options.revision?.() ?? 0);
         quiet = pendingCrypto() > 0 || now !== seen ? 0 : quiet + 1;
         seen = now;
       }
@@ -334,8 +300,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
       await system.quiesce();
     },
     async stop() {
-      closing = true;
-      life.kill();
+      lives.end();
       stop.abort();
       // the dead are not waited for
       await whileTimePasses(clock, Promise.all([keeping, pods?.stop()]));
@@ -360,70 +325,4 @@ async function whileTimePasses<T>(clock: ManualClock, work: Promise<T>): Promise
   return over ? await work : undefined;
 }
 
-function listable(server: ApiServer): Resource<KubeObject>[] {
-  return [...server.registry.all()].flatMap(({ definition }) => {
-    const version = definition.versions.find(({ served }) => served);
-    const verbs: readonly string[] = definition.verbs;
-    if (!version || !['list', 'watch', 'delete'].every((verb) => verbs.includes(verb))) return [];
-    const { group, kind, plural, namespaced } = definition;
-    return [{ group, version: version.name, kind, plural, namespaced } as Resource<KubeObject>];
-  });
-}
-
 const mostRecentWrites = 10;
-
-/** Events are told and forgotten, leases are there to be renewed; they are not counted. */
-function watchWrites(client: Client, onWrite: (...what: unknown[]) => void): Client {
-  const tell = (verb: string, { plural }: Resource, ...what: unknown[]): void => {
-    if (plural === 'events' || plural === 'leases') return;
-    onWrite(verb, plural, ...what);
-  };
-  return {
-    get: (resource, key, options) => client.get(resource, key, options),
-    list: (resource, options) => client.list(resource, options),
-    watch: (resource, options) => client.watch(resource, options),
-    create: <T extends KubeObject>(resource: Resource<T>, object: T, options: Parameters<Client['create']>[2]) => {
-      tell('create', resource, object.metadata.name);
-      return client.create(resource, object, options);
-    },
-    update: (resource, object, options) => {
-      tell('update', resource, object.metadata.name);
-      return client.update(resource, object, options);
-    },
-    patch: (resource, key, type, patch, options) => {
-      tell('patch', resource, key.name, patch);
-      return client.patch(resource, key, type, patch, options);
-    },
-    apply: (resource, object, options) => {
-      tell('apply', resource, object.metadata.name);
-      return client.apply(resource, object, options);
-    },
-    delete: (resource, key, options) => {
-      tell('delete', resource, key.name);
-      return client.delete(resource, key, options);
-    },
-    deleteCollection: (resource, options) => {
-      tell('deleteCollection', resource);
-      return client.deleteCollection(resource, options);
-    },
-    createSubresource: (resource, key, subresource, body, options) => {
-      tell(`create ${subresource} of`, resource, key.name);
-      return client.createSubresource(resource, key, subresource, body, options);
-    },
-  };
-}
-
-/** A client whose calls fail now and then: refused, or carried out with the answer lost. */
-function unreliable(client: Client, faults: { readonly probability: number }, random: Random): Client {
-  const chance = (): Random => ({ ...random, next: () => (random.next() < faults.probability ? 0 : 1) });
-  const error = (): Error => new ApiUnreachableError('read ECONNRESET');
-  const verbs = ['get', 'list', 'create', 'update', 'patch', 'apply', 'delete'] as const;
-  return faultyClient(
-    client,
-    [
-      { verb: verbs, probability: 0.5, when: 'before', error },
-      { verb: verbs, probability: 0.5, when: 'after', error },
-    ],
-    chance(),
-  );
-}

@@ -57,6 +57,8 @@ export async function startCapstan(options: CapstanOptions = {}): Promise<Capsta
       ...['--encryption-key-file', join(directory, 'key')],
       ...['--controllers', options.controllers ?? 'none'],
       ...['--pods', options.pods ?? 'none'],
+      // other tests run beside
+      ...['--bootstrap-listen', '127.0.0.1:0', '--agent-listen', '127.0.0.1:0'],
       ...(options.args ?? []),
     ],
     capstanEnvironment(),

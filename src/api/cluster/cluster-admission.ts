@@ -8,15 +8,9 @@ import {
 } from '../../machinery/index.ts';
 import { cidrsOverlap } from '../common/cidr.ts';
 import { validateDroppedEntries } from './dropped-entries.ts';
-import {
-  autoscalerMaxSizeAnnotation,
-  autoscalerMinSizeAnnotation,
-  unsafeClassNameAnnotation,
-  unsafeVersionAnnotation,
-  upgradeConcurrencyAnnotation,
-} from './labels.ts';
-import type { Cluster, ClusterSpec, TemplateMetadata, Topology } from './types.ts';
-import { validateTemplateMetadata } from './validation.ts';
+import { unsafeClassNameAnnotation, unsafeVersionAnnotation, upgradeConcurrencyAnnotation } from './labels.ts';
+import { isAutoscaled, type MachineGroup, validateMachineGroup } from './machine-group.ts';
+import type { Cluster, ClusterSpec, Topology } from './types.ts';
 import { compareKubernetesVersions, parseKubernetesVersion, withLeadingV } from './version.ts';
 
 // What upstream's webhooks say of a Cluster, as far as it can be said without looking at other objects. What depends on
@@ -83,19 +77,25 @@ function validateOverlaps({ clusterNetwork }: ClusterSpec): FieldError[] {
   return errors;
 }
 
+/** pre-release and build; machines take more than that behind their numbers */
+const semanticSuffix = /^(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
+
 function validateTopology(cluster: Cluster, topology: Topology, old: Cluster | undefined): FieldError[] {
   const errors: FieldError[] = [];
   const annotations = cluster.metadata.annotations ?? {};
   const version = parseKubernetesVersion(topology.version ?? '');
-  if (version === undefined) {
+  const isStored = topology.version === old?.spec?.topology?.version;
+  if (version === undefined || !(isStored || semanticSuffix.test(version.suffix))) {
     errors.push(
       fieldError.invalid('spec.topology.version', topology.version, 'version must be a valid semantic version'),
     );
   }
-  errors.push(...validateMetadata(topology), ...validateConcurrency(annotations[upgradeConcurrencyAnnotation]));
+  errors.push(...validateConcurrency(annotations[upgradeConcurrencyAnnotation]));
   errors.push(...validateWorkers(cluster, topology));
+  const before = old?.spec?.topology;
+  // what was accepted once does not hold up other changes
+  if (!deepEqual(topology, before)) errors.push(...validateGroups(topology));
   if (old === undefined) return errors;
-  const before = old.spec?.topology;
   if (before?.classRef?.name === undefined) {
     if (annotations[unsafeClassNameAnnotation] === undefined) {
       errors.push(fieldError.forbidden('spec.topology.class', 'classRef cannot be set on an existing Cluster'));
@@ -119,18 +119,16 @@ function validateTopology(cluster: Cluster, topology: Topology, old: Cluster | u
   return errors;
 }
 
-function validateMetadata(topology: Topology): FieldError[] {
-  const errors: FieldError[] = [];
-  const check = (metadata: TemplateMetadata | undefined, path: string): void => {
-    errors.push(...validateTemplateMetadata(metadata, path));
-  };
-  check(topology.controlPlane?.metadata, 'spec.topology.controlPlane.metadata');
-  for (const kind of ['machineDeployments', 'machinePools'] as const) {
-    topology.workers?.[kind]?.forEach((worker, i) => {
-      check(worker.metadata, `spec.topology.workers.${kind}[${i}].metadata`);
-    });
-  }
-  return errors;
+function validateGroups({ controlPlane, workers }: Topology): FieldError[] {
+  const of = (groups: readonly (MachineGroup & { name: string })[] | undefined, kind: string): FieldError[] =>
+    (groups ?? []).flatMap((group) =>
+      validateMachineGroup(group, `spec.topology.workers.${kind}[${group.name}]`, 'worker'),
+    );
+  return [
+    ...(controlPlane ? validateMachineGroup(controlPlane, 'spec.topology.controlPlane', 'control plane') : []),
+    ...of(workers?.machineDeployments, 'machineDeployments'),
+    ...of(workers?.machinePools, 'machinePools'),
+  ];
 }
 
 function validateConcurrency(value: string | undefined): FieldError[] {
@@ -147,10 +145,7 @@ function validateConcurrency(value: string | undefined): FieldError[] {
 function validateWorkers({ metadata }: Cluster, topology: Topology): FieldError[] {
   const errors: FieldError[] = [];
   for (const worker of topology.workers?.machineDeployments ?? []) {
-    const annotations = worker.metadata?.annotations ?? {};
-    const scaled =
-      annotations[autoscalerMinSizeAnnotation] !== undefined || annotations[autoscalerMaxSizeAnnotation] !== undefined;
-    if (worker.replicas === undefined || !scaled) continue;
+    if (worker.replicas === undefined || !isAutoscaled(worker)) continue;
     errors.push(
       fieldError.invalid(
         `spec.topology.workers.machineDeployments[${worker.name}].replicas`,

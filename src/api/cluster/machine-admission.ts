@@ -22,6 +22,7 @@ import {
   validateIntOrPercent,
   validateMachineTaints,
   validateNamingTemplate,
+  validateRolloutStrategy,
   validateTemplateMetadata,
 } from './validation.ts';
 import { parseKubernetesVersion, withLeadingV } from './version.ts';
@@ -231,15 +232,9 @@ function validateDeployment(deployment: MachineDeployment, old: MachineDeploymen
   }
   errors.push(...validateGroup(deployment, old));
   const { rollout, remediation } = deployment.spec ?? {};
-  const rollingPath = 'spec.rollout.strategy.rollingUpdate';
-  const rolling = rollout?.strategy?.rollingUpdate;
   errors.push(
-    ...validateIntOrPercent(rolling?.maxSurge, `${rollingPath}.maxSurge`),
-    ...validateIntOrPercent(rolling?.maxUnavailable, `${rollingPath}.maxUnavailable`),
+    ...validateRolloutStrategy(rollout?.strategy, 'spec.rollout.strategy'),
     ...validateIntOrPercent(remediation?.maxInFlight, 'spec.remediation.maxInFlight'),
   );
-  if (rolling?.maxSurge === 0 && rolling.maxUnavailable === 0) {
-    errors.push(fieldError.invalid(rollingPath, '0', 'maxUnavailable and maxSurge cannot both be 0'));
-  }
   return errors;
 }

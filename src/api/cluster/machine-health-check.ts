@@ -29,7 +29,7 @@ import { conditions, deprecatedConditions, labelSelector, text } from './common-
 import { clusterGroup, clusterNameLabel } from './labels.ts';
 import { healthCheckRemediation, healthChecks } from './topology-schema.ts';
 import type { MachineHealthCheck, MachineHealthCheckSpec, MachineHealthCheckStatus } from './types.ts';
-import { validateIntOrPercent } from './validation.ts';
+import { validateHealthChecks } from './validation.ts';
 
 const identityFields = () => ({
   clusterName: text('Name of the Cluster whose machines are watched.', 63).required(),
@@ -100,7 +100,6 @@ const alpha = (
 });
 
 const defaultNodeStartupTimeoutSeconds = 600;
-const leastNodeStartupTimeoutSeconds = 30;
 
 const strategy: ResourceStrategy<MachineHealthCheck> = {
   applyDefaults(draft) {
@@ -135,16 +134,7 @@ function validate({ spec }: MachineHealthCheck, old: MachineHealthCheck | undefi
   if (old?.spec !== undefined && old.spec.clusterName !== clusterName) {
     errors.push(fieldError.forbidden('spec.clusterName', 'field is immutable'));
   }
-  const startup = checks?.nodeStartupTimeoutSeconds;
-  if (startup !== undefined && startup !== 0 && startup < leastNodeStartupTimeoutSeconds) {
-    errors.push(fieldError.invalid('spec.checks.nodeStartupTimeoutSeconds', startup, 'must be at least 30s'));
-  }
-  errors.push(
-    ...validateIntOrPercent(
-      remediation?.triggerIf?.unhealthyLessThanOrEqualTo,
-      'spec.remediation.triggerIf.unhealthyLessThanOrEqualTo',
-    ),
-  );
+  errors.push(...validateHealthChecks({ ...(checks && { checks }), ...(remediation && { remediation }) }, 'spec'));
   return errors;
 }
 

@@ -6,7 +6,13 @@ import {
   validateAnnotations,
   validateLabels,
 } from '../../machinery/index.ts';
-import type { MachineTaint, TemplateMetadata } from './types.ts';
+import type {
+  MachineDeploymentRemediation,
+  MachineTaint,
+  RolloutStrategy,
+  TemplateMetadata,
+  TopologyHealthCheck,
+} from './types.ts';
 
 // Checks of fields that several kinds share.
 
@@ -91,4 +97,40 @@ function taintKeyProblem(key: string, role: 'control plane' | 'worker'): string 
     return 'taint is not allowed for worker Machines';
   }
   return undefined;
+}
+
+/** How a MachineDeployment replaces its machines, wherever that is written. */
+export function validateRolloutStrategy(strategy: RolloutStrategy | undefined, path: string): FieldError[] {
+  const rolling = strategy?.rollingUpdate;
+  const at = `${path}.rollingUpdate`;
+  const errors = [
+    ...validateIntOrPercent(rolling?.maxSurge, `${at}.maxSurge`),
+    ...validateIntOrPercent(rolling?.maxUnavailable, `${at}.maxUnavailable`),
+  ];
+  if (rolling?.maxSurge === 0 && rolling.maxUnavailable === 0) {
+    errors.push(fieldError.invalid(at, '0', 'maxUnavailable and maxSurge cannot both be 0'));
+  }
+  return errors;
+}
+
+const leastNodeStartupTimeoutSeconds = 30;
+
+/** What is unhealthy and how many of it may be replaced, wherever that is written. */
+export function validateHealthChecks(
+  { checks, remediation }: Pick<TopologyHealthCheck<MachineDeploymentRemediation>, 'checks' | 'remediation'>,
+  path: string,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const startup = checks?.nodeStartupTimeoutSeconds;
+  if (startup !== undefined && startup !== 0 && startup < leastNodeStartupTimeoutSeconds) {
+    const detail = `must be at least ${leastNodeStartupTimeoutSeconds}s`;
+    errors.push(fieldError.invalid(`${path}.checks.nodeStartupTimeoutSeconds`, startup, detail));
+  }
+  const at = `${path}.remediation`;
+  const most = remediation?.triggerIf?.unhealthyLessThanOrEqualTo;
+  errors.push(
+    ...validateIntOrPercent(most, `${at}.triggerIf.unhealthyLessThanOrEqualTo`),
+    ...validateIntOrPercent(remediation?.maxInFlight, `${at}.maxInFlight`),
+  );
+  return errors;
 }

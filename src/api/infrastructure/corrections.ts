@@ -8,6 +8,12 @@ import type {
 } from './types.ts';
 
 /**
+ * On an OpenStackClusterIdentity: until when objects that use it may have been begun by upstream's provider. `capstan adopt` writes it when that has
+ * stopped.
+ */
+export const begunUntilAnnotation = 'infrastructure.cluster.x-k8s.io/begun-by-upstream-until';
+
+/**
  * On objects that own cloud resources: the word their resources are marked with. It is the uid the object had when it was
  * first seen; objects that are moved to another management API get a new uid and keep this.
  */

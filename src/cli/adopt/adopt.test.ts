@@ -6,6 +6,7 @@ import {
   HostedControlPlanes,
   Leases,
   MutatingWebhookConfigurations,
+  OpenStackClusterIdentities,
   Providers,
 } from '../../api/index.ts';
 import { type KubeObject, type Resource, seededRandom } from '../../machinery/index.ts';
@@ -87,6 +88,23 @@ describe('taking over', () => {
     await expectAdopted();
     // brought along, because upstream had it not
     await world.client.get(CustomResourceDefinitions, { name: 'clusterstacks.clusterstack.x-k8s.io' });
+  });
+
+  it('says on identities that namespaces share until when upstream worked', async () => {
+    const identity = {
+      apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
+      kind: 'OpenStackClusterIdentity',
+      metadata: { name: 'shared' },
+      spec: { secretRef: { name: 'clouds', namespace: 'platform' } },
+    };
+    const annotations = async () =>
+      (await world.client.get(OpenStackClusterIdentities, { name: 'shared' })).metadata.annotations ?? {};
+    await world.client.create(OpenStackClusterIdentities, identity, { fieldManager: 'test' });
+    await adopt();
+    const until = (await annotations())['infrastructure.cluster.x-k8s.io/begun-by-upstream-until'] ?? '';
+    expect(Math.abs(Date.parse(until) - world.clock.now())).toBeLessThan(60_000);
+    await release();
+    expect(await annotations()).toEqual({});
   });
 
   it('looks, and changes nothing', async () => {

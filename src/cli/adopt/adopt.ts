@@ -39,6 +39,7 @@ import {
   saveObject,
   writeAdoption,
 } from './record.ts';
+import { noteEndOfUpstream } from './shared-identities.ts';
 import { stopManagers } from './stop-managers.ts';
 import type { Survey } from './survey.ts';
 import { switchOff } from './switch-webhooks.ts';
@@ -104,6 +105,7 @@ export async function carryOutAdoption(options: AdoptOptions, record: AdoptionRe
   onProgress(`stopped ${record.managers.length} managers`);
   await switchWebhooksOff(client, record, signal);
   await forgetInventory(client, record, signal);
+  await noteEndOfUpstream(client, signal);
   await takeKinds(options, record);
   if (options.withControllers) {
     await applyInstallation(client, options.mapper, options.installation, { clock, signal, onApplied: () => {} });

@@ -23,6 +23,7 @@ import { restoreDefinition } from './definitions.ts';
 import { findNamed } from './find-named.ts';
 import { adoptionManager, restoreOwners } from './owners.ts';
 import { type AdoptionRecord, deleteAdoption, readSaved, type SavedObject, writeAdoption } from './record.ts';
+import { forgetEndOfUpstream } from './shared-identities.ts';
 import { scale, startManagers, waitForOwnEnd } from './stop-managers.ts';
 import { switchOn } from './switch-webhooks.ts';
 import { waitFor } from './wait.ts';
@@ -38,6 +39,7 @@ export async function releaseAdoption(
   const { client, clock, signal, onProgress } = io;
   await refuseLostRecord(client, record, signal);
   if (record.phase !== 'releasing') await writeAdoption(client, { ...record, phase: 'releasing' }, signal);
+  await forgetEndOfUpstream(client, signal);
   await storeAsBefore(io, record);
   await stopOwn(client, io);
   onProgress('stopped our controllers');

@@ -1,11 +1,12 @@
-import { Deployments } from '../../api/index.ts';
+import { Deployments, type Namespace } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { type ChildInstaller, createServedKinds } from '../../controllers/index.ts';
 import { type Clock, formatApiVersion, ignoreNotFound } from '../../machinery/index.ts';
 import { applyInstallation, type KindLookup } from '../install/apply-installation.ts';
-import { installation } from '../install/installation.ts';
+import { type Installation, installation } from '../install/installation.ts';
 import { refuseSecondInstallation } from '../install/second-installation.ts';
 import { controllersKey } from '../install/workload.ts';
+import { findRegistrySecret, registryCopies, registryKey } from './registry-secret.ts';
 
 /** Installs into a cluster what `capstan install` installs, from the image its parent runs from, where that is one. */
 export function childInstaller(parent: Client, clock: Clock): ChildInstaller {
@@ -13,11 +14,28 @@ export function childInstaller(parent: Client, clock: Clock): ChildInstaller {
     deployment: controllersKey,
     async install(child, { image, signal }) {
       await refuseSecondInstallation(child, signal);
-      const chosen = image ?? (await ownImage(parent, signal));
-      const wanted = installation({ replicas: 1, ...(chosen !== undefined && { image: chosen }) });
+      const wanted = await wantedFor(parent, image, signal);
       await applyInstallation(child, kindsOf(child), wanted, { clock, signal, onApplied: () => {} });
     },
+    async objects(image, signal) {
+      const { kinds, others } = await wantedFor(parent, image, signal);
+      return [...kinds, ...others];
+    },
   };
+}
+
+async function wantedFor(parent: Client, image: string | undefined, signal: AbortSignal): Promise<Installation> {
+  const chosen = image ?? (await ownImage(parent, signal));
+  const registry = await findRegistrySecret(parent, signal);
+  const made = installation({
+    replicas: 1,
+    ...(chosen !== undefined && { image: chosen }),
+    ...(registry && { pullSecret: registryKey.name }),
+  });
+  if (!registry) return made;
+  const home: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: registryKey.namespace } };
+  const [namespace, ...others] = made.others;
+  return { ...made, others: [...(namespace ? [namespace] : []), home, ...registryCopies(registry), ...others] };
 }
 
 async function ownImage(parent: Client, signal: AbortSignal): Promise<string | undefined> {

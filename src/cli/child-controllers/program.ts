@@ -1,8 +1,11 @@
 import { connect } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { AgentDials, CellPlace } from '../../controllers/index.ts';
 import { peerPolicy, systemClock, systemRandom } from '../../machinery/index.ts';
 import { type CheckResult, createMetrics, type Manager } from '../../runtime/index.ts';
 import {
   connectThrough,
+  duplexPair,
   httpService,
   imageProgramName,
   klogger,
@@ -14,6 +17,8 @@ import {
 import { healthPaths, metricsPaths } from '../controller/endpoints.ts';
 import { leaderLease } from '../controller/leases.ts';
 import { parseControllerAreas } from '../controller-areas.ts';
+import { cellPorts } from '../install/workload.ts';
+import { socketTo } from '../lattice/endpoints.ts';
 import { ownCloudTransport } from '../own-cloud-transport.ts';
 
 export interface ChildControllersOptions {
@@ -21,6 +26,8 @@ export interface ChildControllersOptions {
   cloudUrl(): string | undefined;
   /** of hosted control planes that somebody makes there */
   backupDirectory: string;
+  /** addresses outside of the cloud where parents of its clusters listen */
+  reachable(host: string, port: number): boolean;
 }
 
 /** Whoever writes objects of a simulated cluster sends this computer nowhere. */
@@ -62,6 +69,7 @@ async function runInside(process: SimulatedProcess, options: ChildControllersOpt
     state.isPublished = () => webhooks.keeper.isPublished;
     process.listen(portFlag(process, 'webhook-port', 9443), leadingTo(webhooks.port));
     const areas = parseControllerAreas('all');
+    const cell = cellOf(process);
     const tls = { ca: undefined, cert: undefined, key: undefined, verify: false };
     await runControllers({
       client,
@@ -72,6 +80,8 @@ async function runInside(process: SimulatedProcess, options: ChildControllersOpt
         peers: nobody,
         cloudTransport: ownCloudTransport(options.cloudUrl)({ tls }),
         connectWorkload: connectThrough((host, port) => process.dial(host, port)),
+        agent: agentOf(process, options),
+        ...(cell && { cell }),
         backupDirectory: options.backupDirectory,
         stackSources: [],
         metrics,
@@ -91,6 +101,38 @@ async function runInside(process: SimulatedProcess, options: ChildControllersOpt
   } finally {
     await webhooks.close();
   }
+}
+
+/** Out to the parent: within the cloud, or where its operator says that parents listen. */
+function agentOf(process: SimulatedProcess, { reachable }: ChildControllersOptions): AgentDials {
+  const within = async (host: string, port: number): Promise<Duplex> => {
+    const [ours, theirs] = duplexPair();
+    process.dial(host, port).accept(theirs);
+    return ours;
+  };
+  return {
+    parent: (host, port, signal) => (reachable(host, port) ? socketTo(host, port, signal) : within(host, port)),
+    api: () =>
+      within(process.env['KUBERNETES_SERVICE_HOST'] ?? '', Number(process.env['KUBERNETES_SERVICE_PORT'] ?? 443)),
+  };
+}
+
+/** Clusters of this cluster come by its Service to the ports of the Pod. */
+function cellOf(process: SimulatedProcess): CellPlace | undefined {
+  if (process.address === '') return undefined;
+  const anyPort = { host: '127.0.0.1', port: 0 };
+  const earlier: (() => void)[] = [];
+  return {
+    bootstrap: anyPort,
+    agents: anyPort,
+    podAddress: process.address,
+    podPorts: cellPorts,
+    onListening({ bootstrap, agents }) {
+      for (const stop of earlier.splice(0)) stop();
+      earlier.push(process.listen(cellPorts.bootstrap, leadingTo(bootstrap)));
+      earlier.push(process.listen(cellPorts.agents, leadingTo(agents)));
+    },
+  };
 }
 
 function portFlag({ argv }: SimulatedProcess, name: string, usual: number): number {

@@ -13,6 +13,7 @@ export interface CloudOptions {
   timeScale?: string;
   without?: string[];
   faults?: string;
+  reachable?: string[];
 }
 
 /** Runs the simulated OpenStack alone, in the foreground, until a signal asks it to stop. */
@@ -23,6 +24,7 @@ export async function cloud(options: CloudOptions, context: CommandContext): Pro
     dataDirectory,
     listen: parseListenAddress(options.listen),
     log,
+    reachable: reachableOf(options.reachable ?? []),
     outside: overNetwork({ clock: systemClock, random: systemRandom }),
     ...(options.https && { https: true }),
     ...(options.inMemory && { inMemory: true }),
@@ -39,6 +41,16 @@ export async function cloud(options: CloudOptions, context: CommandContext): Pro
     await running.stop();
   }
   return 0;
+}
+
+function reachableOf(texts: readonly string[]): (host: string, port: number) => boolean {
+  const known = new Set(
+    texts.map((text) => {
+      const { host, port } = parseListenAddress(text, '--reachable');
+      return `${host}:${port}`;
+    }),
+  );
+  return (host, port) => known.has(`${host}:${port}`);
 }
 
 function parseScale(text: string): number {

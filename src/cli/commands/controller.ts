@@ -14,6 +14,7 @@ import { parseControllerAreas } from '../controller-areas.ts';
 import { controllersUser } from '../controller-identity.ts';
 import { isInstalledByUs } from '../install/labels.ts';
 import { migrateStorage } from '../install/storage-migration.ts';
+import { agentDials, cellPlace } from '../lattice/endpoints.ts';
 import { loadPrices } from '../load-prices.ts';
 import { defaultDataDirectory, parseListenAddress } from '../management-api.ts';
 import { peersOf } from '../peers.ts';
@@ -33,6 +34,9 @@ export interface ControllerOptions {
   metricsBindAddress: string;
   healthProbeBindAddress: string;
   webhookPort: string;
+  bootstrapListen: string;
+  agentListen: string;
+  latticeHost?: string;
   backupDirectory?: string;
   /** file with what the cloud asks for */
   prices?: string;
@@ -111,6 +115,9 @@ export async function controller(options: ControllerOptions, context: CommandCon
     const stackSources = stacks.sources;
     const prices = options.prices === undefined ? undefined : await loadPrices(options.prices);
     const { watchFilter, namespace } = options;
+    const podAddress = env['POD_IP'];
+    // who shares the work does not know which of them works on the cluster that dials
+    const cell = options.shares ? undefined : cellPlace(options, podAddress ? { podAddress } : {});
     const scope = {
       areas,
       ...(namespace !== undefined && { namespace }),
@@ -126,6 +133,8 @@ export async function controller(options: ControllerOptions, context: CommandCon
           : {},
       controllers: {
         ...scope,
+        ...(cell && { cell }),
+        agent: agentDials(config.server),
         peers,
         backupDirectory,
         stackSources,

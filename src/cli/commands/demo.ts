@@ -65,6 +65,8 @@ async function play(
       encryptionKeyFile: join(directory, 'encryption-key'),
       simulatedCloud: true,
       cloudListen: '127.0.0.1:0',
+      bootstrapListen: '127.0.0.1:0',
+      agentListen: '127.0.0.1:0',
       pods: 'simulated',
       controllers: 'all',
     },

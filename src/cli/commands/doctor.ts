@@ -1,32 +1,47 @@
-import { homedir } from 'node:os';
-import { formatJson, formatYaml } from '../../machinery/index.ts';
-import { connect, loadClouds } from '../../openstack/index.ts';
+import { CapstanError, formatJson, formatYaml } from '../../machinery/index.ts';
+import { type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { checkCloud } from '../doctor/cloud-checks.ts';
-import { hasFailed, renderFindings } from '../doctor/findings.ts';
+import { checkCluster } from '../doctor/cluster/check-cluster.ts';
+import { type Finding, hasFailed, renderFindings } from '../doctor/findings.ts';
+import { type CloudChoiceOptions, withCloud } from '../env/with-cloud.ts';
 
-export interface DoctorOptions {
-  cloud?: string;
-  region?: string;
+export interface DoctorOptions extends CloudChoiceOptions, ConnectionOptions {
   without?: string[];
   output: 'text' | 'json' | 'yaml';
 }
 
-/** Checks whether a cloud has what clusters need, and says what to do where it has not. */
-export async function doctor(options: DoctorOptions, context: CommandContext): Promise<number> {
-  const clouds = await loadClouds({ env: context.env, cwd: process.cwd(), home: homedir() });
-  for (const warning of clouds.warnings) context.stderr(`capstan: warning: ${warning}\n`);
-  const config = await clouds.cloud(options.cloud, { region: options.region });
-  for (const warning of config.warnings) context.stderr(`capstan: warning: ${warning}\n`);
-  const cloud = connect(config, { env: context.env });
-  try {
-    const findings = await checkCloud(cloud, { without: options.without ?? [], signal: context.signal });
-    if (options.output === 'json') context.stdout(formatJson({ findings }));
-    else if (options.output === 'yaml')
-      context.stdout(formatYaml({ findings: findings.map((finding) => ({ ...finding })) }));
-    else context.stdout(renderFindings(findings));
-    return hasFailed(findings) ? 1 : 0;
-  } finally {
-    await cloud.close();
+/** Checks whether a cloud has what clusters need, or whether a cluster has what it needs, and says what to do where not. */
+export async function doctor(
+  options: DoctorOptions,
+  context: CommandContext,
+  [what, name]: readonly [string | undefined, string | undefined],
+): Promise<number> {
+  const findings =
+    what === undefined ? await ofCloud(options, context) : await ofCluster(options, context, [what, name]);
+  if (options.output === 'json') context.stdout(formatJson({ findings }));
+  else if (options.output === 'yaml')
+    context.stdout(formatYaml({ findings: findings.map((finding) => ({ ...finding })) }));
+  else context.stdout(renderFindings(findings));
+  return hasFailed(findings) ? 1 : 0;
+}
+
+async function ofCloud(options: DoctorOptions, context: CommandContext): Promise<Finding[]> {
+  return await withCloud(options, context, (cloud) =>
+    checkCloud(cloud, { without: options.without ?? [], signal: context.signal }),
+  );
+}
+
+async function ofCluster(
+  options: DoctorOptions,
+  context: CommandContext,
+  [what, name]: readonly [string, string | undefined],
+): Promise<Finding[]> {
+  if (what !== 'cluster' || name === undefined) {
+    const said = name === undefined ? what : `${what} ${name}`;
+    throw new CapstanError('CAP_USAGE', `doctor ${said}: a cluster is looked at by its name`, {
+      hint: 'say capstan doctor cluster NAME, or capstan doctor --cloud NAME for a cloud',
+    });
   }
+  return await withConnection(options, context, (connection) => checkCluster(connection, context, name));
 }

@@ -1,14 +1,11 @@
 import { CapstanError, formatJson, formatYaml } from '../../machinery/index.ts';
-import { connect } from '../../openstack/index.ts';
 import { cloudLists } from '../cloud-lists.ts';
 import type { CommandContext } from '../context.ts';
-import { readClouds } from '../env/read-cloud.ts';
+import { type CloudChoiceOptions, withCloud } from '../env/with-cloud.ts';
 import { span } from '../output/colour.ts';
 import { renderTable } from '../output/table.ts';
 
-export interface GetCloudListOptions {
-  cloud?: string;
-  region?: string;
+export interface GetCloudListOptions extends CloudChoiceOptions {
   output: 'table' | 'name' | 'json' | 'yaml';
 }
 
@@ -20,9 +17,7 @@ export async function getCloudList(
 ): Promise<number> {
   const list = cloudLists.find(({ name }) => name === what);
   if (!list) throw new CapstanError('CAP_USAGE', `${what} cannot be listed`);
-  const clouds = await readClouds(context);
-  const cloud = connect(await clouds.cloud(options.cloud, { region: options.region }), { env: context.env });
-  try {
+  return await withCloud(options, context, async (cloud) => {
     const rows = await list.rows(cloud, context.signal);
     const value = { [list.name]: rows.map((row) => row.value) };
     if (options.output === 'json') context.stdout(formatJson(value));
@@ -34,7 +29,5 @@ export async function getCloudList(
       context.stdout(renderTable(list.header, cells, { colour: context.colour }));
     }
     return 0;
-  } finally {
-    await cloud.close();
-  }
+  });
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import {
+  type LatticeBootstrap,
   type LatticeCluster,
   LatticeClusters,
   type LatticeSettings,
@@ -10,18 +11,27 @@ import {
 } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { accessName, accessNamespace, imageAnnotation } from '../../controllers/index.ts';
-import { asTyped, CapstanError, isAlreadyExists } from '../../machinery/index.ts';
+import { asJson, asTyped, CapstanError, formatYaml, isAlreadyExists } from '../../machinery/index.ts';
 import { privateFileMode, writeFileAtomic } from '../../pki/index.ts';
 import type { CommandContext } from '../context.ts';
 import { parseTimeout } from '../deadline.ts';
 import { follow, withBootstrap } from '../lattice/bootstrap.ts';
+import { checkedCluster } from '../lattice/checked-cluster.ts';
 import { credentialsFrom } from '../lattice/credentials.ts';
+import { credentialsOfEnvironment } from '../lattice/environment-credentials.ts';
+import { registrySecrets } from '../lattice/registry-credentials.ts';
 import { readManifests } from '../manifests/read-manifests.ts';
 
 export interface LatticeInstallOptions {
-  filename: string;
+  filename?: string;
+  /** both mean the file, too */
+  cluster?: string;
+  config?: string;
   cloudsYaml?: string;
   image?: string;
+  registryCredentialsFile?: string;
+  bootstrap?: LatticeBootstrap;
+  dryRun?: boolean;
   kubeconfigOut?: string;
   timeout: string;
 }
@@ -33,10 +43,16 @@ export async function latticeInstall(options: LatticeInstallOptions, context: Co
   const timeoutMs = parseTimeout(options.timeout);
   const { cluster, settings, secrets } = await readCluster(options, context);
   const credentials = await chooseCredentials(options, context, { settings, secrets });
+  const registry = await registrySecrets(options.registryCredentialsFile);
   const { name = '' } = cluster.metadata;
+  if (options.dryRun) {
+    context.stdout(formatYaml(asJson(await checkedCluster(cluster, context))));
+    context.stderr('nothing was made; `capstan plan -f` says what would be in the cloud\n');
+    return 0;
+  }
   const out = resolve(options.kubeconfigOut ?? `${name}.kubeconfig`);
   return await withBootstrap({ name, timeoutMs }, context, async (client, signal) => {
-    for (const secret of credentials) await applySecret(client, secret, signal);
+    for (const secret of [...credentials, ...registry]) await applySecret(client, secret, signal);
     await client.apply(LatticeClusters, cluster, { ...by, signal });
     await follow(client, name, context, { signal, isDone: (live) => live?.status?.pivotComplete === true });
     const key = { namespace: accessNamespace, name: accessName(name) };
@@ -52,7 +68,18 @@ interface Given {
   readonly secrets: readonly Secret[];
 }
 
-async function readCluster({ filename, image }: LatticeInstallOptions, { readInput }: CommandContext): Promise<Given> {
+/** By any of its names, once. */
+function fileOf({ filename, cluster, config }: LatticeInstallOptions): string {
+  const [file, ...others] = [...new Set([filename, cluster, config].filter((name) => name !== undefined))];
+  if (file !== undefined && others.length === 0) return file;
+  const problem =
+    file === undefined ? 'no LatticeCluster is given' : `${[file, ...others].join(' and ')} are both given`;
+  throw new CapstanError('CAP_USAGE', problem, { hint: 'name one file with -f' });
+}
+
+async function readCluster(options: LatticeInstallOptions, { readInput }: CommandContext): Promise<Given> {
+  const { image, bootstrap } = options;
+  const filename = fileOf(options);
   const { documents, problems } = await readManifests([filename], { recursive: false, readInput });
   const [problem] = problems;
   if (problem) throw new CapstanError('CAP_USAGE', `${problem.origin}: ${problem.message}`);
@@ -80,8 +107,14 @@ async function readCluster({ filename, image }: LatticeInstallOptions, { readInp
       ...metadata,
       ...(image !== undefined && { annotations: { ...metadata.annotations, [imageAnnotation]: image } }),
     },
-    // whoever installs one wants it to manage itself
-    spec: spec?.parentConfig === undefined ? { ...spec, endpoints: spec?.endpoints ?? {} } : spec,
+    spec: {
+      ...spec,
+      ...(bootstrap !== undefined && {
+        provider: { ...spec?.provider, kubernetes: { ...spec?.provider?.kubernetes, bootstrap } },
+      }),
+      // whoever installs one wants it to manage itself
+      ...(spec?.parentConfig === undefined && { endpoints: spec?.endpoints ?? {} }),
+    },
   };
   const settings = spec?.provider?.config === undefined ? undefined : latticeSettings(cluster);
   if (settings === undefined || (metadata.name ?? '') === '') {
@@ -103,14 +136,15 @@ async function chooseCredentials(
 ): Promise<readonly Secret[]> {
   const { namespace, name } = settings.secret;
   const isGiven = secrets.some(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-  const file = cloudsYaml ?? (isGiven ? undefined : env['OS_CLIENT_CONFIG_FILE']);
-  if (file !== undefined) return [...secrets, await credentialsFrom(resolve(file), settings)];
+  if (cloudsYaml !== undefined) return [...secrets, await credentialsFrom(resolve(cloudsYaml), settings)];
   if (isGiven) return secrets;
+  const found = await credentialsOfEnvironment(env, settings);
+  if (found) return [...secrets, found];
   throw new CapstanError(
     'CAP_USAGE',
     `there are no credentials: the LatticeCluster names the Secret ${namespace}/${name}`,
     {
-      hint: 'name a clouds.yaml with --clouds-yaml, or put the Secret into the file',
+      hint: 'name a clouds.yaml with --clouds-yaml or OPENSTACK_CLOUD_CONFIG, set the OS_* variables, or put the Secret into the file',
     },
   );
 }

@@ -10,6 +10,7 @@ import type { CommandContext } from '../context.ts';
 import { parseControllerAreas } from '../controller-areas.ts';
 import { startHousekeeping } from '../housekeeping.ts';
 import { giveMemoryBackAtRest } from '../idle-memory.ts';
+import { cellPlace } from '../lattice/endpoints.ts';
 import { loadPrices } from '../load-prices.ts';
 import {
   defaultDataDirectory,
@@ -39,6 +40,9 @@ export interface UpOptions extends OidcFlags {
   serviceCidr?: string;
   simulatedCloud?: boolean;
   cloudListen: string;
+  bootstrapListen: string;
+  agentListen: string;
+  latticeHost?: string;
   pods: 'simulated' | 'none';
   controllers: string;
   workers?: string;
@@ -131,6 +135,11 @@ export async function startInstallation(options: UpOptions, context: CommandCont
   };
   const peers = peersOf(peerOptions);
   const backupDirectory = resolve(options.backupDirectory ?? join(dataDirectory, 'backups'));
+  /** ports of this process that agents on its own simulated machines dial */
+  const reachable = new Set<number>();
+  const cell = cellPlace(options, {
+    onListening: ({ bootstrap, agents }) => void reachable.add(bootstrap).add(agents),
+  });
   const oidc = await oidcOptions(options);
   /** writes the administrator's kubeconfig again */
   let written: (() => Promise<unknown>) | undefined;
@@ -160,6 +169,7 @@ export async function startInstallation(options: UpOptions, context: CommandCont
         dataDirectory,
         listen: cloudListen,
         outside: (host, port) => pods?.outside(host, port),
+        reachable: (host, port) => host === '127.0.0.1' && reachable.has(port),
         log,
       });
       stops.unshift(cloud.stop);
@@ -211,6 +221,7 @@ export async function startInstallation(options: UpOptions, context: CommandCont
       stops.unshift(stacks.close);
       controllers = await startControllers(api, {
         areas,
+        ...(cell && { cell }),
         peers,
         backupDirectory,
         stackSources: stacks.sources,

@@ -13,6 +13,7 @@ import type { CommandContext } from '../context.ts';
 import { clusterGroup, readCluster } from '../describe/cluster-objects.ts';
 import { textAt } from '../describe/fields.ts';
 import { noSuchCluster } from '../no-such-cluster.ts';
+import { lookInside } from '../why/cause-inside.ts';
 import { type Cause, causeOfCluster, causeOfMachine } from '../why/first-cause.ts';
 
 export interface WhyOptions extends ConnectionOptions {
@@ -32,7 +33,7 @@ export async function why(
     });
   }
   return await withConnection(options, context, async (connection) => {
-    const cause = await causeOf(connection, { kind, name }, context.signal);
+    const cause = await causeOf(connection, { kind, name }, context);
     const value = { name, ...(cause && { cause: { ...cause } }) };
     if (options.output === 'json') context.stdout(formatJson(value));
     else if (options.output === 'yaml') context.stdout(formatYaml(value));
@@ -44,11 +45,12 @@ export async function why(
 async function causeOf(
   connection: Connection,
   { kind, name }: { kind: 'cluster' | 'machine' | undefined; name: string },
-  signal: AbortSignal,
+  { signal, clock }: CommandContext,
 ): Promise<Cause | undefined> {
+  const nowMs = clock.now();
   if (kind !== 'machine') {
     try {
-      return causeOfCluster(await readCluster(connection, name, { resourceSets: false, signal }));
+      return await causeOfWhole(connection, name, { nowMs, signal });
     } catch (error) {
       if (kind === 'cluster' || !(error instanceof CapstanError && error.code === 'CAP_CLUSTER_NOT_FOUND')) throw error;
     }
@@ -66,6 +68,20 @@ async function causeOf(
   }
   const cluster = textAt(machine, 'spec', 'clusterName') ?? '';
   return causeOfMachine(await readCluster(connection, cluster, { resourceSets: false, signal }), name);
+}
+
+/** What conditions say; where all of them are well, what the cluster itself shows. */
+async function causeOfWhole(
+  connection: Connection,
+  name: string,
+  { nowMs, signal }: { nowMs: number; signal: AbortSignal },
+): Promise<Cause | undefined> {
+  const found = await readCluster(connection, name, { resourceSets: false, signal });
+  const cause = causeOfCluster(found);
+  if (cause) return cause;
+  const machines = found.objects.filter(({ kind }) => kind === 'Machine');
+  const { client, namespace } = connection;
+  return await lookInside({ name, namespace, client, found, machines, nowMs }, signal);
 }
 
 async function readMachine(

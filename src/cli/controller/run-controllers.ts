@@ -1,5 +1,6 @@
 import { Secrets } from '../../api/index.ts';
 import { type Client, dropManagedFields, type ResourceScope, scopedClient } from '../../client/index.ts';
+import { partedSecrets } from '../../controllers/index.ts';
 import { CapstanError, systemClock, systemRandom } from '../../machinery/index.ts';
 import { createManager, type Manager } from '../../runtime/index.ts';
 import { type AddedControllersOptions, addControllers } from '../controllers.ts';
@@ -43,6 +44,7 @@ export async function runControllers(options: RunControllersOptions): Promise<vo
       client,
       cacheClient: scopedClient(client, [secretsWorthReading]),
       transform: dropManagedFields,
+      parted: [partedSecrets],
       leaseClient,
       clock: systemClock,
       random: systemRandom,

@@ -6,6 +6,20 @@ export interface Finding {
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
   /** what was seen, or what is wrong, in one line */
   readonly detail: string;
+  /** what to do about it, where the detail does not say so itself */
+  readonly cure?: string;
+}
+
+/** What one look found: nothing worth a word beside the detail, or something that is less than fine. */
+export type Seen = Omit<Finding, 'check'>;
+
+export const fine = (detail: string): Seen => ({ status: 'ok', detail });
+export const warned = (detail: string, cure?: string): Seen => seen('warning', detail, cure);
+export const failed = (detail: string, cure?: string): Seen => seen('failed', detail, cure);
+export const skipped = (detail: string): Seen => ({ status: 'skipped', detail });
+
+function seen(status: Finding['status'], detail: string, cure: string | undefined): Seen {
+  return { status, detail, ...(cure !== undefined && { cure }) };
 }
 
 const marks: Readonly<Record<Finding['status'], string>> = {
@@ -21,8 +35,8 @@ export function renderFindings(findings: readonly Finding[]): string {
   const states = Math.max(...Object.values(marks).map(({ length }) => length));
   return findings
     .map(
-      ({ check, status, detail }) =>
-        `${marks[status].padEnd(states)}  ${check.padEnd(checks)}  ${printableLine(detail)}\n`,
+      ({ check, status, detail, cure }) =>
+        `${marks[status].padEnd(states)}  ${check.padEnd(checks)}  ${printableLine(cure === undefined ? detail : `${detail}; ${cure}`)}\n`,
     )
     .join('');
 }

@@ -83,7 +83,7 @@ function checkProvider(wanted: WantedProvider, inventory: readonly Provider[]): 
   return { check, status: 'warning', detail: `${where}, instead of ${wanted.version}` };
 }
 
-const defaultClass = 'storageclass.kubernetes.io/is-default-class';
+export const defaultClass = 'storageclass.kubernetes.io/is-default-class';
 
 async function checkStorage(client: Client, signal: AbortSignal): Promise<Finding> {
   const check = 'storage';

@@ -26,6 +26,8 @@ export interface InstallationOptions {
   replicas: number;
   /** whether the replicas divide the clusters among themselves, instead of one that leads */
   shares?: boolean;
+  /** a Secret beside the Deployment that the image is pulled with */
+  pullSecret?: string;
 }
 
 /** Everything an installation is made of, in the order in which it can be applied. */
@@ -57,6 +59,7 @@ export function installation(options: InstallationOptions): Installation {
         image: imageOf(options),
         replicas: options.replicas,
         shares: options.shares === true,
+        ...(options.pullSecret !== undefined && { pullSecret: options.pullSecret }),
       }),
       ...providerInventory.map(labelled),
       mutatingConfiguration(configured),

@@ -8,13 +8,20 @@ const name = 'capstan-controllers';
 export const controllersKey: { namespace: string; name: string } = { namespace: systemNamespace, name };
 const podLabels = { 'app.kubernetes.io/name': 'capstan', 'app.kubernetes.io/component': 'controllers' };
 const metadata = { name, namespace: systemNamespace, labels: { ...installedLabels } };
-const ports = { webhooks: 9443, health: 9440, metrics: 8080 };
+/** where clusters dial in that manage themselves */
+export const cellPorts = { bootstrap: 8443, agents: 50_051 } as const;
+const ports = { webhooks: 9443, health: 9440, metrics: 8080, ...cellPorts };
 /** nobody's account on any host */
 const user = 65532;
 
 /** All replicas serve the webhooks; one of them leads, or all share the work. Everything a namespace of the level "restricted" asks for. */
-export function controllersDeployment(options: { image: string; replicas: number; shares: boolean }): Deployment {
-  const { image, replicas, shares } = options;
+export function controllersDeployment(options: {
+  image: string;
+  replicas: number;
+  shares: boolean;
+  pullSecret?: string;
+}): Deployment {
+  const { image, replicas, shares, pullSecret } = options;
   const probe = (path: string) => ({ httpGet: { path, port: 'health' } });
   return {
     apiVersion: 'apps/v1',
@@ -29,6 +36,7 @@ export function controllersDeployment(options: { image: string; replicas: number
         metadata: { labels: { ...installedLabels, ...podLabels } },
         spec: {
           serviceAccountName: accountName,
+          ...(pullSecret !== undefined && { imagePullSecrets: [{ name: pullSecret }] }),
           terminationGracePeriodSeconds: 30,
           securityContext: {
             runAsNonRoot: true,
@@ -54,13 +62,19 @@ export function controllersDeployment(options: { image: string; replicas: number
                 `--webhook-port=${ports.webhooks}`,
                 `--health-probe-bind-address=:${ports.health}`,
                 `--metrics-bind-address=:${ports.metrics}`,
+                `--bootstrap-listen=0.0.0.0:${ports.bootstrap}`,
+                `--agent-listen=0.0.0.0:${ports.agents}`,
                 '--backup-directory=/var/lib/capstan/backups',
                 ...(shares ? ['--shares'] : []),
               ],
+              // clusters come by a Service to the Pod that leads
+              env: [{ name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }],
               ports: [
                 { name: 'webhooks', containerPort: ports.webhooks, protocol: 'TCP' },
                 { name: 'health', containerPort: ports.health, protocol: 'TCP' },
                 { name: 'metrics', containerPort: ports.metrics, protocol: 'TCP' },
+                { name: 'bootstrap', containerPort: ports.bootstrap, protocol: 'TCP' },
+                { name: 'agents', containerPort: ports.agents, protocol: 'TCP' },
               ],
               livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 15, periodSeconds: 20 },
               readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
@@ -103,7 +117,7 @@ export const disruptionBudget: PodDisruptionBudget = {
   spec: { maxUnavailable: 1, selector: { matchLabels: podLabels } },
 };
 
-/** API servers, kubelets and Prometheus come in; clouds and clusters may have any address. */
+/** API servers, kubelets, Prometheus and clusters come in; clouds and clusters may have any address. */
 export const networkPolicy: NetworkPolicy = {
   apiVersion: 'networking.k8s.io/v1',
   kind: 'NetworkPolicy',

@@ -51,6 +51,9 @@ export async function withBootstrap(
       // the key lies with what it seals: both are gone at the end
       encryptionKeyFile: join(directory, 'encryption-key'),
       cloudListen: '127.0.0.1:0',
+      // a parent that ends with the work is no parent to dial
+      bootstrapListen: '0',
+      agentListen: '0',
       pods: 'none',
       controllers: 'all',
     },

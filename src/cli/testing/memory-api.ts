@@ -2,7 +2,7 @@ import { systemClock } from '../../machinery/index.ts';
 import { nullLogger } from '../../runtime/index.ts';
 import type { CommandContext } from '../context.ts';
 
-export { type MemoryApi, startMemoryApi } from '../memory-api.ts';
+export { type MemoryApi, registryMapper, startMemoryApi } from '../memory-api.ts';
 
 /** A context that remembers what was said. */
 export interface RecordingContext extends CommandContext {

@@ -38,6 +38,7 @@ const summaries = new Set([
   'InfrastructureReady',
   'BootstrapConfigReady',
   'RemoteConnectionProbe',
+  'ControlPlaneUpToDate',
 ]);
 /** Conditions that tell of work under way, not of what holds it up. */
 const progress = new Set([
@@ -50,15 +51,20 @@ const progress = new Set([
   'Paused',
   'UpToDate',
 ]);
+/** Waits for somebody outside, whose turn it is. */
+const held = /^WaitingFor(?:PreDrain|PreTerminate)Hook$/;
+/** Work under way that says what holds it up. */
+const blocked = /is blocked because/;
 /** What waits for somebody else: the somebody is looked at first. */
-const waiting = /^(?:\* )?(?:Waiting for|.*: Waiting for|Remote connection not established)| waits for /;
+const waiting =
+  /^(?:\* )?(?:.*: )?(?:[Ww]aiting for|Remote connection not established|Control plane not yet initialized)| waits for /;
 
 /** Why a cluster does not get further; undefined: nothing holds it up. */
 export function causeOfCluster(found: ClusterObjects): Cause | undefined {
   const { cluster, missing = [] } = found;
-  if (cluster.metadata.deletionTimestamp !== undefined) return causeOfDeletion(found);
   const paused = causeOfPause(cluster);
   if (paused) return paused;
+  if (cluster.metadata.deletionTimestamp !== undefined) return causeOfDeletion(found);
   const [lost] = missing;
   if (lost) return causeOfMissing(lost);
   const order = [
@@ -88,11 +94,16 @@ interface Candidate {
 
 /** Whoever does not only wait for others comes first, and whoever does not only sum up. */
 function firstOf(candidates: readonly Candidate[]): Cause | undefined {
-  const isSummary = ({ condition }: Candidate): boolean => summaries.has(condition.type);
-  const isWaiting = ({ condition }: Candidate): boolean => waiting.test(condition.message ?? '');
+  // a connection that is down follows from what took the machines behind it
+  const isSummary = ({ condition }: Candidate): boolean =>
+    summaries.has(condition.type) || condition.reason === 'ConnectionDown';
+  const isWaiting = ({ condition }: Candidate): boolean =>
+    isWaitingText(condition.message ?? '') && !held.test(condition.reason ?? '');
+  const says = ({ condition }: Candidate): boolean => (condition.message ?? '') !== '';
   const best =
     candidates.find((one) => !isSummary(one) && !isWaiting(one)) ??
-    candidates.find((one) => isSummary(one) && !isWaiting(one)) ??
+    candidates.find((one) => isSummary(one) && !isWaiting(one) && says(one)) ??
+    candidates.find((one) => !isSummary(one) && says(one) && !/ waits for /.test(one.condition.message ?? '')) ??
     candidates[0];
   if (!best) return undefined;
   const { object, condition } = best;
@@ -107,6 +118,12 @@ function firstOf(candidates: readonly Candidate[]): Cause | undefined {
   };
 }
 
+/** Every line that is no heading waits for somebody. */
+function isWaitingText(message: string): boolean {
+  const said = lines(message).filter((line) => !line.endsWith(':'));
+  return said.length > 0 && said.every((line) => waiting.test(line));
+}
+
 const lines = (text: string): string[] =>
   text
     .split('\n')
@@ -119,9 +136,18 @@ const nameOf = ({ kind, metadata }: AnyObject): string => `${kind}/${metadata.na
 function ofObject(object: AnyObject | undefined): Candidate[] {
   if (!object) return [];
   return conditionsOf(object, 'modern')
-    .filter((condition) => isBad(condition) && !progress.has(condition.type))
+    .filter(
+      (condition) =>
+        isBad(condition) &&
+        (!progress.has(condition.type) || blocked.test(condition.message ?? '') || isHeldBack(object, condition)),
+    )
     .sort((a, b) => Number(summaries.has(a.type)) - Number(summaries.has(b.type)))
     .map((condition) => ({ object, condition }));
+}
+
+/** A machine on its way out says what it still waits for. */
+function isHeldBack({ kind }: AnyObject, { type, message = '' }: ConditionView): boolean {
+  return kind === 'Machine' && type === 'Deleting' && message !== '';
 }
 
 function own(object: AnyObject, types: readonly string[]): Candidate[] {
@@ -176,8 +202,32 @@ function causeOfMissing({ group, kind, name }: ObjectReference): Cause {
   };
 }
 
+/** Of Cluster API, of its providers and of Kubernetes itself: these end by themselves. */
+const ownFinalizer =
+  /^(?:[a-z0-9.-]*\.)?(?:cluster\.x-k8s\.io|capstan\.dev|openstack\.k-orc\.cloud)(?:\/|$)|^(?:foregroundDeletion|orphan)$/;
+
+/** What keeps an object that is deleted, where nothing of ours does any more. */
+function foreignFinalizers(object: AnyObject): string[] {
+  if (object.metadata.deletionTimestamp === undefined) return [];
+  const all = (at(object, 'metadata', 'finalizers') ?? []) as readonly string[];
+  return all.some((name) => ownFinalizer.test(name)) ? [] : [...all];
+}
+
 function causeOfDeletion(found: ClusterObjects): Cause {
   const { phase, waitingFor, reasons } = remainsOf(found);
+  const kept = [found.cluster, ...found.objects].flatMap((object) => {
+    const foreign = foreignFinalizers(object);
+    return foreign.length === 0 ? [] : [{ object, foreign }];
+  })[0];
+  if (kept) {
+    const { kind, metadata } = kept.object;
+    return {
+      object: nameOf(kept.object),
+      reason: 'FinalizerOfAnother',
+      message: `all of the deletion is done but the finalizers of others: ${kept.foreign.join(', ')}`,
+      next: `have whoever set it finish; where that is nobody any more, take it away: kubectl edit ${kind.toLowerCase()} ${metadata.name ?? ''}`,
+    };
+  }
   const [reason] = reasons;
   return {
     object: waitingFor[0] ?? nameOf(found.cluster),

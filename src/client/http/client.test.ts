@@ -124,6 +124,26 @@ async function failure(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
+describe('metadata of objects', () => {
+  it('is asked for instead of them, and what cannot leave the rest out may send it', async () => {
+    const list = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadataList', metadata: {}, items: [] };
+    const event = { type: 'ADDED', object: pod };
+    const { url, seen } = await serve((request, response) => {
+      const isWatch = request.url.includes('watch=true');
+      response.end(isWatch ? `${JSON.stringify(event)}\n` : JSON.stringify(list));
+    });
+    const client = connect(url);
+    await client.list(pods, { metadataOnly: true });
+    for await (const _ of client.watch(pods, { metadataOnly: true })) break;
+    await client.list(pods);
+    expect(seen.map(({ headers }) => headers.accept)).toEqual([
+      'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json',
+      'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json',
+      'application/json',
+    ]);
+  });
+});
+
 describe('what goes over the wire', () => {
   const call = async (work: (client: HttpClient) => Promise<unknown>, answer: unknown = pod): Promise<Seen> => {
     const { url, seen } = await serve(json(answer));

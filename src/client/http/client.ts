@@ -29,7 +29,7 @@ import type {
 } from '../types.ts';
 import { readLines } from './line-stream.ts';
 import { collectionPath, listQuery, objectPath, queryString, watchQuery } from './paths.ts';
-import { createTransport, type RequestObservation, type StreamResponse } from './transport.ts';
+import { createTransport, type HttpExchange, type RequestObservation, type StreamResponse } from './transport.ts';
 
 export interface HttpClientOptions {
   /** `name/version` of the program */
@@ -43,6 +43,8 @@ export interface HttpClientOptions {
   /** connections for requests other than watches; default 64 */
   maxConnections?: number;
   allowH2?: boolean;
+  /** how requests reach the server; default: over sockets */
+  exchange?: HttpExchange;
   /** texts of `Warning: 299` headers */
   onWarning?: (text: string) => void;
   /** called once per attempt, for metrics */
@@ -84,6 +86,7 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
     maxAttempts: options.maxAttempts ?? 5,
     maxConnections: options.maxConnections ?? 64,
     allowH2: options.allowH2 ?? false,
+    exchange: options.exchange,
     onWarning: options.onWarning,
     onRequest: options.onRequest,
   });
@@ -91,7 +94,12 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
   const call = async <T>(
     { verb, resource, subresource }: Asked,
     path: string,
-    { options, body, contentType }: { options: RequestOptions; body?: unknown; contentType?: string | undefined },
+    {
+      options,
+      body,
+      contentType,
+      accept,
+    }: { options: RequestOptions; body?: unknown; contentType?: string | undefined; accept?: string | undefined },
   ): Promise<T> => {
     const { signal, permit } = options;
     const method = methodOf[verb];
@@ -104,6 +112,7 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
       resource: resourceName(resource, subresource),
       ...(body !== undefined && { body: jsonText(body) }),
       ...(contentType !== undefined && { contentType }),
+      ...(accept !== undefined && { accept }),
     });
     return parseBody<T>(response.body, `${method} ${path}`);
   };
@@ -122,7 +131,7 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
       const list = await call<ObjectList<T>>(
         { verb: 'list', resource },
         collectionPath(resource, opts.namespace) + queryString(listQuery(opts)),
-        { options: opts },
+        { options: opts, ...(opts.metadataOnly === true && { accept: metadataOnly('List') }) },
       );
       return { ...list, items: withTypeMeta(list.items ?? [], list) };
     },
@@ -228,6 +237,10 @@ const methodOf = {
   deletecollection: 'DELETE',
 } as const;
 
+/** What servers are asked for that need not send the content of objects; those that do not know of it send all. */
+const metadataOnly = (list: 'List' | ''): string =>
+  `application/json;as=PartialObjectMetadata${list};g=meta.k8s.io;v=v1,application/json`;
+
 /** `deployments.apps/status` */
 function resourceName({ plural, group }: Resource, subresource?: string): string {
   return `${plural}${group === '' ? '' : `.${group}`}${subresource === undefined ? '' : `/${subresource}`}`;
@@ -308,6 +321,7 @@ async function* watchStream<T extends KubeObject>(
     signal: options.signal,
     verb: 'watch',
     resource: resourceName(resource),
+    ...(options.metadataOnly === true && { accept: metadataOnly('') }),
   });
   try {
     for await (const line of readLines(stream.chunks, maxEventBytes)) yield parseEvent<T>(line);

@@ -6,8 +6,8 @@ import type { ConnectionConfig, ConnectionGuard } from '../kubeconfig/types.ts';
 // What a server is held to that somebody else than the operator named.
 
 /** Throws PeerRefusedError where the server, or the proxy before it, must not be asked. */
-export async function checkServer({ guard, server, proxyUrl }: ConnectionConfig): Promise<void> {
-  if (!guard) return;
+export async function checkServer({ guard, server, proxyUrl, dial }: ConnectionConfig): Promise<void> {
+  if (!guard || dial) return;
   const asked = new URL(proxyUrl ?? server);
   checkPeerHost(guard.peers, asked.hostname);
   // proxies of this kind resolve names themselves: nothing of ours looks at the address later

@@ -8,6 +8,7 @@ import { errorFromResponse } from '../errors.ts';
 import type { ConnectionConfig, Credential } from '../kubeconfig/types.ts';
 import type { ObjectKey } from '../types.ts';
 import { identityHeaders, type TlsConnection, tlsConnection } from './authentication.ts';
+import { tlsOver } from './dialled.ts';
 import { checkServer, lookupOption } from './guard.ts';
 import { unreachable } from './transport.ts';
 
@@ -70,7 +71,11 @@ async function dial(
   const clock = options.clock ?? systemClock;
   const base = new URL(config.server);
   const tls = base.protocol === 'http:' ? {} : tlsConnection(config, credential);
-  const tunnel = config.proxyUrl === undefined ? undefined : await tunnelThrough(config, base, tls, signal);
+  const tunnel = config.dial
+    ? await tlsOver(config.dial, base.hostname, tls)
+    : config.proxyUrl === undefined
+      ? undefined
+      : await tunnelThrough(config, base, tls, signal);
   return await new Promise<Duplex>((resolve, reject) => {
     const socket = new ws.WebSocket(
       `${base.protocol === 'http:' ? 'ws' : 'wss'}://${base.host}${base.pathname.replace(/\/+$/, '')}${path}`,

@@ -13,6 +13,7 @@ import { ApiUnreachableError, errorFromResponse } from '../errors.ts';
 import type { ConnectionConfig, Credential } from '../kubeconfig/types.ts';
 import { requestOrigin } from '../request-origin.ts';
 import { identityHeaders, type TlsConnection, tlsConnection } from './authentication.ts';
+import { connectorOver } from './dialled.ts';
 import { checkServer, lookupOption, readText } from './guard.ts';
 import { parseWarnings } from './warnings.ts';
 
@@ -31,6 +32,31 @@ export interface RequestObservation {
   origin?: string;
 }
 
+/** One request as it goes out. */
+export interface HttpRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** path and query */
+  path: string;
+  headers: Record<string, string | string[]>;
+  body?: string;
+  signal: AbortSignal;
+  /** the answer is taken as it comes, and may have no end */
+  isStream: boolean;
+}
+
+export interface HttpAnswer {
+  statusCode: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: AsyncIterable<Buffer> & {
+    text(): Promise<string>;
+    destroy(): unknown;
+    on(event: 'error', listener: (error: Error) => void): unknown;
+  };
+}
+
+/** How requests reach the server. Rejects when there is no answer. */
+export type HttpExchange = (request: HttpRequest) => Promise<HttpAnswer>;
+
 export interface TransportOptions {
   config: ConnectionConfig;
   userAgent: string;
@@ -43,6 +69,8 @@ export interface TransportOptions {
   /** connections used for requests other than watches */
   maxConnections: number;
   allowH2: boolean;
+  /** instead of sockets */
+  exchange: HttpExchange | undefined;
   onWarning: ((text: string) => void) | undefined;
   onRequest: ((observation: RequestObservation) => void) | undefined;
 }
@@ -110,6 +138,11 @@ export function createTransport(options: TransportOptions): Transport {
     return watch ? dispatchers.watches : dispatchers.requests;
   };
 
+  const overSockets =
+    (credential: Credential): HttpExchange =>
+    ({ isStream, ...request }) =>
+      dispatcherFor(credential, isStream).request({ origin: base.origin, ...request });
+
   const headersFor = (request: TransportRequest, credential: Credential): Record<string, string | string[]> => {
     const headers: Record<string, string | string[]> = {
       accept: request.accept ?? 'application/json',
@@ -120,11 +153,7 @@ export function createTransport(options: TransportOptions): Transport {
   };
 
   /** One attempt: resolves with any HTTP answer, rejects only without one. */
-  const attempt = async (
-    request: TransportRequest,
-    watch: boolean,
-    signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData> => {
+  const attempt = async (request: TransportRequest, watch: boolean, signal: AbortSignal): Promise<HttpAnswer> => {
     const credential = await config.credentials.get(signal);
     signal.throwIfAborted();
     await checkServer(config);
@@ -143,13 +172,14 @@ export function createTransport(options: TransportOptions): Transport {
         ...(origin !== undefined && { origin }),
       });
     try {
-      const response = await dispatcherFor(credential, watch).request({
-        origin: base.origin,
+      const { exchange = overSockets(credential) } = options;
+      const response = await exchange({
         method: request.method,
         path: prefix + request.path,
         headers: headersFor(request, credential),
         ...(request.body !== undefined && { body: request.body }),
         signal,
+        isStream: watch,
       });
       observe(String(response.statusCode));
       for (const text of parseWarnings(response.headers['warning'])) options.onWarning?.(text);
@@ -164,7 +194,7 @@ export function createTransport(options: TransportOptions): Transport {
   const run = async <R>(
     request: TransportRequest,
     { watch }: { watch: boolean },
-    read: (response: Dispatcher.ResponseData, scope: AttemptScope) => Promise<R>,
+    read: (response: HttpAnswer, scope: AttemptScope) => Promise<R>,
   ): Promise<R> => {
     if (closed) throw new ApiUnreachableError(`the client of ${config.server} is closed`);
     let refreshed = false;
@@ -203,7 +233,7 @@ export function createTransport(options: TransportOptions): Transport {
           throw unreachable(config.server, request, error, timedOut ? options.requestTimeoutMs : undefined);
         pauseMs = backoff(tries);
       }
-      await sleep(clock, pauseMs, request.signal);
+      await sleep(clock, pauseMs, request.signal && sharedSignal(request.signal));
     }
   };
 
@@ -340,7 +370,8 @@ function createDispatcher(options: TransportOptions, tls: TlsConnection, connect
     allowH2: options.allowH2,
     pipelining: 1,
   };
-  const { proxyUrl } = config;
+  const { proxyUrl, dial } = config;
+  if (dial) return new Agent({ ...common, connect: connectorOver(dial, host, tls) });
   if (proxyUrl === undefined)
     return new Agent({ ...common, connect: { ...tls, ...lookupOption(config), keepAlive: true, timeout: 10_000 } });
   if (/^socks5h?:/.test(proxyUrl)) {

@@ -3,7 +3,9 @@ import { sharedSignal } from '../abort.ts';
 import { resourceId } from '../object-key.ts';
 import type { Client } from '../types.ts';
 import { createInformer } from './informer.ts';
+import { type InformerPart, type PartedResource, partedInformer } from './parted.ts';
 import type { Informer } from './types.ts';
+import { withoutContent } from './without-content.ts';
 
 export interface InformerFactoryOptions {
   client: Client;
@@ -13,6 +15,8 @@ export interface InformerFactoryOptions {
   namespace?: string;
   transform?: <T extends KubeObject>(object: T) => T;
   bookmarkPeriodMs?: number;
+  /** kinds of which only some objects are kept whole, where all of them are asked for */
+  parted?: readonly PartedResource[];
   onError?: (error: unknown, resource: Resource, during: 'sync' | 'watch' | 'handler') => void;
 }
 
@@ -54,6 +58,24 @@ export function createInformerFactory(options: InformerFactoryOptions): Informer
     running.add(done);
   };
 
+  const create = <T extends KubeObject>(
+    resource: Resource<T>,
+    scope: InformerScope & Partial<Pick<InformerPart, 'metadataOnly'>>,
+  ): Informer<T> => {
+    const { transform, onError, bookmarkPeriodMs } = options;
+    const kept = scope.metadataOnly === true ? withoutContent(resource) : transform;
+    return createInformer<T>({
+      client: options.client,
+      clock: options.clock,
+      random: options.random,
+      resource,
+      ...scope,
+      ...(kept && { transform: kept }),
+      ...(bookmarkPeriodMs !== undefined && { bookmarkPeriodMs }),
+      ...(onError && { onError: (error, during) => onError(error, resource, during) }),
+    });
+  };
+
   return {
     informer<T extends KubeObject>(resource: Resource<T>, scope: InformerScope = {}): Informer<T> {
       const namespace = resource.namespaced ? (scope.namespace ?? options.namespace) : undefined;
@@ -61,19 +83,18 @@ export function createInformerFactory(options: InformerFactoryOptions): Informer
       const id = [resourceId(resource), namespace ?? '', labelSelector ?? '', fieldSelector ?? ''].join('|');
       const existing = shared.get(id);
       if (existing) return existing.informer as Informer<T>;
-      const { transform, onError, bookmarkPeriodMs } = options;
-      const informer = createInformer<T>({
-        client: options.client,
-        clock: options.clock,
-        random: options.random,
-        resource,
-        ...(namespace !== undefined && { namespace }),
-        ...(labelSelector !== undefined && { labelSelector }),
-        ...(fieldSelector !== undefined && { fieldSelector }),
-        ...(transform && { transform }),
-        ...(bookmarkPeriodMs !== undefined && { bookmarkPeriodMs }),
-        ...(onError && { onError: (error, during) => onError(error, resource, during) }),
-      });
+      const place = namespace === undefined ? {} : { namespace };
+      const parted =
+        labelSelector === undefined && fieldSelector === undefined
+          ? options.parted?.find((kind) => resourceId(kind.resource) === resourceId(resource))
+          : undefined;
+      const informer = parted
+        ? partedInformer<T>(parted, (part) => create(resource, { ...place, ...part }))
+        : create(resource, {
+            ...place,
+            ...(labelSelector !== undefined && { labelSelector }),
+            ...(fieldSelector !== undefined && { fieldSelector }),
+          });
       const entry = { informer, stop: new AbortController() };
       shared.set(id, entry);
       start(entry);

@@ -14,6 +14,8 @@ export interface InformerOptions<T extends KubeObject> {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
+  /** the server may leave the content of objects out */
+  metadataOnly?: boolean;
   /** changes what is cached, to save memory; must not change its input */
   transform?: (object: T) => T;
   /** how often the server sends bookmarks; twice that without a sign of life means the connection is dead */

@@ -36,6 +36,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
+  /** the server may leave the content of objects out */
+  metadataOnly?: boolean;
   bookmarkPeriodMs?: number;
   /** changes what is kept */
   transform?: (object: T) => T;
@@ -123,12 +125,14 @@ function scopeOf<T extends KubeObject>(
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
+  metadataOnly?: boolean;
 } {
-  const { namespace, labelSelector, fieldSelector } = session;
+  const { namespace, labelSelector, fieldSelector, metadataOnly } = session;
   return {
     ...(namespace !== undefined && { namespace }),
     ...(labelSelector !== undefined && { labelSelector }),
     ...(fieldSelector !== undefined && { fieldSelector }),
+    ...(metadataOnly !== undefined && { metadataOnly }),
   };
 }
 

@@ -34,6 +34,10 @@ export interface Informer<T extends KubeObject> {
   readonly labelSelector: string | undefined;
   readonly fieldSelector: string | undefined;
   readonly lister: Lister<T>;
+  /** the informers this one is made of, where it is made of several */
+  readonly parts?: readonly Informer<T>[];
+  /** and the one of them that has an object like this */
+  partWith?(object: KubeObject): Informer<T>;
   /** runs until the signal aborts; never rejects. Starting twice is an error. */
   run(signal: AbortSignal): Promise<void>;
   hasSynced(): boolean;

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { PeerPolicy } from '../../machinery/index.ts';
 
 /** The parts of a kubeconfig file we read. Unknown fields are left alone when a file is written. */
@@ -113,6 +114,8 @@ export interface ConnectionConfig {
   tlsServerName?: string;
   /** http://, https:// or socks5:// URL */
   proxyUrl?: string;
+  /** opens a stream to the server instead of a socket to its address */
+  dial?: () => Promise<Duplex>;
   credentials: CredentialSource;
   impersonate?: Impersonation;
   /** namespace of the context; `default` when the context names none */

@@ -10,7 +10,7 @@ import {
   type ResourceBinding,
   Secrets,
 } from '../../api/index.ts';
-import { type Client, type ObjectKey, objectKey } from '../../client/index.ts';
+import { type Client, hasContent, type ObjectKey, objectKey } from '../../client/index.ts';
 import { CapstanError, deepEqual, formatTime, ignoreNotFound, type KubeObject } from '../../machinery/index.ts';
 import {
   after,
@@ -70,7 +70,11 @@ export function bindingController(dependencies: ResourceSetDependencies): Contro
       .byIndex(bySource, sourceIndexValue(object.metadata.namespace, object.kind, object.metadata.name))
       .flatMap(clustersOfSet);
   const contentChanged = allOf<KubeObject & { data?: unknown }>(
-    (event) => event.type !== 'update' || !deepEqual(event.object.data, event.old.data),
+    (event) =>
+      event.type !== 'update' ||
+      !hasContent(event.object) ||
+      !hasContent(event.old) ||
+      !deepEqual(event.object.data, event.old.data),
   );
 
   const forget = (cluster: ObjectKey): void => {

@@ -9,9 +9,6 @@ import {
   YamlParseError,
 } from '../../machinery/index.ts';
 
-/** Type of Secrets whose content is applied: others are not handed to clusters, whoever names them. */
-export const resourceSetSecretType = 'addons.cluster.x-k8s.io/resource-set';
-
 /** More than this in one Secret or ConfigMap is a mistake: the API lets about a MiB of them be stored. */
 const maxObjects = 1000;
 

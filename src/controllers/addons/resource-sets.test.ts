@@ -13,10 +13,9 @@ import {
 } from '../../api/index.ts';
 import { ignoreNotFound, type JsonObject } from '../../machinery/index.ts';
 import { countingClient } from '../../runtime/testkit/index.ts';
-import { conditionOf, legacyConditionOf } from '../shared/index.ts';
+import { conditionOf, legacyConditionOf, resourceSetSecretType } from '../shared/index.ts';
 import { by, createCluster, createWorld, type World } from '../testing/world.ts';
 import { setupAddonControllers } from './index.ts';
-import { resourceSetSecretType } from './payload.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -280,7 +279,7 @@ describe('ClusterResourceSets', () => {
     expect(await applied('mixed')).toMatchObject({ status: 'False', reason: 'WrongSecretType' });
     expect((await applied('mixed'))?.message).toBe(
       [
-        `* Secret ${world.namespace}/opaque has type Opaque; delete it and create it with type ${resourceSetSecretType}`,
+        `* Secret ${world.namespace}/opaque is not of type ${resourceSetSecretType}; delete it and create it with that type`,
         `* Secret ${world.namespace}/absent does not exist; create it, or take it off spec.resources`,
       ].join('\n'),
     );

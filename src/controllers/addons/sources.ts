@@ -1,7 +1,8 @@
 import { type ClusterResource, type ConfigMap, ConfigMaps, type Secret, Secrets } from '../../api/index.ts';
-import type { ObjectKey } from '../../client/index.ts';
+import { hasContent, type ObjectKey } from '../../client/index.ts';
 import type { CacheReader } from '../../runtime/index.ts';
-import { type Payload, type PayloadAnswer, readPayload, resourceSetSecretType } from './payload.ts';
+import { resourceSetSecretType } from '../shared/index.ts';
+import { type Payload, type PayloadAnswer, readPayload } from './payload.ts';
 
 export type SourceReason = 'RetrievingResourceFailed' | 'WrongSecretType' | 'ApplyFailed';
 
@@ -31,13 +32,9 @@ export function createSources(): (cache: CacheReader, namespace: string, referen
         problem: `${subject} does not exist; create it, or take it off spec.resources`,
       };
     }
-    const type = object.kind === 'Secret' ? ((object as Secret).type ?? 'Opaque') : undefined;
-    if (type !== undefined && type !== resourceSetSecretType) {
-      return {
-        object,
-        reason: 'WrongSecretType',
-        problem: `${subject} has type ${type}; delete it and create it with type ${resourceSetSecretType}`,
-      };
+    if (object.kind === 'Secret' && !isOfType(object)) {
+      const problem = `${subject} is not of type ${resourceSetSecretType}; delete it and create it with that type`;
+      return { object, reason: 'WrongSecretType', problem };
     }
     const answer = payloadOf(object);
     return 'problem' in answer
@@ -48,4 +45,9 @@ export function createSources(): (cache: CacheReader, namespace: string, referen
 
 function find(cache: CacheReader, kind: ClusterResource['kind'], key: ObjectKey): Secret | ConfigMap | undefined {
   return kind === 'Secret' ? cache.lister(Secrets).get(key) : cache.lister(ConfigMaps).get(key);
+}
+
+/** Secrets of that type are in the cache with their content. */
+function isOfType(secret: Secret | ConfigMap): boolean {
+  return hasContent(secret) && 'type' in secret && secret.type === resourceSetSecretType;
 }

@@ -66,7 +66,7 @@ export function setupInfrastructureControllers(
       ...(options.permit && { permit: options.permit }),
     });
   const observers = options.observers ?? createObserverPool({ random });
-  const clouds = createClouds({ client, clock, random, sessions, observers, namespace });
+  const clouds = createClouds({ client, cache: manager.cache, clock, random, sessions, observers, namespace });
   manager.addRunnable({ name: 'cloud-credentials', run: (signal) => clouds.run(signal) });
   const dependencies: InfrastructureDependencies = {
     client,

@@ -10,5 +10,6 @@ export const latticeConditions = {
   workers: 'WorkersReady',
   addons: 'AddonsApplied',
   selfManaged: 'SelfManaged',
+  connected: 'Connected',
   deleting: 'Deleting',
 } as const;

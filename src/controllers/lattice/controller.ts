@@ -93,6 +93,7 @@ export function latticeClusterController(dependencies: LatticeDependencies): Con
       watchMapped(Secrets, usersOf),
       watchMapped(Namespaces, clusterOfNamespace),
     ],
+    sources: [dependencies.self?.cell?.source, dependencies.parent?.source].filter((source) => source !== undefined),
     async reconcile(context, key) {
       const found = context.cache.lister(LatticeClusters).get(key);
       if (!found || isFilteredOut(found, dependencies.watchFilter)) return done();

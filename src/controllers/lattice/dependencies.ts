@@ -4,6 +4,8 @@ import type { CacheReader } from '../../runtime/index.ts';
 import type { ApplyOnce, ServedKinds } from '../shared/index.ts';
 import type { AddonRenderer } from './addons.ts';
 import type { CloudMemory } from './cloud/memory.ts';
+import type { ParentLink } from './link/agent-controller.ts';
+import type { Cell } from './link/cell.ts';
 import type { ChildAccess } from './self/child-access.ts';
 import type { ChildInstaller } from './self/installer.ts';
 
@@ -20,6 +22,8 @@ export interface LatticeDependencies {
   readonly memory: CloudMemory;
   /** what clusters need to take over their own objects; absent: they stay here */
   readonly self?: SelfManagement;
+  /** the way from the cluster we run in to its parent */
+  readonly parent?: ParentLink;
   readonly watchFilter?: string;
   readonly concurrency?: number;
 }
@@ -29,4 +33,6 @@ export interface SelfManagement {
   readonly access: ChildAccess;
   readonly installer: ChildInstaller;
   readonly random: Random;
+  /** where clusters dial in; absent: they are dialled */
+  readonly cell?: Cell;
 }

@@ -1,4 +1,9 @@
 // The door of the controllers of LatticeClusters.
+
+export type { AgentDials } from './link/agent.ts';
+export type { CellPlace } from './link/cell.ts';
+export { renewToken } from './link/enrolment.ts';
+export { cellKey as latticeCellKey, manifestsPath as latticeManifestsPath } from './link/names.ts';
 export { latticeFinalizer } from './names.ts';
 export type { ChildInstaller } from './self/installer.ts';
 export { accessName, accessNamespace, imageAnnotation, managementAnnotation, parentAnnotation } from './self/names.ts';

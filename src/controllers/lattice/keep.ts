@@ -34,7 +34,7 @@ import { ensureNamespace } from './namespace.ts';
 import { observe } from './observe.ts';
 import { readPlane } from './plane.ts';
 import { preparePivot } from './self/prepare.ts';
-import { managesItself } from './self/stage.ts';
+import { isInside, managesItself } from './self/stage.ts';
 
 /** What somebody has to do something about is looked at again after this long, and what may pass by itself after that. */
 const missingRetryMs = 60_000;
@@ -72,6 +72,9 @@ export async function keepCluster(
   // only what is as it should be is handed over
   const isReady = isTrue(draft, types.ready);
   const pivoting = isReady && managesItself(draft) ? await preparePivot(context, draft, dependencies) : undefined;
+  const parent = isInside(draft) ? dependencies.parent?.agent.verdict : undefined;
+  if (parent) setVerdict(draft, types.connected, parent, context.clock.now());
+  else if (isInside(draft)) dropCondition(draft, types.connected);
   await writeObject(context, LatticeClusters, cluster, draft, { observed: true });
   return pivoting ?? kept;
 }

@@ -47,6 +47,8 @@ export async function removeCluster(
     await writeObject(context, LatticeClusters, cluster, draft, { observed: true });
     return waiting.retryMs === undefined ? done() : after(waiting.retryMs, 'others are in the namespace');
   }
+  // before it is forgotten: what it leaves behind nobody else takes away
+  await self?.cell?.release(context, cluster.metadata.name ?? '');
   draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, latticeFinalizer);
   await writeObject(context, LatticeClusters, cluster, draft, { observed: false }).catch(ignoreNotFound);
   memory.forget(cluster.metadata.uid ?? '');

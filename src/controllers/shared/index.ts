@@ -43,6 +43,7 @@ export * from './pending-hooks.ts';
 export * from './provider-id.ts';
 export * from './reference-grants.ts';
 export * from './rehearsal/objects.ts';
+export * from './secrets.ts';
 export * from './template-owner.ts';
 export * from './watch-filter.ts';
 export * from './workload/index.ts';

@@ -4,6 +4,7 @@ import { type Chart, loadChart } from '../../template/index.ts';
 import type { ReleaseFiles } from './release/documents.ts';
 import { type AddonChart, readRelease, type StackRelease } from './release/release.ts';
 import { StackReleaseError } from './release/release-error.ts';
+import { soon } from './source/patience.ts';
 import type { FetchChart, ReleaseSource } from './source/types.ts';
 
 /** What the sources have. */
@@ -11,9 +12,11 @@ export interface CatalogListing {
   readonly ids: readonly StackId[];
   /** names that are no ids of releases, with their sources */
   readonly ignored: readonly { readonly tag: string; readonly source: string }[];
+  /** why some sources are not among those that answered */
+  readonly failures: readonly { readonly source: string; readonly error: unknown }[];
 }
 
-/** The releases that can be had, from all sources. */
+/** The releases that can be had, from all sources. What takes long throws SourcePendingError, and is there later. */
 export interface StackCatalog {
   /** shortest time after which another look is worth it; undefined: never */
   readonly pollMs: number | undefined;
@@ -27,7 +30,9 @@ export interface StackCatalog {
 /** No source has the release. It may appear later. */
 export class ReleaseNotFoundError extends CapstanError {
   constructor(id: StackId, sources: readonly string[]) {
-    super('CAP_STACK_SOURCE', `no release ${classNameOf(id)} in ${sources.join(', ')}`);
+    super('CAP_STACK_SOURCE', `no release ${classNameOf(id)} in ${sources.join(', ')}`, {
+      hint: 'correct the version that is asked for, or publish it; it is looked for again',
+    });
     this.name = 'ReleaseNotFoundError';
   }
 }
@@ -43,19 +48,22 @@ export function createStackCatalog(options: { sources: readonly ReleaseSource[];
   const charts = new WeakMap<AddonChart, Promise<Chart>>();
   const origins = new WeakMap<StackRelease, ReleaseSource>();
 
-  const tagsOf = (source: ReleaseSource, signal: AbortSignal): Promise<readonly string[]> => {
+  // what is fetched is for everybody who asks, and outlives the one who asked first
+  const { signal: lasting } = new AbortController();
+
+  const tagsOf = (source: ReleaseSource): Promise<readonly string[]> => {
     const known = listings.get(source);
     // many ClusterStacks ask at once
     if (known && (source.pollMs === undefined || clock.now() - known.at < source.pollMs / 2)) return known.tags;
-    const tags = source.tags(signal);
+    const tags = source.tags(lasting);
     listings.set(source, { at: clock.now(), tags });
     tags.catch(() => listings.delete(source));
     return tags;
   };
 
-  const fetch = async (id: StackId, signal: AbortSignal): Promise<StackRelease> => {
+  const fetch = async (id: StackId): Promise<StackRelease> => {
     for (const source of sources) {
-      const files = await source.files(id, signal);
+      const files = await source.files(id, lasting);
       if (files === undefined) continue;
       const release = readRelease(id, files, source);
       origins.set(release, source);
@@ -75,26 +83,39 @@ export function createStackCatalog(options: { sources: readonly ReleaseSource[];
     async list(signal) {
       const ids = new Map<string, StackId>();
       const ignored: { tag: string; source: string }[] = [];
-      for (const source of sources) {
-        for (const tag of await tagsOf(source, signal)) {
+      const failures: { source: string; error: unknown }[] = [];
+      const answers = await Promise.allSettled(
+        sources.map((source) => soon(tagsOf(source), { clock, signal, what: `the list of ${source.name}` })),
+      );
+      signal.throwIfAborted();
+      answers.forEach((answer, i) => {
+        const source = sources[i]?.name ?? '';
+        if (answer.status === 'rejected') {
+          failures.push({ source, error: answer.reason });
+          return;
+        }
+        for (const tag of answer.value) {
           const id = parseStackId(tag);
-          if (id === undefined) ignored.push({ tag, source: source.name });
+          if (id === undefined) ignored.push({ tag, source });
           else ids.set(classNameOf(id), id);
         }
-      }
-      return { ids: [...ids.values()], ignored };
+      });
+      return { ids: [...ids.values()], ignored, failures };
     },
     release(id, signal) {
-      return remembered(releases, classNameOf(id), () => fetch(id, signal));
+      const name = classNameOf(id);
+      const fetching = remembered(releases, name, () => fetch(id));
+      return soon(fetching, { clock, signal, what: `release ${name}` });
     },
     addonChart(release, chart, signal) {
-      const known = charts.get(chart);
-      if (known) return known;
-      const source = origins.get(release);
-      const loading = withDependencies(chart.files, source?.chart ?? noCharts, signal);
-      charts.set(chart, loading);
-      loading.catch(() => charts.delete(chart));
-      return loading;
+      let loading = charts.get(chart);
+      if (!loading) {
+        const source = origins.get(release);
+        loading = withDependencies(chart.files, source?.chart ?? noCharts, lasting);
+        charts.set(chart, loading);
+        loading.catch(() => charts.delete(chart));
+      }
+      return soon(loading, { clock, signal, what: `a chart that release ${classNameOf(release.id)} needs` });
     },
   };
 }

@@ -38,7 +38,7 @@ import {
 } from '../../runtime/testkit/index.ts';
 import { memoryEngine } from '../../store/index.ts';
 import { type ClusterControllers, setupClusterControllers } from '../cluster/index.ts';
-import type { HookCaller } from '../shared/index.ts';
+import { type HookCaller, partedSecrets } from '../shared/index.ts';
 import { type FakeProviderOptions, fakeProvider } from './fake-provider.ts';
 import {
   bootstrapGroup,
@@ -173,6 +173,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     const controllersClient = options.faults ? faultyClient(counted, options.faults) : counted;
     const random = seededRandom(seed + 100 * generation);
     const manager = createManager({
+      parted: [partedSecrets],
       client: controllersClient,
       clock,
       random,

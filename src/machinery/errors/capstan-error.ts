@@ -17,3 +17,10 @@ export class CapstanError extends Error {
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The same with what to do about it, for places that show one text. */
+export function errorWithHint(error: unknown): string {
+  const message = errorMessage(error);
+  const hint = error instanceof CapstanError ? error.hint : undefined;
+  return hint === undefined || message.endsWith(hint) ? message : `${message}; ${hint}`;
+}

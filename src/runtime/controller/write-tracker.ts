@@ -1,18 +1,19 @@
 import {
   type Client,
-  formatKey,
   type Informer,
   isAtLeast,
+  keyOf,
   type ObjectKey,
   objectKey,
   resourceId,
 } from '../../client/index.ts';
-import type { KubeObject, ObjectMeta, Resource } from '../../machinery/index.ts';
+import type { KubeObject, Resource } from '../../machinery/index.ts';
 
 /** One object as it was written. */
 export interface Written {
   resource: Resource;
-  namespace: string | undefined;
+  /** as it was written last */
+  object: KubeObject;
   key: string;
   resourceVersion: string;
   /** all versions written, oldest first */
@@ -37,15 +38,18 @@ export type ShownVersion = (resource: Resource, key: ObjectKey) => string | unde
  */
 export function trackWrites(client: Client, shownVersion: ShownVersion = () => undefined): TrackedClient {
   const writes = new Map<string, Written>();
-  const note = (resource: Resource, { name = '', namespace, resourceVersion }: ObjectMeta, shown?: string): void => {
+  const note = (resource: Resource, object: KubeObject, shown?: string): void => {
+    const { resourceVersion } = object.metadata;
     if (resourceVersion === undefined || resourceVersion === shown) return;
-    const key = formatKey(namespace === undefined ? { name } : { namespace, name });
+    const key = keyOf(object);
     const id = `${resourceId(resource)} ${key}`;
     const before = writes.get(id);
-    if (!before) writes.set(id, { resource, namespace, key, resourceVersion, versions: [resourceVersion] });
+    if (!before) writes.set(id, { resource, object, key, resourceVersion, versions: [resourceVersion] });
     else {
       before.versions.push(resourceVersion);
-      if (!isAtLeast(before.resourceVersion, resourceVersion)) before.resourceVersion = resourceVersion;
+      if (isAtLeast(before.resourceVersion, resourceVersion)) return;
+      before.resourceVersion = resourceVersion;
+      before.object = object;
     }
   };
   /** `key` of an object that may be there already */
@@ -55,7 +59,7 @@ export function trackWrites(client: Client, shownVersion: ShownVersion = () => u
   ): Promise<T> => {
     const shown = key && shownVersion(resource, key);
     const object = await write();
-    if (object && dryRun !== true) note(resource, object.metadata, shown);
+    if (object && dryRun !== true) note(resource, object, shown);
     return object;
   };
   return {
@@ -97,11 +101,16 @@ export async function waitForWrites(
   options: { timeoutMs: number; signal: AbortSignal },
 ): Promise<void> {
   const waits: Promise<boolean>[] = [];
-  for (const { resource, namespace, key, resourceVersion } of written) {
+  for (const { resource, object, key, resourceVersion } of written) {
     const id = resourceId(resource);
     for (const informer of informers) {
       if (resourceId(informer.resource) !== id || !informer.hasSynced()) continue;
-      if (informer.namespace !== undefined && informer.namespace !== namespace) continue;
+      if (informer.namespace !== undefined && informer.namespace !== object.metadata.namespace) continue;
+      const part = informer.partWith?.(object);
+      if (part) {
+        waits.push(part.waitForResourceVersion(resourceVersion, options));
+        continue;
+      }
       // a cache limited by a selector may never hear of the object; it will if it holds the object already
       const selective = informer.labelSelector !== undefined || informer.fieldSelector !== undefined;
       if (selective && informer.lister.get(splitKey(key)) === undefined) continue;

@@ -20,5 +20,5 @@ export async function caughtUp(
       if (informer.resourceVersion() === before && informer.lastError() === undefined) return;
     }
   };
-  await Promise.all(informers.map(one));
+  await Promise.all(informers.flatMap((informer) => informer.parts ?? [informer]).map(one));
 }

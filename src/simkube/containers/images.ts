@@ -11,6 +11,9 @@ const knownTags: readonly { readonly image: RegExp; readonly tag: RegExp }[] = [
   { image: /(?:^|\/)etcd$/, tag: /^v?3\.\d+\.\d+(?:[-.].*)?$/ },
 ];
 
+/** A registry that is asked too often. */
+const rateLimited = 'rate-limited.invalid';
+
 /** Throws what a container runtime says about an image it cannot have. */
 export function checkImage(image: string): void {
   const match = reference.exec(image);
@@ -21,6 +24,12 @@ export function checkImage(image: string): void {
     );
   }
   const [, host = '', path = '', tag = 'latest', digest] = match;
+  if (host === rateLimited) {
+    throw new ContainerRefusedError(
+      'ErrImagePull',
+      `failed to pull and unpack image "${image}": failed to copy: httpReadSeeker: failed open: unexpected status code https://${host}/v2/${path}/manifests/${tag}: 429 Too Many Requests - Server message: toomanyrequests: You have reached your unauthenticated pull rate limit`,
+    );
+  }
   if (host.replace(/:\d+$/, '').endsWith('.invalid')) {
     throw new ContainerRefusedError(
       'ErrImagePull',

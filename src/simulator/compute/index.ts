@@ -5,7 +5,6 @@ import type { Room } from '../core/room.ts';
 import type { Answer } from '../core/service.ts';
 import { renderRefusal } from '../core/wrapped-refusals.ts';
 import { aggregateRoutes, placeHost } from './aggregates.ts';
-import { behindTheBack } from './behind-the-back.ts';
 import { createCompute } from './compute.ts';
 import { diskStore } from './disks.ts';
 import { extensionRoutes } from './extensions.ts';
@@ -27,6 +26,7 @@ import { serverGroupRoutes } from './server-groups.ts';
 import { markRoutes } from './server-marks.ts';
 import { serverRoutes } from './servers.ts';
 import { defineTransitions } from './transitions.ts';
+import { unrequestedChanges } from './unrequested-changes.ts';
 import { maxMinor, versionRoutes } from './versions.ts';
 import { defineVolumeAttachments, volumeAttachmentRoutes } from './volume-attachments.ts';
 import { zoneRoutes, zonesOf } from './zones.ts';
@@ -67,7 +67,7 @@ export const computeRoom: Room = (core) => {
       compute.hosts.insert({ ...host, enabled: true, up: true });
       placeHost(compute, host.id, host.zone);
     },
-    ...behindTheBack(compute),
+    ...unrequestedChanges(compute),
   });
   return {
     type: 'compute',

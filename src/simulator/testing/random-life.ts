@@ -148,7 +148,7 @@ export class RandomLife {
         return;
       }
       case 'behind':
-        return this.#behindTheBack(what.what, what.pick);
+        return this.#changeUnrequested(what.what, what.pick);
       default:
         return this.#make(what.kind, what.pick);
     }
@@ -274,7 +274,7 @@ export class RandomLife {
     await this.#send('DELETE', `${collections[kind].path}/${id}${cascade}`);
   }
 
-  async #behindTheBack(what: 'delete' | 'stop' | 'break' | 'port', pick: number): Promise<void> {
+  async #changeUnrequested(what: 'delete' | 'stop' | 'break' | 'port', pick: number): Promise<void> {
     const { operator } = this.tenant.cloud;
     const server = await this.#pick('server', pick);
     try {

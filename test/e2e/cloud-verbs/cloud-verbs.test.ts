@@ -81,6 +81,29 @@ describe('verbs that look at the cloud', () => {
     expect(await capstan(['why', 'pod', 'x', '--kubeconfig', lost.kubeconfig])).toMatchObject({ code: 2 });
   });
 
+  it('doctor cluster looks from the management API to the Nodes, and names what is wrong', async () => {
+    const doctor = (...args: string[]) => capstan(['doctor', ...args, '--kubeconfig', lost.kubeconfig], { env });
+    type Findings = { findings: { check: string; status: string; detail: string; cure?: string }[] };
+    await eventually(async () => {
+      const { code, stdout } = await doctor('cluster', 'leaky', '-o', 'json');
+      const { findings } = JSON.parse(stdout) as Findings;
+      expect(findings.filter(({ status }) => status === 'failed')).toEqual([]);
+      expect(code).toBe(0);
+      const of = (check: string): string => findings.find((finding) => finding.check === check)?.detail ?? '';
+      expect(of('load balancer')).toMatch(/\([0-9a-f-]{36}\) is ACTIVE, ONLINE/);
+      expect(of('quota')).toContain('enough for one more machine');
+      expect(of('nodes')).toBe('2 of 2 Ready');
+      expect(of('API endpoint')).toContain('answers');
+    }, 120_000);
+    const stuck = await doctor('cluster', 'stuck');
+    expect(stuck).toMatchObject({ code: 1 });
+    expect(stuck.stdout).toMatch(/^FAILED +cluster +OpenStackMachine\/stuck-control-plane-.*no-such-image/m);
+    expect(stuck.stdout).toMatch(/^SKIPPED +nodes /m);
+    expect(await doctor('cluster')).toMatchObject({ code: 2 });
+    expect(await doctor('machine', 'leaky')).toMatchObject({ code: 2 });
+    expect(await doctor('cluster', 'nobody')).toMatchObject({ code: 1, stdout: '' });
+  });
+
   it('audit finds nothing to do where the owner is', async () => {
     const outcome = await capstan(['audit', '--kubeconfig', lost.kubeconfig], { env });
     expect(outcome, outcome.stdout).toMatchObject({ code: 0 });

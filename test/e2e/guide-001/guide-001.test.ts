@@ -201,7 +201,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
       const path = `{${condition}.status} {${condition}.reason} {${condition}.message}`;
       const set = ['-n', mine.namespace, 'get', 'clusterresourcesets.v1beta2.addons.cluster.x-k8s.io', 'clouds-yaml'];
       expect(await bench.kubectl(...set, '-o', `jsonpath=${path}`)).toMatch(
-        /^False WrongSecretType Secret cluster\/clouds-yaml has type Opaque; delete it and create it with type addons/,
+        /^False WrongSecretType Secret cluster\/clouds-yaml is not of type addons/,
       );
     }, patienceMs);
     expect(await cloudsInWorkload()).toMatch(/# rotated\n$/);

@@ -5,21 +5,33 @@ import type { LatticeCluster } from '../../../src/api/index.ts';
 import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
 import { capstan } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
-import { kubectlOn, missingKubectl } from '../../support/kubectl.ts';
+import { kubectlApply, kubectlOn, missingKubectl } from '../../support/kubectl.ts';
+import { EndpointReader } from './endpoint-reader.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 
 const missing = await missingKubectl();
 const patienceMs = 240_000;
 const objects = 'clusters,machines,machinesets,machinedeployments,openstackclusters,openstackmachines,openstackservers';
 
-const smaller = (manifest: string): string =>
-  manifest.replace('controlPlane: 3', 'controlPlane: 1').replace('replicas: 5', 'replicas: 1');
+/** As the guide prints it, and with a reader's own names and the other bootstrap. */
+const cases = [
+  { name: 'my-cluster', pool: 'default', bootstrap: 'kubeadm' },
+  { name: 'edge-7', pool: 'fast', bootstrap: 'rke2' },
+] as const;
 
 // The cluster of guide 004 has endpoints: it takes over its own objects, and its controllers run where its machines do.
-describe.skipIf(missing !== undefined)(
-  `a cluster manages itself${missing ? ` (${missing})` : ''}`,
+describe.skipIf(missing !== undefined).each(cases)(
+  `$name manages itself, with $bootstrap${missing ? ` (${missing})` : ''}`,
   { timeout: 300_000 },
-  () => {
+  ({ name, pool, bootstrap }) => {
+    const namespace = `capi-${name}`;
+    const changed = (manifest: string): string =>
+      manifest
+        .replace('controlPlane: 3', 'controlPlane: 1')
+        .replace('replicas: 5', 'replicas: 1')
+        .replace('bootstrap: kubeadm', `bootstrap: ${bootstrap}`)
+        .replace('name: my-cluster', `name: ${name}`)
+        .replace('default:', `${pool}:`);
     let bench: Workbench;
     let restarted: CapstanProcess | undefined;
     let servers: string[];
@@ -41,52 +53,130 @@ describe.skipIf(missing !== undefined)(
     });
 
     const cluster = async (): Promise<LatticeCluster> =>
-      JSON.parse(await bench.kubectl('get', 'lc', 'my-cluster', '-o', 'json')) as LatticeCluster;
+      JSON.parse(await bench.kubectl('get', 'lc', name, '-o', 'json')) as LatticeCluster;
     const childFile = (): string => join(bench.capstan.directory, 'child.kubeconfig');
     const inside = (...args: string[]): Promise<string> => kubectlOn(childFile(), bench.capstan.directory)(...args);
     const namesIn = async (run: (...args: string[]) => Promise<string>): Promise<string[]> =>
-      (await run('-n', 'capi-my-cluster', 'get', objects, '-o', 'name')).split('\n').filter((line) => line !== '');
+      (await run('-n', namespace, 'get', objects, '-o', 'name')).split('\n').filter((line) => line !== '');
     const readyNodes = async (): Promise<number> =>
       (await inside('get', 'nodes', '--no-headers')).split('\n').filter((line) => / Ready /.test(line)).length;
 
     it('takes over its own objects once it is ready', async () => {
-      await bench.apply(smaller);
+      await bench.apply(changed);
       await eventually(async () => {
         const { status } = await cluster();
         expect(status).toMatchObject({ phase: 'Ready', pivotComplete: true, readyControlPlane: 1, readyWorkers: 1 });
         expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'SelfManaged', status: 'True' }));
+        expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'Connected', status: 'True' }));
       }, patienceMs);
-      const asked = [
-        'get',
-        'kubeconfig',
-        'my-cluster',
-        '-n',
-        'lattice-system',
-        '--kubeconfig',
-        bench.capstan.kubeconfig,
-      ];
+      const asked = ['get', 'kubeconfig', name, '-n', 'lattice-system', '--kubeconfig', bench.capstan.kubeconfig];
       const outcome = await capstan(asked);
       expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
       await writeFile(childFile(), outcome.stdout, { mode: 0o600 });
       expect(await namesIn(bench.kubectl)).toEqual([]);
-      expect(await namesIn(inside)).toContain('cluster.cluster.x-k8s.io/my-cluster');
+      expect(await namesIn(inside)).toContain(`cluster.cluster.x-k8s.io/${name}`);
       ({ servers } = await bench.cloud.inventory());
       expect(servers).toHaveLength(2);
     });
 
+    const connected = async (): Promise<{ status: string; reason: string; message: string } | undefined> =>
+      (await cluster()).status?.conditions?.find(({ type }) => type === 'Connected') as never;
+
+    /** the certificate of the cluster */
+    const shown = (): Promise<string> =>
+      inside('-n', 'lattice-system', 'get', 'secret', 'lattice-agent-credentials', '-o', 'jsonpath={.data.tls\\.crt}');
+
+    it('dials in with a token of its own, which is good once', async () => {
+      expect(
+        await inside('get', 'lc', name, '-o', 'jsonpath={.status.conditions[?(@.type=="Connected")].status}'),
+      ).toBe('True');
+      const before = await shown();
+      const outcome = await capstan(['lattice', 'token', name, '--kubeconfig', bench.capstan.kubeconfig]);
+      expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
+      const token = /^token +(\S+)$/m.exec(outcome.stdout)?.[1] ?? '';
+      const authority = await bench.kubectl(
+        ...['-n', 'lattice-system', 'get', 'configmap', 'lattice-cell', '-o', 'jsonpath={.data.ca\\.crt}'],
+      );
+      const endpoint = new EndpointReader(bench.endpoints, authority);
+      const manifests = await endpoint.manifests(name, token);
+      expect(manifests.code).toBe(200);
+      for (const kind of ['CustomResourceDefinition', 'Deployment', 'LatticeCluster']) {
+        expect(manifests.text).toContain(`kind: ${kind}\n`);
+      }
+      expect((await endpoint.manifests('other', token)).code).toBe(401);
+      expect((await endpoint.manifests(name, 'x'.repeat(43))).code).toBe(401);
+      // somebody who got hold of the token takes the place of the cluster, once
+      const stolen = await endpoint.certificate(name, token);
+      expect(stolen.code).toBe(200);
+      expect(await endpoint.certificate(name, token)).toMatchObject({ code: 409 });
+      // the cluster itself is told, and gets another token from its parent, over the way the parent still has
+      await eventually(async () => {
+        expect(await shown()).not.toBe(before);
+        expect(await connected()).toMatchObject({ status: 'True' });
+      }, patienceMs);
+      expect(await endpoint.isLetIn(await endpoint.foreignCertificate(name))).toBe(false);
+    });
+
+    it('does not obey another parent, which is told', async () => {
+      const other = await startCapstan({ controllers: 'lattice', pods: 'none' });
+      try {
+        const at = kubectlOn(other.kubeconfig, other.directory);
+        await at('create', 'namespace', 'lattice-system');
+        const file = `--from-file=value=${childFile()}`;
+        await at('-n', 'lattice-system', 'create', 'secret', 'generic', `${name}-kubeconfig`, file);
+        const { apiVersion, kind, spec } = await cluster();
+        const metadata = { name, annotations: { 'lattice.dev/management': 'self' } };
+        await kubectlApply(other.kubeconfig, other.directory, JSON.stringify({ apiVersion, kind, metadata, spec }));
+        await eventually(async () => {
+          const path = 'jsonpath={.status.conditions[?(@.type=="Connected")].message}';
+          expect(await at('get', 'lc', name, '-o', path)).toContain('the cluster belongs to another parent');
+        }, patienceMs);
+      } finally {
+        await other.stop();
+      }
+      expect(await connected()).toMatchObject({ status: 'True' });
+      expect(await namesIn(inside)).toContain(`cluster.cluster.x-k8s.io/${name}`);
+    });
+
+    it('is reached over its stream where its address leads nowhere', async () => {
+      const kept = async (): Promise<string> => {
+        const path = ['-n', 'lattice-system', 'get', 'secret', `${name}-kubeconfig`, '-o', 'jsonpath={.data.value}'];
+        return Buffer.from(await bench.kubectl(...path), 'base64').toString('utf8');
+      };
+      const right = await kept();
+      const wrong = right.replace(/server: .*/, 'server: https://127.0.0.1:1\n    tls-server-name: kubernetes');
+      expect(wrong).not.toBe(right);
+      const data = { data: { value: Buffer.from(wrong).toString('base64') } };
+      await bench.kubectl(
+        ...[
+          '-n',
+          'lattice-system',
+          'patch',
+          'secret',
+          `${name}-kubeconfig`,
+          '--type=merge',
+          '-p',
+          JSON.stringify(data),
+        ],
+      );
+      // the parent reads it anew from the cluster, which it cannot have dialled
+      await eventually(async () => expect(await kept()).toBe(right), patienceMs);
+      expect(await connected()).toMatchObject({ status: 'True' });
+    });
+
     it('scales and heals itself while its parent is dead', async () => {
       await bench.capstan.end('SIGKILL');
-      const pool = { spec: { nodes: { workerPools: { default: { replicas: 2 } } } } };
-      await inside('patch', 'lc', 'my-cluster', '--type=merge', '-p', JSON.stringify(pool));
+      const more = { spec: { nodes: { workerPools: { [pool]: { replicas: 2 } } } } };
+      await inside('patch', 'lc', name, '--type=merge', '-p', JSON.stringify(more));
       await eventually(async () => expect(await readyNodes()).toBe(3), patienceMs);
-      const [machine = ''] = (await inside('-n', 'capi-my-cluster', 'get', 'machines', '-o', 'name'))
+      const [machine = ''] = (await inside('-n', namespace, 'get', 'machines', '-o', 'name'))
         .split('\n')
-        .filter((name) => name.includes('pool-default'));
-      await inside('-n', 'capi-my-cluster', 'delete', machine, '--wait=false');
+        .filter((each) => each.includes(`pool-${pool}`));
+      await inside('-n', namespace, 'delete', machine, '--wait=false');
       await eventually(async () => {
         const left = await namesIn(inside);
         expect(left).not.toContain(machine);
-        expect(left.filter((name) => name.startsWith('machine.'))).toHaveLength(3);
+        expect(left.filter((each) => each.startsWith('machine.'))).toHaveLength(3);
         expect(await readyNodes()).toBe(3);
       }, patienceMs);
       expect((await bench.cloud.inventory()).servers).toHaveLength(3);
@@ -94,18 +184,20 @@ describe.skipIf(missing !== undefined)(
 
     it('is seen by the parent that comes back', async () => {
       const { directory, port } = bench.capstan;
-      restarted = await startCapstan({ controllers: 'all', pods: 'simulated', directory, port });
+      const { args } = bench;
+      restarted = await startCapstan({ controllers: 'all', pods: 'simulated', directory, port, args });
       await eventually(async () => {
         expect((await cluster()).status).toMatchObject({ phase: 'Ready', readyWorkers: 2 });
+        expect(await connected()).toMatchObject({ status: 'True' });
       }, patienceMs);
       expect(await namesIn(bench.kubectl)).toEqual([]);
     });
 
     it('comes back to its parent when it is deleted in itself, and goes without a trace', async () => {
-      await inside('delete', 'lc', 'my-cluster', '--wait=false');
-      await bench.kubectl('wait', '--for=delete', 'lc/my-cluster', '--timeout=240s');
+      await inside('delete', 'lc', name, '--wait=false');
+      await bench.kubectl('wait', '--for=delete', `lc/${name}`, '--timeout=240s');
       expect(await bench.cloud.inventory()).toEqual(bench.before);
-      await expect(bench.kubectl('-n', 'lattice-system', 'get', 'secret', 'my-cluster-kubeconfig')).rejects.toThrow();
+      await expect(bench.kubectl('-n', 'lattice-system', 'get', 'secret', `${name}-kubeconfig`)).rejects.toThrow();
     });
   },
 );

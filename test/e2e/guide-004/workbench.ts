@@ -6,12 +6,17 @@ import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
 import { type CloudInventory, type CloudView, viewCloud } from '../../support/cloud-view.ts';
 import { type KubectlOptions, kubectl, kubectlApply, kubectlOn } from '../../support/kubectl.ts';
 import { fillIn } from '../../support/placeholders.ts';
+import { freePorts } from '../../support/ports.ts';
 import type { Outcome } from '../../support/process.ts';
 import { type CloudProcess, startCloud } from '../openstack-command/cloud-process.ts';
 
 /** A cloud over HTTPS in a process of its own, and a management API that knows nothing of it yet. */
 export interface Workbench {
   readonly capstan: CapstanProcess;
+  /** of `capstan up`, for a start on the same data */
+  readonly args: readonly string[];
+  /** where clusters dial in */
+  readonly endpoints: { readonly bootstrap: string; readonly agents: string };
   readonly cloud: CloudView;
   readonly before: CloudInventory;
   /** files of the reader */
@@ -31,8 +36,12 @@ export interface Workbench {
 const timeScale = 0.05;
 
 export async function openWorkbench(): Promise<Workbench> {
-  const cloudProcess = await startCloud({ args: ['--https'] });
-  const capstan = await startCapstan({ controllers: 'all', pods: 'simulated' });
+  const [bootstrapPort = 0, agentPort = 0] = await freePorts(2);
+  const endpoints = { bootstrap: `127.0.0.1:${bootstrapPort}`, agents: `127.0.0.1:${agentPort}` };
+  const reachable = ['--reachable', endpoints.bootstrap, '--reachable', endpoints.agents];
+  const cloudProcess = await startCloud({ args: ['--https', ...reachable] });
+  const args = ['--bootstrap-listen', endpoints.bootstrap, '--agent-listen', endpoints.agents];
+  const capstan = await startCapstan({ controllers: 'all', pods: 'simulated', args });
   const { directory, kubeconfig } = capstan;
   const { authority, cloudsYaml } = await filesOfTheReader(cloudProcess, directory);
   const cloud = await viewCloud({
@@ -48,6 +57,8 @@ export async function openWorkbench(): Promise<Workbench> {
   const workloadFile = join(directory, 'my-cluster.kubeconfig');
   return {
     capstan,
+    args,
+    endpoints,
     cloud,
     cloudsYaml,
     authority,

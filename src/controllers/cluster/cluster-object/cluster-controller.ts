@@ -1,4 +1,12 @@
-import { type Cluster, Clusters, type Machine, MachineDeployments, MachineSets, Machines } from '../../../api/index.ts';
+import {
+  type Cluster,
+  Clusters,
+  type Machine,
+  MachineDeployments,
+  MachineSets,
+  Machines,
+  Secrets,
+} from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import {
   type ControllerDefinition,
@@ -105,7 +113,10 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
     for: Clusters,
     continuesAfterOwnWrite: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
-    setup: registerIndexes,
+    setup(informers) {
+      registerIndexes(informers);
+      informers.informer(Secrets);
+    },
     watches: [
       watchObjects(Clusters, { predicates: watchFilter(dependencies.watchFilter) }),
       watchMapped(Machines, clusterKey, { predicates: [machineConditionsChanged], patient: true }),

@@ -1,6 +1,6 @@
 import { Clusters, clusterNameLabel, type Secret, Secrets } from '../../../api/index.ts';
 import { withOptimisticLock } from '../../../client/index.ts';
-import { ignoreNotFound, isAlreadyExists } from '../../../machinery/index.ts';
+import { isAlreadyExists } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import {
   clusterSecretName,
@@ -10,6 +10,7 @@ import {
   fieldManager,
   kubeconfigNeedsRotation,
   ownerReference,
+  readSecret,
 } from '../../shared/index.ts';
 import { isEndpointValid } from './references.ts';
 import type { ClusterScope } from './scope.ts';
@@ -25,11 +26,11 @@ export async function reconcileKubeconfig(scope: ClusterScope): Promise<Result |
   const { client, clock, signal } = context;
   const { name: clusterName = '', namespace = '' } = cluster.metadata;
   const name = clusterSecretName(clusterName, 'kubeconfig');
-  const existing = await client.get(Secrets, { namespace, name }, { signal }).catch(ignoreNotFound);
+  const existing = await readSecret(context, { namespace, name });
   if (existing && !mayReplace(existing, clock.now())) return after(rotationCheckMs, 'age of the kubeconfig');
 
   const caName = clusterSecretName(clusterName, 'ca');
-  const ca = await client.get(Secrets, { namespace, name: caName }, { signal }).catch(ignoreNotFound);
+  const ca = await readSecret(context, { namespace, name: caName });
   const certificate = text(ca, 'tls.crt');
   const privateKey = text(ca, 'tls.key');
   if (certificate === undefined || privateKey === undefined) {

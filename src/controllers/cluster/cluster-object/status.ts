@@ -29,6 +29,7 @@ import {
   setVerdict,
   summarize,
   unhealthyMachinesText,
+  unreadableNodes,
   type Verdict,
   versionsOf,
   type Weight,
@@ -202,6 +203,15 @@ function probeVerdict(cluster: Cluster, seen: ClusterObservation): { verdict?: V
   const silence = nowMs - failingSince;
   if (failures > 0 && silence > probeGraceMs) {
     return failed(`Remote connection probe failed, probe last succeeded at ${formatTime(lastSuccess)}${why}`);
+  }
+  const unreadable = unreadableNodes(seen.workload);
+  const unreadFor = nowMs - (seen.workload.unreadable?.since ?? nowMs);
+  if (unreadable !== undefined) {
+    if (unreadFor > probeGraceMs) return failed(unreadable);
+    return {
+      verdict: { status: 'True', reason: 'ProbeSucceeded' },
+      result: after(probeGraceMs - unreadFor + 1_000, 'the Nodes cannot be read'),
+    };
   }
   return {
     verdict: { status: 'True', reason: 'ProbeSucceeded' },

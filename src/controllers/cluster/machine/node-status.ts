@@ -1,6 +1,13 @@
 import type { Machine, Node } from '../../../api/index.ts';
 import { formatTime } from '../../../machinery/index.ts';
-import { type ConditionStatus, conditionOf, isDeleting, latestOf, type Verdict } from '../../shared/index.ts';
+import {
+  type ConditionStatus,
+  conditionOf,
+  isDeleting,
+  latestOf,
+  unreadableNodes,
+  type Verdict,
+} from '../../shared/index.ts';
 import type { MachineObservation } from './status.ts';
 
 /** Both conditions about the Node; undefined means: keep what was known before. */
@@ -21,8 +28,9 @@ export function nodeVerdicts(
       'Waiting for Cluster status.initialization.infrastructureProvisioned to be true',
     );
   }
+  const unreadable = unreadableNodes(workload);
   if (cluster && initialized?.status !== 'True') {
-    return both('Unknown', 'InspectionFailed', 'Waiting for Cluster control plane to be initialized');
+    return both('Unknown', 'InspectionFailed', unreadable ?? 'Waiting for Cluster control plane to be initialized');
   }
   const known = conditionOf(machine, 'NodeReady') !== undefined && conditionOf(machine, 'NodeHealthy') !== undefined;
   const lastProbe = workload.lastSuccess === 0 ? '' : `Last successful probe at ${formatTime(workload.lastSuccess)}`;
@@ -32,6 +40,9 @@ export function nodeVerdicts(
   if (nowMs - Math.max(workload.lastSuccess, latestOf(initialized?.lastTransitionTime)) > seen.gracePeriodMs) {
     return both('Unknown', 'ConnectionDown', withProblem(lastProbe, workload.problem));
   }
+  // what was known before stands for a while: most that breaks comes back
+  const isStale = workload.unreadable !== undefined && nowMs - workload.unreadable.since >= seen.gracePeriodMs;
+  if (unreadable !== undefined && (isStale || !known)) return both('Unknown', 'InspectionFailed', unreadable);
   switch (node.state) {
     case 'unreachable':
       return known ? undefined : both('Unknown', 'ConnectionDown', withProblem(lastProbe, workload.problem));

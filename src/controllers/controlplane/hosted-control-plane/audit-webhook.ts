@@ -1,4 +1,4 @@
-import { type HostedAuditTarget, HostedControlPlanes, Secrets } from '../../../api/index.ts';
+import { type HostedAuditTarget, HostedControlPlanes } from '../../../api/index.ts';
 import {
   type AuditTarget,
   auditRelayConfig,
@@ -8,8 +8,8 @@ import {
   hostedNaming,
   type SpecProblem,
 } from '../../../hosting/index.ts';
-import { formatYaml, ignoreNotFound } from '../../../machinery/index.ts';
-import { mayRefer, missingGrant, ownerReference, referrer, secretTarget } from '../../shared/index.ts';
+import { formatYaml } from '../../../machinery/index.ts';
+import { mayRefer, missingGrant, ownerReference, readSecret, referrer, secretTarget } from '../../shared/index.ts';
 import { secretDrafts } from '../plane-driver/secret-drafts.ts';
 import { auditWebhookSecretName } from './names.ts';
 import type { HostedScope } from './scope.ts';
@@ -37,7 +37,7 @@ export async function reconcileAuditWebhook(scope: HostedScope): Promise<SpecPro
     namespace,
     owner: ownerReference(controlPlane, HostedControlPlanes, { controller: true }),
     fieldManager: naming.fieldManager,
-    read: (key) => context.cache.lister(Secrets).get(key),
+    read: (key) => readSecret(context, key),
     signal: context.signal,
   });
   const hasRelay = others.length > 0;
@@ -63,10 +63,7 @@ async function tokenOf(
     return { reason: 'ReferenceNotGranted', message: `the token of an audit target: ${missingGrant(reference)}` };
   }
   const key = { namespace, name: secretName };
-  // a cache may hold one namespace only
-  const secret =
-    context.cache.lister(Secrets).get(key) ??
-    (await context.client.get(Secrets, key, { signal: context.signal }).catch(ignoreNotFound));
+  const secret = await readSecret(context, key);
   const value = secret?.data?.[tokenKey];
   if (value !== undefined) return Buffer.from(value, 'base64').toString('utf8').trim();
   return {

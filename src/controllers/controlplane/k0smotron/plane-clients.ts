@@ -1,7 +1,13 @@
-import { type K0smotronCluster, K0smotronControlPlanes, Secrets } from '../../../api/index.ts';
+import { type K0smotronCluster, K0smotronControlPlanes } from '../../../api/index.ts';
 import { type Client, type ObjectKey, objectKey } from '../../../client/index.ts';
 import { done, type ReconcileContext, type Result } from '../../../runtime/index.ts';
-import { type ConnectWorkload, clusterSecretName, ownerOf, type WorkloadClusters } from '../../shared/index.ts';
+import {
+  type ConnectWorkload,
+  cachedSecret,
+  clusterSecretName,
+  ownerOf,
+  type WorkloadClusters,
+} from '../../shared/index.ts';
 import { createPlaneConnections } from '../plane-connections.ts';
 
 /** The ways into the clusters of planes, also of those that belong to no Cluster. */
@@ -24,7 +30,7 @@ export function createPlaneClients(options: { workloads: WorkloadClusters; conne
       if (isChild(plane)) return done();
       const key = objectKey(plane);
       const secret = { namespace: key.namespace ?? '', name: clusterSecretName(key.name, 'kubeconfig') };
-      return await ways.refresh(key, context.cache.lister(Secrets).get(secret)?.data?.['value'], context);
+      return await ways.refresh(key, cachedSecret(context.cache, secret)?.data?.['value'], context);
     },
     forget: ways.forget,
   };

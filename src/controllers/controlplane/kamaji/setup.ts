@@ -14,7 +14,7 @@ export interface KamajiControllersOptions extends KamajiDependencies {
 /** Adds the controllers of Kamaji's kinds to a manager. */
 export function setupKamajiControllers(manager: Manager, options: KamajiControllersOptions): void {
   const { clock, ...dependencies } = options;
-  const open = storeConnector(dependencies, clock);
+  const open = storeConnector(dependencies, manager.client, clock);
   manager.add(kamajiControlPlaneController(dependencies));
   manager.add(tenantControlPlaneController(dependencies, open));
   manager.add(dataStoreController(dependencies, open));

@@ -1,6 +1,6 @@
 import { clusterNameLabel, type Secret, Secrets } from '../../../api/index.ts';
 import { objectKey, parseKubeconfig, withOptimisticLock } from '../../../client/index.ts';
-import { asJson, ignoreNotFound, isAlreadyExists, type JsonObject } from '../../../machinery/index.ts';
+import { asJson, isAlreadyExists, type JsonObject } from '../../../machinery/index.ts';
 import {
   authorityFromSecret,
   type ClusterSecretPurpose,
@@ -12,6 +12,7 @@ import {
   isControlledBy,
   kubeconfigNeedsRotation,
   ownerReference,
+  readSecret,
   secretText,
   withOwner,
 } from '../../shared/index.ts';
@@ -23,7 +24,7 @@ const recheckMs = 10 * 60_000;
 /** Keeps the administrator's kubeconfig: made from the cluster's authority, renewed at half of its life. */
 export async function ensureKubeconfig(scope: ControlPlaneScope): Promise<undefined> {
   const { context, controlPlane, cluster, memory } = scope;
-  const { client, clock, signal } = context;
+  const { clock } = context;
   const now = clock.now();
   const connected = scope.dependencies.workloads.state(objectKey(cluster)).connected;
   const checked = memory.kubeconfigChecked;
@@ -33,7 +34,7 @@ export async function ensureKubeconfig(scope: ControlPlaneScope): Promise<undefi
   const key = { namespace, name: clusterSecretName(clusterName, 'kubeconfig') };
   const { host = '', port = 0 } = cluster.spec.controlPlaneEndpoint ?? {};
   const server = endpointUrl({ host, port });
-  const existing = await client.get(Secrets, key, { signal }).catch(ignoreNotFound);
+  const existing = await readSecret(context, key);
   // without a connection the Secret itself is looked at every time, but read only when it changed
   const isSame = existing !== undefined && existing.metadata.resourceVersion === checked?.resourceVersion;
   if (isFresh && isSame && checked.server === server) return;
@@ -43,7 +44,7 @@ export async function ensureKubeconfig(scope: ControlPlaneScope): Promise<undefi
   if (!keep) {
     const read = async (purpose: ClusterSecretPurpose) => {
       const secretKey = { namespace, name: clusterSecretName(clusterName, purpose) };
-      return authorityFromSecret(await client.get(Secrets, secretKey, { signal }).catch(ignoreNotFound));
+      return authorityFromSecret(await readSecret(context, secretKey));
     };
     const authority = await read('ca');
     const { clientAuthority: purpose } = scope.provider;

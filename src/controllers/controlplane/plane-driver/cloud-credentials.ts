@@ -21,6 +21,8 @@ import {
   cloudTexts,
   credentialSecretKey,
   credentialText,
+  readSecret,
+  valuesChanged,
 } from '../../shared/index.ts';
 import type { PlaneRequest } from './types.ts';
 
@@ -104,7 +106,7 @@ export function createPlaneClouds(): PlaneClouds {
           namespace,
         );
         remember(objectKey(owner), [...way, sourceOf(Secrets, key)]);
-        const secret = context.cache.lister(Secrets).get(key) ?? (await get(Secrets, key));
+        const secret = await readSecret(context, key);
         return { credentials: { secrets: cloudSecrets, ...(await textsOf(identity, key, secret)) } };
       } catch (error) {
         // these name the object at fault and the cure
@@ -114,11 +116,7 @@ export function createPlaneClouds(): PlaneClouds {
     },
     watches: [
       watchMapped(Secrets, (secret) => usersOf(Secrets, secret), {
-        predicates: [
-          (event) =>
-            event.type !== 'update' ||
-            [cloudsYamlKey, cloudCaKey].some((key) => event.object.data?.[key] !== event.old.data?.[key]),
-        ],
+        predicates: [valuesChanged([cloudsYamlKey, cloudCaKey])],
       }),
       watchMapped(OpenStackClusterIdentities, (identity) => usersOf(OpenStackClusterIdentities, identity), {
         predicates: [generationChanged],

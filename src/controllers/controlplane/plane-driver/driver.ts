@@ -3,7 +3,7 @@ import { type InformerFactory, objectKey } from '../../../client/index.ts';
 import { PatchRefusedError } from '../../../hosting/index.ts';
 import { formatLabelSelectorObject, isConflict, type KubeObject, type Resource } from '../../../machinery/index.ts';
 import { after, done, type ExternalSource, soonest, type Watch } from '../../../runtime/index.ts';
-import { controllerOf, explain, isNotConnected } from '../../shared/index.ts';
+import { controllerOf, explain, isNotConnected, readSecret as readNamedSecret, secretsOf } from '../../shared/index.ts';
 import { EtcdError } from '../etcd-client/types.ts';
 import { PlaneObjectError } from './apply-objects.ts';
 import { createBackgroundWork } from './background.ts';
@@ -112,7 +112,9 @@ export function createPlaneDriver(dependencies: PlaneDependencies): PlaneDriver 
       openEtcd ??= planeEtcd(dependencies.connectPod, request.context.clock);
       const memory = memoryOf(request.owner);
       memory.making.clear();
-      const scope = openScope(request, { dependencies, openEtcd, background, clouds, memory });
+      const { context, owner, desired } = request;
+      const secrets = await secretsOf(context, desired.identity.namespace, owner.metadata.uid);
+      const scope = openScope(request, { dependencies, openEtcd, background, clouds, memory, secrets });
       const error = await runStages(scope);
       warnOfObstacles(scope);
       if (scope.credentials) metrics.show(scope.key, scope.credentials.reports);
@@ -143,7 +145,7 @@ export function createPlaneDriver(dependencies: PlaneDependencies): PlaneDriver 
 
 function openScope(
   request: PlaneRequest,
-  parts: Pick<PlaneScope, 'dependencies' | 'openEtcd' | 'background' | 'clouds' | 'memory'>,
+  parts: Pick<PlaneScope, 'dependencies' | 'openEtcd' | 'background' | 'clouds' | 'memory' | 'secrets'>,
 ): PlaneScope {
   const { context, desired, owner } = request;
   const { client, cache, clock, signal } = context;
@@ -171,7 +173,7 @@ function openScope(
       namespace,
       owner: identity.owner,
       fieldManager: naming.fieldManager,
-      read: (key) => readSecret(scope, key),
+      read: async (key) => readSecret(scope, key) ?? (await readNamedSecret(context, key)),
       making: parts.memory.making,
       signal,
     }),

@@ -1,9 +1,8 @@
-import { Secrets } from '../../../api/index.ts';
-import type { ObjectKey } from '../../../client/index.ts';
 import { type EtcdClusterSpec, etcdCertificatePlan, etcdObjects } from '../../../hosting/index.ts';
 import type { KubeObject } from '../../../machinery/index.ts';
 import { after, type ReconcileContext, type Result, soonest } from '../../../runtime/index.ts';
 import type { Verdict } from '../../shared/index.ts';
+import { readSecret, secretsOf } from '../../shared/index.ts';
 import { ensureCredentials } from './certificates/ensure.ts';
 import { withKept } from './certificates/kept.ts';
 import { lossesOfEtcd } from './certificates/losses.ts';
@@ -42,9 +41,16 @@ export async function driveEtcdCluster(
   const { client, cache, clock, signal } = context;
   const { naming, identity } = desired;
   const { namespace } = identity;
-  const read = (key: ObjectKey) => cache.lister(Secrets).get(key);
+  const read = await secretsOf(context, namespace, identity.owner.uid);
   const { fieldManager } = naming;
-  const drafts = secretDrafts({ client, namespace, owner: identity.owner, fieldManager, read, signal });
+  const drafts = secretDrafts({
+    client,
+    namespace,
+    owner: identity.owner,
+    fieldManager,
+    read: (key) => readSecret(context, key),
+    signal,
+  });
   const state = readState(read({ namespace, name: naming.rotationState }));
   const credentials = await ensureCredentials({
     client,

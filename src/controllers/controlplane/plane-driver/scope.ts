@@ -1,4 +1,4 @@
-import { type Secret, Secrets } from '../../../api/index.ts';
+import type { Secret } from '../../../api/index.ts';
 import type { ObjectKey } from '../../../client/index.ts';
 import type { Endpoint, PlaneFacts, PlaneSpec } from '../../../hosting/index.ts';
 import { after, type Result, soonest } from '../../../runtime/index.ts';
@@ -57,6 +57,8 @@ export interface PlaneScope {
   readonly clouds: PlaneClouds;
   readonly memory: PlaneMemory;
   readonly apply: ApplyOptions;
+  /** Secrets as they were when the pass began */
+  readonly secrets: (key: ObjectKey) => Secret | undefined;
   readonly drafts: SecretDrafts;
   /** Secrets this pass wrote, which the cache may not show yet */
   readonly written: Map<string, Secret>;
@@ -109,9 +111,9 @@ export function requeueAt(scope: PlaneScope, atMs: number | undefined, reason: s
 }
 
 /** A Secret as it is now: what this pass wrote, or what the cache shows. */
-export function readSecret({ request, written, desired }: PlaneScope, key: ObjectKey): Secret | undefined {
+export function readSecret({ secrets, written, desired }: PlaneScope, key: ObjectKey): Secret | undefined {
   const own = key.namespace === desired.identity.namespace ? written.get(key.name) : undefined;
-  return own ?? request.context.cache.lister(Secrets).get(key);
+  return own ?? secrets(key);
 }
 
 /** Writes all drafts of Secrets. */

@@ -19,8 +19,8 @@ export interface SecretDraftsOptions {
   namespace: string;
   owner: OwnerReference;
   fieldManager: string;
-  /** from a cache */
-  read(key: ObjectKey): Secret | undefined;
+  /** from a cache, or whence it is to be had */
+  read(key: ObjectKey): Promise<Secret | undefined>;
   /** takes down what is made */
   making?: Set<string>;
   signal: AbortSignal;
@@ -56,7 +56,7 @@ export function secretDrafts(options: SecretDraftsOptions): SecretDrafts {
   };
 
   const write = async (name: string, desired: SecretSpec): Promise<Secret | undefined> => {
-    const live = options.read({ namespace, name });
+    const live = await options.read({ namespace, name });
     // that the cache is late shows as a conflict, and the queue comes back
     if (!live) return await create(name, desired);
     const patch = difference(live, desired, owner);

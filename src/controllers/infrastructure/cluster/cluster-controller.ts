@@ -132,7 +132,7 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
         access,
         base: clusterBase(key.namespace ?? '', objects.clusterName),
         owner: ownerId(original),
-        isBegunByUpstream: ownsUpstreamsResources(context, original, objects.clusterName),
+        isBegunByUpstream: ownsUpstreamsResources(context, original, { clusterName: objects.clusterName, access }),
         memory: memoryOf(key, original.metadata.uid ?? ''),
         lookups,
         attention,

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Cluster, OpenStackCluster } from '../../../api/index.ts';
 import { openStackClusterFinalizer } from '../common/names.ts';
 import { ownsUpstreamsResources } from './upstream.ts';
@@ -9,17 +9,57 @@ const contextOf = (clusters: readonly Cluster[]) =>
     cache: { lister: () => ({ list: ({ filter }: { filter(one: Cluster): boolean }) => clusters.filter(filter) }) },
   }) as never;
 const openStackCluster = (metadata: object): OpenStackCluster =>
-  ({ metadata: { namespace: 'a', name: 'b-c', ...metadata } }) as OpenStackCluster;
+  ({
+    kind: 'OpenStackCluster',
+    metadata: { namespace: 'a', name: 'b-c', ...metadata },
+    spec: { identityRef: { type: 'ClusterIdentity', name: 'shared', cloudName: 'openstack' } },
+  }) as OpenStackCluster;
 const upstreams = openStackCluster({ finalizers: [openStackClusterFinalizer] });
+const own = { clusterName: 'b-c', access: {} };
 
 it('owns what carries upstream’s names where upstream had begun with it', () => {
   const context = contextOf([cluster('a', 'b-c')]);
-  expect(ownsUpstreamsResources(context, upstreams, 'b-c')).toBe(true);
+  expect(ownsUpstreamsResources(context, upstreams, own)).toBe(true);
   const annotations = { 'infrastructure.cluster.x-k8s.io/owner-mark': 'uid' };
   const ours = openStackCluster({ finalizers: [openStackClusterFinalizer], annotations });
-  expect(ownsUpstreamsResources(context, ours, 'b-c')).toBe(false);
+  expect(ownsUpstreamsResources(context, ours, own)).toBe(false);
 });
 
 it('is given nothing where a cluster of another namespace has the same names in the cloud', () => {
-  expect(ownsUpstreamsResources(contextOf([cluster('a', 'b-c'), cluster('a-b', 'c')]), upstreams, 'b-c')).toBe(false);
+  expect(ownsUpstreamsResources(contextOf([cluster('a', 'b-c'), cluster('a-b', 'c')]), upstreams, own)).toBe(false);
+});
+
+describe('with credentials that several namespaces share', () => {
+  const context = contextOf([cluster('a', 'b-c')]);
+  const made = (at: string, more: object = {}): OpenStackCluster =>
+    openStackCluster({ finalizers: [openStackClusterFinalizer], creationTimestamp: at, ...more });
+  const shared = (begunUntil: number) => ({ clusterName: 'b-c', access: { begunUntil } });
+  const stopped = Date.parse('2026-03-01T12:00:00Z');
+
+  it('what was there when upstream stopped owns what carries upstream’s names', () => {
+    expect(ownsUpstreamsResources(context, made('2026-03-01T12:00:00Z'), shared(stopped))).toBe(true);
+    const late = made('2026-03-01T12:00:01Z');
+    expect(() => ownsUpstreamsResources(context, late, shared(stopped))).toThrow(
+      'annotate the identity with infrastructure.cluster.x-k8s.io/begun-by-upstream-until',
+    );
+  });
+
+  it('what its status records goes on, and what is deleted goes, without upstream’s names', () => {
+    const late = '2026-03-01T12:00:01Z';
+    const recorded = { ...made(late), status: { network: { id: 'net' } } } as OpenStackCluster;
+    expect(ownsUpstreamsResources(context, recorded, shared(stopped))).toBe(false);
+    expect(ownsUpstreamsResources(context, made(late, { deletionTimestamp: late }), shared(stopped))).toBe(false);
+  });
+
+  it('nobody makes an object look begun by upstream', () => {
+    const annotations = {
+      'infrastructure.cluster.x-k8s.io/begun-by': 'cluster-api-provider-openstack',
+      'infrastructure.cluster.x-k8s.io/begun-by-upstream-until': '2099-01-01T00:00:00Z',
+    };
+    const forged = made('2026-03-02T00:00:00Z', { annotations });
+    expect(ownsUpstreamsResources(context, forged, own)).toBe(true);
+    for (const until of [stopped, Number.NEGATIVE_INFINITY]) {
+      expect(() => ownsUpstreamsResources(context, forged, shared(until))).toThrow('does not confirm it');
+    }
+  });
 });

@@ -1,8 +1,9 @@
 import { Clusters, type OpenStackCluster } from '../../../api/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
+import type { CloudAccess } from '../common/clouds.ts';
 import { clusterBase, openStackClusterFinalizer, upstreamClusterDescription } from '../common/names.ts';
 import { carriesMark, type Describable } from '../common/ownership.ts';
-import { isBegunByUpstream } from '../common/upstream.ts';
+import { ownsUpstreams } from '../common/upstream.ts';
 import type { ClusterScope } from './scope.ts';
 
 /**
@@ -12,9 +13,11 @@ import type { ClusterScope } from './scope.ts';
 export function ownsUpstreamsResources(
   { cache }: Pick<ReconcileContext, 'cache'>,
   openStackCluster: OpenStackCluster,
-  clusterName: string,
+  { clusterName, access }: { clusterName: string; access: Pick<CloudAccess, 'begunUntil'> },
 ): boolean {
-  if (!isBegunByUpstream(openStackCluster, openStackClusterFinalizer)) return false;
+  const isRecorded = openStackCluster.status?.network?.id !== undefined;
+  const begun = { object: openStackCluster, finalizer: openStackClusterFinalizer, isRecorded };
+  if (!ownsUpstreams(begun, access)) return false;
   const { namespace: own = '' } = openStackCluster.metadata;
   const base = clusterBase(own, clusterName);
   return !cache

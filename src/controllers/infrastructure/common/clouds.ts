@@ -1,5 +1,5 @@
 import type { IdentityReference } from '../../../api/index.ts';
-import type { Client, ObjectKey } from '../../../client/index.ts';
+import type { Client, InformerFactory, ObjectKey } from '../../../client/index.ts';
 import type { Clock, Random } from '../../../machinery/index.ts';
 import {
   type CloudConfig,
@@ -30,6 +30,11 @@ export interface CloudAccess {
   readonly region: string | undefined;
   /** where the credentials are from: `Secret default/cloud-config` */
   readonly source: string;
+  /**
+   * Credentials that several namespaces share: objects made until then may have been begun by upstream's provider, later ones were not. Absent where
+   * they are of the namespace alone.
+   */
+  readonly begunUntil?: number;
 }
 
 /** From credentials to clouds. Whoever comes with the same credentials shares session, lists and knowledge. */
@@ -49,6 +54,8 @@ export interface CloudsOptions {
   readonly random: Random;
   readonly sessions: SessionPool;
   readonly observers: ObserverPool;
+  /** its Secrets are shared with everybody else */
+  readonly cache: Pick<InformerFactory, 'informer'>;
   readonly namespace?: string | undefined;
 }
 
@@ -102,7 +109,17 @@ export function createClouds(options: CloudsOptions): Clouds {
           view = createCloudView(openstack, observer, clock);
           views.set(observer, view);
         }
-        return { openstack, observer, view, projectId, cloudName: identity.cloudName, region: config.region, source };
+        const begunUntil = await credentials.begunUntil(identity, options.signal);
+        return {
+          openstack,
+          observer,
+          view,
+          projectId,
+          cloudName: identity.cloudName,
+          region: config.region,
+          source,
+          ...(begunUntil !== undefined && { begunUntil }),
+        };
       } catch (error) {
         throw unusable(error, identity, namespace);
       }

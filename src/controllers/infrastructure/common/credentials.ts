@@ -1,9 +1,22 @@
 import type { IdentityReference, OpenStackClusterIdentity } from '../../../api/index.ts';
-import { Namespaces, OpenStackClusterIdentities, type Secret, Secrets } from '../../../api/index.ts';
-import { type Client, createInformer, type Informer, type ObjectKey } from '../../../client/index.ts';
+import {
+  begunUntilAnnotation,
+  Namespaces,
+  OpenStackClusterIdentities,
+  type Secret,
+  Secrets,
+} from '../../../api/index.ts';
+import {
+  type Client,
+  createInformer,
+  type Informer,
+  type InformerFactory,
+  type ObjectKey,
+} from '../../../client/index.ts';
 import {
   type Clock,
   deepEqual,
+  ignoreNotFound,
   isNotFound,
   type KubeObject,
   type Random,
@@ -15,6 +28,8 @@ import {
   cloudsYamlKey,
   credentialSecretKey,
   credentialText,
+  secretContent,
+  valuesChanged,
 } from '../../shared/index.ts';
 
 export interface CredentialOptions {
@@ -23,12 +38,14 @@ export interface CredentialOptions {
   readonly leaving?: boolean;
 }
 
-/** Deleted Secrets that are remembered, for clusters that are deleted together with them. */
-const maxDeleted = 1_000;
+/** Secrets that are remembered, for clusters that are deleted together with them. */
+const maxRemembered = 1_000;
 
 /** Finds the Secret an identityRef leads to, and tells when it changes. */
 export interface Credentials {
   read(identity: IdentityReference, namespace: string, options: CredentialOptions): Promise<CredentialText>;
+  /** until when objects that use a shared identity may have been begun by upstream's provider; undefined for one of a namespace */
+  begunUntil(identity: IdentityReference, signal: AbortSignal | undefined): Promise<number | undefined>;
   /** calls with the index values of identities whose credentials changed; returns what ends that */
   onChange(listener: (identity: string) => void): () => void;
   run(signal: AbortSignal): Promise<void>;
@@ -45,6 +62,8 @@ export function createCredentials(options: {
   client: Client;
   clock: Clock;
   random: Random;
+  /** its Secrets are shared with everybody else */
+  cache: Pick<InformerFactory, 'informer'>;
   namespace?: string | undefined;
 }): Credentials {
   const { client, clock, random } = options;
@@ -57,25 +76,23 @@ export function createCredentials(options: {
       transform,
       ...(resource.namespaced && options.namespace !== undefined && { namespace: options.namespace }),
     });
-  const secrets = informer(Secrets, cloudsOnly);
+  const secrets = options.cache.informer(Secrets);
   const identities = informer(OpenStackClusterIdentities, (identity) => identity);
   const namespaces = informer(Namespaces, (namespace) => namespace);
 
   // `kubectl delete -f` of a whole file takes the Secret at once, and what it opens the cloud for only in a while.
-  const deleted = new Map<string, Secret>();
+  const used = new Map<string, Secret>();
   const placeOf = ({ namespace, name }: Pick<ObjectKey, 'namespace' | 'name'>): string => `${namespace}/${name}`;
-  secrets.addHandler({
-    onAdd: ({ metadata: { namespace = '', name = '' } }) => deleted.delete(placeOf({ namespace, name })),
-    onDelete: (secret) => {
-      if (secret.data === undefined) return;
-      const { namespace = '', name = '' } = secret.metadata;
-      deleted.set(placeOf({ namespace, name }), secret);
-      for (const [oldest] of deleted) {
-        if (deleted.size <= maxDeleted) break;
-        deleted.delete(oldest);
-      }
-    },
-  });
+  const remember = (key: ObjectKey, secret: Secret): void => {
+    const place = placeOf(key);
+    // the one used last is the last to be forgotten
+    used.delete(place);
+    used.set(place, cloudsOnly(secret));
+    for (const [oldest] of used) {
+      if (used.size <= maxRemembered) break;
+      used.delete(oldest);
+    }
+  };
 
   /** From the cache; what it does not have may be newer than it, or outside of what it covers. */
   const find = async <T extends KubeObject>(
@@ -103,8 +120,18 @@ export function createCredentials(options: {
         identity,
         namespace,
       );
-      const secret = await find(secrets, key, signal);
-      return credentialText(key, secret ?? (leaving ? deleted.get(placeOf(key)) : undefined));
+      const cached = secrets.hasSynced() ? secrets.lister.get(key) : undefined;
+      const secret = await secretContent(cached, () =>
+        client.get(Secrets, key, signal ? { signal } : {}).catch(ignoreNotFound),
+      );
+      if (secret) remember(key, secret);
+      return credentialText(key, secret ?? (leaving ? used.get(placeOf(key)) : undefined));
+    },
+    async begunUntil({ type, name }, signal) {
+      if (type !== 'ClusterIdentity') return undefined;
+      const until = (await find(identities, { name }, signal))?.metadata.annotations?.[begunUntilAnnotation];
+      const time = Date.parse(until ?? '');
+      return Number.isNaN(time) ? Number.NEGATIVE_INFINITY : time;
     },
     onChange(listener) {
       const ofSecret = (secret: Secret): void => {
@@ -123,12 +150,7 @@ export function createCredentials(options: {
             if (!initial) ofSecret(secret);
           },
           onUpdate: (secret, old) => {
-            if (
-              secret.data?.[cloudsYamlKey] !== old.data?.[cloudsYamlKey] ||
-              secret.data?.[cloudCaKey] !== old.data?.[cloudCaKey]
-            ) {
-              ofSecret(secret);
-            }
+            if (isOther({ type: 'update', object: secret, old })) ofSecret(secret);
           },
         }),
         identities.addHandler({
@@ -136,7 +158,11 @@ export function createCredentials(options: {
             if (!initial) ofIdentity(identity);
           },
           onUpdate: (identity, old) => {
-            if (identity.metadata.generation !== old.metadata.generation) ofIdentity(identity);
+            const { generation, annotations } = identity.metadata;
+            const isSame =
+              generation === old.metadata.generation &&
+              annotations?.[begunUntilAnnotation] === old.metadata.annotations?.[begunUntilAnnotation];
+            if (!isSame) ofIdentity(identity);
           },
         }),
         namespaces.addHandler({
@@ -151,12 +177,14 @@ export function createCredentials(options: {
       };
     },
     async run(signal) {
-      await Promise.all([secrets.run(signal), identities.run(signal), namespaces.run(signal)]);
+      await Promise.all([identities.run(signal), namespaces.run(signal)]);
     },
   };
 }
 
-/** Secrets are many and some are large; only the content of those that describe clouds is kept. */
+const isOther = valuesChanged([cloudsYamlKey, cloudCaKey]);
+
+/** Some Secrets are large; only the content of those that describe clouds is kept. */
 function cloudsOnly(secret: Secret): Secret {
   const { name, namespace, uid, resourceVersion } = secret.metadata;
   const clouds = secret.data?.[cloudsYamlKey];

@@ -100,6 +100,7 @@ export const upstreamProvider = 'cluster-api-provider-openstack';
 
 /** On an object that upstream's provider had begun with: what that made in the cloud carries no mark of ours. */
 export const begunByAnnotation = 'infrastructure.cluster.x-k8s.io/begun-by';
+export { begunUntilAnnotation } from '../../../api/index.ts';
 
 const createdBy = `Created by ${upstreamProvider}`;
 

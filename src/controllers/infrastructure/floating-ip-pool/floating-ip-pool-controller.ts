@@ -34,7 +34,7 @@ import { attempt, CloudFault, UnusableInput } from '../common/outcomes.ts';
 import { ownerId } from '../common/ownership.ts';
 import { pauseAfter } from '../common/pause.ts';
 import { mayHaveMade, recordIntent } from '../common/record-intent.ts';
-import { isBegunByUpstream } from '../common/upstream.ts';
+import { ownsUpstreams } from '../common/upstream.ts';
 import { warnOfNews } from '../common/warn.ts';
 import { indexByIdentity, rotationSource } from '../common/watches.ts';
 import { answerClaims } from './allocate.ts';
@@ -70,7 +70,7 @@ export function openStackFloatingIpPoolController(dependencies: InfrastructureDe
       original,
       pool,
       owner: ownerId(original),
-      isBegunByUpstream: isBegunByUpstream(original, floatingIpPoolFinalizer),
+      isBegunByUpstream: false,
       addresses: context.cache.lister(IPAddresses).byIndex(byPool, place),
       claims: context.cache.lister(IPAddressClaims).byIndex(byPool, place),
     };
@@ -81,7 +81,14 @@ export function openStackFloatingIpPoolController(dependencies: InfrastructureDe
         signal: context.signal,
         leaving: isDeleting(original),
       });
-      scope = { ...parts, cloud };
+      scope = {
+        ...parts,
+        cloud,
+        isBegunByUpstream: ownsUpstreams(
+          { object: original, finalizer: floatingIpPoolFinalizer, isRecorded: false },
+          cloud,
+        ),
+      };
       setAuthentication(pool, undefined, context.clock.now());
       const result = await pass(scope);
       await save(scope);

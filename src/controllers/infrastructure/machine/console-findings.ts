@@ -47,6 +47,12 @@ const symptoms: readonly Symptom[] = [
     cure: 'check that the network has a router to the outside and name servers (dnsNameservers)',
   },
   {
+    reason: 'ReleaseNotFound',
+    line: /\[ERROR\]\s+(?:failed to download|\S+ artifacts were not found)|download failed|curl: \(22\)/i,
+    cause: 'the release of Kubernetes cannot be had',
+    cure: 'correct the version of the machine, or the way to where its release is',
+  },
+  {
     reason: 'ImageWithoutKubernetes',
     line: /(?:kubeadm|kubelet|k0s|rke2|containerd): (?:command )?not found|Unit kubelet\.service (?:not found|could not be found)/,
     cause: 'the image has no Kubernetes on it',
@@ -77,6 +83,18 @@ const symptoms: readonly Symptom[] = [
     cure: 'check the control plane endpoint; delete the Machine, so that its replacement learns the new authority',
   },
   {
+    reason: 'ControlPlaneNotStarted',
+    line: /(?:kube-apiserver|kube-controller-manager|kube-scheduler|etcd): .*(?:unknown flag|invalid argument|no such file)/,
+    cause: 'a part of the control plane does not start',
+    cure: 'correct its extraArgs, extraVolumes and files in the clusterConfiguration',
+  },
+  {
+    reason: 'ControlPlaneNotStarted',
+    line: /error execution phase wait-control-plane|\[control-plane-check\] \S+ is not healthy|control plane failed:/,
+    cause: 'a part of the control plane does not start',
+    cure: 'check the images, extraArgs and extraVolumes of the control plane; crictl logs on the machine says more',
+  },
+  {
     reason: 'EndpointUnreachable',
     line: /(?:dial tcp \S+: (?:i\/o timeout|connect: (?:connection refused|no route to host|connection timed out|network is unreachable))|Client\.Timeout exceeded|context deadline exceeded|Connection timed out|no route to host|couldn't validate the identity of the API Server)/,
     cause: 'the machine does not reach the API of the cluster',
@@ -93,6 +111,12 @@ const symptoms: readonly Symptom[] = [
     line: /error execution phase [a-z0-9/-]+:/,
     cause: 'kubeadm failed',
     cure: 'read the console of the server: openstack console log show',
+  },
+  {
+    reason: 'DistributionFailed',
+    line: /\brke2(?:\[\d+\])?: .{0,100}\blevel=fatal\b/,
+    cause: 'rke2 does not start',
+    cure: 'correct serverConfig, agentConfig and privateRegistriesConfig',
   },
   {
     reason: 'CommandFailed',

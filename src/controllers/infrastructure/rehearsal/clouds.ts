@@ -48,9 +48,9 @@ export function createRehearsedClouds({ sessions, instead }: RehearsedCloudsOpti
         const cloud = await rehearsedOf(instead, await instead.projectId());
         return rehearsedAccess(cloud, { cloudName, source: 'clouds.yaml' });
       }
-      const { client, clock, context } = objects;
+      const { client, cache, clock, context } = objects;
       const observers = createObserverPool({ random: context.random });
-      const clouds = createClouds({ client, clock, random: context.random, sessions, observers });
+      const clouds = createClouds({ client, cache, clock, random: context.random, sessions, observers });
       const real = await clouds.access(identity, namespace);
       return rehearsedAccess(await rehearsedOf(real.openstack, real.projectId), real);
     },

@@ -30,7 +30,7 @@ import { abandonAnnotation, clusterDescription, heldBack, openStackServerFinaliz
 import { CloudFault, cloudFaultOf, UnusableInput } from '../common/outcomes.ts';
 import { ownerId, ownerMark } from '../common/ownership.ts';
 import { mayHaveMade, recordIntent } from '../common/record-intent.ts';
-import { isBegunByUpstream } from '../common/upstream.ts';
+import { ownsUpstreams } from '../common/upstream.ts';
 import { warnOfNews } from '../common/warn.ts';
 import { indexByIdentity, rotationSource } from '../common/watches.ts';
 import { applyAddressPairs } from './address-pairs.ts';
@@ -108,7 +108,14 @@ export function openStackServerController(dependencies: InfrastructureDependenci
         server: draft,
         cloud,
         owner: ownerId(original),
-        isBegunByUpstream: isBegunByUpstream(original, openStackServerFinalizer),
+        isBegunByUpstream: ownsUpstreams(
+          {
+            object: original,
+            finalizer: openStackServerFinalizer,
+            isRecorded: original.status?.instanceID !== undefined,
+          },
+          cloud,
+        ),
         memory: memories.of(uid),
       });
     } catch (error) {

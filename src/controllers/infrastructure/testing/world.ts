@@ -34,7 +34,7 @@ import {
 } from '../../../simulator/index.ts';
 import { memoryEngine } from '../../../store/index.ts';
 import { setupClusterControllers } from '../../cluster/index.ts';
-import { controllerPatience, ownerReference } from '../../shared/index.ts';
+import { controllerPatience, ownerReference, partedSecrets } from '../../shared/index.ts';
 import { createClouds } from '../common/clouds.ts';
 import type { InfrastructureDependencies } from '../common/dependencies.ts';
 
@@ -174,10 +174,18 @@ export async function createInfrastructureWorld(options: WorldOptions): Promise<
       writes++;
     });
     const own = options.faults ? faultyClient(countedClient, options.faults) : countedClient;
-    const manager = createManager({ client: own, clock, random, log: logger, namespace, gracefulStopMs: 1 });
+    const manager = createManager({
+      client: own,
+      clock,
+      random,
+      log: logger,
+      namespace,
+      parted: [partedSecrets],
+      gracefulStopMs: 1,
+    });
     const sessions = createSessionPool({ transport: counted, clock, random, patience: controllerPatience });
     const observers = createObserverPool({ random });
-    const clouds = createClouds({ client: own, clock, random, sessions, observers, namespace });
+    const clouds = createClouds({ client: own, cache: manager.cache, clock, random, sessions, observers, namespace });
     manager.addRunnable({ name: 'cloud-credentials', run: (signal) => clouds.run(signal) });
     if (options.core === true) {
       setupClusterControllers(manager, {

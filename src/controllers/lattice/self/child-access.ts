@@ -1,9 +1,12 @@
-import { type LatticeCluster, latticeNamespace, Namespaces, type Secret, Secrets } from '../../../api/index.ts';
+import type { Duplex } from 'node:stream';
+import { type LatticeCluster, latticeNamespace, type Secret, Secrets } from '../../../api/index.ts';
 import type { Client } from '../../../client/index.ts';
-import { ignoreNotFound, isAlreadyExists } from '../../../machinery/index.ts';
+import { ignoreNotFound } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import { type ConnectWorkload, clusterSecretName, type WorkloadApi } from '../../shared/index.ts';
+import type { Session } from '../link/session.ts';
 import { latticeClusterLabel, latticeFieldManager } from '../names.ts';
+import { ensureAccessNamespace } from './access-namespace.ts';
 import { accessName, accessNamespace } from './names.ts';
 import { stageOf } from './stage.ts';
 
@@ -12,7 +15,15 @@ const dataKey = 'value';
 
 interface Open {
   readonly text: string;
+  /** the stream it goes over; undefined: the address in the kubeconfig is dialled */
+  readonly session: Session | undefined;
   readonly api: WorkloadApi;
+}
+
+/** The streams that clusters keep open to us, and how one of them is used. */
+export interface Streams {
+  session(cluster: string): Session | undefined;
+  connectOver(dial: () => Promise<Duplex>): ConnectWorkload;
 }
 
 /** Ways into clusters that manage themselves, one for each, for as long as its kubeconfig stays the same. */
@@ -20,8 +31,16 @@ export class ChildAccess {
   readonly #connect: ConnectWorkload;
   readonly #open = new Map<string, Open>();
 
-  constructor(connect: ConnectWorkload) {
+  readonly #streams: Streams;
+
+  constructor(connect: ConnectWorkload, streams: Streams) {
     this.#connect = connect;
+    this.#streams = streams;
+  }
+
+  /** Whether the cluster is talked to over its own stream. */
+  isOverStream(name: string): boolean {
+    return this.#open.get(name)?.session !== undefined;
   }
 
   /** Undefined: nobody here has a kubeconfig of it. */
@@ -31,10 +50,12 @@ export class ChildAccess {
     const text = textOf(await client.get(Secrets, key, { signal }).catch(ignoreNotFound));
     if (text === undefined) return undefined;
     const known = this.#open.get(name);
-    if (known?.text === text) return known.api.client;
+    const session = this.#streams.session(name);
+    if (known?.text === text && known.session === session) return known.api.client;
     this.#close(name);
-    const api = await this.#connect(text, { namespace: latticeNamespace(name), name });
-    this.#open.set(name, { text, api });
+    const connect = session ? this.#streams.connectOver(() => session.dial()) : this.#connect;
+    const api = await connect(text, { namespace: latticeNamespace(name), name });
+    this.#open.set(name, { text, session, api });
     return api.client;
   }
 
@@ -51,10 +72,7 @@ export class ChildAccess {
       await client.patch(Secrets, key, 'merge', { data }, { ...by, signal });
       return;
     }
-    const home = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: accessNamespace } };
-    await client.create(Namespaces, home, { ...by, signal }).catch((error: unknown) => {
-      if (!isAlreadyExists(error)) throw error;
-    });
+    await ensureAccessNamespace(client, signal);
     // no owner: what is deleted in the foreground would lose it before it has come back
     const secret: Secret = {
       apiVersion: 'v1',

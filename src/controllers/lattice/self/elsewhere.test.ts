@@ -36,6 +36,7 @@ describe('a LatticeCluster with endpoints', () => {
         }),
         installer: {
           deployment,
+          objects: async () => [],
           install: async (_, { image = 'usual' }) => {
             installs.push(image);
             child.seed(Deployments, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: deployment } as never);
@@ -148,6 +149,14 @@ describe('a LatticeCluster with endpoints', () => {
     expect((await world.cluster('one')).status?.message).toContain('ECONNREFUSED');
     isDead = false;
     await world.until(async () => (await ready()) !== 'Unknown');
+  });
+
+  it('does not fill its parent with what its users write', async () => {
+    await controllersStart();
+    await untilStage('self');
+    const status = { message: 'x'.repeat(100_000) };
+    await child.patch(LatticeClusters, { name: 'one' }, 'merge', { status }, { ...by, subresource: 'status' });
+    await world.until(async () => (await world.cluster('one')).status?.message?.includes('has a status of') === true);
   });
 
   it('is deleted here when that is wanted before it was handed over', async () => {

@@ -6,7 +6,7 @@ import {
   latticeNamespace,
   latticeSettings,
 } from '../../../api/index.ts';
-import type { Client } from '../../../client/index.ts';
+import { ApiUnreachableError, type Client } from '../../../client/index.ts';
 import { CapstanError, errorMessage, ignoreNotFound } from '../../../machinery/index.ts';
 import { after, type ReconcileContext, type Result } from '../../../runtime/index.ts';
 import {
@@ -23,11 +23,16 @@ import type { LatticeDependencies, SelfManagement } from '../dependencies.ts';
 import { handOver, moveOptions, type Sides, takeBack } from './handover.ts';
 import { lostAnnotation } from './names.ts';
 import { setStage, stageOf } from './stage.ts';
+import { talkTo } from './talk.ts';
 
 const stepMs = 1_000;
 const failureMs = 10_000;
 const heartbeatMs = 30_000;
 const changingMs = 5_000;
+/** A status with 64 pools and all conditions is a fraction of it. */
+const maxStatusBytes = 65_536;
+/** What a parent says itself, whatever the cluster says. */
+const ownConditions: ReadonlySet<string> = new Set([types.selfManaged, types.connected, 'Paused']);
 
 /** A LatticeCluster whose objects are not here, or not all of them: handed over, looked at from afar, or taken back to be deleted. */
 export async function manageElsewhere(
@@ -57,7 +62,9 @@ class Elsewhere {
       return await this.#giveUp();
     }
     try {
-      return await this.#step(await this.#sides());
+      const sides = await this.#sides();
+      if (this.#self) await talkTo(this.#context, this.#draft, sides.child, this.#self);
+      return await this.#step(sides);
     } catch (error) {
       if (this.#context.signal.aborted) throw error;
       return this.#failed(error);
@@ -154,14 +161,25 @@ class Elsewhere {
     }
     await this.#self?.access.keep(this.#context, this.#draft, child);
     const { observedGeneration: _, bootstrapComplete: __, conditions = [], ...seen } = inside.status ?? {};
+    // its users are not ours: what they write there is not to fill the store here
+    const size = JSON.stringify([seen, conditions]).length;
+    if (size > maxStatusBytes) {
+      throw new CapstanError(
+        'CAP_MOVE',
+        `${LatticeClusters.kind} ${name} in the cluster has a status of ${size} bytes`,
+        {
+          hint: `up to ${maxStatusBytes} are shown here; somebody else than its controllers writes it`,
+        },
+      );
+    }
     const { bootstrapComplete, pivotComplete } = this.#draft.status ?? {};
     this.#draft.status = {
       ...seen,
       ...(bootstrapComplete !== undefined && { bootstrapComplete }),
       ...(pivotComplete !== undefined && { pivotComplete }),
       conditions: [
-        ...conditions.filter(({ type }) => type !== 'Paused' && type !== types.selfManaged),
-        ...(this.#draft.status?.conditions ?? []).filter(({ type }) => type === types.selfManaged || type === 'Paused'),
+        ...conditions.filter(({ type }) => !ownConditions.has(type)),
+        ...(this.#draft.status?.conditions ?? []).filter(({ type }) => ownConditions.has(type)),
       ],
     };
     this.#say({
@@ -185,6 +203,10 @@ class Elsewhere {
   }
 
   #failed(error: unknown): Result {
+    const { name = '' } = this.#draft.metadata;
+    const { access, cell } = this.#self ?? {};
+    if (error instanceof ApiUnreachableError && access?.isOverStream(name)) cell?.drop(name);
+    if (cell) setVerdict(this.#draft, types.connected, cell.verdict(name), this.#context.clock.now());
     const stage = stageOf(this.#draft);
     const hint = error instanceof CapstanError && error.hint !== undefined ? `; ${error.hint}` : '';
     const lost = isDeleting(this.#draft)

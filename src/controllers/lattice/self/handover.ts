@@ -8,16 +8,8 @@ import {
   Secrets,
 } from '../../../api/index.ts';
 import type { Client, ObjectKey } from '../../../client/index.ts';
+import { type Clock, deepEqual, ignoreNotFound, isAlreadyExists, type Random } from '../../../machinery/index.ts';
 import {
-  CapstanError,
-  type Clock,
-  deepEqual,
-  ignoreNotFound,
-  isAlreadyExists,
-  type Random,
-} from '../../../machinery/index.ts';
-import {
-  clusterId,
   conditionOf,
   type MoveOptions,
   MoveWaitsError,
@@ -25,8 +17,8 @@ import {
   pausedAnnotation,
   readRecord,
 } from '../../shared/index.ts';
-import { latticeFieldManager, latticeFinalizer } from '../names.ts';
-import { imageAnnotation, parentAnnotation } from './names.ts';
+import { latticeFieldManager } from '../names.ts';
+import { handedOver, objectInside, refuseOtherParent } from './inside.ts';
 
 /** The two APIs between which the objects of a cluster are handed over. */
 export interface Sides {
@@ -38,7 +30,6 @@ export interface Sides {
 }
 
 const by = { fieldManager: latticeFieldManager };
-const handedOver = 'pivot';
 const heldBack = 'unpivot';
 
 /**
@@ -72,7 +63,7 @@ export async function takeBack(sides: Sides, cluster: LatticeCluster): Promise<s
   const inside = await child.get(LatticeClusters, { name }, { signal }).catch(ignoreNotFound);
   const owners = new Map<string, string>();
   if (inside) {
-    await refuseOtherParent(sides, inside);
+    await refuseOtherParent(parent, inside, signal);
     if (inside.metadata.annotations?.[pausedAnnotation] === undefined) {
       await setPaused(child, inside, heldBack, signal);
       return 'the controllers in the cluster are told to let go';
@@ -121,47 +112,16 @@ async function moveUnlessThere(options: MoveOptions): Promise<string | undefined
 /** The object that stands for a cluster inside of it. It rests until everything it stands for is there, and says whose it is. */
 async function claim(sides: Sides, cluster: LatticeCluster): Promise<LatticeCluster> {
   const { parent, child, signal } = sides;
-  const { name = '', labels, annotations = {} } = cluster.metadata;
+  const { name = '' } = cluster.metadata;
   const found = await child.get(LatticeClusters, { name }, { signal }).catch(ignoreNotFound);
   if (!found) {
-    const image = annotations[imageAnnotation];
-    const inside: LatticeCluster = {
-      apiVersion: cluster.apiVersion,
-      kind: cluster.kind,
-      metadata: {
-        name,
-        ...(labels && { labels }),
-        finalizers: [latticeFinalizer],
-        annotations: {
-          ...(image !== undefined && { [imageAnnotation]: image }),
-          [parentAnnotation]: await clusterId(parent, signal),
-          [pausedAnnotation]: handedOver,
-        },
-      },
-      spec: cluster.spec,
-    };
-    return await child.create(LatticeClusters, inside, { ...by, signal });
+    return await child.create(LatticeClusters, await objectInside(parent, cluster, signal), { ...by, signal });
   }
-  await refuseOtherParent(sides, found);
+  await refuseOtherParent(parent, found, signal);
   const isResting = found.metadata.annotations?.[pausedAnnotation] === handedOver;
   if (!isResting || deepEqual(found.spec, cluster.spec)) return found;
   // somebody changed the one here before the one there has begun
   return await child.update(LatticeClusters, { ...found, spec: cluster.spec }, { ...by, signal });
-}
-
-async function refuseOtherParent({ parent, signal }: Sides, inside: LatticeCluster): Promise<void> {
-  const { name, annotations } = inside.metadata;
-  const owner = annotations?.[parentAnnotation];
-  if (owner === (await clusterId(parent, signal))) return;
-  throw new CapstanError(
-    'CAP_MOVE',
-    owner === undefined
-      ? `the cluster has a ${LatticeClusters.kind} ${name} that was not put there by a parent`
-      : `the cluster belongs to another parent, whose kube-system has the uid ${owner}`,
-    {
-      hint: `delete ${LatticeClusters.kind} ${name} in one of the two parents; ${parentAnnotation} in the cluster names the one it obeys`,
-    },
-  );
 }
 
 /** The Secret a LatticeCluster names; one that is there belongs to the cluster. */

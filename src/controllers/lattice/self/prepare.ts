@@ -7,6 +7,7 @@ import { latticeConditions as types } from '../conditions.ts';
 import type { LatticeDependencies, SelfManagement } from '../dependencies.ts';
 import { imageAnnotation } from './names.ts';
 import { setStage } from './stage.ts';
+import { talkTo } from './talk.ts';
 
 /** A controller that starts takes seconds. */
 const startMs = 5_000;
@@ -36,6 +37,7 @@ export async function preparePivot(
       );
       return after(startMs, 'the controllers in the cluster start');
     }
+    await talkTo(context, draft, child, self);
     await self.access.keep(context, draft, context.client);
     setStage(draft, 'pivoting');
     draft.status = { ...draft.status, phase: 'Pivoting', message: 'the cluster takes over its own objects' };

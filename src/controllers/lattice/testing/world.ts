@@ -17,7 +17,7 @@ import { createManager, memoryLogger } from '../../../runtime/index.ts';
 import { countingClient, runUntil, settle } from '../../../runtime/testkit/index.ts';
 import { createCloud, defaultWorld, renderCloudsYaml, type SimulatedCloud } from '../../../simulator/index.ts';
 import { memoryEngine } from '../../../store/index.ts';
-import { controllerSessions } from '../../shared/index.ts';
+import { controllerSessions, partedSecrets } from '../../shared/index.ts';
 import type { AddonCharts } from '../addons.ts';
 import { type LatticeControllersOptions, setupLatticeControllers } from '../setup.ts';
 
@@ -101,10 +101,17 @@ export async function createLatticeWorld(
     writes++;
   });
   const { logger, entries } = memoryLogger();
-  const manager = createManager({ client: counted, clock, random, log: logger, gracefulStopMs: 1 });
+  const manager = createManager({
+    client: counted,
+    clock,
+    random,
+    log: logger,
+    parted: [partedSecrets],
+    gracefulStopMs: 1,
+  });
   const sessions = controllerSessions({ clock, random, transport });
   const self = options.self && { self: options.self };
-  setupLatticeControllers(manager, { client: counted, clock, random, charts, sessions, ...self });
+  setupLatticeControllers(manager, { client: counted, clock, random, charts, sessions, log: logger, ...self });
   const stop = new AbortController();
   const running = manager.run(stop.signal);
   await manager.whenReady();

@@ -228,6 +228,18 @@ describe('a move', () => {
     await expect(moveNamespace(options())).rejects.toThrow('HostedControlPlane team/plane runs as Pods');
   });
 
+  it('is refused for them also where a record pretends that it is under way', async () => {
+    const resource = hostedPlaneKinds.find(({ kind }) => kind === 'HostedControlPlane')!;
+    put(source, resource, { name: 'plane', spec: {} });
+    put(target, Machines, { name: 'one-1', spec: {} });
+    const { uid = '' } = (await target.get(Namespaces, { name: 'kube-system' })).metadata;
+    put(source, ConfigMaps, { name: 'capstan-move', data: { id: 'forged', target: uid, phase: 'preparing' } });
+    const why = /HostedControlPlane team\/plane runs as Pods.*Machine team\/one-1 is already in the target/;
+    await expect(planMove(options())).rejects.toThrow(why);
+    await expect(moveNamespace(options())).rejects.toThrow(why);
+    expect([...source.writes(), ...target.writes()]).toEqual([]);
+  });
+
   it('takes nothing away that the target does not have', async () => {
     const record = { id: 'forged', target: '', phase: 'handing-over' };
     const { uid = '' } = (await target.get(Namespaces, { name: 'kube-system' })).metadata;

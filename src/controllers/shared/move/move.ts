@@ -59,7 +59,7 @@ export async function planMove(options: MoveOptions): Promise<MovedObject[]> {
   const { source, namespace, signal } = options;
   const inventory = await takeInventory(source, namespace, signal);
   const record = await readRecord(source, namespace, signal);
-  if (!record) await refuse(options, inventory);
+  if (record?.phase !== 'handing-over') await refuse(options, inventory, record);
   return ownershipLevels(inventory.objects).flat();
 }
 
@@ -71,6 +71,8 @@ export async function moveNamespace(options: MoveOptions): Promise<void> {
   const { source, namespace, signal } = options;
   const record = (await openRecord(options)) ?? (await begin(options));
   if (record.phase === 'preparing') {
+    // a record that somebody else wrote makes nothing right that a move would refuse
+    await refuse(options, await takeInventory(source, namespace, signal), record);
     await pauseSource(options, record);
     await copyToTarget(options, record);
     await writeRecord(source, namespace, { ...record, phase: 'handing-over' }, signal);
@@ -111,13 +113,14 @@ async function openRecord(options: MoveOptions): Promise<MoveRecord | undefined>
 
 async function begin(options: MoveOptions): Promise<MoveRecord> {
   const { source, target, namespace, signal, newId } = options;
-  await refuse(options, await takeInventory(source, namespace, signal));
+  await refuse(options, await takeInventory(source, namespace, signal), undefined);
   const record: MoveRecord = { id: newId(), target: await clusterId(target, signal), phase: 'preparing' };
   await writeRecord(source, namespace, record, signal);
   return record;
 }
 
-async function refuse(options: MoveOptions, inventory: Inventory): Promise<void> {
+/** `record`: the move goes on. Then what changes by itself does not count, and what the move has done so far is its own. */
+async function refuse(options: MoveOptions, inventory: Inventory, record: MoveRecord | undefined): Promise<void> {
   const { source, target, namespace, signal, isForDeletion = false } = options;
   const { objects, hostedPlanes, used } = inventory;
   if ((await clusterId(source, signal)) === (await clusterId(target, signal))) {
@@ -128,14 +131,16 @@ async function refuse(options: MoveOptions, inventory: Inventory): Promise<void>
       hint: '--namespace names another one',
     });
   }
-  const against = refusals(isForDeletion ? [] : objects.map(({ object }) => object), hostedPlanes);
+  const judged = isForDeletion ? [] : objects.map(({ object }) => object);
+  const against = refusals(judged, hostedPlanes, { continues: record !== undefined });
   for (const name of used.identities) {
     if (await exists(target, OpenStackClusterIdentities as Resource<KubeObject>, { name }, signal)) continue;
     against.push(`OpenStackClusterIdentity ${name} is not in the target: create it there first`);
   }
   await inParallel(objects, async ({ resource, object, isCopied }) => {
-    const isThere = await exists(target, resource, objectKey(object), signal);
-    if (isThere && !isCopied) against.push(`${titleOf(object)} is already in the target: delete it in one of the two`);
+    const found = isCopied ? undefined : await find(target, resource, objectKey(object), signal);
+    const isOwn = record !== undefined && found?.metadata.annotations?.[moveAnnotation] === record.id;
+    if (found && !isOwn) against.push(`${titleOf(object)} is already in the target: delete it in one of the two`);
   });
   const kinds = new Map(objects.map(({ resource }) => [`${resource.plural}.${resource.group}`, resource]));
   for (const [name, resource] of kinds) {
@@ -150,7 +155,7 @@ async function refuse(options: MoveOptions, inventory: Inventory): Promise<void>
   }
   if (against.length === 0) return;
   throw new CapstanError('CAP_MOVE', `the namespace ${namespace} cannot be moved: ${against.sort().join('; ')}`, {
-    hint: 'nothing was changed',
+    hint: record ? 'call it off with --cancel, or run it again when that is cured' : 'nothing was changed',
   });
 }
 
@@ -316,11 +321,14 @@ async function exists(
   key: ObjectKey,
   signal: AbortSignal,
 ): Promise<boolean> {
-  return await client.get(resource, key, { signal }).then(
-    () => true,
-    (error: unknown) => {
-      if (isNotFound(error)) return false;
-      throw error;
-    },
-  );
+  return (await find(client, resource, key, signal)) !== undefined;
+}
+
+async function find(
+  client: Client,
+  resource: Resource<KubeObject>,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<KubeObject | undefined> {
+  return await client.get(resource, key, { signal }).catch(ignoreNotFound);
 }

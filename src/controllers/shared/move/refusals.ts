@@ -22,17 +22,22 @@ interface Observed {
 }
 
 /** What stands against a move of these objects, each with its cure. */
-export function refusals(objects: readonly KubeObject[], hostedPlanes: readonly KubeObject[]): string[] {
+export function refusals(
+  objects: readonly KubeObject[],
+  hostedPlanes: readonly KubeObject[],
+  { continues }: { continues: boolean },
+): string[] {
   return [
     ...hostedPlanes.map(
       (plane) =>
         `${titleOf(plane)} runs as Pods of the management cluster, and the volumes of its etcd cannot follow: back it up, and restore it into a new plane in the target`,
     ),
-    ...objects.flatMap((object) => refusalsOf(object)),
+    ...objects.flatMap((object) => [...(continues ? [] : passing(object)), ...lasting(object)]),
   ];
 }
 
-function refusalsOf(object: KubeObject): string[] {
+/** What is cured by waiting. Controllers that are paused for a move do not get further. */
+function passing(object: KubeObject): string[] {
   const { metadata } = object;
   const { spec, status } = object as Observed;
   const title = titleOf(object);
@@ -44,15 +49,19 @@ function refusalsOf(object: KubeObject): string[] {
     const { infrastructureProvisioned, controlPlaneInitialized } = status?.initialization ?? {};
     if (infrastructureProvisioned !== true) return [`${title} has no infrastructure yet: wait until it is provisioned`];
     if (controlPlaneInitialized !== true) return [`${title} has no control plane yet: wait until it is initialized`];
-    const classNamespace = spec?.topology?.classRef?.namespace;
-    if (classNamespace !== undefined && classNamespace !== '' && classNamespace !== metadata.namespace) {
-      return [`${title} uses a ClusterClass of the namespace ${classNamespace}, which does not move with it`];
-    }
   }
   if (object.kind === 'Machine' && (status?.nodeRef?.name ?? '') === '') {
     return [`${title} has no Node yet: wait until it has joined`];
   }
   return [];
+}
+
+function lasting(object: KubeObject): string[] {
+  const { spec } = object as Observed;
+  const { namespace } = object.metadata;
+  const classNamespace = object.kind === 'Cluster' ? spec?.topology?.classRef?.namespace : undefined;
+  if (classNamespace === undefined || classNamespace === '' || classNamespace === namespace) return [];
+  return [`${titleOf(object)} uses a ClusterClass of the namespace ${classNamespace}, which does not move with it`];
 }
 
 /** The object's controller has not said yet that it leaves the object alone. */

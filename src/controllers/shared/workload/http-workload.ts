@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { httpClient, portForward } from '../../../client/index.ts';
 import { anyPeer, type PeerPolicy } from '../../../machinery/index.ts';
 import { workloadConnection } from './kubeconfig-connection.ts';
@@ -10,11 +11,23 @@ const maxConnections = 3;
 /** A page of five hundred Nodes with all their images is a third of it. */
 const maxAnswerBytes = 32 * 1024 * 1024;
 
+export interface HttpWorkloadOptions {
+  readonly userAgent?: string;
+  readonly peers?: PeerPolicy;
+  /** a way to the API that somebody keeps open, instead of one to the address in the kubeconfig */
+  readonly dial?: () => Promise<Duplex>;
+}
+
 /** The ordinary way to a workload API: over HTTPS with what its kubeconfig says. */
-export function connectOverHttp(options: { userAgent?: string; peers?: PeerPolicy } = {}): ConnectWorkload {
+export function connectOverHttp(options: HttpWorkloadOptions = {}): ConnectWorkload {
   const guard = { peers: options.peers ?? anyPeer, maxAnswerBytes };
   return async (kubeconfig, cluster) => {
-    const connection = { ...workloadConnection(kubeconfig, `of cluster ${cluster.name}`), guard };
+    const { dial } = options;
+    const connection = {
+      ...workloadConnection(kubeconfig, `of cluster ${cluster.name}`),
+      guard,
+      ...(dial && { dial }),
+    };
     const client = httpClient(connection, {
       requestTimeoutMs,
       // the caller comes back by itself: trying on inside a request would only hold up a worker
@@ -23,7 +36,7 @@ export function connectOverHttp(options: { userAgent?: string; peers?: PeerPolic
       ...(options.userAgent !== undefined && { userAgent: options.userAgent }),
     });
     // a proxy would accept connections in any case
-    let knowsAnswers = connection.proxyUrl !== undefined;
+    let knowsAnswers = connection.proxyUrl !== undefined || dial !== undefined;
     return {
       client,
       async probe(signal) {

@@ -29,6 +29,13 @@ export interface WorkloadState {
   failingSince?: number;
   /** in the words of the last failure */
   problem?: string;
+  /** it answers, and its Nodes cannot be read: since when, and why */
+  unreadable?: { since: number; problem: string };
+}
+
+/** What to say of an API that answers and does not let its Nodes be read. */
+export function unreadableNodes({ unreadable }: WorkloadState): string | undefined {
+  return unreadable && `The API of the cluster answers, but its Nodes cannot be read: ${unreadable.problem}`;
 }
 
 /** There is no connection to a workload API (yet, or at the moment). Somebody wakes the asker when there is one. */

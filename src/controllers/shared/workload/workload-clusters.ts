@@ -146,10 +146,19 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
     }
   };
   const succeeded = (entry: Entry, cluster: ObjectKey): void => {
+    const now = clock.now();
+    const error = entry.connection?.nodes.lastError();
+    const was = entry.state.unreadable;
+    const unreadable = error === undefined ? undefined : { since: was?.since ?? now, problem: explain(error) };
+    const graceOver = unreadable !== undefined && now - unreadable.since >= gracePeriodMs;
     // who was asked meanwhile has heard of the failures, however few there were
-    const news = !entry.state.connected || entry.state.failures > 0;
-    entry.state = { connected: true, lastSuccess: clock.now(), failures: 0 };
-    entry.graceReported = false;
+    const news =
+      !entry.state.connected ||
+      entry.state.failures > 0 ||
+      (was === undefined) !== (unreadable === undefined) ||
+      (graceOver && !entry.graceReported);
+    entry.state = { connected: true, lastSuccess: now, failures: 0, ...(unreadable && { unreadable }) };
+    entry.graceReported = graceOver;
     if (news) tell(cluster);
   };
   const bounded = async (signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> => {

@@ -12,6 +12,7 @@ import {
   releaseNameOf,
   unsafeClassNameAnnotation,
 } from '../../../api/index.ts';
+import { ArtifactError } from '../../../artifacts/index.ts';
 import { ignoreNotFound, type JsonObject, must } from '../../../machinery/index.ts';
 import type { BuiltInHookHandler, HookResult } from '../../shared/index.ts';
 import { by, createCluster, createWorld, type World } from '../../testing/world.ts';
@@ -36,7 +37,12 @@ const source: ReleaseSource = {
   name: 'the test',
   pollMs: undefined,
   isPinned: true,
-  chart: async () => new Map(),
+  chart: async ({ name, repository }) => {
+    const hint = 'check the address and port, and whether the server runs';
+    throw new ArtifactError('unreachable', `chart ${name} of ${repository}: nobody.example refuses connections`, {
+      hint,
+    });
+  },
   tags: async () => [...published.keys()],
   files: async (id) => published.get(classNameOf(id)),
 };
@@ -214,7 +220,7 @@ describe('ClusterAddons', () => {
     expect((await addon('two'))?.status?.stages).toEqual([]);
   });
 
-  it('say what is wrong: no chart of a stage, an expression that is no boolean, a template that fails', async () => {
+  it('say what is wrong: no chart of a stage, an expression that is no boolean, a template that fails, a chart nobody gives', async () => {
     const only = (stage: string): string =>
       config(`  AfterControlPlaneInitialized:\n    - {name: ${stage}, action: apply}\n`);
     publish('v6', { stages: { 'a/templates/x.yaml': configMap('a6', '{}') }, addonConfig: only('missing') });
@@ -239,6 +245,19 @@ describe('ClusterAddons', () => {
     await untilSaid('five', 'HelmChartTemplated', 'no luck');
     // nothing half-applied
     expect(await inWorkload('a8')).toBeUndefined();
+
+    const dependency = '{name: cilium, version: 1.18.1, repository: "https://nobody.example"}';
+    publish('v10', {
+      stages: {
+        'a/templates/x.yaml': configMap('a10', '{}'),
+        'b/Chart.yaml': `apiVersion: v2\nname: b\nversion: 1.0.0\ndependencies: [${dependency}]\n`,
+      },
+    });
+    await clusterOf('seven', `${family}-v10`);
+    const unreachable =
+      'stage b: chart cilium of https://nobody.example: nobody.example refuses connections; check the';
+    await untilSaid('seven', 'HelmChartTemplated', unreachable);
+    expect(await inWorkload('a10')).toBeUndefined();
   });
 
   it('in one chart, as stacks had them before stages', async () => {

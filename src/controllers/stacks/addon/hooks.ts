@@ -12,6 +12,7 @@ import type { StackCatalog } from '../catalog.ts';
 import { conditionOf, readyCondition } from '../conditions.ts';
 import { stackFieldManager } from '../names.ts';
 import type { StageHook } from '../release/addon-config.ts';
+import { SourcePendingError } from '../source/patience.ts';
 import { stackUseOf } from '../uses.ts';
 import { addonKey, servedHookAnnotation, skipGateAnnotation } from './names.ts';
 import { stagesOf } from './render-stage.ts';
@@ -105,7 +106,11 @@ async function afterUpgrade(
   const addon = addonOf(cache, cluster);
   if (use === undefined || addon === undefined) return { status: 'go-on' };
   const wanted = cluster.spec.topology?.classRef.name ?? '';
-  const release = await catalog.release(use.id, signal);
+  const release = await catalog.release(use.id, signal).catch((error: unknown) => {
+    if (error instanceof SourcePendingError) return error;
+    throw error;
+  });
+  if (release instanceof SourcePendingError) return waits(release.message);
   if (stagesOf(release, 'AfterClusterUpgrade').length === 0) return { status: 'go-on' };
   if (addon.metadata.annotations?.[servedHookAnnotation] === `AfterClusterUpgrade ${wanted}`)
     return { status: 'go-on' };

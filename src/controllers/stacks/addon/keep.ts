@@ -7,7 +7,13 @@ import {
   parseStackId,
 } from '../../../api/index.ts';
 import { type Client, objectKey } from '../../../client/index.ts';
-import { errorMessage, formatTime, parseDuration, type UnstructuredObject } from '../../../machinery/index.ts';
+import {
+  errorMessage,
+  errorWithHint,
+  formatTime,
+  parseDuration,
+  type UnstructuredObject,
+} from '../../../machinery/index.ts';
 import { after, afterPatiently, done, type ReconcileContext, type Result } from '../../../runtime/index.ts';
 import {
   createServedKinds,
@@ -35,6 +41,7 @@ import {
 import { type Stage, type StageHook, stageHooks } from '../release/addon-config.ts';
 import type { StackRelease } from '../release/release.ts';
 import { StackReleaseError } from '../release/release-error.ts';
+import { SourcePendingError } from '../source/patience.ts';
 import type { StackUse } from '../uses.ts';
 import { addonConditions } from './conditions.ts';
 import { addonStageAnnotation, servedHookAnnotation, stageSinceAnnotation, stageTimeoutAnnotation } from './names.ts';
@@ -57,7 +64,11 @@ interface AddonScope {
 }
 
 const retryMs = 20_000;
+const soonMs = 1_000;
+const longestWaitMs = 60_000;
 const downloadRetryMs = 60_000;
+/** a source that is slow is looked at again soon */
+const pendingRetryMs = 5_000;
 const defaultTimeoutMs = 10 * 60_000;
 /** where not everything is watched, it is compared this often */
 const compareMs = 10 * 60_000;
@@ -134,9 +145,13 @@ class AddonKeep {
       return release;
     } catch (error) {
       if (signal.aborted) throw error;
+      if (error instanceof SourcePendingError) {
+        this.#fail(addonConditions.release, 'ReleaseAssetsNotDownloadedYet', 'Info', errorWithHint(error));
+        return after(pendingRetryMs, 'the release is being fetched');
+      }
       const isBroken = error instanceof StackReleaseError;
       const reason = isBroken ? 'IssueWithReleaseAssets' : 'ReleaseAssetsNotDownloadedYet';
-      this.#fail(addonConditions.release, reason, isBroken ? 'Error' : 'Warning', errorMessage(error));
+      this.#fail(addonConditions.release, reason, isBroken ? 'Error' : 'Warning', errorWithHint(error));
       return after(downloadRetryMs, 'the release is looked for again');
     }
   }
@@ -250,7 +265,11 @@ class AddonKeep {
       return { objects: await renderStage(this.#tools.catalog, release, stage, { objects, signal }) };
     } catch (error) {
       if (signal.aborted) throw error;
-      const message = `stage ${stage.name}: ${errorMessage(error)}`;
+      const message = `stage ${stage.name}: ${errorWithHint(error)}`;
+      if (error instanceof SourcePendingError) {
+        this.#fail(addonConditions.rendered, 'TemplateNewClusterStackFailed', 'Info', message);
+        return after(pendingRetryMs, 'a chart is being fetched');
+      }
       this.#fail(addonConditions.rendered, 'TemplateNewClusterStackFailed', 'Error', message);
       return after(downloadRetryMs, 'a chart is rendered again');
     }
@@ -297,7 +316,9 @@ class AddonKeep {
     const late = this.#lateness(stage);
     const message = `stage ${stage.name} waits: ${why}${late ?? ''}`;
     this.#fail(addonConditions.evaluated, reason, isBroken || late ? 'Error' : 'Info', message);
-    return after(retryMs, 'a condition of a stage');
+    // what others are about to bring is seen soon, and what takes long is not asked for all the time
+    const waitMs = Math.min(longestWaitMs, Math.max(soonMs, (this.#elapsedMs(stage) ?? 0) / 4));
+    return after(waitMs, 'a condition of a stage');
   }
 
   async #apply(
@@ -465,15 +486,24 @@ class AddonKeep {
     this.#draft.metadata.annotations = annotations;
   }
 
+  #sinceOf({ name }: Pick<Stage, 'name'>): string | undefined {
+    const since = this.#draft.metadata.annotations?.[stageSinceAnnotation];
+    return since?.startsWith(`${name} `) ? since.slice(name.length + 1) : undefined;
+  }
+
+  #elapsedMs(stage: Pick<Stage, 'name'>): number | undefined {
+    const since = this.#sinceOf(stage);
+    return since === undefined ? undefined : this.#context.clock.now() - Date.parse(since);
+  }
+
   /** The words for a stage that takes too long; it goes on all the same. */
   #lateness({ name }: Stage): string | undefined {
-    const since = this.#draft.metadata.annotations?.[stageSinceAnnotation];
+    const since = this.#sinceOf({ name });
+    const elapsedMs = this.#elapsedMs({ name });
     const given = this.#cluster.metadata.annotations?.[stageTimeoutAnnotation];
     const limitMs = (given === undefined ? undefined : parseDuration(given)) ?? defaultTimeoutMs;
-    if (!since?.startsWith(`${name} `)) return undefined;
-    const elapsedMs = this.#context.clock.now() - Date.parse(since.slice(name.length + 1));
-    if (!(elapsedMs > limitMs)) return undefined;
-    return `; it is not done since ${since.slice(name.length + 1)}, which is longer than the ${Math.round(limitMs / 1000)} s it may take`;
+    if (elapsedMs === undefined || !(elapsedMs > limitMs)) return undefined;
+    return `; it is not done since ${since}, which is longer than the ${Math.round(limitMs / 1000)} s it may take`;
   }
 }
 

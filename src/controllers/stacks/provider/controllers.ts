@@ -7,7 +7,7 @@ import {
   OpenStackNodeImageReleases,
   parseStackId,
 } from '../../../api/index.ts';
-import { errorMessage, getCondition, type KubeObject } from '../../../machinery/index.ts';
+import { errorWithHint, getCondition, type KubeObject } from '../../../machinery/index.ts';
 import {
   after,
   type ControllerDefinition,
@@ -32,6 +32,7 @@ import {
 import { markFalse, markTrue, summarize } from '../conditions.ts';
 import { defaultConcurrency, type StackDependencies } from '../dependencies.ts';
 import { stackFieldManager } from '../names.ts';
+import { SourcePendingError } from '../source/patience.ts';
 import { imageFor, type NodeImage, nodeImagesOf } from './node-images.ts';
 
 // Objects of the OpenStack provider of cluster stacks, translated: the images a release brings become Images of the OpenStack
@@ -40,6 +41,7 @@ import { imageFor, type NodeImage, nodeImagesOf } from './node-images.ts';
 const imagesReady = 'OpenStackNodeImageReleasesReady';
 const imageReady = 'OpenStackImageReady';
 const retryMs = 60_000;
+const pendingRetryMs = 5_000;
 
 /** OpenStackClusterStackReleases: ready when the cloud has all images of the release. */
 export function openStackStackReleaseController(dependencies: StackDependencies): ControllerDefinition {
@@ -84,8 +86,12 @@ async function keepImages(
     images = nodeImagesOf(await catalog.release(id, signal));
   } catch (error) {
     if (signal.aborted) throw error;
-    fail('Error', errorMessage(error));
-    return after(retryMs, 'the release is looked for again');
+    // the images of one that was read once are where they were
+    const isPending = error instanceof SourcePendingError;
+    const severity = isPending ? 'Info' : 'Error';
+    const verdict = { reason: 'ProcessOngoing', severity, message: errorWithHint(error) } as const;
+    markFalse(draft, imagesReady, verdict, clock.now());
+    return after(isPending ? pendingRetryMs : retryMs, 'the release is looked for again');
   }
   const waiting: string[] = [];
   for (const image of images) if (!(await keepImage(context, draft, image))) waiting.push(image.name);
@@ -182,7 +188,7 @@ async function translate(
       await client.apply(Images, desired, { fieldManager: stackFieldManager, force: true, signal });
     } catch (error) {
       if (signal.aborted) throw error;
-      fail('Error', errorMessage(error));
+      fail('Error', errorWithHint(error));
       return;
     }
   }

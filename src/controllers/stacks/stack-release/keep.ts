@@ -4,7 +4,7 @@ import {
   ClusterStackReleases,
   parseStackId,
 } from '../../../api/index.ts';
-import { errorMessage, ignoreNotFound, isJsonObject, type UnstructuredObject } from '../../../machinery/index.ts';
+import { errorWithHint, ignoreNotFound, isJsonObject, type UnstructuredObject } from '../../../machinery/index.ts';
 import { after, afterPatiently, done, type ReconcileContext, type Result } from '../../../runtime/index.ts';
 import { draftOf, isControlledBy, ownerReference, type Severity, withOwner, writeObject } from '../../shared/index.ts';
 import { dropCondition, markFalse, markTrue, summarize } from '../conditions.ts';
@@ -22,12 +22,14 @@ import {
 import type { StackRelease } from '../release/release.ts';
 import { StackReleaseError } from '../release/release-error.ts';
 import { renderClass } from '../release/render-class.ts';
+import { SourcePendingError } from '../source/patience.ts';
 import { providerResource } from '../stack/provider-object.ts';
 import { releaseConditions } from '../stack/status.ts';
 import { isOfRelease } from './marks.ts';
 
 const retryMs = 60_000;
 const applyAgainMs = 20_000;
+const pendingRetryMs = 5_000;
 const providerPollMs = 10_000;
 /** changes of kinds nobody watches are found this late */
 const compareMs = 10 * 60_000;
@@ -96,10 +98,14 @@ class ReleaseKeep {
       return release;
     } catch (error) {
       if (signal.aborted) throw error;
+      if (error instanceof SourcePendingError) {
+        this.#fail(downloaded, 'ReleaseAssetsNotDownloadedYet', 'Info', errorWithHint(error));
+        return after(pendingRetryMs, 'the release is being fetched');
+      }
       if (error instanceof StackReleaseError) {
         this.#fail(downloaded, 'IssueWithReleaseAssets', 'Error', error.message);
       } else {
-        this.#fail(downloaded, 'ReleaseAssetsNotDownloadedYet', 'Warning', errorMessage(error));
+        this.#fail(downloaded, 'ReleaseAssetsNotDownloadedYet', 'Warning', errorWithHint(error));
       }
       return after(retryMs, 'the release is looked for again');
     }

@@ -12,7 +12,7 @@ import {
   sameFamily,
 } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
-import { errorMessage, isAlreadyExists, isNotFound, type KubeObject } from '../../../machinery/index.ts';
+import { errorMessage, errorWithHint, isAlreadyExists, isNotFound, type KubeObject } from '../../../machinery/index.ts';
 import {
   after,
   afterPatiently,
@@ -43,6 +43,7 @@ import type { CatalogListing } from '../catalog.ts';
 import { markFalse, markTrue, summarize } from '../conditions.ts';
 import { defaultConcurrency, type StackDependencies } from '../dependencies.ts';
 import { stackFieldManager } from '../names.ts';
+import { SourcePendingError } from '../source/patience.ts';
 import { stackUseOf } from '../uses.ts';
 import { planStack } from './plan.ts';
 import { keepProviderObject, type ProviderObjectReference, ProviderTemplateError } from './provider-object.ts';
@@ -58,6 +59,8 @@ const conditions = {
 
 /** templates of other providers are not watched */
 const retryMs = 30_000;
+/** a source that is slow is looked at again soon */
+const pendingRetryMs = 10_000;
 
 /** ClusterStacks: each keeps the ClusterStackReleases that are named, new, ready or in use. */
 export function clusterStackController(dependencies: StackDependencies): ControllerDefinition {
@@ -161,24 +164,25 @@ class StackReconcile {
     this.#say(plan.wanted, known, problems);
     await writeObject(this.#context, ClusterStacks, this.#stack, this.#draft, { observed: false });
     const { pollMs } = this.#catalog;
+    const isPending = listing?.failures.some(({ error }) => error instanceof SourcePendingError) === true;
+    if (isPending) return after(pendingRetryMs, 'releases are being listed');
     if (problems.length > 0) return after(retryMs, 'releases are kept');
     return isSubscribed && pollMs !== undefined ? afterPatiently(pollMs, 'new releases are looked for') : done();
   }
 
-  async #list(): Promise<CatalogListing | undefined> {
+  async #list(): Promise<CatalogListing> {
     const { clock, signal } = this.#context;
-    try {
-      const listing = await this.#catalog.list(signal);
-      markTrue(this.#draft, conditions.assets, clock.now());
-      this.#complain(listing.ignored);
-      return listing;
-    } catch (error) {
-      if (signal.aborted) throw error;
-      const message = `releases cannot be listed: ${errorMessage(error)}`;
+    const listing = await this.#catalog.list(signal);
+    const { failures } = listing;
+    if (failures.length === 0) markTrue(this.#draft, conditions.assets, clock.now());
+    else {
+      const all = failures.map(({ source, error }) => `${source}: ${errorWithHint(error)}`).join('; ');
+      const message = `releases cannot be listed: ${all}`;
       const verdict = { reason: 'FailedCreateAssetsClient', severity: 'Error', message } as const;
       markFalse(this.#draft, conditions.assets, verdict, clock.now());
-      return undefined;
     }
+    this.#complain(listing.ignored);
+    return listing;
   }
 
   /** One event for the tags of a source that nobody can read, again only when there are others. */

@@ -26,7 +26,7 @@ import { classKeyOf, hasTopology, type TopologyCluster } from '../common.ts';
 import { controlPlaneReplicas } from '../desired/replicas.ts';
 import { defaultVariables, validateVariables } from '../variables/values.ts';
 import { noPools, validateClass } from './class-rules.ts';
-import { classesInUse, incompatibilities, missingClasses, shortList } from './compatibility.ts';
+import { incompatibilities, misfits, shortList, takenFromClusters } from './compatibility.ts';
 import { validateVersion } from './version-rules.ts';
 
 /** What is said of a write besides whether it may be. */
@@ -201,14 +201,10 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
       const before = old && hasTopology(old) ? old : undefined;
       errors.push(
         ...validateVariables(topology, found.status?.variables ?? [], { old: before?.spec.topology }),
-        ...missingClasses(cluster, found),
+        ...misfits(cluster, found),
         ...(await versionErrors(cluster, old, found, signal)),
         ...(before ? await rebaseErrors(cluster, before, found, signal) : []),
       );
-      if (topology.controlPlane?.healthCheck && !found.spec.controlPlane.machineInfrastructure) {
-        const detail = `can be set only if spec.controlPlane.machineInfrastructure is set in ClusterClass ${found.metadata.name}`;
-        errors.push(fieldError.forbidden('spec.topology.controlPlane.healthCheck', detail));
-      }
       const { note } = controlPlaneReplicas(found, topology);
       if (note !== undefined) warnings.push(note);
       return judgement;
@@ -220,7 +216,7 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
       if (errors.length > 0 || !old) return { errors, warnings: [] };
       const users = await usersOf(old, signal);
       if (users.length === 0) return { errors, warnings: [] };
-      errors.push(...incompatibilities(old, clusterClass), ...classesInUse(clusterClass, users));
+      errors.push(...incompatibilities(old, clusterClass), ...takenFromClusters(old, clusterClass, users));
       errors.push(...variablesRefused(clusterClass, old, users));
       return { errors, warnings: [] };
     },

@@ -1,4 +1,4 @@
-import type { ClusterClass, TemplateReference } from '../../../api/index.ts';
+import { type ClusterClass, type TemplateReference, validateMachineGroup } from '../../../api/index.ts';
 import {
   checkDns1123Subdomain,
   compareKubernetesVersions,
@@ -36,9 +36,11 @@ export function validateClass({ spec }: ClusterClass): FieldError[] {
     const detail = 'can be set only if spec.controlPlane.machineInfrastructure is set';
     errors.push(fieldError.forbidden('spec.controlPlane.healthCheck', detail));
   }
+  errors.push(...validateMachineGroup(controlPlane, 'spec.controlPlane', 'control plane'));
   const seen = new Set<string>();
   workers?.machineDeployments?.forEach((worker, i) => {
     const path = `spec.workers.machineDeployments[${i}]`;
+    errors.push(...validateMachineGroup(worker, path, 'worker'));
     if (seen.has(worker.class)) {
       const detail = `MachineDeployment class must be unique. MachineDeployment with class "${worker.class}" is defined more than once`;
       errors.push(fieldError.invalid(`${path}.class`, worker.class, detail));

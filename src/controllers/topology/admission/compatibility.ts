@@ -1,4 +1,13 @@
-import type { Cluster, ClusterClass, TemplateReference } from '../../../api/index.ts';
+import {
+  type ClassHealthCheck,
+  type Cluster,
+  type ClusterClass,
+  definesHealthCheck,
+  isAutoscaled,
+  type MachineDeploymentRemediation,
+  type TemplateReference,
+  type TopologyHealthCheck,
+} from '../../../api/index.ts';
 import { type FieldError, fieldError, parseApiVersion } from '../../../machinery/index.ts';
 import type { TopologyCluster } from '../common.ts';
 
@@ -35,7 +44,7 @@ export function incompatibilities(current: ClusterClass, desired: ClusterClass):
 }
 
 /** Classes of workers that a topology names and the ClusterClass does not have. */
-export function missingClasses(cluster: TopologyCluster, { spec, metadata }: ClusterClass): FieldError[] {
+function missingClasses(cluster: TopologyCluster, { spec, metadata }: ClusterClass): FieldError[] {
   const known = (spec.workers?.machineDeployments ?? []).map((worker) => worker.class);
   return (cluster.spec.topology.workers?.machineDeployments ?? []).flatMap((worker, i) =>
     known.includes(worker.class)
@@ -51,7 +60,7 @@ export function missingClasses(cluster: TopologyCluster, { spec, metadata }: Clu
 }
 
 /** Classes of workers that leave a ClusterClass while Clusters use them. */
-export function classesInUse(desired: ClusterClass, clusters: readonly Cluster[]): FieldError[] {
+function classesInUse(desired: ClusterClass, clusters: readonly Cluster[]): FieldError[] {
   const kept = new Set((desired.spec.workers?.machineDeployments ?? []).map((worker) => worker.class));
   const users = new Map<string, string[]>();
   for (const { metadata, spec } of clusters) {
@@ -68,6 +77,123 @@ export function classesInUse(desired: ClusterClass, clusters: readonly Cluster[]
       `MachineDeploymentClass "${name}" cannot be removed: it is used by Cluster ${shortList(names)}`,
     ),
   );
+}
+
+/** What Clusters of a class need of it, and would have no more. */
+export function takenFromClusters(
+  old: ClusterClass,
+  desired: ClusterClass,
+  clusters: readonly TopologyCluster[],
+): FieldError[] {
+  return [
+    ...classesInUse(desired, clusters),
+    ...versionsInUse(desired, clusters),
+    ...healthChecksInUse(old, desired, clusters),
+    ...clusters.flatMap((cluster) =>
+      autoscaledWithReplicas(cluster, desired).map(({ name, index }) =>
+        fieldError.forbidden(
+          `spec.workers.machineDeployments[${index}].metadata.annotations`,
+          `an autoscaler cannot be told its limits: Cluster ${nameOf(cluster)} sets replicas of machine deployment ${name}`,
+        ),
+      ),
+    ),
+  ].slice(0, maxErrors);
+}
+
+/** an answer that names hundreds of Clusters helps nobody */
+const maxErrors = 20;
+
+const nameOf = ({ metadata }: Cluster): string => `${metadata.namespace}/${metadata.name}`;
+
+function versionsInUse({ spec }: ClusterClass, clusters: readonly TopologyCluster[]): FieldError[] {
+  const listed = spec.kubernetesVersions;
+  if (!listed) return [];
+  const users = new Map<string, string[]>();
+  for (const cluster of clusters) {
+    const { version } = cluster.spec.topology;
+    if (!listed.includes(version)) users.set(version, [...(users.get(version) ?? []), nameOf(cluster)]);
+  }
+  return [...users].map(([version, names]) =>
+    fieldError.forbidden('spec.kubernetesVersions', `${version} is missing, which Cluster ${shortList(names)} has`),
+  );
+}
+
+/** A topology that only switches a health check on relies on the class to say what is unhealthy. */
+const reliesOnClass = (check: TopologyHealthCheck<MachineDeploymentRemediation> | undefined): boolean =>
+  check?.enabled === true && !definesHealthCheck(check);
+
+function healthChecksInUse(
+  old: ClusterClass,
+  desired: ClusterClass,
+  clusters: readonly TopologyCluster[],
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const kept = (
+    [before, after]: readonly [ClassHealthCheck | undefined, ClassHealthCheck | undefined],
+    path: string,
+    isUser: (cluster: TopologyCluster) => boolean,
+  ): void => {
+    if (!definesHealthCheck(before) || definesHealthCheck(after)) return;
+    const names = clusters.filter(isUser).map(nameOf);
+    if (names.length === 0) return;
+    const detail = `cannot be removed: it is used by Cluster ${shortList(names)}`;
+    errors.push(fieldError.forbidden(`${path}.healthCheck`, detail));
+  };
+  kept([old.spec.controlPlane.healthCheck, desired.spec.controlPlane.healthCheck], 'spec.controlPlane', (cluster) =>
+    reliesOnClass(cluster.spec.topology.controlPlane?.healthCheck),
+  );
+  desired.spec.workers?.machineDeployments?.forEach((worker, i) => {
+    const before = old.spec.workers?.machineDeployments?.find((candidate) => candidate.class === worker.class);
+    const isUser = ({ spec }: TopologyCluster): boolean =>
+      (spec.topology.workers?.machineDeployments ?? []).some(
+        (one) => one.class === worker.class && reliesOnClass(one.healthCheck),
+      );
+    kept([before?.healthCheck, worker.healthCheck], `spec.workers.machineDeployments[${i}]`, isUser);
+  });
+  return errors;
+}
+
+/** Machine deployments of a Cluster that fix replicas although the class leaves these to an autoscaler. */
+function autoscaledWithReplicas(
+  { spec }: TopologyCluster,
+  clusterClass: ClusterClass,
+): { name: string; class: string; replicas: number; index: number }[] {
+  const classes = clusterClass.spec.workers?.machineDeployments ?? [];
+  return (spec.topology.workers?.machineDeployments ?? []).flatMap(({ name, replicas, class: ofClass }) => {
+    const index = classes.findIndex((candidate) => candidate.class === ofClass);
+    const found = classes[index];
+    return replicas !== undefined && found && isAutoscaled(found) ? [{ name, class: ofClass, replicas, index }] : [];
+  });
+}
+
+/** What a Cluster asks of its class that the class does not have. */
+export function misfits(cluster: TopologyCluster, clusterClass: ClusterClass): FieldError[] {
+  const { controlPlane, workers } = cluster.spec.topology;
+  const { spec, metadata } = clusterClass;
+  const errors = missingClasses(cluster, clusterClass);
+  const plane = 'spec.topology.controlPlane.healthCheck';
+  if (definesHealthCheck(controlPlane?.healthCheck) && !spec.controlPlane.machineInfrastructure) {
+    const detail = `can be set only if spec.controlPlane.machineInfrastructure is set in ClusterClass ${metadata.name}`;
+    errors.push(fieldError.forbidden(plane, detail));
+  }
+  const nothingToCheck = (path: string): FieldError =>
+    fieldError.forbidden(
+      `${path}.enabled`,
+      `cannot be true: neither the Cluster nor ClusterClass ${metadata.name} says what is unhealthy`,
+    );
+  if (reliesOnClass(controlPlane?.healthCheck) && !definesHealthCheck(spec.controlPlane.healthCheck)) {
+    errors.push(nothingToCheck(plane));
+  }
+  for (const worker of workers?.machineDeployments ?? []) {
+    const ofClass = spec.workers?.machineDeployments?.find((candidate) => candidate.class === worker.class);
+    if (!ofClass || !reliesOnClass(worker.healthCheck) || definesHealthCheck(ofClass.healthCheck)) continue;
+    errors.push(nothingToCheck(`spec.topology.workers.machineDeployments[${worker.name}].healthCheck`));
+  }
+  for (const { name, replicas, class: ofClass } of autoscaledWithReplicas(cluster, clusterClass)) {
+    const detail = `cannot be set: its class ${ofClass} has annotations that leave replicas to an autoscaler`;
+    errors.push(fieldError.invalid(`spec.topology.workers.machineDeployments[${name}].replicas`, replicas, detail));
+  }
+  return errors;
 }
 
 const maxNames = 5;

@@ -9,6 +9,7 @@ import { errorMessage, type FieldError, fieldError } from '../../../machinery/in
 import { matchesName } from '../patches/engine.ts';
 import { parseValueTemplate } from '../patches/value-template.ts';
 import { parseVariablePath } from '../patches/variable-path.ts';
+import { inline } from '../variables/definitions.ts';
 
 /** Patches of a class: whatever can be found wrong with them before a Cluster uses them. */
 export function validatePatches(spec: ClusterClassSpec, path: string): FieldError[] {
@@ -24,6 +25,10 @@ export function validatePatches(spec: ClusterClassSpec, path: string): FieldErro
       errors.push(fieldError.invalid(`${at}.name`, patch.name, detail));
     }
     seen.add(patch.name);
+    if (patch.name === inline) {
+      const detail = `"${inline}" is no name for a patch: definitions of variables by that name are those of spec.variables`;
+      errors.push(fieldError.invalid(`${at}.name`, patch.name, detail));
+    }
     errors.push(...validatePatch(patch, spec, known, at));
   });
   return errors;

@@ -6,7 +6,10 @@ import {
 } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import {
+  ApiStatusError,
   deepEqual,
+  errorMessage,
+  isInvalid,
   isNotFound,
   jsonText,
   type KubeObject,
@@ -40,6 +43,19 @@ export class ForeignObjectError extends Error {
   }
 }
 
+/** The API does not take what templates and patches of a class made; the message of the API names object and field. */
+export class RefusedObjectError extends Error {
+  constructor(cause: unknown) {
+    super(errorMessage(cause), { cause });
+    this.name = 'RefusedObjectError';
+  }
+}
+
+/** A field that no schema has is an internal error to a real API server. */
+const isRefusal = (error: unknown): boolean =>
+  isInvalid(error) ||
+  (error instanceof ApiStatusError && error.message.startsWith('failed to create typed patch object'));
+
 /**
  * Writes what a topology consists of, and stays silent while it is as desired. What was applied is remembered with the generation
  * it led to: as long as neither changes, nothing is sent. The memory saves requests only; without it each object is applied once
@@ -67,13 +83,18 @@ export function createObjectApplier(): ObjectApplier {
   /** templates that say the same as what is desired, though in other words */
   const equal = new Map<string, Applied>();
 
-  const send = async (io: Io, { resource, desired }: Change, dryRun: boolean): Promise<UnstructuredObject> =>
-    await io.client.apply(resource, desired, {
-      fieldManager: topologyManager,
-      force: true,
-      signal: io.signal,
-      ...(dryRun && { dryRun }),
-    });
+  const send = async (io: Io, { resource, desired }: Change, dryRun: boolean): Promise<UnstructuredObject> => {
+    try {
+      return await io.client.apply(resource, desired, {
+        fieldManager: topologyManager,
+        force: true,
+        signal: io.signal,
+        ...(dryRun && { dryRun }),
+      });
+    } catch (error) {
+      throw isRefusal(error) ? new RefusedObjectError(error) : error;
+    }
+  };
 
   const saysTheSame = async (io: Io, change: Change & { live: UnstructuredObject }): Promise<boolean> => {
     const { desired, live } = change;

@@ -213,7 +213,7 @@ describe('a topology', () => {
     );
     await world.until(async () => (await reconciled())?.reason === 'ReconcileFailed');
     expect((await reconciled())?.message).toMatch(
-      /patch "broken" cannot be applied to FakeMachineTemplate small: .*nowhere/,
+      /patch "broken" cannot be applied to FakeMachineTemplate small: .*nowhere.*\. Nothing was changed: correct .* of ClusterClass .*\/small/,
     );
     expect(await ready(2)).toBe(true);
     expect(await names(FakeMachineTemplates)).toHaveLength(1);

@@ -60,6 +60,7 @@ import {
 import {
   byTopologyCluster,
   classesWith,
+  classKeyOf,
   clustersOf,
   hasTopology,
   indexValue,
@@ -83,7 +84,13 @@ import {
 } from '../upgrade/plan.ts';
 import { decideVersions, type Sequence, type SequenceHooks } from '../upgrade/sequence.ts';
 import { defaultVariables, validateVariables } from '../variables/values.ts';
-import { type Change, createObjectApplier, type ObjectApplier, requireOwn } from './apply-objects.ts';
+import {
+  type Change,
+  createObjectApplier,
+  type ObjectApplier,
+  RefusedObjectError,
+  requireOwn,
+} from './apply-objects.ts';
 import { deploymentsOf, planeStateOf, workerStatesOf } from './current-state.ts';
 import { NotYet, readBlueprint, readClass } from './read-class.ts';
 import {
@@ -181,10 +188,12 @@ async function explained(pass: Pass, error: unknown): Promise<Result> {
     await pass.say({ status: 'False', reason: error.reason, message: error.message });
     return error.retryMs === undefined ? done() : after(error.retryMs, error.message);
   }
-  await pass.say({ status: 'False', reason: 'ReconcileFailed', message: errorMessage(error) });
+  const ofClass = error instanceof ClassPatchError || error instanceof RefusedObjectError;
+  const message = ofClass ? `${errorMessage(error)}. ${pass.cure()}` : errorMessage(error);
+  await pass.say({ status: 'False', reason: 'ReconcileFailed', message });
   // extensions make patches and plans, too: what they would answer today nobody tells
-  if (error instanceof ClassPatchError || error instanceof UpgradePlanError) {
-    return after(refusedRetryMs, 'a patch or a plan cannot be used');
+  if (ofClass || error instanceof UpgradePlanError) {
+    return after(refusedRetryMs, 'patches, objects or a plan of the class cannot be used');
   }
   if (isInvalid(error)) return after(refusedRetryMs, 'the API refused an object of the topology');
   throw error;
@@ -219,6 +228,15 @@ class Pass {
   async say(verdict: Verdict): Promise<void> {
     setVerdict(this.#draft, 'TopologyReconciled', verdict, this.#context.clock.now());
     await this.#write();
+  }
+
+  /** What is to be done where what a class makes of the Cluster cannot be used. */
+  cure(): string {
+    const { name, namespace } = classKeyOf(this.#stored);
+    return (
+      `Nothing was changed: correct templates or patches of ClusterClass ${namespace}/${name}, or the variables ` +
+      'of the Cluster that they read'
+    );
   }
 
   async #write(): Promise<void> {

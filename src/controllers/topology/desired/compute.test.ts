@@ -161,6 +161,7 @@ describe('what a topology should consist of', () => {
       entry: {
         replicas: 3,
         failureDomain: 'b',
+        rollout: { after: '2026-01-01T00:00:00Z' },
         deletion: { nodeDrainTimeoutSeconds: 0 },
         readinessGates: [{ conditionType: 'B' }],
         metadata: { annotations: { 'topology.cluster.x-k8s.io/defer-upgrade': '' } },
@@ -171,7 +172,8 @@ describe('what a topology should consist of', () => {
     expect(spec).toMatchObject({
       replicas: 3,
       deletion: { order: 'Oldest' },
-      rollout: { strategy: { type: 'OnDelete' } },
+      // who asks for machines to be replaced says nothing of how
+      rollout: { strategy: { type: 'OnDelete' }, after: '2026-01-01T00:00:00Z' },
     });
     expect(spec.template.spec).toMatchObject({
       failureDomain: 'b',

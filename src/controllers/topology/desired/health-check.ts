@@ -3,6 +3,7 @@ import {
   type Cluster,
   Clusters,
   controlPlaneLabel,
+  definesHealthCheck,
   type MachineDeploymentRemediation,
   type MachineHealthCheck,
   type TopologyHealthCheck,
@@ -13,15 +14,12 @@ import { ownerReference } from '../../shared/index.ts';
 
 type Check = ClassHealthCheck<MachineDeploymentRemediation>;
 
-const isDefined = (check: Check | undefined): boolean =>
-  check?.checks !== undefined || check?.remediation !== undefined;
-
 /** Which health check applies: that of the topology where it says anything, else that of the class; none where it is off. */
 export function chosenHealthCheck(
   ofClass: Check | undefined,
   ofTopology: TopologyHealthCheck<MachineDeploymentRemediation> | undefined,
 ): Check | undefined {
-  const defined = isDefined(ofTopology) ? ofTopology : isDefined(ofClass) ? ofClass : undefined;
+  const defined = definesHealthCheck(ofTopology) ? ofTopology : definesHealthCheck(ofClass) ? ofClass : undefined;
   const enabled = ofTopology?.enabled ?? defined !== undefined;
   return enabled ? (defined ?? {}) : undefined;
 }

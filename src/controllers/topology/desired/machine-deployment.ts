@@ -47,7 +47,7 @@ export function deploymentOf(input: DeploymentInput): MachineDeployment {
   const withAnnotations = unlessEmpty(annotations) && { annotations };
   const { order, ...timeouts } = { ...ofClass.deletion, ...topology.deletion };
   const deletion: NodeDeletion | undefined = unlessEmpty(timeouts);
-  const rollout = unlessEmpty(withoutUndefined({ ...(topology.rollout ?? ofClass.rollout) }));
+  const rollout = unlessEmpty(withoutUndefined({ ...ofClass.rollout, ...topology.rollout }));
   const maxInFlight = topology.healthCheck?.remediation?.maxInFlight ?? ofClass.healthCheck?.remediation?.maxInFlight;
   const reference = ({ apiVersion, kind, metadata }: UnstructuredObject) => ({
     apiGroup: parseApiVersion(apiVersion).group,

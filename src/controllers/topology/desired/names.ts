@@ -31,7 +31,7 @@ export function nameFrom(
     random,
     ...(machineDeployment !== undefined && { machineDeployment: { topologyName: machineDeployment } }),
   };
-  const name = renderText(template, values, 'error');
+  const name = renderText(template, values, { missingKey: 'error' });
   return name.length > maxNameLength ? `${name.slice(0, maxNameLength - randomLength)}${random}` : name;
 }
 

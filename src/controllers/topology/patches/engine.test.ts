@@ -112,7 +112,7 @@ describe('inline patches', () => {
     [
       'a variable that is not there',
       { op: 'add', path: '/spec/x', valueFrom: { variable: 'absent' } },
-      /variable "absent" does not exist/,
+      /T t: value of \/spec\/x \(jsonPatches\[0\]\): variable "absent" does not exist/,
     ],
     [
       'a list that is too short',
@@ -154,5 +154,44 @@ describe('names and paths', () => {
 
   it.each(['a[', 'a]', 'a[x]', 'a[0]b', 'a[-1]'])('refuse %s', (path) => {
     expect(() => valueAtPath({ a: [1] }, path)).toThrow(/is invalid/);
+  });
+});
+
+describe('patches that cost too much together', () => {
+  const busy: ClassJsonPatch = {
+    op: 'add',
+    path: '/spec/x',
+    valueFrom: { template: '{{ range until 20000 }}{{ end }}1' },
+  };
+  const costly = (count: number): ClassPatch[] =>
+    Array.from({ length: count }, (_, i) => ({ ...patch([busy]), name: `p${i}` }));
+
+  it('are refused, and let others have their turn until then', async () => {
+    await run(costly(5));
+    let turns = 0;
+    let isOver = false;
+    const other = (): void => {
+      turns++;
+      if (!isOver) setImmediate(other);
+    };
+    setImmediate(other);
+    await expect(run(costly(1_000))).rejects.toThrow(/patch "p\d+" cannot be applied to T t: .* for all together/);
+    isOver = true;
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  it('whatever makes them costly: large variables, many operations', async () => {
+    const large = [{ name: 'text', value: 'a'.repeat(1_000_000) }];
+    const many = Array.from({ length: 500 }, (_, i) => ({
+      ...patch([{ op: 'add', path: '/spec/x', valueFrom: { template: '{{ len .text }}' } }]),
+      name: `p${i}`,
+    }));
+    const withLarge = applyPatches(many, [workers], () => ({ globals: large, of: () => [] }), none);
+    await expect(withLarge).rejects.toThrow(/all patches of the class together take more than 1100000 steps/);
+    const long = Array.from({ length: 100 }, (_, i) => ({
+      ...patch(Array.from({ length: 1_000 }, () => ({ op: 'add', path: '/spec/x', value: 1 }))),
+      name: `p${i}`,
+    }));
+    await expect(run(long)).rejects.toThrow(/all patches of the class together take more than/);
   });
 });

@@ -14,8 +14,10 @@ import {
   type JsonObject,
   type JsonValue,
   PatchError,
+  type StepBudget,
   type UnstructuredObject,
 } from '../../../machinery/index.ts';
+import { createPatchAccount, type PatchAccount } from './patch-account.ts';
 import { renderValue } from './value-template.ts';
 import { type VariableValues, valueAtPath } from './variable-path.ts';
 
@@ -69,11 +71,19 @@ export async function applyPatches(
   external: ExternalPatches,
 ): Promise<readonly PatchedTemplate[]> {
   let current = templates;
+  const account = createPatchAccount(templates.length);
   for (const patch of patches) {
     const { globals, of } = variablesFor(patch.external ? patch.name : 'inline');
-    const seen = current.map((template) => ({ ...template, variables: of(template) }));
-    if (!patch.external) current = seen.map((template) => applyInline(patch, template, globals));
-    else if (patch.external.generatePatchesExtension !== undefined) {
+    if (!patch.external) {
+      const patched: PatchedTemplate[] = [];
+      for (const template of current) {
+        patched.push(applyInline(patch, template, { globals, of }, account));
+        const pause = account.pause();
+        if (pause) await pause;
+      }
+      current = patched;
+    } else if (patch.external.generatePatchesExtension !== undefined) {
+      const seen = current.map((template) => ({ ...template, variables: of(template) }));
       current = await external.generate(patch, seen, globals);
     }
   }
@@ -86,25 +96,47 @@ export async function applyPatches(
   return current;
 }
 
-function applyInline(patch: ClassPatch, template: PatchedTemplate, globals: readonly HookVariable[]): PatchedTemplate {
+function applyInline(
+  patch: ClassPatch,
+  template: PatchedTemplate,
+  { globals, of }: ReturnType<VariablesFor>,
+  account: PatchAccount,
+): PatchedTemplate {
   const matching = (patch.definitions ?? []).filter(({ selector }) => matches(selector, template));
   if (matching.length === 0) return template;
-  const values = mergedValues(globals, template.variables);
   const { kind, metadata } = template.object;
   const failed = (error: unknown): never => {
     const cause = error instanceof PatchError ? error.detail : errorMessage(error);
     throw new ClassPatchError(`patch "${patch.name}" cannot be applied to ${kind} ${metadata.name}: ${cause}`);
   };
   try {
-    if (patch.enabledIf !== undefined && renderValue(patch.enabledIf, values) !== true) return template;
+    account.matched(globals);
+    const values = mergedValues(globals, of(template));
+    if (!isEnabled(patch, values, account)) return template;
     let object = template.object;
     for (const { jsonPatches } of matching) {
-      const operations = jsonPatches.map((operation) => operationOf(operation, values));
+      account.changed(jsonPatches.length);
+      const operations = jsonPatches.map((operation, i) => {
+        try {
+          return operationOf(operation, values, account);
+        } catch (error) {
+          throw new Error(`value of ${operation.path} (jsonPatches[${i}]): ${errorMessage(error)}`);
+        }
+      });
       object = onlyPatchable(object, applyJsonPatch(object as JsonValue, operations, { strict: true }));
     }
     return { ...template, object };
   } catch (error) {
     return failed(error);
+  }
+}
+
+function isEnabled({ enabledIf }: ClassPatch, values: VariableValues, account: StepBudget): boolean {
+  if (enabledIf === undefined) return true;
+  try {
+    return renderValue(enabledIf, values, account) === true;
+  } catch (error) {
+    throw new Error(`enabledIf: ${errorMessage(error)}`);
   }
 }
 
@@ -125,11 +157,15 @@ export function onlyPatchable(before: UnstructuredObject, patched: JsonValue): U
   return asUnstructured(asTyped<UnstructuredObject>(result));
 }
 
-function operationOf({ op, path, value, valueFrom }: ClassJsonPatch, values: VariableValues): JsonObject {
+function operationOf(
+  { op, path, value, valueFrom }: ClassJsonPatch,
+  values: VariableValues,
+  account: StepBudget,
+): JsonObject {
   if (op === 'remove') return { op, path };
   if (value !== undefined) return { op, path, value };
   if (valueFrom?.variable !== undefined) return { op, path, value: valueAtPath(values, valueFrom.variable) };
-  if (valueFrom?.template !== undefined) return { op, path, value: renderValue(valueFrom.template, values) };
+  if (valueFrom?.template !== undefined) return { op, path, value: renderValue(valueFrom.template, values, account) };
   throw new Error(`${op} of ${path} has neither value nor valueFrom`);
 }
 

@@ -1,4 +1,4 @@
-import { type JsonValue, parseYaml } from '../../../machinery/index.ts';
+import { type JsonValue, parseYaml, type StepBudget } from '../../../machinery/index.ts';
 import {
   hermeticFunctions,
   type Limits,
@@ -9,7 +9,9 @@ import {
 import type { VariableValues } from './variable-path.ts';
 
 /** Templates come from tenants: one rendering may cost this much, wherever it is in a loop over clusters. */
-const limits: Partial<Limits> = { steps: 100_000, depth: 100, outputCharacters: 1024 * 1024 };
+const limits: Partial<Limits> = { steps: 100_000, depth: 100, outputCharacters: 256 * 1024 };
+/** what is read as YAML is copied some times more */
+const charactersPerStep = 16;
 
 const name = 'tpl';
 const parsed = new Map<string, TemplateSet>();
@@ -27,8 +29,9 @@ export function parseValueTemplate(text: string): TemplateSet {
 }
 
 /** Renders a template and reads what came out as YAML. Throws an Error that says which template and why. */
-export function renderValue(text: string, values: VariableValues): JsonValue {
-  const output = renderText(text, values);
+export function renderValue(text: string, values: VariableValues, account?: StepBudget): JsonValue {
+  const output = renderText(text, values, account && { account });
+  if (account) account.left -= Math.ceil(output.length / charactersPerStep);
   try {
     return parseYaml(output).value;
   } catch (error) {
@@ -37,10 +40,14 @@ export function renderValue(text: string, values: VariableValues): JsonValue {
 }
 
 /** Renders a template to text. */
-export function renderText(text: string, values: VariableValues, missingKey?: 'error'): string {
+export function renderText(
+  text: string,
+  values: VariableValues,
+  options: { missingKey?: 'error'; account?: StepBudget } = {},
+): string {
   const result = parseValueTemplate(text).render(name, toTemplateValue({ ...values } as JsonValue), {
     limits,
-    ...(missingKey && { missingKey }),
+    ...options,
   });
   if (!result.ok) throw new Error(`template ${shown(text)} failed: ${result.error.message}`);
   return result.value;

@@ -10,7 +10,7 @@ import {
 import { type CloudConfig, cloudFromText, type OpenStack } from '../../../openstack/index.ts';
 import type { SimulatedProcess } from '../../process.ts';
 import type { SimulatedKubernetes } from '../kubernetes.ts';
-import { type CloudConf, confFlag, confText, parseCloudConf } from './cloud-conf.ts';
+import { type CloudConf, cloudEntryOf, confFlag, confText, parseCloudConf } from './cloud-conf.ts';
 
 /** The cloud as a program inside of a Pod knows it: from the files that are mounted there. */
 export interface ConfiguredCloud {
@@ -21,25 +21,6 @@ export interface ConfiguredCloud {
 
 const usualCloudsFile = '/etc/openstack/clouds.yaml';
 const cloudName = 'openstack';
-
-/** Settings of [Global] and what clouds.yaml calls them. */
-const authSettings: Readonly<Record<string, string>> = {
-  'auth-url': 'auth_url',
-  username: 'username',
-  'user-id': 'user_id',
-  'user-domain-name': 'user_domain_name',
-  'user-domain-id': 'user_domain_id',
-  password: 'password',
-  token: 'token',
-  'application-credential-id': 'application_credential_id',
-  'application-credential-name': 'application_credential_name',
-  'application-credential-secret': 'application_credential_secret',
-  'tenant-name': 'project_name',
-  'tenant-id': 'project_id',
-  'tenant-domain-name': 'project_domain_name',
-  'tenant-domain-id': 'project_domain_id',
-  'trust-id': 'trust_id',
-};
 
 /**
  * Reads the configuration, and clouds.yaml where it says so, and shows the credentials to the cloud. Throws in words fit for
@@ -80,34 +61,8 @@ async function fromCloudsFile(process: SimulatedProcess, conf: CloudConf): Promi
 }
 
 async function fromGlobal(process: SimulatedProcess, conf: CloudConf, source: string): Promise<CloudConfig> {
-  const auth: JsonObject = {};
-  for (const [key, setting] of Object.entries(authSettings)) {
-    const found = confText(conf, 'global', key);
-    if (found !== undefined) auth[setting] = found;
-  }
-  // One domain may be written for both the user and the project.
-  for (const [short, parts] of Object.entries({ 'domain-name': '_domain_name', 'domain-id': '_domain_id' })) {
-    const found = confText(conf, 'global', short);
-    if (found === undefined) continue;
-    auth[`user${parts}`] ??= found;
-    auth[`project${parts}`] ??= found;
-  }
-  const region = confText(conf, 'global', 'region');
-  const wanted = confText(conf, 'global', 'os-endpoint-type');
-  const settings: JsonObject = {
-    auth_type:
-      auth['application_credential_id'] !== undefined || auth['application_credential_name'] !== undefined
-        ? 'v3applicationcredential'
-        : auth['token'] === undefined
-          ? 'password'
-          : 'token',
-    auth,
-    ...(region !== undefined && { region_name: region }),
-    ...(wanted !== undefined && { interface: wanted.replace(/URL$/, '') }),
-    ...(confFlag(conf, 'global', 'tls-insecure') && { verify: false }),
-  };
   const ca = authority(process, confText(conf, 'global', 'ca-file'));
-  const text = formatYaml({ clouds: { [cloudName]: settings } });
+  const text = formatYaml({ clouds: { [cloudName]: cloudEntryOf(conf) } });
   return await cloudFromText({ text, source, cloud: cloudName, ...(ca && { ca }) });
 }
 

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../../machinery/index.ts';
+
 /** A configuration file of cloud-provider-openstack: sections of keys, the way gcfg reads them. */
 export type CloudConf = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
@@ -59,4 +61,53 @@ function value(written: string, line: number): string {
     text += escaped === 'n' ? '\n' : escaped === 't' ? '\t' : escaped;
   }
   throw new CloudConfProblem(`${line}:1: string not terminated`);
+}
+
+/** Settings of [Global] and what clouds.yaml calls them. */
+const authSettings: Readonly<Record<string, string>> = {
+  'auth-url': 'auth_url',
+  username: 'username',
+  'user-id': 'user_id',
+  'user-domain-name': 'user_domain_name',
+  'user-domain-id': 'user_domain_id',
+  password: 'password',
+  token: 'token',
+  'application-credential-id': 'application_credential_id',
+  'application-credential-name': 'application_credential_name',
+  'application-credential-secret': 'application_credential_secret',
+  'tenant-name': 'project_name',
+  'tenant-id': 'project_id',
+  'tenant-domain-name': 'project_domain_name',
+  'tenant-domain-id': 'project_domain_id',
+  'trust-id': 'trust_id',
+};
+
+/** The credentials of [Global] as an entry of clouds.yaml has them. */
+export function cloudEntryOf(conf: CloudConf): JsonObject {
+  const auth: JsonObject = {};
+  for (const [key, setting] of Object.entries(authSettings)) {
+    const found = confText(conf, 'global', key);
+    if (found !== undefined) auth[setting] = found;
+  }
+  // One domain may be written for both the user and the project.
+  for (const [short, parts] of Object.entries({ 'domain-name': '_domain_name', 'domain-id': '_domain_id' })) {
+    const found = confText(conf, 'global', short);
+    if (found === undefined) continue;
+    auth[`user${parts}`] ??= found;
+    auth[`project${parts}`] ??= found;
+  }
+  const region = confText(conf, 'global', 'region');
+  const wanted = confText(conf, 'global', 'os-endpoint-type');
+  return {
+    auth_type:
+      auth['application_credential_id'] !== undefined || auth['application_credential_name'] !== undefined
+        ? 'v3applicationcredential'
+        : auth['token'] === undefined
+          ? 'password'
+          : 'token',
+    auth,
+    ...(region !== undefined && { region_name: region }),
+    ...(wanted !== undefined && { interface: wanted.replace(/URL$/, '') }),
+    ...(confFlag(conf, 'global', 'tls-insecure') && { verify: false }),
+  };
 }

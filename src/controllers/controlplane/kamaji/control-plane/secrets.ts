@@ -1,12 +1,6 @@
-import {
-  type Cluster,
-  clusterNameLabel,
-  KamajiControlPlanes,
-  Secrets,
-  type TenantControlPlane,
-} from '../../../../api/index.ts';
+import { type Cluster, clusterNameLabel, KamajiControlPlanes, type TenantControlPlane } from '../../../../api/index.ts';
 import { clusterSecretType, kamajiNaming } from '../../../../hosting/index.ts';
-import { clusterSecretName, ownerReference, secretText } from '../../../shared/index.ts';
+import { clusterSecretName, ownerReference, readSecret, secretText } from '../../../shared/index.ts';
 import { secretDrafts } from '../../plane-driver/secret-drafts.ts';
 import { capiSecretLabels, controlPlaneFieldManager, kubeconfigKeyAnnotation } from '../names.ts';
 import type { ControlPlaneScope } from './scope.ts';
@@ -19,13 +13,13 @@ export async function reconcileClusterSecrets(
   cluster: Cluster,
   tenant: TenantControlPlane,
 ): Promise<boolean> {
-  const { client, cache, signal } = context;
+  const { client, signal } = context;
   const { name = '', namespace = '' } = tenant.metadata;
   const clusterName = cluster.metadata.name ?? '';
   const naming = kamajiNaming(name);
-  const read = (secret: string | undefined) => cache.lister(Secrets).get({ namespace, name: secret ?? '' });
-  const kubeconfig = secretText(read(naming.secrets['admin-kubeconfig']?.name), kubeconfigKey(original));
-  const authority = read(naming.secrets.ca?.name);
+  const read = (secret: string | undefined) => readSecret(context, { namespace, name: secret ?? '' });
+  const kubeconfig = secretText(await read(naming.secrets['admin-kubeconfig']?.name), kubeconfigKey(original));
+  const authority = await read(naming.secrets.ca?.name);
   const [certificate, privateKey] = [secretText(authority, 'tls.crt'), secretText(authority, 'tls.key')];
   if (kubeconfig === undefined || certificate === undefined || privateKey === undefined) return false;
   const drafts = secretDrafts({
@@ -33,7 +27,7 @@ export async function reconcileClusterSecrets(
     namespace,
     owner: ownerReference(original, KamajiControlPlanes, { controller: true }),
     fieldManager: controlPlaneFieldManager,
-    read: (key) => cache.lister(Secrets).get(key),
+    read: (key) => readSecret(context, key),
     signal,
   });
   const put = (purpose: 'kubeconfig' | 'ca', data: Record<string, string>): void => {

@@ -1,7 +1,7 @@
 import { connect as connectTcp } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type DataStore, type Pod, Pods, Secrets, Services } from '../../../../api/index.ts';
-import type { ObjectKey } from '../../../../client/index.ts';
+import { type DataStore, type Pod, Pods, Services } from '../../../../api/index.ts';
+import type { Client, ObjectKey } from '../../../../client/index.ts';
 import type { Clock } from '../../../../machinery/index.ts';
 import type { CacheReader } from '../../../../runtime/index.ts';
 import { explain } from '../../../shared/index.ts';
@@ -13,7 +13,7 @@ import { type EtcdAdministrator, EtcdError } from '../../etcd-client/types.ts';
 import { type OpenPlaneEtcd, planeEtcd } from '../../plane-driver/etcd/connect.ts';
 import type { KamajiDependencies } from '../scope.ts';
 import { isManaged } from './default-store.ts';
-import { readValue, type StoreValue } from './places.ts';
+import { readValue, type StoreValue, storeSecrets } from './places.ts';
 
 /** A byte stream to a host outside the management cluster. */
 export type DialEndpoint = (host: string, port: number, signal: AbortSignal) => Promise<Duplex>;
@@ -47,7 +47,7 @@ const timeoutMs = 5_000;
 const callTimeoutMs = 30_000;
 
 /** Members inside the management cluster are reached as its Pods, all others by the network. */
-export function storeConnector(dependencies: KamajiDependencies, clock: Clock): OpenStore {
+export function storeConnector(dependencies: KamajiDependencies, client: Client, clock: Clock): OpenStore {
   const { cache } = dependencies;
   const inside: OpenPlaneEtcd = dependencies.etcd ?? planeEtcd(dependencies.connectPod, clock);
   const dial = dependencies.dial ?? dialTcp;
@@ -63,8 +63,9 @@ export function storeConnector(dependencies: KamajiDependencies, clock: Clock): 
   );
 
   return async (store, systemNamespace, signal) => {
+    const secrets = await storeSecrets({ client, cache, signal }, store, systemNamespace);
     const value = (name: StoreValue): string => {
-      const text = readValue(store, name, systemNamespace, (key) => cache.lister(Secrets).get(key));
+      const text = readValue(store, name, systemNamespace, secrets);
       if (text === undefined) throw new EtcdError(`DataStore ${store.metadata.name} has no ${name} yet`);
       return text;
     };

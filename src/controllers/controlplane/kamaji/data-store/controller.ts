@@ -25,6 +25,7 @@ import {
   fieldManager,
   isDeleting,
   ownerReference,
+  readSecret,
   setVerdict,
   type Verdict,
   withoutFinalizer,
@@ -38,7 +39,7 @@ import { dataStoreAllowedDeletion, dataStoreFinalizer, dataStoreValidation } fro
 import { type KamajiDependencies, type KamajiSettings, settingsOf } from '../scope.ts';
 import { type OpenStore, useStore } from './connect.ts';
 import { isManaged, managedEtcdSpec } from './default-store.ts';
-import { contentSecretName, missingValues, placeOf, storeValues } from './places.ts';
+import { contentSecretName, missingValues, placeOf, storeSecrets, storeValues } from './places.ts';
 import { dataStoreNameOf } from './tenancy.ts';
 
 /** An etcd that does not answer yet is asked again soon: nothing tells of it. */
@@ -151,7 +152,8 @@ async function inspect(scope: StoreScope): Promise<Inspection> {
   const run = isManaged(store) ? await runEtcd(scope) : undefined;
   if (run && run.verdict.status !== 'True') return run;
   const result = run?.result ?? done();
-  const missing = missingValues(store, settings.systemNamespace, (key) => context.cache.lister(Secrets).get(key));
+  const secrets = await storeSecrets(context, store, settings.systemNamespace);
+  const missing = missingValues(store, settings.systemNamespace, secrets);
   if (missing.length > 0) {
     return { verdict: { status: 'False', reason: 'SecretMissing', message: missing.join('; ') }, result };
   }
@@ -167,13 +169,13 @@ async function keepContents({ context, store, settings }: StoreScope): Promise<v
   );
   if (contents.length === 0) return;
   await ensureNamespace(context, systemNamespace);
-  const { client, signal, cache } = context;
+  const { client, signal } = context;
   const drafts = secretDrafts({
     client,
     namespace: systemNamespace,
     owner: ownerReference(store, DataStores, { controller: true }),
     fieldManager,
-    read: (key) => cache.lister(Secrets).get(key),
+    read: (key) => readSecret(context, key),
     signal,
   });
   const data = Object.fromEntries(

@@ -1,6 +1,6 @@
-import type { ContentOrSecret, DataStore, Secret } from '../../../../api/index.ts';
+import { type ContentOrSecret, type DataStore, type Secret, Secrets } from '../../../../api/index.ts';
 import { formatKey, type ObjectKey } from '../../../../client/index.ts';
-import { secretText } from '../../../shared/index.ts';
+import { readSecret, secretText } from '../../../shared/index.ts';
 
 /** What a DataStore says by a Secret or by itself. */
 export type StoreValue = 'ca.crt' | 'ca.key' | 'tls.crt' | 'tls.key' | 'username' | 'password';
@@ -48,6 +48,23 @@ export function readValue(
 ): string | undefined {
   const place = placeOf(store, value, systemNamespace);
   return place && secretText(read(place.secret), place.key);
+}
+
+/** The Secrets a DataStore names, read before they are needed. */
+export async function storeSecrets(
+  access: Parameters<typeof readSecret>[0],
+  store: DataStore,
+  systemNamespace: string,
+): Promise<(key: ObjectKey) => Secret | undefined> {
+  const found = new Map<string, Secret | undefined>();
+  for (const value of storeValues(store).keys()) {
+    const place = placeOf(store, value, systemNamespace);
+    if (!place || found.has(formatKey(place.secret))) continue;
+    // what the cache does not cover is none of ours; what is new is told
+    if (!access.cache.lister(Secrets).get(place.secret)) continue;
+    found.set(formatKey(place.secret), await readSecret(access, place.secret));
+  }
+  return (key) => found.get(formatKey(key));
 }
 
 /** What is missing among the values a DataStore names, in words; empty when nothing is. */

@@ -20,7 +20,14 @@ import {
   watchMapped,
   watchObjects,
 } from '../../../../runtime/index.ts';
-import { isDeleting, isFilteredOut, ownerReference, watchFilter, writeObject } from '../../../shared/index.ts';
+import {
+  isDeleting,
+  isFilteredOut,
+  ownerReference,
+  readSecret,
+  watchFilter,
+  writeObject,
+} from '../../../shared/index.ts';
 import { secretDrafts } from '../../plane-driver/secret-drafts.ts';
 import { defaultConcurrency } from '../../plane-reconcile.ts';
 import { kamajiFieldManager, managedByLabel, managedForLabel } from '../names.ts';
@@ -104,13 +111,12 @@ async function keepOne(
   generator: KubeconfigGenerator,
   tenant: TenantControlPlane,
 ): Promise<{ result: Result } | { problem: string }> {
-  const { client, cache, clock, signal } = context;
-  const desired = kubeconfigSpec(cache, generator, tenant);
+  const { client, clock, signal } = context;
+  const desired = await kubeconfigSpec(context, generator, tenant);
   if ('problem' in desired) return desired;
   const { namespace = '', name: tenantName = '' } = tenant.metadata;
   const name = secretName(generator, tenant);
-  const read = (key: ObjectKey): Secret | undefined => cache.lister(Secrets).get(key);
-  const live = read({ namespace, name });
+  const live = await readSecret(context, { namespace, name });
   if (live && !isOf(live, generator)) {
     return { problem: `Secret ${name} is there already and not ours; delete it, or rename the generator` };
   }
@@ -119,7 +125,14 @@ async function keepOne(
     return { result: after(Math.min(renewAt - clock.now(), longestMs), 'a kubeconfig is made anew') };
   }
   const owner = ownerReference(generator, KubeconfigGenerators, { controller: true });
-  const drafts = secretDrafts({ client, namespace, owner, fieldManager: kamajiFieldManager, read, signal });
+  const drafts = secretDrafts({
+    client,
+    namespace,
+    owner,
+    fieldManager: kamajiFieldManager,
+    read: (key) => readSecret(context, key),
+    signal,
+  });
   drafts.put(name, {
     labels: { [managedByLabel]: generator.metadata.name ?? '', [managedForLabel]: tenantName },
     annotations: { [checksumAnnotation]: desired.checksum },

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type KubeconfigGenerator, type Secret, Secrets, type TenantControlPlane } from '../../../../api/index.ts';
+import type { KubeconfigGenerator, Secret, TenantControlPlane } from '../../../../api/index.ts';
 import { parseKubeconfig } from '../../../../client/index.ts';
 import { kamajiNaming } from '../../../../hosting/index.ts';
 import type { Clock } from '../../../../machinery/index.ts';
 import { type CertificateAndKey, issueCertificate, parseCertificate } from '../../../../pki/index.ts';
-import type { CacheReader } from '../../../../runtime/index.ts';
-import { kubeconfigText, secretText } from '../../../shared/index.ts';
+import type { ReconcileContext } from '../../../../runtime/index.ts';
+import { kubeconfigText, readSecret, secretText } from '../../../shared/index.ts';
 import { valueFor } from './selection.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -30,11 +30,11 @@ export interface KubeconfigSpec {
 }
 
 /** What is wanted for one control plane, or why that cannot be said. */
-export function kubeconfigSpec(
-  cache: CacheReader,
+export async function kubeconfigSpec(
+  context: ReconcileContext,
   { spec }: KubeconfigGenerator,
   tenant: TenantControlPlane,
-): KubeconfigSpec | { readonly problem: string } {
+): Promise<KubeconfigSpec | { readonly problem: string }> {
   const user = valueFor(spec.user, tenant);
   if (user === undefined) return { problem: `spec.user: ${tellMissing(spec.user.fromDefinition)}` };
   const groups: string[] = [];
@@ -45,12 +45,13 @@ export function kubeconfigSpec(
   }
   const { name: cluster = '', namespace = '' } = tenant.metadata;
   const { 'admin-kubeconfig': admin, ca } = kamajiNaming(cluster).secrets;
-  const read = (name: string | undefined): Secret | undefined =>
-    cache.lister(Secrets).get({ namespace, name: name ?? '' });
+  const read = (name: string | undefined): Promise<Secret | undefined> =>
+    readSecret(context, { namespace, name: name ?? '' });
+  const authority = await read(ca?.name);
   const key = spec.controlPlaneEndpointFrom || defaultEndpointKey;
-  const endpoint = endpointOf(secretText(read(admin?.name), key));
-  const certificate = secretText(read(ca?.name), ca?.certificate[0] ?? '');
-  const privateKey = secretText(read(ca?.name), ca?.privateKey[0] ?? '');
+  const endpoint = endpointOf(secretText(await read(admin?.name), key));
+  const certificate = secretText(authority, ca?.certificate[0] ?? '');
+  const privateKey = secretText(authority, ca?.privateKey[0] ?? '');
   if (!endpoint) return { problem: `Secret ${admin?.name} has no kubeconfig under ${key} yet` };
   if (certificate === undefined || privateKey === undefined) return { problem: `Secret ${ca?.name} is not there yet` };
   const content = { user, groups, ...endpoint, cluster };

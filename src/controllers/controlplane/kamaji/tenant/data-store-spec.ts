@@ -1,4 +1,4 @@
-import { type DataStore, DataStores, Secrets, type TenantControlPlane } from '../../../../api/index.ts';
+import { type DataStore, DataStores, type Secret, type TenantControlPlane } from '../../../../api/index.ts';
 import type { ObjectKey } from '../../../../client/index.ts';
 import type { DataStoreSpec } from '../../../../hosting/index.ts';
 import type { CacheReader, ReconcileContext } from '../../../../runtime/index.ts';
@@ -90,21 +90,22 @@ export async function missingGrants(
   return undefined;
 }
 
+/** With the Secrets the DataStore names. */
+export type KineInput = StoreInput & { readonly secrets: (key: ObjectKey) => Secret | undefined };
+
 /** What kine reads of a database, as Kamaji's users know it. */
-export function kineSettings({ store, tenancy, systemNamespace, cache }: StoreInput): Record<string, string> {
-  const read = (key: ObjectKey) => cache.lister(Secrets).get(key);
+export function kineSettings({ store, tenancy, systemNamespace, secrets }: KineInput): Record<string, string> {
   return {
     DB_CONNECTION_STRING: store.spec.endpoints[0] ?? '',
     DB_SCHEMA: tenancy.schema,
-    DB_USER: readValue(store, 'username', systemNamespace, read) ?? '',
-    DB_PASSWORD: readValue(store, 'password', systemNamespace, read) ?? '',
+    DB_USER: readValue(store, 'username', systemNamespace, secrets) ?? '',
+    DB_PASSWORD: readValue(store, 'password', systemNamespace, secrets) ?? '',
   };
 }
 
 /** The certificates kine shows to a database, under the names the engine mounts. */
-export function kineCertificates({ store, systemNamespace, cache }: StoreInput): Record<string, string> {
-  const read = (key: ObjectKey) => cache.lister(Secrets).get(key);
+export function kineCertificates({ store, systemNamespace, secrets }: KineInput): Record<string, string> {
   const text = (value: 'ca.crt' | 'tls.crt' | 'tls.key'): string =>
-    readValue(store, value, systemNamespace, read) ?? '';
+    readValue(store, value, systemNamespace, secrets) ?? '';
   return { 'ca.crt': text('ca.crt'), 'server.crt': text('tls.crt'), 'server.key': text('tls.key') };
 }

@@ -1,19 +1,22 @@
 import { createHash } from 'node:crypto';
-import {
-  type DataStore,
-  DataStores,
-  Secrets,
-  type TenantControlPlane,
-  TenantControlPlanes,
-} from '../../../../api/index.ts';
+import { type DataStore, DataStores, type TenantControlPlane, TenantControlPlanes } from '../../../../api/index.ts';
 import { objectKey } from '../../../../client/index.ts';
 import { kamajiNaming, type PlaneSpec } from '../../../../hosting/index.ts';
 import { after, done, type Result, soonest } from '../../../../runtime/index.ts';
-import { explain, isNotConnected, ownerReference, setVerdict, type Verdict } from '../../../shared/index.ts';
+import {
+  cachedSecret,
+  explain,
+  isNotConnected,
+  ownerReference,
+  readSecret,
+  setVerdict,
+  type Verdict,
+} from '../../../shared/index.ts';
 import { annotatedBackup, annotatedRequests, warnOnce } from '../../plane-driver/index.ts';
 import { secretDrafts } from '../../plane-driver/secret-drafts.ts';
 import type { Outcome } from '../../plane-reconcile.ts';
 import { useStore } from '../data-store/connect.ts';
+import { storeSecrets } from '../data-store/places.ts';
 import {
   admit,
   createDefaultStore,
@@ -137,7 +140,7 @@ function isConnected({ isChild, workloads, tenant, clusterName }: TenantScope): 
 function kubeconfigOf({ context, tenant }: TenantScope): string | undefined {
   const { name = '', namespace = '' } = tenant.metadata;
   const place = kamajiNaming(name).secrets['super-admin-kubeconfig'];
-  const secret = context.cache.lister(Secrets).get({ namespace, name: place?.name ?? '' });
+  const secret = cachedSecret(context.cache, { namespace, name: place?.name ?? '' });
   return secret?.data?.[place?.kubeconfig?.[0] ?? ''];
 }
 
@@ -188,7 +191,7 @@ async function settleIn(scope: TenantScope, store: DataStore, tenancy: Tenancy):
 
 /** What kine needs to know of its database stands where Kamaji's users look for it. */
 async function keepKineSecrets({ context, tenant }: TenantScope, input: StoreInput): Promise<void> {
-  const { client, cache, signal } = context;
+  const { client, signal } = context;
   const { name = '', namespace = '' } = tenant.metadata;
   const naming = kamajiNaming(name);
   const drafts = secretDrafts({
@@ -196,13 +199,14 @@ async function keepKineSecrets({ context, tenant }: TenantScope, input: StoreInp
     namespace,
     owner: ownerReference(tenant, TenantControlPlanes, { controller: true }),
     fieldManager: naming.fieldManager,
-    read: (key) => cache.lister(Secrets).get(key),
+    read: (key) => readSecret(context, key),
     signal,
   });
   const labels = naming.labels('certificate');
-  drafts.put(naming.secrets['datastore-config']?.name ?? '', { labels, data: kineSettings(input) });
+  const known = { ...input, secrets: await storeSecrets(context, input.store, input.systemNamespace) };
+  drafts.put(naming.secrets['datastore-config']?.name ?? '', { labels, data: kineSettings(known) });
   if (input.store.spec.tlsConfig) {
-    drafts.put(naming.secrets['datastore-client']?.name ?? '', { labels, data: kineCertificates(input) });
+    drafts.put(naming.secrets['datastore-client']?.name ?? '', { labels, data: kineCertificates(known) });
   }
   await drafts.flush();
 }

@@ -2,7 +2,7 @@ import { parse } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../machinery/index.ts';
 import type { RunningMachine } from '../../types.ts';
 import type { Argument } from '../kubeadm/documents.ts';
-import { configFile, rke2DataDirectory } from './paths.ts';
+import { configFile, registriesFile, rke2DataDirectory } from './paths.ts';
 import { Rke2Refusal } from './refusal.ts';
 
 /** What config.yaml says, as far as it matters here. */
@@ -58,13 +58,15 @@ export function readConfig(
   role: 'server' | 'agent',
   warn: (text: string) => void,
 ): Rke2Config {
-  const document = documentOf(machine);
+  const document = documentIn(machine, configFile);
   const known = new Set(role === 'server' ? [...shared, ...ofServers] : shared);
   for (const name of Object.keys(document)) {
     if (!known.has(name)) warn(`Unknown flag --${name} found in config.yaml, skipping`);
   }
   const text = (name: string): string | undefined => textOf(document[name]);
   const profile = text('profile');
+  // containerd is told of private registries before anything starts
+  documentIn(machine, text('private-registry') ?? registriesFile);
   return {
     dataDirectory: rke2DataDirectory(machine.disk) ?? '',
     nodeName: (text('node-name') ?? machine.hostname).toLowerCase(),
@@ -90,19 +92,19 @@ export function readConfig(
   };
 }
 
-function documentOf({ disk }: RunningMachine): JsonObject {
-  const text = disk.read(configFile);
+function documentIn({ disk }: RunningMachine, file: string): JsonObject {
+  const text = disk.read(file);
   if (text === undefined) return {};
   let value: unknown;
   try {
     value = parse(text, { maxAliasCount: 100 });
   } catch (error) {
-    throw new Rke2Refusal(`failed to parse ${configFile}: ${error instanceof Error ? error.message : ''}`, {
+    throw new Rke2Refusal(`failed to parse ${file}: ${error instanceof Error ? error.message : ''}`, {
       cause: error,
     });
   }
   if (value === null || value === undefined) return {};
-  if (!isJsonObject(value)) throw new Rke2Refusal(`failed to parse ${configFile}: it is not a map`);
+  if (!isJsonObject(value)) throw new Rke2Refusal(`failed to parse ${file}: it is not a map`);
   return value;
 }
 

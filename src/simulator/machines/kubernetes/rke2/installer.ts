@@ -43,7 +43,7 @@ if [ -n "$INSTALL_RKE2_ARTIFACT_PATH" ]; then
   version=$(cat "$INSTALL_RKE2_ARTIFACT_PATH/version")
 fi
 case "$version" in
-  v[0-9]*.[0-9]*.[0-9]*+rke2r[0-9]*) ;;
+  v1.[12][0-9].[0-9]*+rke2r[0-9]*|v1.3[0-5].[0-9]*+rke2r[0-9]*) ;;
   *) echo "[ERROR]  failed to download rke2 $version: curl: (22) The requested URL returned error: 404" >&2; exit 1 ;;
 esac
 case "$type" in

@@ -1,6 +1,7 @@
 import type { Disk } from '../../types.ts';
 
 export const configFile = '/etc/rancher/rke2/config.yaml';
+export const registriesFile = '/etc/rancher/rke2/registries.yaml';
 export const adminKubeconfig = '/etc/rancher/rke2/rke2.yaml';
 const usualDirectory = '/var/lib/rancher/rke2';
 

@@ -5,13 +5,13 @@ import { switchOff, switchOn } from './machines.ts';
 import { removeServer } from './server-delete.ts';
 import type { Server } from './tables.ts';
 
-type BehindTheBack = Pick<
+type UnrequestedChanges = Pick<
   ComputeService,
   'setHost' | 'stopServer' | 'startServer' | 'breakServer' | 'deleteServer' | 'writeConsole'
 >;
 
 /** What happens to servers and hosts without a user asking nova: each says whether there was such a thing. */
-export function behindTheBack(compute: Compute): BehindTheBack {
+export function unrequestedChanges(compute: Compute): UnrequestedChanges {
   const on = (
     id: string,
     fits: (server: Readonly<Server>) => boolean,

@@ -1,0 +1,114 @@
+import { createHash, getHashes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { CapstanError, type Clock, errorMessage, sleep } from '../../machinery/index.ts';
+import type { Image, ImageSpec, Images } from '../../openstack/index.ts';
+
+export interface Upload {
+  readonly images: Images;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** is told how far it is */
+  onProgress?(sent: number, total: number): void;
+}
+
+const pollMs = 1_000;
+/** what most clouds hash by; others are looked up afterwards */
+const usualAlgorithm = 'sha512';
+
+/** Makes an image of a file. An image that did not get all of it is taken away again. */
+export async function uploadImage(upload: Upload, spec: ImageSpec, path: string): Promise<Image> {
+  const { images, signal } = upload;
+  const { size: total } = await stat(path);
+  await refuseDouble(images, spec.name, signal);
+  const made = await images.create(spec, { signal });
+  try {
+    const usual = createHash(usualAlgorithm);
+    const older = createHash('md5');
+    let sent = 0;
+    await images.upload(made.id, content(), { signal });
+    const image = await untilStored(upload, made.id);
+    const expected = {
+      [usualAlgorithm]: usual.digest('hex'),
+      md5: older.digest('hex'),
+    };
+    if (sent !== total) throw damaged(`${path} changed while it was read`);
+    await checkStored(image, { path, size: total, digests: expected });
+    return image;
+
+    async function* content(): AsyncGenerator<Uint8Array> {
+      for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20, signal }) as AsyncIterable<Buffer>) {
+        usual.update(chunk);
+        older.update(chunk);
+        yield chunk;
+        sent += chunk.length;
+        upload.onProgress?.(sent, total);
+      }
+    }
+  } catch (error) {
+    // Also where the user has stopped it, hence without the signal.
+    const left = await images.delete(made.id).then(
+      () => undefined,
+      (failure: unknown) => errorMessage(failure),
+    );
+    if (left === undefined) throw error;
+    throw new CapstanError(
+      'CAP_IMAGE_CONTENT',
+      `${errorMessage(error)}; and the image ${made.id}, which is not whole, cannot be deleted: ${left}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Two images of one name make every manifest that has the name ambiguous. */
+async function refuseDouble(images: Images, name: string, signal: AbortSignal): Promise<void> {
+  for await (const { id, status } of images.list({ name }, { signal })) {
+    const hint =
+      status === 'queued'
+        ? `an upload of it goes on, or did not end: delete ${id} if nobody is at it, or choose another name`
+        : 'choose another name: manifests that name it would not know which one is meant';
+    throw new CapstanError('CAP_OPENSTACK_CONFLICT', `the cloud has an image "${name}" (${id}, ${status})`, { hint });
+  }
+}
+
+/** Some stores need a while after the last byte. */
+async function untilStored({ images, clock, signal }: Upload, id: string): Promise<Image> {
+  for (;;) {
+    const image = await images.get(id, { signal });
+    if (image.status === 'active') return image;
+    if (image.status !== 'saving' && image.status !== 'importing') {
+      throw damaged(`the cloud did not take the content: the image is ${image.status}`);
+    }
+    await sleep(clock, pollMs, signal);
+  }
+}
+
+interface Content {
+  readonly path: string;
+  readonly size: number;
+  readonly digests: Readonly<Record<string, string>>;
+}
+
+/** Whether the cloud has the very bytes of the file. */
+async function checkStored(image: Image, { path, size, digests }: Content): Promise<void> {
+  if (image.size !== undefined && image.size !== size) {
+    throw damaged(`the cloud has ${image.size} bytes of ${path}, which has ${size}`);
+  }
+  const { hash, checksum } = image;
+  const [algorithm, stored] = hash ? [hash.algorithm, hash.value] : ['md5', checksum];
+  if (stored === undefined) return;
+  const own = digests[algorithm] ?? (await digestOf(path, algorithm));
+  if (own !== undefined && own !== stored)
+    throw damaged(`the cloud has another content than ${path}: its ${algorithm} differs`);
+}
+
+async function digestOf(path: string, algorithm: string): Promise<string | undefined> {
+  if (!getHashes().includes(algorithm)) return undefined;
+  const hash = createHash(algorithm);
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+function damaged(message: string): CapstanError {
+  return new CapstanError('CAP_IMAGE_CONTENT', message, { hint: 'try again; the image was taken away' });
+}

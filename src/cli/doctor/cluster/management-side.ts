@@ -1,0 +1,217 @@
+import { X509Certificate } from 'node:crypto';
+import { PersistentVolumeClaims, type Pod, Pods, Secrets, Services } from '../../../api/index.ts';
+import { humanDuration, parseRfc3339 } from '../../../machinery/index.ts';
+import { conditionsOf, isBad } from '../../describe/conditions.ts';
+import { type AnyObject, at, textAt } from '../../describe/fields.ts';
+import { remainsOf } from '../../describe/remains.ts';
+import { causeOfCluster } from '../../why/first-cause.ts';
+import { failed, fine, type Seen, warned } from '../findings.ts';
+import { soonMs, validity } from './expiry.ts';
+import { troubleOf } from './pod-trouble.ts';
+import type { Check } from './run-checks.ts';
+import type { ManagedCluster } from './subject.ts';
+
+/** What the management API has of a cluster. */
+export const managementSideChecks: readonly Check<ManagedCluster>[] = [
+  { name: 'cluster', look: lookAtCluster },
+  { name: 'deletions', look: lookAtDeletions },
+  { name: 'control plane', look: lookAtControlPlane },
+  { name: 'certificates', look: lookAtCertificates },
+  { name: 'add-ons', look: lookAtAddOns },
+];
+
+/** The first cause, where something holds the cluster up. */
+function lookAtCluster({ found }: ManagedCluster): Seen {
+  const cause = causeOfCluster(found);
+  if (!cause) return fine('nothing holds it up');
+  const seen = cause.reason === 'Paused' ? warned : failed;
+  return seen(`${cause.object} (${cause.reason}): ${cause.message}`, cause.next);
+}
+
+/** longer than a machine usually takes to be drained and gone */
+const deletionPatienceMs = 15 * 60_000;
+
+function lookAtDeletions({ found, nowMs }: ManagedCluster): Seen | Seen[] {
+  const { cluster, objects } = found;
+  const late = [cluster, ...objects].flatMap((object) => {
+    const since = parseRfc3339(object.metadata.deletionTimestamp ?? '');
+    return since === undefined || nowMs - since < deletionPatienceMs ? [] : [{ object, ageMs: nowMs - since }];
+  });
+  if (late.length === 0) return fine('none that takes long');
+  const { reasons } = remainsOf(found);
+  return late.map(({ object, ageMs }) => {
+    const { kind, metadata } = object;
+    const name = `${kind}/${metadata.name ?? ''}`;
+    const why = reasons.find((reason) => reason.startsWith(`${name}:`))?.slice(name.length + 2) ?? messageOf(object);
+    const keeps = ((at(object, 'metadata', 'finalizers') ?? []) as readonly string[]).join(', ');
+    return warned(
+      `${name} is being deleted for ${humanDuration(ageMs)}${why === undefined ? '' : `: ${why}`}`,
+      keeps === ''
+        ? 'the garbage collector removes it'
+        : `the finalizers ${keeps} wait for what they name; taking them away by hand leaves it in the cloud`,
+    );
+  });
+}
+
+const messageOf = (object: AnyObject): string | undefined =>
+  conditionsOf(object, 'modern').find((condition) => isBad(condition) && (condition.message ?? '') !== '')?.message;
+
+/** On machines: what their control plane says of itself. In Pods: what runs it here. */
+async function lookAtControlPlane(subject: ManagedCluster, signal: AbortSignal): Promise<Seen[]> {
+  const plane = planeOf(subject);
+  const seen: Seen[] = [];
+  for (const condition of plane ? conditionsOf(plane, 'modern') : []) {
+    if (
+      !isBad(condition) ||
+      !/^(?:Etcd|ControlPlaneComponents|CertificatesAvailable|Available|EtcdClusterHealthy)/.test(condition.type)
+    )
+      continue;
+    const { type, reason = type, message = '' } = condition;
+    seen.push(
+      failed(
+        `${type}: ${message === '' ? reason : message}`,
+        `kubectl describe ${plane?.kind.toLowerCase()} ${plane?.metadata.name}`,
+      ),
+    );
+  }
+  const pods = await podsOf(subject, signal);
+  if (plane && hostedKinds.has(plane.kind) && pods.length === 0 && seen.length === 0) {
+    seen.push(
+      failed(
+        `${plane.kind} ${plane.metadata.name} has no Pods, and nobody says why`,
+        'its controller does not run: capstan up and capstan install run it; kubectl get pods -A shows another one',
+      ),
+    );
+  }
+  for (const pod of pods) seen.push(...troubleOf(pod));
+  if (pods.length > 0) seen.push(...(await lookAtVolumes(subject, signal)), ...(await lookAtServices(subject, signal)));
+  if (seen.length > 0) return seen;
+  return [
+    fine(
+      pods.length > 0
+        ? `${pods.length} Pods, all Ready`
+        : `${plane?.kind ?? 'no control plane of its own'} ${plane?.metadata.name ?? ''}`.trim(),
+    ),
+  ];
+}
+
+const hostedKinds: ReadonlySet<string> = new Set(['K0smotronControlPlane', 'KamajiControlPlane', 'HostedControlPlane']);
+
+function planeOf({ found }: ManagedCluster): AnyObject | undefined {
+  const kind = textAt(found.cluster, 'spec', 'controlPlaneRef', 'kind');
+  const name = textAt(found.cluster, 'spec', 'controlPlaneRef', 'name');
+  return found.objects.find((object) => object.kind === kind && object.metadata.name === name);
+}
+
+/** Pods of the control plane in the management API, by the labels of all three providers. */
+async function podsOf({ client, namespace, name }: ManagedCluster, signal: AbortSignal): Promise<readonly Pod[]> {
+  const { items } = await client.list(Pods, {
+    namespace,
+    labelSelector: `cluster.x-k8s.io/cluster-name=${name}`,
+    signal,
+  });
+  return items;
+}
+
+async function lookAtVolumes({ client, namespace, name }: ManagedCluster, signal: AbortSignal): Promise<Seen[]> {
+  const { items } = await client.list(PersistentVolumeClaims, { namespace, signal });
+  return items
+    .filter(({ metadata, status }) => status?.phase !== 'Bound' && (metadata.name ?? '').includes(name))
+    .map(({ metadata, spec }) =>
+      failed(
+        `PersistentVolumeClaim ${metadata.name} is Pending: ${spec?.storageClassName === undefined ? 'there is no default StorageClass' : `nothing has made a volume of StorageClass ${spec.storageClassName}`}`,
+        'the management cluster needs a CSI driver that runs, with its credentials mounted and its kubelet directory right, and a default StorageClass: kubectl get storageclass',
+      ),
+    );
+}
+
+async function lookAtServices({ client, namespace, name }: ManagedCluster, signal: AbortSignal): Promise<Seen[]> {
+  const { items } = await client.list(Services, { namespace, signal });
+  return items
+    .filter(
+      ({ metadata, spec, status }) =>
+        spec?.type === 'LoadBalancer' && !status?.loadBalancer?.ingress?.length && (metadata.name ?? '').includes(name),
+    )
+    .map(({ metadata }) =>
+      failed(
+        `Service ${metadata.name} waits for an address`,
+        'the management cluster needs something that gives addresses to Services: the OpenStack cloud controller manager with Octavia, or MetalLB',
+      ),
+    );
+}
+
+const authorities = ['ca', 'etcd', 'proxy', 'sa'] as const;
+const renewAuthority = 'new authorities mean new certificates everywhere: see the guide to day two';
+
+async function lookAtCertificates(subject: ManagedCluster, signal: AbortSignal): Promise<Seen[]> {
+  const { client, namespace, name, nowMs, machines } = subject;
+  const seen: Seen[] = [];
+  const { items } = await client.list(Secrets, {
+    namespace,
+    labelSelector: `cluster.x-k8s.io/cluster-name=${name}`,
+    signal,
+  });
+  for (const suffix of authorities) {
+    const secret = items.find(({ metadata }) => metadata.name === `${name}-${suffix}`);
+    const pem = secret?.data?.['tls.crt'];
+    const until = pem === undefined ? undefined : endOf(Buffer.from(pem, 'base64').toString());
+    if (until !== undefined) seen.push(validity(`authority ${name}-${suffix}`, until, { nowMs, cure: renewAuthority }));
+  }
+  for (const machine of machines) {
+    const until = Date.parse(textAt(machine, 'status', 'certificatesExpiryDate') ?? '');
+    if (Number.isNaN(until) || until - nowMs >= soonMs) continue;
+    const what = `the certificates of machine ${machine.metadata.name}`;
+    seen.push(
+      validity(what, until, {
+        nowMs,
+        cure: 'set rollout.before.certificatesExpiryDays of the control plane, or roll it out now: clusterctl alpha rollout restart',
+      }),
+    );
+  }
+  const bad = seen.filter(({ status }) => status !== 'ok');
+  return bad.length > 0 ? bad : seen.slice(0, 1).concat(seen.length === 0 ? [fine('none of our keeping')] : []);
+}
+
+function endOf(pem: string): number | undefined {
+  try {
+    return Date.parse(new X509Certificate(pem).validTo);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Add-ons of a stack and resource sets. */
+async function lookAtAddOns({ found }: ManagedCluster): Promise<Seen[]> {
+  const seen: Seen[] = [];
+  for (const object of found.objects) {
+    if (object.kind === 'ClusterAddon') {
+      const bad = conditionsOf(object, 'modern').find(
+        (condition) => isBad(condition) && (condition.message ?? '') !== '',
+      );
+      if (bad)
+        seen.push(
+          failed(
+            `ClusterAddon ${object.metadata.name}: ${bad.message}`,
+            `kubectl describe clusteraddon ${object.metadata.name}`,
+          ),
+        );
+    }
+    if (object.kind !== 'ClusterResourceSetBinding') continue;
+    for (const binding of (at(object, 'spec', 'bindings') ?? []) as {
+      clusterResourceSetName?: string;
+      resources?: { kind: string; name: string; applied?: boolean }[];
+    }[]) {
+      const missing = (binding.resources ?? []).filter(({ applied }) => applied !== true);
+      for (const { kind, name } of missing) {
+        seen.push(
+          failed(
+            `ClusterResourceSet ${binding.clusterResourceSetName}: ${kind} ${name} is not applied`,
+            `kubectl describe clusterresourceset ${binding.clusterResourceSetName} says why`,
+          ),
+        );
+      }
+    }
+  }
+  const count = found.objects.filter(({ kind }) => kind === 'ClusterAddon' || kind === 'ClusterResourceSet').length;
+  return seen.length > 0 ? seen : [fine(count === 0 ? 'none of our keeping' : `${count} of them`)];
+}

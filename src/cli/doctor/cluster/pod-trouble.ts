@@ -1,0 +1,54 @@
+import type { Pod } from '../../../api/index.ts';
+import { failed, type Seen, warned } from '../findings.ts';
+
+/** What keeps a Pod from running, and what to do; nothing where it runs. */
+export function troubleOf(pod: Pod): Seen[] {
+  const { name = '' } = pod.metadata;
+  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  for (const { state, name: container, image, lastState } of statuses) {
+    const waiting = state?.waiting;
+    if (!waiting || waiting.reason === 'ContainerCreating' || waiting.reason === 'PodInitializing') continue;
+    const words = waiting.message ?? lastState?.terminated?.message ?? '';
+    return [
+      failed(
+        `Pod ${name}, container ${container}: ${waiting.reason}${words === '' ? '' : `: ${words}`}`,
+        cureOfWaiting(waiting.reason, words, image),
+      ),
+    ];
+  }
+  const unscheduled = pod.status?.conditions?.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
+  if (unscheduled) {
+    return [
+      failed(
+        `Pod ${name} has no node: ${unscheduled.message ?? unscheduled.reason ?? ''}`,
+        cureOfUnscheduled(unscheduled.message ?? ''),
+      ),
+    ];
+  }
+  const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready');
+  if (ready?.status === 'True' || pod.status?.phase === 'Succeeded') return [];
+  return [
+    warned(
+      `Pod ${name} is not Ready: ${ready?.message ?? pod.status?.phase ?? 'Pending'}`,
+      `kubectl logs ${name}, kubectl describe pod ${name}`,
+    ),
+  ];
+}
+
+function cureOfWaiting(reason = '', words: string, image = ''): string {
+  if (reason === 'InvalidImageName') {
+    return `${image} is no name of an image: name it with one tag, such as ghcr.io/k0sproject/k0s:v1.32.6-k0s.0, and leave version out`;
+  }
+  if (/429|toomanyrequests|rate limit/i.test(words)) {
+    return 'the registry limits how often it is asked: take the image from another one, such as ghcr.io, or give imagePullSecrets';
+  }
+  if (/ImagePull|ErrImage/.test(reason)) return 'correct the image, or give imagePullSecrets';
+  if (reason === 'CrashLoopBackOff') return 'kubectl logs --previous says why it ends';
+  return 'kubectl describe pod says more';
+}
+
+function cureOfUnscheduled(words: string): string {
+  if (/PersistentVolumeClaim|volume/i.test(words)) return 'its volume is missing: see the claims below';
+  if (/Insufficient/.test(words)) return 'the management cluster has no room: add nodes to it';
+  return 'kubectl describe pod says more';
+}

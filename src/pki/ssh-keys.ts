@@ -1,0 +1,83 @@
+import { generateKeyPairSync, type JsonWebKey, randomBytes } from 'node:crypto';
+import { CapstanError, must } from '../machinery/index.ts';
+
+/** A key pair as ssh-keygen writes it. */
+export interface SshKeyPair {
+  /** the file for `ssh -i` */
+  readonly privateKey: string;
+  /** one line, as in authorized_keys */
+  readonly publicKey: string;
+}
+
+const type = 'ssh-ed25519';
+
+/** Makes an Ed25519 key pair. The private key has OpenSSH's own form: it reads Ed25519 keys in no other everywhere. */
+export function generateSshKeys(comment: string): SshKeyPair {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const { x, d }: JsonWebKey = privateKey.export({ format: 'jwk' });
+  const point = Buffer.from(must(x, 'the public half'), 'base64url');
+  const seed = Buffer.from(must(d, 'the private half'), 'base64url');
+  const blob = Buffer.concat([field(type), field(point)]);
+  return { publicKey: `${type} ${blob.toString('base64')} ${comment}`, privateKey: armour(blob, seed, point, comment) };
+}
+
+/** The container openssh-key-v1, without a passphrase. */
+function armour(blob: Buffer, seed: Buffer, point: Buffer, comment: string): string {
+  // the same number twice tells a reader that it was decrypted well
+  const check = randomBytes(4);
+  const secret = [check, check, field(type), field(point), field(Buffer.concat([seed, point])), field(comment)];
+  const length = secret.reduce((sum, part) => sum + part.length, 0);
+  // padded with 1, 2, 3 … to blocks of eight
+  const padding = Buffer.from(Array.from({ length: (8 - (length % 8)) % 8 }, (_, index) => index + 1));
+  const body = Buffer.concat([
+    Buffer.from('openssh-key-v1\0'),
+    field('none'),
+    field('none'),
+    field(''),
+    number(1),
+    field(blob),
+    field(Buffer.concat([...secret, padding])),
+  ]);
+  const lines = body.toString('base64').match(/.{1,70}/g) ?? [];
+  return ['-----BEGIN OPENSSH PRIVATE KEY-----', ...lines, '-----END OPENSSH PRIVATE KEY-----', ''].join('\n');
+}
+
+function number(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+function field(content: string | Buffer): Buffer {
+  const bytes = Buffer.from(content as string);
+  return Buffer.concat([number(bytes.length), bytes]);
+}
+
+/** The public key in a file of `ssh-keygen`; says what the file is when it is none. */
+export function readSshPublicKey(text: string, source: string): string {
+  const wrong = (what: string, hint: string): CapstanError =>
+    new CapstanError('CAP_SSH_KEY', `${source} ${what}`, { hint });
+  if (text.includes('PRIVATE KEY-----')) {
+    throw wrong(
+      'is a private key, which belongs nowhere but on your computer',
+      'name its public half, as in id_ed25519.pub',
+    );
+  }
+  const keys = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  const [key] = keys;
+  if (key === undefined) throw wrong('is empty', 'ssh-keygen -t ed25519 makes a key pair');
+  if (keys.length > 1) throw wrong(`holds ${keys.length} keys`, 'a key pair is one: put it into a file of its own');
+  const [kind = '', blob = ''] = key.split(/\s+/, 2);
+  const bytes = Buffer.from(blob, 'base64');
+  const length = bytes.length < 4 ? 0 : bytes.readUInt32BE();
+  if (kind === '' || bytes.subarray(4, 4 + length).toString() !== kind) {
+    throw wrong(
+      'is no public key in the form of authorized_keys',
+      'ssh-keygen -y -f PRIVATE_KEY prints the public half of a key',
+    );
+  }
+  return key;
+}

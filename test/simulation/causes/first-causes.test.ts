@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSystem, type System } from '../system.ts';
+import { befall, befallPlane, brokenManifests, create, desiredFor, expectAnswer } from './runner.ts';
+import { wrongClouds } from './wrong-cloud.ts';
+import { wrongManifests } from './wrong-manifests.ts';
+import { wrongPlanes } from './wrong-planes.ts';
+
+// Everything goes wrong for real: controllers, cloud and machines are whole, and only what is told is broken.
+describe('the first cause is named', () => {
+  describe('of what a user wrote wrong', () => {
+    let system: System;
+    beforeAll(async () => {
+      system = await createSystem({ seed: 1 });
+      for (const [index, fault] of wrongManifests.entries()) {
+        await fault.before?.(system, desiredFor(fault, index).name);
+        await create(system, brokenManifests(fault, index));
+      }
+      await system.pass(20 * 60_000);
+    });
+    afterAll(() => system.stop());
+
+    it.each(wrongManifests.map((fault, index) => ({ ...fault, index })))('$what', async ({ index, ...fault }) => {
+      await expectAnswer(system, fault, desiredFor(fault, index).name);
+    });
+  });
+
+  describe('of what a cloud and people do', () => {
+    let system: System;
+    beforeAll(async () => {
+      system = await createSystem({ seed: 2 });
+    });
+    afterAll(() => system.stop());
+
+    it.each(wrongClouds.map((fault, index) => ({ ...fault, index })))('$what', async ({ index, ...fault }) => {
+      await befall(system, fault, index);
+    });
+  });
+
+  describe('of control planes in Pods', () => {
+    let system: System;
+    beforeAll(async () => {
+      system = await createSystem({ seed: 3, hosted: true });
+    });
+    afterAll(() => system.stop());
+
+    it.each(wrongPlanes.map((fault, index) => ({ ...fault, index })))('$what', async ({ index, ...fault }) => {
+      await befallPlane(system, fault, index);
+    });
+  });
+
+  it('for no fewer than forty faults', () => {
+    const all = [...wrongManifests, ...wrongClouds, ...wrongPlanes].map(({ what }) => what);
+    expect(all.length).toBeGreaterThanOrEqual(40);
+  });
+});
