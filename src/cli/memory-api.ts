@@ -1,7 +1,7 @@
 import { builtinDefinitions, builtinSchema, ownDefinitions, protobufRegistry } from '../api/index.ts';
 import { type ApiServer, controllerBackedPlugins, createApiServer, openObjectStore } from '../apiserver/index.ts';
 import type { DiscoveredResource, RestMapper } from '../client/index.ts';
-import { must } from '../machinery/index.ts';
+import { clone, type JsonObject, must, type ResourceDefinition } from '../machinery/index.ts';
 import { memoryEngine } from '../store/index.ts';
 import type { Connection } from './connection.ts';
 
@@ -14,11 +14,24 @@ export interface MemoryApi {
   close(): Promise<void>;
 }
 
-export async function startMemoryApi(overrides: Partial<Connection> = {}): Promise<MemoryApi> {
+/** Publishing what objects look like takes longer than many a use of this API, and checks them no better. */
+export function withoutPublishedSchema(definition: ResourceDefinition): ResourceDefinition {
+  if (!definition.crd) return definition;
+  const crd = clone(definition.crd);
+  for (const version of (crd['spec'] as { versions: { schema: JsonObject }[] }).versions) {
+    version.schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  }
+  return { ...definition, crd };
+}
+
+export async function startMemoryApi(
+  overrides: Partial<Connection> = {},
+  own: readonly ResourceDefinition[] = ownDefinitions,
+): Promise<MemoryApi> {
   const store = await openObjectStore({ engine: memoryEngine() });
   const server = await createApiServer({
     store,
-    definitions: [...builtinDefinitions, ...ownDefinitions],
+    definitions: [...builtinDefinitions, ...own],
     metaSchema: builtinSchema,
     protobuf: protobufRegistry,
     admissionPlugins: { disable: controllerBackedPlugins },

@@ -7,12 +7,11 @@ import {
   staticTokenAuthenticator,
 } from '../../src/apiserver/index.ts';
 import { controllersUser, ensureControllerIdentity } from '../../src/cli/controller-identity.ts';
+import { withoutPublishedSchema } from '../../src/cli/memory-api.ts';
 import { topologySteps } from '../../src/cli/topology-admission.ts';
 import type { Client } from '../../src/client/index.ts';
 import { type TopologyAdmission, topologyAdmission } from '../../src/controllers/index.ts';
 import {
-  clone,
-  type JsonObject,
   type KubeObject,
   ManualClock,
   type Random,
@@ -56,16 +55,10 @@ export const by: { fieldManager: string } = { fieldManager: 'simulation' };
 export const beginning: number = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 20 * 3_600_000;
 
 /** Publishing what objects look like costs more than many a life, and nobody in here reads it. */
-export const definitions: readonly ResourceDefinition[] = [...builtinDefinitions, ...ownDefinitions.map(withoutSchema)];
-
-function withoutSchema(definition: ResourceDefinition): ResourceDefinition {
-  if (!definition.crd) return definition;
-  const crd = clone(definition.crd);
-  for (const version of (crd['spec'] as { versions: { schema: JsonObject }[] }).versions) {
-    version.schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
-  }
-  return { ...definition, crd };
-}
+export const definitions: readonly ResourceDefinition[] = [
+  ...builtinDefinitions,
+  ...ownDefinitions.map(withoutPublishedSchema),
+];
 
 /** A whole installation in one process, on a clock that moves when it is told to. */
 export interface System {

@@ -1,4 +1,4 @@
-import { Namespaces } from '../../api/index.ts';
+import { Namespaces, ownDefinitions } from '../../api/index.ts';
 import {
   asJson,
   CapstanError,
@@ -17,7 +17,7 @@ import { fieldManager } from '../manifests/apply-documents.ts';
 import { creationOrder } from '../manifests/order.ts';
 import { type ManifestDocument, readManifests } from '../manifests/read-manifests.ts';
 import { targetOf } from '../manifests/targets.ts';
-import { startMemoryApi } from '../memory-api.ts';
+import { type MemoryApi, startMemoryApi, withoutPublishedSchema } from '../memory-api.ts';
 import { makePlan } from '../plan/make-plan.ts';
 import { canWork, renderPlan } from '../plan/report.ts';
 import type { PlanProblem } from '../plan/types.ts';
@@ -102,8 +102,7 @@ async function withManagementApi(options: PlanOptions, context: CommandContext, 
       context.stderr('capstan: there is no management API: planned as if none of it were there yet\n');
     }
   }
-  const { namespace } = options;
-  const api = await startMemoryApi({ ...(namespace !== undefined && { namespace, namespaceGiven: true }) });
+  const api = await startThrowAway(options);
   try {
     return await work(api.connection, true);
   } finally {
@@ -111,9 +110,17 @@ async function withManagementApi(options: PlanOptions, context: CommandContext, 
   }
 }
 
+function startThrowAway({ namespace }: Pick<PlanOptions, 'namespace'>): Promise<MemoryApi> {
+  const given = namespace === undefined ? {} : { namespace, namespaceGiven: true };
+  return startMemoryApi(given, ownDefinitions.map(withoutPublishedSchema));
+}
+
 const withoutOne: readonly string[] = ['CAP_NO_MANAGEMENT_API', 'CAP_API_UNREACHABLE'];
 
-/** The documents as a server stores them: defaulted, validated, and refused where they would be. */
+/**
+ * The documents as a server stores them: defaulted, validated, and refused where they would be. Those of a namespace that comes with
+ * them cannot be asked about by dry run: an API that is thrown away says what becomes of them.
+ */
 async function storedForms(
   documents: readonly ManifestDocument[],
   connection: Connection,
@@ -121,26 +128,44 @@ async function storedForms(
   problems: PlanProblem[],
 ): Promise<UnstructuredObject[]> {
   const edited: UnstructuredObject[] = [];
-  for (const document of creationOrder(documents)) {
-    try {
-      const { resource, object, key } = await targetOf(document, connection, signal);
-      if (isThrowAway && key.namespace !== undefined) await ensureNamespace(connection, key.namespace, signal);
-      const options = { fieldManager, force: true, dryRun: !isThrowAway, signal };
-      edited.push(await connection.client.apply(resource, object, options));
-    } catch (error) {
-      signal.throwIfAborted();
-      problems.push({ object: describeDocument(document), message: errorMessage(error), severity: 'error' });
+  const newNamespaces = new Set<string>();
+  let elsewhere: MemoryApi | undefined;
+  try {
+    for (const document of creationOrder(documents)) {
+      try {
+        const { resource, object, key } = await targetOf(document, connection, signal);
+        if (!isThrowAway && resource.kind === Namespaces.kind && !(await isThere(connection, key.name, signal))) {
+          newNamespaces.add(key.name);
+        }
+        const isNew = key.namespace !== undefined && newNamespaces.has(key.namespace);
+        if (isNew) elsewhere ??= await startThrowAway({});
+        const { client } = isNew && elsewhere ? elsewhere.connection : connection;
+        const isKept = isThrowAway || isNew;
+        if (isKept && key.namespace !== undefined) await ensureNamespace(client, key.namespace, signal);
+        edited.push(await client.apply(resource, object, { fieldManager, force: true, dryRun: !isKept, signal }));
+      } catch (error) {
+        signal.throwIfAborted();
+        problems.push({ object: describeDocument(document), message: errorMessage(error), severity: 'error' });
+      }
     }
+    return edited;
+  } finally {
+    await elsewhere?.close();
   }
-  return edited;
 }
 
-async function ensureNamespace({ client }: Connection, name: string, signal: AbortSignal): Promise<void> {
+async function isThere({ client }: Pick<Connection, 'client'>, name: string, signal: AbortSignal): Promise<boolean> {
   try {
     await client.get(Namespaces, { name }, { signal });
+    return true;
   } catch (error) {
-    if (!isNotFound(error)) throw error;
-    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-    await client.create(Namespaces, namespace, { fieldManager, signal });
+    if (isNotFound(error)) return false;
+    throw error;
   }
+}
+
+async function ensureNamespace(client: Connection['client'], name: string, signal: AbortSignal): Promise<void> {
+  if (await isThere({ client }, name, signal)) return;
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+  await client.create(Namespaces, namespace, { fieldManager, signal });
 }

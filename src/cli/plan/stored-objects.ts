@@ -62,6 +62,7 @@ const kinds: readonly Resource<KubeObject>[] = [
 /** Objects by kind, namespace and name, each in the version the controllers read. */
 export class ObjectSet {
   readonly #objects = new Map<string, UnstructuredObject>();
+  #known: Index | undefined;
 
   static async of(objects: readonly UnstructuredObject[]): Promise<ObjectSet> {
     const set = new ObjectSet();
@@ -80,22 +81,69 @@ export class ObjectSet {
     return [...this.#objects.values()];
   }
 
-  ofKind(...wanted: readonly string[]): UnstructuredObject[] {
-    return this.all().filter(({ kind }) => wanted.includes(kind));
-  }
-
   find(
     kind: string,
     { namespace, name }: { namespace?: string | undefined; name: string },
   ): UnstructuredObject | undefined {
-    return this.all().find(
-      (object) => object.kind === kind && object.metadata.name === name && object.metadata.namespace === namespace,
-    );
+    return this.#index().byName.get(nameKey(namespace, kind, name));
+  }
+
+  /** Objects that name this one. */
+  usersOf({ kind, metadata }: UnstructuredObject): readonly UnstructuredObject[] {
+    return this.#index().users.get(nameKey(metadata.namespace, kind, metadata.name ?? '')) ?? [];
+  }
+
+  /** Objects that say which cluster they belong to, and it is this one. */
+  ofCluster({ namespace, name }: { namespace: string; name: string }): readonly UnstructuredObject[] {
+    return this.#index().ofCluster.get(`${namespace}/${name}`) ?? [];
+  }
+
+  /** Objects that everybody in a namespace may use. */
+  sharedIn(namespace: string): readonly UnstructuredObject[] {
+    return this.#index().shared.get(namespace) ?? [];
   }
 
   has(object: UnstructuredObject): boolean {
     return this.#objects.has(idOf(object));
   }
+
+  #index(): Index {
+    this.#known ??= indexOf(this.all());
+    return this.#known;
+  }
+}
+
+interface Index {
+  readonly byName: ReadonlyMap<string, UnstructuredObject>;
+  readonly users: ReadonlyMap<string, readonly UnstructuredObject[]>;
+  readonly ofCluster: ReadonlyMap<string, readonly UnstructuredObject[]>;
+  readonly shared: ReadonlyMap<string, readonly UnstructuredObject[]>;
+}
+
+const nameKey = (namespace: string | undefined, kind: string, name: string): string =>
+  `${namespace ?? ''}/${kind}/${name}`;
+
+function indexOf(objects: readonly UnstructuredObject[]): Index {
+  const byName = new Map<string, UnstructuredObject>();
+  const users = new Map<string, UnstructuredObject[]>();
+  const ofCluster = new Map<string, UnstructuredObject[]>();
+  const shared = new Map<string, UnstructuredObject[]>();
+  const add = (index: Map<string, UnstructuredObject[]>, key: string, object: UnstructuredObject): void => {
+    const known = index.get(key);
+    if (known) known.push(object);
+    else index.set(key, [object]);
+  };
+  for (const object of objects) {
+    const { namespace, name = '' } = object.metadata;
+    byName.set(nameKey(namespace, object.kind, name), object);
+    for (const { reference } of referencesOf(object)) {
+      add(users, nameKey(namespace, reference.kind, reference.name), object);
+    }
+    const cluster = clusterNameOf(object);
+    if (cluster !== undefined) add(ofCluster, `${namespace}/${cluster}`, object);
+    if (sharedKinds.includes(object.kind)) add(shared, namespace ?? '', object);
+  }
+  return { byName, users, ofCluster, shared };
 }
 
 const idOf = ({ apiVersion, kind, metadata }: UnstructuredObject): string =>
@@ -184,35 +232,32 @@ const sharedKinds: readonly string[] = [OpenStackFloatingIPPools.kind, Images.ki
 /** What one cluster is made of: what belongs to it, what that names, and what all clusters of its namespace share. */
 export function objectsOfCluster(all: ObjectSet, key: { namespace: string; name: string }): UnstructuredObject[] {
   const found = new Map<string, UnstructuredObject>();
-  const inNamespace = all.all().filter(({ metadata }) => metadata.namespace === key.namespace);
-  const byName = new Map(inNamespace.map((object) => [`${object.kind}/${object.metadata.name}`, object]));
   const take = (object: UnstructuredObject | undefined): void => {
     if (!object || found.has(idOf(object))) return;
     found.set(idOf(object), object);
-    for (const { reference } of referencesOf(object)) take(byName.get(`${reference.kind}/${reference.name}`));
+    const { namespace } = key;
+    for (const { reference } of referencesOf(object))
+      take(all.find(reference.kind, { namespace, name: reference.name }));
   };
-  take(byName.get(`${Clusters.kind}/${key.name}`));
-  for (const object of inNamespace) {
-    if (clusterNameOf(object) === key.name || sharedKinds.includes(object.kind)) take(object);
-  }
+  take(all.find(Clusters.kind, key));
+  for (const object of all.ofCluster(key)) take(object);
+  for (const object of all.sharedIn(key.namespace)) take(object);
   return [...found.values()];
 }
 
 /** The names of clusters that an object is part of, or that name it. */
-export function clustersOf(all: ObjectSet, object: UnstructuredObject): string[] {
-  const { namespace } = object.metadata;
+export function clustersOf(
+  all: ObjectSet,
+  object: UnstructuredObject,
+  seen: ReadonlySet<UnstructuredObject> = new Set(),
+): string[] {
   if (object.kind === Clusters.kind) return [object.metadata.name ?? ''];
   const own = clusterNameOf(object);
   if (own !== undefined) return [own];
-  const users = all
-    .all()
-    .filter((one) => one.metadata.namespace === namespace)
-    .filter((one) =>
-      referencesOf(one).some(
-        ({ reference }) => reference.kind === object.kind && reference.name === object.metadata.name,
-      ),
-    );
-  return [...new Set(users.flatMap((user) => (user === object ? [] : clustersOf(all, user))))];
+  // whoever writes manifests may let objects name each other in a circle
+  const asked = new Set([...seen, object]);
+  const users = all.usersOf(object).filter((user) => !asked.has(user));
+  return [...new Set(users.flatMap((user) => clustersOf(all, user, asked)))];
 }
 
 /** Secrets and what leads to them, for every identityRef among the objects. */

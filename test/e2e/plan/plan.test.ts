@@ -233,6 +233,17 @@ describe('capstan plan', () => {
     }
   });
 
+  it('plans what comes with a namespace that is not there yet, beside a management API', async () => {
+    const namespace = '{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"fresh"}}\n---\n';
+    const plan = await planOf(
+      `${namespace}${manifest.replaceAll('namespace: default', 'namespace: fresh')}`,
+      ...running(),
+    );
+    expect(plan, JSON.stringify(plan.problems)).toMatchObject({ code: 0, works: true });
+    expect(plan.clusters[0]).toMatchObject({ namespace: 'fresh', exists: false });
+    expect(plan.clusters[0]?.changes.length).toBeGreaterThan(10);
+  });
+
   it('is what the cloud shows afterwards', async () => {
     const plan = await planOf(manifest, ...running());
     expect(plan, JSON.stringify(plan.problems)).toMatchObject({ code: 0 });

@@ -54,7 +54,7 @@ import { ownsUpstreamsResources } from './upstream.ts';
 /** OpenStackClusters: network, router, security groups, endpoint, bastion, and back again. */
 export function openStackClusterController(dependencies: InfrastructureDependencies): ControllerDefinition {
   const attention = createAttention();
-  const lookups = createLookupCache({ clock: dependencies.clock });
+  const lookups = dependencies.lookups ?? createLookupCache({ clock: dependencies.clock });
   const memories = new Map<string, { uid: string; memory: ClusterMemory }>();
 
   const memoryOf = (key: ObjectKey, uid: string): ClusterMemory => {
