@@ -44,7 +44,10 @@ const pod = (status: object, image = container.image): Made => [
   Pods,
   {
     metadata: { name: 'kmc-red-etcd-0', namespace: 'default', labels: ofCluster },
-    spec: { containers: [{ ...container, image }] },
+    spec: {
+      containers: [{ ...container, image }],
+      volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'etcd-data-red-0' } }],
+    },
     status,
   },
 ];
@@ -151,7 +154,14 @@ const advices: readonly Advised[] = [
       pod({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }),
       [
         Services,
-        { metadata: { name: 'red-lb', namespace: 'default' }, spec: { type: 'LoadBalancer', ports: [{ port: 6443 }] } },
+        {
+          metadata: {
+            name: 'red-lb',
+            namespace: 'default',
+            labels: ofCluster,
+          },
+          spec: { type: 'LoadBalancer', ports: [{ port: 6443 }] },
+        },
       ],
     ],
     check: 'control plane',
@@ -307,6 +317,21 @@ describe('what the guides advise when something fails', () => {
       [
         K0smotronControlPlanes,
         { metadata: { name: 'other', namespace: 'default' }, spec: { version: 'v1.33.6+k0s.0' } },
+      ],
+      // another cluster's, whose name begins alike
+      [
+        PersistentVolumeClaims,
+        {
+          metadata: { name: 'etcd-data-red-0-red-0', namespace: 'default' },
+          spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+        },
+      ],
+      [
+        Services,
+        {
+          metadata: { name: 'red-0-lb', namespace: 'default', labels: { 'cluster.x-k8s.io/cluster-name': 'red-0' } },
+          spec: { type: 'LoadBalancer', ports: [{ port: 6443 }] },
+        },
       ],
     ]);
     await make(workload.connection.client, [node('n')]);

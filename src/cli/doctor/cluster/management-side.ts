@@ -84,7 +84,7 @@ async function lookAtControlPlane(subject: ManagedCluster, signal: AbortSignal):
     );
   }
   for (const pod of pods) seen.push(...faultsOf(pod));
-  if (pods.length > 0) seen.push(...(await lookAtVolumes(subject, signal)), ...(await lookAtServices(subject, signal)));
+  seen.push(...(await lookAtVolumes(subject, pods, signal)), ...(await lookAtServices(subject, signal)));
   if (seen.length > 0) return seen;
   return [
     fine(
@@ -103,20 +103,30 @@ function planeOf({ found }: ManagedCluster): AnyObject | undefined {
   return found.objects.find((object) => object.kind === kind && object.metadata.name === name);
 }
 
-/** Pods of the control plane in the management API, by the labels of all three providers. */
-async function podsOf({ client, namespace, name }: ManagedCluster, signal: AbortSignal): Promise<readonly Pod[]> {
-  const { items } = await client.list(Pods, {
-    namespace,
-    labelSelector: `cluster.x-k8s.io/cluster-name=${name}`,
-    signal,
-  });
+/** What control planes in Pods consist of, by the label that all three providers give it. */
+const labelledFor = ({ namespace, name }: ManagedCluster): { namespace: string; labelSelector: string } => ({
+  namespace,
+  labelSelector: `cluster.x-k8s.io/cluster-name=${name}`,
+});
+
+async function podsOf(subject: ManagedCluster, signal: AbortSignal): Promise<readonly Pod[]> {
+  const { items } = await subject.client.list(Pods, { ...labelledFor(subject), signal });
   return items;
 }
 
-async function lookAtVolumes({ client, namespace, name }: ManagedCluster, signal: AbortSignal): Promise<Seen[]> {
+/** Claims that Pods of the control plane mount: names alone would also be those of clusters with a longer name. */
+async function lookAtVolumes(
+  { client, namespace }: ManagedCluster,
+  pods: readonly Pod[],
+  signal: AbortSignal,
+): Promise<Seen[]> {
+  const claimed = new Set(
+    pods.flatMap(({ spec }) => (spec?.volumes ?? []).map((volume) => volume.persistentVolumeClaim?.claimName)),
+  );
+  if (claimed.size === 0) return [];
   const { items } = await client.list(PersistentVolumeClaims, { namespace, signal });
   return items
-    .filter(({ metadata, status }) => status?.phase !== 'Bound' && (metadata.name ?? '').includes(name))
+    .filter(({ metadata, status }) => status?.phase !== 'Bound' && claimed.has(metadata.name))
     .map(({ metadata, spec }) =>
       failed(
         `PersistentVolumeClaim ${metadata.name} is Pending: ${spec?.storageClassName === undefined ? 'there is no default StorageClass' : `nothing has made a volume of StorageClass ${spec.storageClassName}`}`,
@@ -125,13 +135,10 @@ async function lookAtVolumes({ client, namespace, name }: ManagedCluster, signal
     );
 }
 
-async function lookAtServices({ client, namespace, name }: ManagedCluster, signal: AbortSignal): Promise<Seen[]> {
-  const { items } = await client.list(Services, { namespace, signal });
+async function lookAtServices(subject: ManagedCluster, signal: AbortSignal): Promise<Seen[]> {
+  const { items } = await subject.client.list(Services, { ...labelledFor(subject), signal });
   return items
-    .filter(
-      ({ metadata, spec, status }) =>
-        spec?.type === 'LoadBalancer' && !status?.loadBalancer?.ingress?.length && (metadata.name ?? '').includes(name),
-    )
+    .filter(({ spec, status }) => spec?.type === 'LoadBalancer' && !status?.loadBalancer?.ingress?.length)
     .map(({ metadata }) =>
       failed(
         `Service ${metadata.name} waits for an address`,
