@@ -45,7 +45,9 @@ export {
   latticeFinalizer,
   latticeManifestsPath,
   managementAnnotation,
+  type PreviewOptions,
   parentAnnotation,
+  previewLattice,
   renewToken,
   setupLatticeControllers,
 } from './lattice/index.ts';

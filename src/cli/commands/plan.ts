@@ -6,6 +6,7 @@ import {
   formatJson,
   formatYaml,
   isNotFound,
+  type Resource,
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 import { connect, createSessionPool, type OpenStack } from '../../openstack/index.ts';
@@ -18,6 +19,7 @@ import { creationOrder } from '../manifests/order.ts';
 import { type ManifestDocument, readManifests } from '../manifests/read-manifests.ts';
 import { targetOf } from '../manifests/targets.ts';
 import { type MemoryApi, startMemoryApi, withoutPublishedSchema } from '../memory-api.ts';
+import { expandLattices } from '../plan/lattice.ts';
 import { makePlan } from '../plan/make-plan.ts';
 import { canWork, renderPlan } from '../plan/report.ts';
 import type { PlanProblem } from '../plan/types.ts';
@@ -52,11 +54,22 @@ export async function plan(options: PlanOptions, context: CommandContext): Promi
   try {
     return await withManagementApi(options, context, async (connection, isThrowAway) => {
       const edited = await storedForms(documents, connection, { isThrowAway, signal }, problems);
+      const { objects, deleted, notes, ...lattices } = await withThrowAway((asStored) =>
+        expandLattices(edited, {
+          client: connection.client,
+          connect: (config) => sessions.connect(config),
+          ...(cloud && { instead: cloud }),
+          signal,
+          asStored: (resource, object) => asStored(resource, object, signal),
+        }),
+      );
       const result = await makePlan({
         client: connection.client,
         isBeginning: isThrowAway,
-        edited,
-        problems,
+        edited: [...edited, ...objects],
+        deleted,
+        problems: [...problems, ...lattices.problems],
+        notes,
         sessions,
         ...(cloud && { cloud }),
         prices,
@@ -113,6 +126,28 @@ async function withManagementApi(options: PlanOptions, context: CommandContext, 
 function startThrowAway({ namespace }: Pick<PlanOptions, 'namespace'>): Promise<MemoryApi> {
   const given = namespace === undefined ? {} : { namespace, namespaceGiven: true };
   return startMemoryApi(given, ownDefinitions.map(withoutPublishedSchema));
+}
+
+type AsStored = (
+  resource: Resource<UnstructuredObject>,
+  object: UnstructuredObject,
+  signal: AbortSignal,
+) => Promise<UnstructuredObject>;
+
+/** For work with objects that are not to be written anywhere: an API of their own says what a server makes of them. */
+async function withThrowAway<T>(work: (asStored: AsStored) => Promise<T>): Promise<T> {
+  let api: MemoryApi | undefined;
+  try {
+    return await work(async (resource, object, signal) => {
+      api ??= await startThrowAway({});
+      const { client } = api.connection;
+      const { namespace } = object.metadata;
+      if (namespace !== undefined) await ensureNamespace(client, namespace, signal);
+      return await client.apply(resource, object, { fieldManager, force: true, signal });
+    });
+  } finally {
+    await api?.close();
+  }
 }
 
 const withoutOne: readonly string[] = ['CAP_NO_MANAGEMENT_API', 'CAP_API_UNREACHABLE'];

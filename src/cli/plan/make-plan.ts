@@ -2,7 +2,6 @@ import {
   type Cluster,
   ClusterStacks,
   Clusters,
-  LatticeClusters,
   MachineDeployments,
   OpenStackClusters,
   OpenStackFloatingIPPools,
@@ -54,8 +53,11 @@ export interface PlanInput {
   readonly isBeginning?: boolean;
   /** the objects as the server would store them */
   readonly edited: readonly UnstructuredObject[];
+  /** what is there and is to go: kind, namespace and name are enough */
+  readonly deleted?: readonly UnstructuredObject[];
   /** what is left out of the plan, and why */
   readonly problems?: readonly PlanProblem[];
+  readonly notes?: readonly string[];
   readonly sessions: SessionPool;
   /** instead of the clouds the objects name */
   readonly cloud?: OpenStack;
@@ -90,7 +92,9 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
       after.find(({ kind }) => kind === Clusters.kind),
       isStored,
     );
-    const deleted = topologies.deleted.filter(({ metadata }) => metadata.namespace === key.namespace);
+    const deleted = [...topologies.deleted, ...(input.deleted ?? [])].filter(
+      ({ metadata }) => metadata.namespace === key.namespace,
+    );
     const edits = after.filter((one) => wanted.has(one));
     const made = await rehearseOne(rehearsal, { before, after: edits, deleted, key, wanted, unknown }, input);
     problems.push(...(await problemsOf(rehearsal)));
@@ -124,7 +128,7 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
       currency: input.prices.currency,
       unpriced: [...unpriced].sort(),
     },
-    notes: [...topologies.notes, ...notesOf(wanted, all)],
+    notes: [...(input.notes ?? []), ...topologies.notes, ...notesOf(wanted, all)],
   };
 }
 
@@ -376,7 +380,7 @@ function concerned(
 }
 
 /** Kinds that make something in a cloud and that a plan does not show. */
-const notShown: readonly string[] = [OpenStackFloatingIPPools.kind, 'Image', LatticeClusters.kind];
+const notShown: readonly string[] = [OpenStackFloatingIPPools.kind, 'Image'];
 
 function notesOf(wanted: ObjectSet, all: ObjectSet): string[] {
   const notes: string[] = [];

@@ -5,6 +5,7 @@ export type { CellPlace } from './link/cell.ts';
 export { renewToken } from './link/enrolment.ts';
 export { cellKey as latticeCellKey, manifestsPath as latticeManifestsPath } from './link/names.ts';
 export { latticeFinalizer } from './names.ts';
+export { type PreviewOptions, previewLattice } from './preview.ts';
 export type { ChildInstaller } from './self/installer.ts';
 export { accessName, accessNamespace, imageAnnotation, managementAnnotation, parentAnnotation } from './self/names.ts';
 export * from './setup.ts';

@@ -29,6 +29,9 @@ describe.skipIf(missing !== undefined)(suite, () => {
     await s.ok`create configmap before --from-literal=a=1`;
     const watch = s.start`get configmap before -w`;
     await watch.until((out) => /^before /m.test(out), 'the first row');
+    // The first row is from a list. Only one more shows that the watch is open, too.
+    await s.ok`label configmap before seen=yes`;
+    await watch.until((out) => out.match(/^before /gm)?.length === 2, 'the row of a change');
     capstan = await capstan!.restart();
     // kubectl does not reconnect by itself: a watch that ends is the end of the command, not an error.
     expect(await watch.ended).toMatchObject({ code: 0 });

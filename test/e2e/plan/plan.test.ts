@@ -194,6 +194,28 @@ describe('capstan plan', () => {
     expect(plan.problems.map((problem) => problem.message).join('\n')).toMatch(message);
   });
 
+  it('expands a LatticeCluster, and tells what the cloud lacks for it', async () => {
+    const lattice = await generate('whole', '--flavor', 'lattice', '--control-plane-machine-count', '1');
+    const plan = await planOf(lattice);
+    expect(plan, JSON.stringify(plan.problems)).toMatchObject({ code: 0, works: true });
+    const [cluster] = plan.clusters;
+    expect(cluster).toMatchObject({ namespace: 'capi-whole', name: 'whole', exists: false });
+    const changes = cluster?.changes ?? [];
+    expect(namesOf(changes, 'create', 'loadBalancer')).toHaveLength(1);
+    expect(namesOf(changes, 'create', 'server').sort()).toEqual([
+      'whole-control-plane-*',
+      expect.stringMatching(/^whole-pool-.*-\*-\*$/),
+    ]);
+
+    const lacking = await planOf(lattice.replace(/workerFlavor: .*/, 'workerFlavor: no-such-flavor'));
+    expect(lacking).toMatchObject({ code: 2, works: false, clusters: [] });
+    expect(lacking.problems).toContainEqual({
+      object: 'LatticeCluster whole',
+      message: expect.stringMatching(/^there is no flavor "no-such-flavor"; choose one of /),
+      severity: 'error',
+    });
+  });
+
   it('goes on where a document cannot be read, and ends with 2', async () => {
     const plan = await planOf(`${manifest}\n---\nkind: Cluster\n`);
     expect(plan).toMatchObject({ code: 2, works: false });

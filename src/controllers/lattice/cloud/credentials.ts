@@ -17,7 +17,7 @@ export interface CloudCredentials {
 
 /** Reads the Secret a LatticeCluster names. Throws CredentialsError or CloudConfigError with the cure. */
 export async function readCredentials(
-  { client, signal }: ReconcileContext,
+  { client, signal }: Pick<ReconcileContext, 'client' | 'signal'>,
   { secret: key, cloudName }: LatticeSettings,
 ): Promise<CloudCredentials> {
   const secret: Secret | undefined = await client.get(Secrets, key, { signal }).catch(ignoreNotFound);
