@@ -15,6 +15,7 @@ import {
   validateCustomResource,
 } from '../machinery/index.ts';
 import type { AdmissionAnswer, AdmissionRequest } from './admission-review.ts';
+import { hasLaterRules } from './portable-rules.ts';
 import { converted, fittingCopy, hubVersion, type ReviewedKinds } from './reviewed-kinds.ts';
 import { withReplicas } from './scale.ts';
 
@@ -141,14 +142,17 @@ export async function validate(request: AdmissionRequest, options: AdmissionOpti
   return { allowed: true, warnings: [...(strategy.warnings?.(object, old) ?? []), ...warnings] };
 }
 
-/** Old versions are read leniently by their own schemas; what they become must still be sound. */
+/**
+ * Old versions are read leniently by their own schemas; what they become must still be sound. And what the published schema cannot say
+ * on every API server is said here.
+ */
 function hubErrors(
   definition: ResourceDefinition,
   { requestVersion }: AdmissionRequest,
   object: UnstructuredObject,
   old: UnstructuredObject | undefined,
 ): FieldError[] {
-  if (requestVersion === definition.storageVersion) return [];
+  if (requestVersion === definition.storageVersion && !hasLaterRules(definition)) return [];
   return validateCustomResource(asJson(object), hubVersion(definition).schema, old && asJson(old));
 }
 

@@ -14,6 +14,7 @@ import {
   type ResourceDefinition,
 } from '../machinery/index.ts';
 import type { Rule } from './admission.ts';
+import { hasLaterRules, withoutLaterRules } from './portable-rules.ts';
 import { hubVersion } from './reviewed-kinds.ts';
 
 /** Where API servers find the webhooks. */
@@ -66,10 +67,11 @@ export function validatingConfiguration(options: ConfigurationOptions): Validati
   };
 }
 
-/** Kinds whose schema says it all need nobody to be asked, and can be written while nobody answers. */
+/** Kinds whose published schema says it all need nobody to be asked, and can be written while nobody answers. */
 function reviewed({ definitions, rules = [] }: ConfigurationOptions): ResourceDefinition[] {
   return [...definitions].filter(
-    (definition) => definition.schemaSaysAll !== true || rules.some((rule) => rule.concerns(definition)),
+    (definition) =>
+      definition.schemaSaysAll !== true || hasLaterRules(definition) || rules.some((rule) => rule.concerns(definition)),
   );
 }
 
@@ -111,7 +113,9 @@ export function customResourceDefinitionFor(
   { endpoint, bundle, labels = {} }: Partial<Omit<ConfigurationOptions, 'definitions'>>,
 ): CustomResourceDefinition {
   if (!definition.crd) throw new TypeError(`${definition.kind} is not published as a definition`);
-  const crd = asTyped<CustomResourceDefinition>(clone(definition.crd));
+  const crd = asTyped<CustomResourceDefinition>(
+    hasLaterRules(definition) ? withoutLaterRules(asJson(definition.crd)) : clone(definition.crd),
+  );
   crd.metadata.labels = { ...crd.metadata.labels, ...labels };
   if (definition.versions.length > 1 && endpoint) {
     const config = asJson(clientConfig(endpoint, webhookPaths.convert, bundle));
