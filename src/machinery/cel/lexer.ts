@@ -102,17 +102,14 @@ const escapeSequence =
 
 function unescapeString(source: string, at: number, content: string): string {
   if (!content.includes('\\')) return content;
-  return content.replace(
-    escapeSequence,
-    (_whole, simple?: string, hex?: string, u4?: string, u8?: string, octal?: string) => {
-      if (simple !== undefined) return must(simpleEscapes[simple], 'simpleEscapes[simple]');
-      const code = octal === undefined ? Number.parseInt(hex ?? u4 ?? u8 ?? 'x', 16) : Number.parseInt(octal, 8);
-      if (Number.isNaN(code) || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
-        throw new CelSyntaxError(source, at, 'unable to unescape string');
-      }
-      return String.fromCodePoint(code);
-    },
-  );
+  return content.replace(escapeSequence, (_whole, ...[simple, hex, u4, u8, octal]: (string | undefined)[]) => {
+    if (simple !== undefined) return must(simpleEscapes[simple], 'simpleEscapes[simple]');
+    const code = octal === undefined ? Number.parseInt(hex ?? u4 ?? u8 ?? 'x', 16) : Number.parseInt(octal, 8);
+    if (Number.isNaN(code) || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
+      throw new CelSyntaxError(source, at, 'unable to unescape string');
+    }
+    return String.fromCodePoint(code);
+  });
 }
 
 function unescapeBytes(source: string, at: number, content: string): Buffer {

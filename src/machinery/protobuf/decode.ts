@@ -24,33 +24,30 @@ interface Decoding {
   reader: WireReader;
   embedded: EmbeddedDecoder;
   messagesLeft: number;
+  /** how many messages lie around the one being read */
+  depth: number;
 }
 
 /** Decodes one message into the JSON that Go would write for the same struct. Throws ProtobufError. */
 export function decodeMessage(bytes: Uint8Array, message: ProtobufMessage, embedded: EmbeddedDecoder): JsonValue {
-  const decoding: Decoding = { reader: new WireReader(bytes), embedded, messagesLeft: maxMessages };
-  return readMessage(decoding, message, undefined, 0);
+  const decoding: Decoding = { reader: new WireReader(bytes), embedded, messagesLeft: maxMessages, depth: 0 };
+  return readMessage(decoding, message);
 }
 
 /** Reads up to the end of the window. A message that comes twice is merged into what the first one left. */
-function readMessage(
-  decoding: Decoding,
-  message: ProtobufMessage,
-  existing: JsonValue | undefined,
-  depth: number,
-): JsonValue {
-  if (depth > maxDepth) throw new ProtobufError(`protobuf: messages are nested more than ${maxDepth} deep`);
+function readMessage(decoding: Decoding, message: ProtobufMessage, existing?: JsonValue): JsonValue {
+  if (decoding.depth > maxDepth) throw new ProtobufError(`protobuf: messages are nested more than ${maxDepth} deep`);
   if (--decoding.messagesLeft < 0) throw new ProtobufError(`protobuf: more than ${maxMessages} nested messages`);
   const layout = layoutOf(message);
   const target = isPlainObject(existing) && message.toJson === undefined ? existing : {};
-  readFields(decoding, layout, target, depth);
+  readFields(decoding, layout, target);
   for (const member of layout.emitted) {
     if (target[member.name] === undefined) target[member.name] = member.zero();
   }
   return message.toJson === undefined ? target : message.toJson(target);
 }
 
-function readFields(decoding: Decoding, layout: MessageLayout, target: JsonObject, depth: number): void {
+function readFields(decoding: Decoding, layout: MessageLayout, target: JsonObject): void {
   const reader = decoding.reader;
   while (reader.position < reader.end) {
     const tag = reader.varint32() >>> 0;
@@ -64,16 +61,16 @@ function readFields(decoding: Decoding, layout: MessageLayout, target: JsonObjec
     }
     switch (field.shape) {
       case 'one':
-        readSingle(decoding, layout, field, wireType, target, depth);
+        readSingle(decoding, layout, field, wireType, target);
         break;
       case 'list':
-        readElement(decoding, layout, field, wireType, target, depth);
+        readElement(decoding, layout, field, wireType, target);
         break;
       case 'map':
-        readEntry(decoding, layout, field, wireType, target, depth);
+        readEntry(decoding, layout, field, wireType, target);
         break;
       default:
-        readInline(decoding, layout, field, wireType, target, depth);
+        readInline(decoding, layout, field, wireType, target);
     }
   }
 }
@@ -84,10 +81,9 @@ function readSingle(
   field: ProtobufField,
   wireType: number,
   target: JsonObject,
-  depth: number,
 ): void {
   const existing = typeof field.type === 'object' ? target[field.name] : undefined;
-  const value = readValue(decoding, layout, field, wireType, existing, depth);
+  const value = readValue(decoding, layout, field, wireType, existing);
   if (!field.pointer && field.whenUnset === 'omit' && isOmittedZero(field.type, value)) {
     if (target[field.name] !== undefined) delete target[field.name];
   } else {
@@ -122,7 +118,6 @@ function readElement(
   field: ProtobufField,
   wireType: number,
   target: JsonObject,
-  depth: number,
 ): void {
   let list = target[field.name];
   if (!Array.isArray(list)) {
@@ -133,11 +128,11 @@ function readElement(
     const reader = decoding.reader;
     const end = enter(reader);
     const elementWire = field.type === 'double' ? wireFixed64 : wireVarint;
-    while (reader.position < reader.end) list.push(readValue(decoding, layout, field, elementWire, undefined, depth));
+    while (reader.position < reader.end) list.push(readValue(decoding, layout, field, elementWire));
     reader.end = end;
     return;
   }
-  list.push(readValue(decoding, layout, field, wireType, undefined, depth));
+  list.push(readValue(decoding, layout, field, wireType));
 }
 
 function isPackable(type: ProtobufLeaf | ProtobufMessage): boolean {
@@ -151,7 +146,6 @@ function readEntry(
   field: ProtobufField,
   wireType: number,
   target: JsonObject,
-  depth: number,
 ): void {
   expectWire(layout, field, wireType, wireBytes);
   const reader = decoding.reader;
@@ -169,7 +163,7 @@ function readEntry(
     if (number === 1) {
       expectWire(layout, field, tag & 7, wireBytes);
       key = reader.string();
-    } else if (number === 2) value = readValue(decoding, layout, field, tag & 7, undefined, depth);
+    } else if (number === 2) value = readValue(decoding, layout, field, tag & 7);
     else reader.skip(tag & 7);
   }
   reader.end = end;
@@ -188,11 +182,10 @@ function readInline(
   field: ProtobufField,
   wireType: number,
   target: JsonObject,
-  depth: number,
 ): void {
   expectWire(layout, field, wireType, wireBytes);
   const end = enter(decoding.reader);
-  readFields(decoding, layoutOf(field.type as ProtobufMessage), target, depth);
+  readFields(decoding, layoutOf(field.type as ProtobufMessage), target);
   decoding.reader.end = end;
 }
 
@@ -201,8 +194,7 @@ function readValue(
   layout: MessageLayout,
   field: ProtobufField,
   wireType: number,
-  existing: JsonValue | undefined,
-  depth: number,
+  existing?: JsonValue,
 ): JsonValue {
   const type = field.type;
   const reader = decoding.reader;
@@ -228,10 +220,12 @@ function readValue(
     default: {
       expectWire(layout, field, wireType, wireBytes);
       const end = enter(reader);
+      decoding.depth++;
       const value =
         typeof type === 'object'
-          ? readMessage(decoding, type, existing, depth + 1)
+          ? readMessage(decoding, type, existing)
           : readStructuredLeaf(decoding, layout, field, type);
+      decoding.depth--;
       reader.end = end;
       return value;
     }
