@@ -129,7 +129,7 @@ function attach(compute: Compute, context: RequestContext): Answer {
   compute.change(server.id, {
     ports: [...server.ports, { id: port.id, isOurs: desired.port_id === undefined, tag: desired.tag ?? null }],
   });
-  if (server.powerState === 1) network.setPortActive(port.id, true);
+  if (server.powerState === 1) network.activatePort(port.id);
   compute.record(server, 'attach_interface', context);
   compute.finishAction(server.id, null);
   interfacesChanged(compute, server.id);

@@ -237,7 +237,7 @@ function start(compute: Compute, server: Readonly<Server>, data: StepData): void
   const now = compute.core.now();
   compute.change(server.id, { vmState: 'active', taskState: null, powerState: 1, launchedAt: now });
   for (const { id } of server.ports) {
-    if (compute.core.services.network.port(id)) compute.core.services.network.setPortActive(id, true);
+    if (compute.core.services.network.port(id)) compute.core.services.network.activatePort(id);
   }
   compute.finishAction(server.id, null);
   bootLines(compute, server);

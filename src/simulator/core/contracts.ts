@@ -163,7 +163,7 @@ export interface NetworkService {
   createPort(desired: NewPort): PortView;
   /** Gives a port to a device. `active` also brings it up. */
   bindPort(id: string, binding: { deviceId: string; deviceOwner: string; host: string; dnsName?: string }): void;
-  setPortActive(id: string, active: boolean): void;
+  activatePort(id: string): void;
   /** Takes a port from its device: no device, no host, DOWN; it keeps its addresses. */
   unbindPort(id: string): void;
   /** Removes a port whatever it is used for, floating addresses let go. Nothing happens when it is gone. */

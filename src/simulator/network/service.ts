@@ -58,10 +58,9 @@ export function networkService(neutron: Neutron): NetworkService {
       });
       setTrunkStatus(neutron, id, host === '' ? 'DOWN' : 'ACTIVE');
     },
-    setPortActive(id, active) {
+    activatePort(id) {
       const port = ports.get(id);
-      const status = active ? 'ACTIVE' : 'DOWN';
-      if (port && port.status !== status) neutron.change(ports, port, { status });
+      if (port && port.status !== 'ACTIVE') neutron.change(ports, port, { status: 'ACTIVE' });
     },
     unbindPort(id) {
       const port = ports.get(id);

@@ -161,7 +161,7 @@ export function imageController(
       draft.status = status;
       if (isDownloading(draft)) {
         const message = 'The image is gone from the cloud';
-        setDownloading(draft, false, { reason: 'TransientError', message }, scope.context.clock.now());
+        setDownloading(draft, 'False', { reason: 'TransientError', message }, scope.context.clock.now());
       }
       live = await makeImage(cloud, draft, resource);
     }
@@ -183,7 +183,7 @@ export function imageController(
       case 'active':
       case 'deactivated':
         transfers.cancel(key);
-        setDownloading(draft, false, { reason: 'Success', message: 'Data saved' }, now);
+        setDownloading(draft, 'False', { reason: 'Success', message: 'Data saved' }, now);
         return live.status === 'active'
           ? { state: upToDate, result: done() }
           : waiting('The image is deactivated in the cloud; reactivate it', lookMs);
@@ -216,7 +216,7 @@ export function imageController(
     if (isDownloading(draft)) {
       const problem = outcome?.problem ?? (await importProblem(cloud, live.id));
       if (problem === undefined) return waiting('Glance is about to download image content', pollMs);
-      setDownloading(draft, false, { reason: 'TransientError', message: problem }, context.clock.now());
+      setDownloading(draft, 'False', { reason: 'TransientError', message: problem }, context.clock.now());
     }
     const attempts = draft.status?.downloadAttempts ?? 0;
     const failed = attempts === 0 ? undefined : conditionOf(draft, 'Downloading');
@@ -246,7 +246,7 @@ export function imageController(
       );
     const message = isForGlance ? 'Web download in progress' : 'Starting image upload';
     draft.status = { ...draft.status, downloadAttempts: attempts };
-    setDownloading(draft, true, { reason: 'Progressing', message }, context.clock.now());
+    setDownloading(draft, 'True', { reason: 'Progressing', message }, context.clock.now());
     // an attempt is noted before it is made: a crash in between costs the pause, not the count
     await save(scope);
     if (isForGlance) {

@@ -36,11 +36,11 @@ export function setState(draft: Image, state: ImageState, nowMs: number): void {
 /** Of images that are downloaded: whether that is under way, and what became of it. */
 export function setDownloading(
   draft: Image,
-  isUnderWay: boolean,
+  status: 'True' | 'False',
   said: { readonly reason: ImageReason; readonly message: string },
   nowMs: number,
 ): void {
-  put(draft, 'Downloading', isUnderWay ? 'True' : 'False', said, nowMs);
+  put(draft, 'Downloading', status, said, nowMs);
 }
 
 export const isDownloading = (image: Image): boolean => conditionOf(image, 'Downloading')?.status === 'True';

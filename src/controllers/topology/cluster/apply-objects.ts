@@ -83,7 +83,11 @@ export function createObjectApplier(): ObjectApplier {
   /** templates that say the same as what is desired, though in other words */
   const equal = new Map<string, Applied>();
 
-  const send = async (io: Io, { resource, desired }: Change, dryRun: boolean): Promise<UnstructuredObject> => {
+  const send = async (
+    io: Io,
+    { resource, desired }: Change,
+    { dryRun }: { dryRun: boolean },
+  ): Promise<UnstructuredObject> => {
     try {
       return await io.client.apply(resource, desired, {
         fieldManager: topologyManager,
@@ -110,7 +114,7 @@ export function createObjectApplier(): ObjectApplier {
         annotations: { ...desired.metadata.annotations, [topologyDryRunAnnotation]: '' },
       },
     };
-    const result = await send(io, { ...change, desired: probe }, true);
+    const result = await send(io, { ...change, desired: probe }, { dryRun: true });
     const isSame =
       deepEqual(result['spec'], live['spec']) ||
       deepEqual(result['spec'], (await withDefaultsOfToday(io, change))['spec']);
@@ -139,7 +143,7 @@ export function createObjectApplier(): ObjectApplier {
       );
     },
     async apply(io, change, options = { dryRun: false }) {
-      const stored = await send(io, change, options.dryRun);
+      const stored = await send(io, change, options);
       if (!options.dryRun) {
         const { uid = '', generation } = stored.metadata;
         applied.set(uid, { text: jsonText(change.desired), generation });
