@@ -68,6 +68,11 @@ export interface ManagerOptions {
   };
   /** for leases; default `client`, behind whose other requests they may have to wait */
   leaseClient?: Client;
+  /**
+   * how long a key rests before it is looked at again for what is only summed up: where every write is a request, many changes are
+   * told by one. Default 0
+   */
+  idleRestMs?: number;
   /** how long a stop may take; default 30 s */
   gracefulStopMs?: number;
   /** name of this instance in events */
@@ -343,6 +348,7 @@ export function createManager(options: ManagerOptions): Manager {
         metrics,
         events: events.recorder(definition.name),
         idleGate,
+        ...(options.idleRestMs !== undefined && { idleRestMs: options.idleRestMs }),
         ...(gate && { gate }),
       });
       controllers.push(controller);

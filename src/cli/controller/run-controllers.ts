@@ -27,6 +27,8 @@ const secretsWorthReading: ResourceScope = {
     .join(','),
 };
 
+/** On an API that is reached by requests, sums of others' changes are told once a second at most. */
+const idleRestMs = 1_000;
 /** A lease that is lost again and again is made longer, up to so many times. Who takes over when its holder dies waits longer, too. */
 const longestLease = 8;
 /** A lease that was kept for so long is as long as it should be. */
@@ -50,6 +52,7 @@ export async function runControllers(options: RunControllersOptions): Promise<vo
       random: systemRandom,
       log,
       metrics,
+      idleRestMs,
       ...longerLease(lease, times),
       ...(namespace !== undefined && { namespace }),
     });

@@ -36,6 +36,8 @@ export interface ControllerOptions {
   events: EventRecorder;
   /** says when nothing else is to be done; without it work for idle times waits for nothing but other keys of its own */
   idleGate?: IdleGate;
+  /** how long a key rests before it is looked at again for what is only summed up */
+  idleRestMs?: number;
   /** says what is worked on here, where several processes share the work */
   gate?: ShareGate;
 }
@@ -72,6 +74,7 @@ export function createController(definition: ControllerDefinition, options: Cont
     metrics: metrics.queue(name),
     groupOf: (key) => groupOf(parseKey(key)),
     ...(options.idleGate && { idleGate: options.idleGate }),
+    ...(options.idleRestMs !== undefined && { idleRestMs: options.idleRestMs }),
   });
   const measured = metrics.controller(name);
   measured.maxConcurrent(concurrency);

@@ -5,7 +5,7 @@ import { settle } from '../testkit/eventually.ts';
 import { createIdleGate } from './idle-gate.ts';
 import { createWorkQueue, type QueueMetrics, type WorkQueue } from './work-queue.ts';
 
-function setUp(options: { groupOf?: (key: string) => string; metrics?: QueueMetrics } = {}) {
+function setUp(options: { groupOf?: (key: string) => string; metrics?: QueueMetrics; idleRestMs?: number } = {}) {
   const clock = new ManualClock(0);
   return { clock, queue: createWorkQueue({ clock, random: seededRandom(7), ...options }) };
 }
@@ -123,6 +123,55 @@ describe('the work queue', () => {
       await settle();
       expect(taken).toEqual(['i1']);
       expect(clock.now()).toBe(0);
+    });
+
+    it('lets a key rest between two looks, where asked to, and answers what came meanwhile by one', async () => {
+      const { clock, queue } = setUp({ idleRestMs: 1000 });
+      const taken = worker(queue);
+      queue.add('i', 'idle');
+      await settle();
+      expect(taken).toEqual(['i']);
+      for (let i = 0; i < 4; i++) {
+        await clock.advance(200);
+        queue.add('i', 'idle');
+        queue.add('other', 'idle');
+        await settle();
+      }
+      expect(taken).toEqual(['i', 'other']);
+      await clock.advance(200);
+      await settle();
+      expect(taken).toEqual(['i', 'other', 'i']);
+      await clock.advance(5000);
+      await settle();
+      expect(taken).toEqual(['i', 'other', 'i', 'other']);
+      queue.add('i', 'idle');
+      await settle();
+      expect(taken.slice(4)).toEqual(['i']);
+    });
+
+    it('does not let a key rest that somebody waits for, and what was to come is answered with it', async () => {
+      const { clock, queue } = setUp({ idleRestMs: 1000 });
+      const taken = worker(queue);
+      queue.add('i', 'idle');
+      await settle();
+      queue.add('i', 'idle');
+      queue.add('i', 'high');
+      await settle();
+      expect(taken).toEqual(['i', 'i']);
+      await clock.advance(5000);
+      await settle();
+      expect(taken).toEqual(['i', 'i']);
+    });
+
+    it('lets a key rest after a look during which it was asked for again', async () => {
+      const { clock, queue } = setUp({ idleRestMs: 1000 });
+      queue.add('i', 'idle');
+      expect(await queue.take()).toBe('i');
+      queue.add('i', 'idle');
+      queue.done('i');
+      expect(queue.depth).toBe(0);
+      await clock.advance(1000);
+      expect(await takeAll(queue)).toEqual(['i']);
     });
 
     it('hands it out at once when it turns urgent', async () => {

@@ -2,6 +2,7 @@ import { type Clock, must, type Random } from '../../machinery/index.ts';
 import { Delays } from './delays.ts';
 import { FairLane } from './fair-lane.ts';
 import type { IdleGate, WorkKind } from './idle-gate.ts';
+import { Rests } from './rests.ts';
 
 /**
  * `high` is for what somebody just changed, `low` for what is merely looked at again (initial lists, resyncs), `idle` for
@@ -28,6 +29,8 @@ export interface WorkQueueOptions {
   groupOf?: (key: string) => string;
   /** when keys of priority `idle` may be taken; without it they are like `low` */
   idleGate?: IdleGate;
+  /** how long after a look at a key another one of priority `idle` begins at the earliest; default 0 */
+  idleRestMs?: number;
   firstBackoffMs?: number;
   maxBackoffMs?: number;
 }
@@ -91,6 +94,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const failures = new Map<string, number>();
   const takers: { give(key: string | undefined): void }[] = [];
   const idlers: (() => void)[] = [];
+  const rests = new Rests(clock, options.idleRestMs ?? 0);
   let turns = 0;
   let stopped = false;
 
@@ -153,6 +157,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     const now = clock.now();
     const kind = kindOf(lane);
     working.set(key, { since: now, again: undefined, kind });
+    rests.begin(key);
     idleGate?.began(kind);
     if (kind === 'usual') idleGate?.readyChanged(-1);
     metrics?.queueDuration((now - entry.since) / 1000);
@@ -165,8 +170,11 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     // what is wanted now is not wanted again later
     later[kindOf(priority)].delete(key);
     const busy = working.get(key);
-    if (!busy) enqueue(key, priority);
-    else if (busy.again === undefined || urgency[busy.again] < urgency[priority]) busy.again = priority;
+    if (!busy) {
+      const restMs = priority === 'idle' && !waiting.has(key) ? rests.leftMs(key) : 0;
+      if (restMs > 0) later.idle.add(key, restMs, priority, moreUrgent);
+      else enqueue(key, priority);
+    } else if (busy.again === undefined || urgency[busy.again] < urgency[priority]) busy.again = priority;
   };
 
   // idle times may come later than a look that was asked for: one request does not answer the other
