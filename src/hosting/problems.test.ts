@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hostedNaming, k0smotronNaming, kamajiNaming } from './naming/index.ts';
 import { specProblems } from './problems.ts';
 import type { PlaneSpec } from './spec.ts';
 import { hostedPlaneSpec, k0smotronPlaneSpec, kamajiPlaneSpec } from './testing/specs.ts';
@@ -24,6 +25,23 @@ describe('a spec', () => {
     const problems = specProblems(k0smotronPlaneSpec(more));
     expect(problems.map((problem) => problem.reason)).toEqual([reason]);
     expect(problems[0]?.message).not.toBe('');
+  });
+
+  it.each([
+    ['k0smotron', 'edge.a', 'kmc-edge.a-lb'],
+    ['kamaji', '9edge', '9edge'],
+    ['hosted', 'edge.a', 's-edge.a'],
+  ] as const)('of %s, named %s, is refused with the name of the Service and what to do', (provider, name, service) => {
+    const naming = {
+      k0smotron: k0smotronNaming(name, 'LoadBalancer'),
+      kamaji: kamajiNaming(name),
+      hosted: hostedNaming(name),
+    }[provider];
+    const [problem, ...others] = specProblems({ ...k0smotronPlaneSpec(), naming });
+    expect(others).toEqual([]);
+    expect(problem?.reason).toBe('NameRefused');
+    expect(problem?.message).toContain(`Service ${service}`);
+    expect(problem?.message).toContain('begins with a letter');
   });
 
   it('may ask for names below a domain', () => {

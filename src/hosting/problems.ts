@@ -1,5 +1,5 @@
 import { parseK0sVersion, parseKubernetesVersion, withLeadingV } from '../api/index.ts';
-import { checkDns1123Subdomain, cidrFamily, ipFamily } from '../machinery/index.ts';
+import { checkDns1035Label, checkDns1123Subdomain, cidrFamily, ipFamily } from '../machinery/index.ts';
 import { maxEtcdMembers } from './etcd/members.ts';
 import type { SpecProblem } from './result.ts';
 import type { PlaneSpec } from './spec.ts';
@@ -11,6 +11,7 @@ export function specProblems(desired: PlaneSpec): SpecProblem[] {
     ...storeProblems(desired),
     ...networkProblems(desired),
     ...nameProblems(desired),
+    ...serviceProblems(desired),
   ];
 }
 
@@ -67,4 +68,17 @@ function nameProblems({ exposure }: PlaneSpec): SpecProblem[] {
       reason: 'HostRefused',
       message: `"${host}" is neither a DNS name nor an address and cannot be a name of the API server`,
     }));
+}
+
+/** Clusters may have names that Services may not have. */
+function serviceProblems({ naming, dataStore }: PlaneSpec): SpecProblem[] {
+  const etcd = dataStore.kind === 'own-etcd' ? [naming.etcdService, naming.etcdClientService] : [];
+  const refused = [naming.apiService, ...etcd].find((name) => checkDns1035Label(name).length > 0);
+  if (refused === undefined) return [];
+  return [
+    {
+      reason: 'NameRefused',
+      message: `the control plane needs a Service ${refused}, and no Service can have that name: give the cluster a name of at most 63 lower case letters, digits and "-" that begins with a letter`,
+    },
+  ];
 }

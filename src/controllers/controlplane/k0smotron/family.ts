@@ -7,6 +7,7 @@ import {
   Services,
 } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
+import { checkDns1035Label } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import { isOwnedBy, lastAppliedAnnotation, ownerOf, pausedAnnotation } from '../../shared/index.ts';
 import type { K0smotronSpecInput } from './spec.ts';
@@ -34,7 +35,7 @@ export function inheritedMetadata({ metadata }: K0smotronCluster): K0smotronSpec
 
 /**
  * The Service is looked for under the name of the control plane too, where guides say it is. A Service that somebody else
- * has under that name stays theirs.
+ * has under that name stays theirs, and a name that no Service may have is no reason to go without a plane.
  */
 export function aliasServiceName(
   { cache }: Pick<ReconcileContext, 'cache'>,
@@ -43,6 +44,7 @@ export function aliasServiceName(
 ): string | undefined {
   const name = parent?.metadata.name;
   if (name === undefined || plane.spec.service?.type !== 'LoadBalancer') return undefined;
+  if (checkDns1035Label(name).length > 0) return undefined;
   const existing = cache.lister(Services).get({ namespace: plane.metadata.namespace ?? '', name });
   return existing && !isOwnedBy(existing, plane) ? undefined : name;
 }
