@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type K0smotronCluster, K0smotronClusters, K0smotronControlPlanes } from '../../api/index.ts';
 import type { KubeObject } from '../../machinery/index.ts';
 import type { ObjectEvent, Watch } from '../../runtime/index.ts';
-import { childWatches, parentChanged } from './parent-and-child.ts';
+import { childWatches } from '../shared/index.ts';
+import { parentChanged } from './parent-and-child.ts';
 
 const object = (status: object, generation = 1): KubeObject & { status: object } => ({
   apiVersion: 'x/v1',

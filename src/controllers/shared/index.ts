@@ -10,6 +10,7 @@ export {
 } from '../../hosting/index.ts';
 export * from './apply-once.ts';
 export * from './bootstrap-token.ts';
+export * from './child-watches.ts';
 export * from './clone-template.ts';
 export * from './cloud-credentials.ts';
 export * from './cloud-sessions.ts';

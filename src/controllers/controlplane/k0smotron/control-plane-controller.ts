@@ -11,6 +11,7 @@ import {
   watchObjects,
 } from '../../../runtime/index.ts';
 import {
+  childWatches,
   createApplyOnce,
   ensureFinalizer,
   isDeleting,
@@ -23,7 +24,6 @@ import {
   writeObject,
 } from '../../shared/index.ts';
 import { clusterOfPlane, controlPlanesOf, relevantClusterChange } from '../cluster-of-plane.ts';
-import { childWatches } from '../parent-and-child.ts';
 import { defaultConcurrency, type ProviderDependencies } from '../plane-reconcile.ts';
 import { reconcileControlPlane, removeControlPlane } from './control-plane.ts';
 import { controlPlaneFinalizer, planeFieldManager } from './names.ts';

@@ -21,9 +21,9 @@ import {
   soonest,
   watchMapped,
   watchObjects,
-  watchOwned,
 } from '../../../runtime/index.ts';
 import {
+  childWatches,
   clusterChanged,
   conditionOf,
   draftOf,
@@ -185,7 +185,9 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
       watchMapped(OpenStackClusters, (cluster) => ofCluster(byOpenStackClusterOf, clusterKeyOf(cluster)), {
         predicates: [openStackClusterChanged],
       }),
-      watchOwned(OpenStackServers, OpenStackMachines, { anyOwner: true }),
+      ...childWatches(OpenStackServers, OpenStackMachines, ({ status }) =>
+        JSON.stringify([status?.ready, status?.instanceID, status?.instanceState, status?.addresses]),
+      ),
     ],
     sources: [attention.source, dependencies.clouds.rotationSource(usersOf)],
     reconcile,

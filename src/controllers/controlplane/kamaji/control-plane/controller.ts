@@ -17,6 +17,7 @@ import {
   watchObjects,
 } from '../../../../runtime/index.ts';
 import {
+  childWatches,
   createApplyOnce,
   ensureFinalizer,
   isDeleting,
@@ -30,7 +31,6 @@ import {
   writeObject,
 } from '../../../shared/index.ts';
 import { clusterOfPlane, controlPlanesOf, relevantClusterChange } from '../../cluster-of-plane.ts';
-import { childWatches } from '../../parent-and-child.ts';
 import { defaultConcurrency } from '../../plane-reconcile.ts';
 import { controlPlaneFieldManager, controlPlaneFinalizer } from '../names.ts';
 import type { KamajiDependencies } from '../scope.ts';
