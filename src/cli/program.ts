@@ -11,7 +11,7 @@ import { addLatticeVerbs } from './lattice-verbs.ts';
 import { addRealKubernetesCommands } from './real-kubernetes.ts';
 import { stacksSourceOption } from './stacks-option.ts';
 import { addTopologyVerbs } from './topology-verbs.ts';
-import { addVerbs } from './verbs.ts';
+import { addVerbs, listed } from './verbs.ts';
 import { version } from './version.ts';
 
 interface GlobalOptions {
@@ -263,7 +263,7 @@ export function buildProgram(
     .argument('[words...]')
     .action(
       runs(async (_options, context, words) =>
-        (await import('./commands/completion.ts')).complete(program, context, words as unknown as string[]),
+        (await import('./commands/completion.ts')).complete(program, context, listed(words)),
       ),
     );
 

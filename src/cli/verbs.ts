@@ -8,6 +8,9 @@ export type Runs = (
   action: (options: never, context: CommandContext, ...args: (string | undefined)[]) => Promise<number>,
 ) => (...received: unknown[]) => Promise<void>;
 
+/** An argument declared with dots: commander hands it over as a list, whatever the others are. */
+export const listed = (argument: unknown): string[] => argument as string[];
+
 /** The everyday verbs: what people do with clusters, without kubectl. */
 export function addVerbs(program: Command, runs: Runs): void {
   addGet(program, runs);
@@ -151,8 +154,7 @@ function addDelete(program: Command, runs: Runs): void {
     )
     .action(
       runs(async (options, context, kind, names) =>
-        // an argument with dots is handed over as a list, whatever the others are
-        (await import('./commands/delete.ts')).deleteObjects(options, context, kind, names as unknown as string[]),
+        (await import('./commands/delete.ts')).deleteObjects(options, context, kind, listed(names)),
       ),
     );
 }
