@@ -13,7 +13,7 @@ import { notReady, readyVerdict } from '../common/conditions.ts';
 import { floatingIpAnnotation } from '../common/names.ts';
 import { attempt, CloudFault } from '../common/outcomes.ts';
 import type { CloudView } from '../common/view.ts';
-import { fixedAddressOn } from '../server/addresses.ts';
+import { fixedAddressOn, type NodeAddress } from '../server/addresses.ts';
 import { type Candidate, chooseHolder } from './api-address-holder.ts';
 import { byControlPlaneOf } from './indexes.ts';
 import { usesLoadBalancer } from './load-balancer-members.ts';
@@ -127,10 +127,14 @@ function showAddress(machine: WholeScope['machine'], address: string, isHere: bo
   const isShown = shown.some((entry) => entry.type === 'ExternalIP' && entry.address === address);
   if (isShown === isHere) return;
   const others = shown.filter((entry) => entry.address !== address);
-  machine.status = {
-    ...machine.status,
-    addresses: isHere ? [...others, { type: 'ExternalIP', address }] : others,
-  };
+  machine.status = { ...machine.status, addresses: isHere ? withExternalAddress(others, address) : others };
+}
+
+/** In the place where `addressesOf` puts it once Nova shows it too: the same list is not written twice. */
+function withExternalAddress(addresses: readonly NodeAddress[], address: string): NodeAddress[] {
+  const names = addresses.filter(({ type }) => type === 'InternalDNS');
+  const others = addresses.filter(({ type }) => type !== 'InternalDNS');
+  return [...others, { type: 'ExternalIP', address }, ...names];
 }
 
 /** By id once that is known; the shared lists keep it current. */
