@@ -73,6 +73,8 @@ export interface ManagerOptions {
    * told by one. Default 0
    */
   idleRestMs?: number;
+  /** how long the status of an object may wait to be written when only texts of conditions changed. Default 0 */
+  textDelayMs?: number;
   /** how long a stop may take; default 30 s */
   gracefulStopMs?: number;
   /** name of this instance in events */
@@ -349,6 +351,7 @@ export function createManager(options: ManagerOptions): Manager {
         events: events.recorder(definition.name),
         idleGate,
         ...(options.idleRestMs !== undefined && { idleRestMs: options.idleRestMs }),
+        ...(options.textDelayMs !== undefined && { textDelayMs: options.textDelayMs }),
         ...(gate && { gate }),
       });
       controllers.push(controller);

@@ -29,6 +29,8 @@ const secretsWorthReading: ResourceScope = {
 
 /** On an API that is reached by requests, sums of others' changes are told once a second at most. */
 const idleRestMs = 1_000;
+/** On such an API a status in which only texts of conditions changed is written this much later at most. */
+const textDelayMs = 3_000;
 /** A lease that is lost again and again is made longer, up to so many times. Who takes over when its holder dies waits longer, too. */
 const longestLease = 8;
 /** A lease that was kept for so long is as long as it should be. */
@@ -53,6 +55,7 @@ export async function runControllers(options: RunControllersOptions): Promise<vo
       log,
       metrics,
       idleRestMs,
+      textDelayMs,
       ...longerLease(lease, times),
       ...(namespace !== undefined && { namespace }),
     });

@@ -1,3 +1,4 @@
+import { objectKey } from '../../client/index.ts';
 import { clone, type KubeObject, type Resource } from '../../machinery/index.ts';
 import { patchObject, type ReconcileContext } from '../../runtime/index.ts';
 import { inLegacyOrder, inStoredOrder } from './condition-order.ts';
@@ -15,7 +16,7 @@ const conditionPaths: readonly (readonly string[])[] = [
  * changed. `observed` notes the generation, which only a pass without an error may do.
  */
 export function writeObject<T extends KubeObject>(
-  context: Pick<ReconcileContext, 'client' | 'clock' | 'signal'>,
+  context: Pick<ReconcileContext, 'client' | 'clock' | 'signal' | 'textsMayWait'>,
   resource: Resource<T>,
   before: T,
   after: T,
@@ -28,6 +29,7 @@ export function writeObject<T extends KubeObject>(
     conditionPaths,
     arrangeConditions: (conditions, path) =>
       path.includes('deprecated') ? inLegacyOrder(conditions) : inStoredOrder(conditions),
+    textsMayWait: () => context.textsMayWait?.(resource, objectKey(before)) === true,
     ...(options.observed && { observedGeneration: true }),
   });
 }

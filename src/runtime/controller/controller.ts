@@ -17,6 +17,7 @@ import type { RuntimeMetrics } from '../metrics.ts';
 import type { IdleGate } from '../queue/idle-gate.ts';
 import { createWorkQueue, type Priority, type WorkQueue } from '../queue/work-queue.ts';
 import type { ShareGate } from '../shares/share-map.ts';
+import { TextDelays } from '../status/text-delays.ts';
 import type { CacheReader, ControllerDefinition, ReconcileContext } from './definition.ts';
 import { createEnding } from './ending.ts';
 import { createHeldEvents } from './held-events.ts';
@@ -38,6 +39,8 @@ export interface ControllerOptions {
   idleGate?: IdleGate;
   /** how long a key rests before it is looked at again for what is only summed up */
   idleRestMs?: number;
+  /** how long the status of an object may wait to be written when only texts of conditions changed; default 0 */
+  textDelayMs?: number;
   /** says what is worked on here, where several processes share the work */
   gate?: ShareGate;
 }
@@ -76,6 +79,7 @@ export function createController(definition: ControllerDefinition, options: Cont
     ...(options.idleGate && { idleGate: options.idleGate }),
     ...(options.idleRestMs !== undefined && { idleRestMs: options.idleRestMs }),
   });
+  const textDelays = new TextDelays(clock, options.textDelayMs ?? 0);
   const measured = metrics.controller(name);
   measured.maxConcurrent(concurrency);
   metrics.watchQueue(name, queue);
@@ -204,6 +208,7 @@ export function createController(definition: ControllerDefinition, options: Cont
     });
     const ended = gate?.begin(share ?? '', (reason) => ending.abort(reason));
     const tracked = trackWrites(options.client, shownVersion);
+    const texts = textDelays.begin(key);
     const startedAt = clock.now();
     measured.activeWorkers(1);
     let outcome: Result | { kind: 'failed'; error: unknown };
@@ -218,6 +223,7 @@ export function createController(definition: ControllerDefinition, options: Cont
         get signal() {
           return ending.signal();
         },
+        textsMayWait: (resource, of) => resource === definition.for && formatKey(of) === key && texts.mayWait(),
       };
       outcome = await onBehalfOf(name, () => definition.reconcile(context, target));
     } catch (error) {
@@ -231,6 +237,8 @@ export function createController(definition: ControllerDefinition, options: Cont
     }
     const tookMs = clock.now() - startedAt;
     measured.finished(finish(key, keyLog, outcome, stop.aborted), tookMs / 1000);
+    const textsWaitMs = texts.end();
+    if (textsWaitMs !== undefined) queue.addAfter(key, textsWaitMs, 'low');
     const written = tracked.written();
     if (written.length === 0) {
       free(key, tracked);

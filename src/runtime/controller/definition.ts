@@ -23,6 +23,8 @@ export interface ReconcileContext {
   random: Random;
   /** aborts on timeout and when the program stops */
   signal: AbortSignal;
+  /** where every write is a request: lets the status of the object under reconcile wait when only texts changed */
+  textsMayWait?(resource: Resource<KubeObject>, key: ObjectKey): boolean;
 }
 
 /** Wakes keys for reasons that are not in the API: a poll of a cloud, a timer. */

@@ -5,6 +5,7 @@ import {
   type Clock,
   type Condition,
   createMergePatch,
+  deepEqual,
   isConflict,
   isJsonObject,
   type JsonObject,
@@ -27,6 +28,8 @@ export interface PatchObjectOptions {
   conditionPaths?: readonly (readonly string[])[];
   /** puts a list of conditions in order before it is written; must return the same list when it is in order */
   arrangeConditions?: (conditions: readonly Condition[], path: readonly string[]) => readonly Condition[];
+  /** asked when only texts of conditions changed: true leaves the write out */
+  textsMayWait?: () => boolean;
 }
 
 const defaultConditionPaths: readonly (readonly string[])[] = [['status', 'conditions']];
@@ -91,7 +94,7 @@ async function writeStatus<T extends KubeObject>(
   let base = stored;
   for (let conflicts = 0; ; ) {
     const patch = statusPatch({ before, base, desired, paths, changes }, options);
-    if (!patch) return base;
+    if (!patch || (options.textsMayWait && changesTextsOnly(patch, base, paths) && options.textsMayWait())) return base;
     const lists = touchesLists(patch);
     try {
       return await client.patch(
@@ -152,6 +155,26 @@ function statusPatch(
   });
   const status = createMergePatch(oldStatus, newStatus);
   return status && { status };
+}
+
+/** Whether conditions keep their types and status, and nothing else changes. */
+function changesTextsOnly(patch: JsonObject, base: object, paths: readonly (readonly string[])[]): boolean {
+  const rest = cloneAlong(statusOf(patch), paths);
+  for (const path of paths) {
+    const after = conditionsAt(patch, path);
+    if (!after) continue;
+    if (!deepEqual(after.map(typeAndStatus), (conditionsAt(base, path) ?? []).map(typeAndStatus))) return false;
+    setAt(rest, path, undefined);
+  }
+  return isEmptyTree(rest);
+}
+
+function typeAndStatus({ type, status }: Condition): JsonObject {
+  return { type, status };
+}
+
+function isEmptyTree(tree: JsonObject): boolean {
+  return Object.values(tree).every((child) => isJsonObject(child) && isEmptyTree(child));
 }
 
 function statusOf(object: object): JsonObject {

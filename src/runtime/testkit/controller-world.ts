@@ -22,7 +22,7 @@ export interface ControllerWorld {
 /** One controller of widgets on an API in memory, with time that passes when told. */
 export function controllerWorld(
   definition: Omit<ControllerDefinition, 'name' | 'for'>,
-  options: { rules?: FaultRule[]; gracefulStopMs?: number; watchLagMs?: number } = {},
+  options: { rules?: FaultRule[]; gracefulStopMs?: number; watchLagMs?: number; textDelayMs?: number } = {},
 ): ControllerWorld {
   const clock = new ManualClock();
   const server = memoryClient({ clock });
@@ -33,6 +33,7 @@ export function controllerWorld(
     random: seededRandom(5),
     log: logger,
     ...(options.gracefulStopMs !== undefined && { gracefulStopMs: options.gracefulStopMs }),
+    ...(options.textDelayMs !== undefined && { textDelayMs: options.textDelayMs }),
   });
   const controller = manager.add(defineController({ name: 'widget', for: Widgets, ...definition }));
   const stop = new AbortController();
