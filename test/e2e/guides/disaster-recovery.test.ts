@@ -76,13 +76,13 @@ describe.skipIf(missing !== undefined)(`the guide to disaster recovery${missing 
       'kubectl config use-context capstan && kubectl create secret generic held --from-literal=word=xyzzy',
     );
     await lost.run('cp .kube/config handed-out.kubeconfig');
-    await lost.run(commandsOf('Save'));
+    await lost.run(commandsOf('Back up'));
     await server.stop('SIGKILL');
 
     const trial = await computer('trial-computer');
     await carry(lost, trial);
-    await trial.run(commandsOf('Try it before you need it'));
-    await trial.serve(commandsOf('Try it before you need it', 1));
+    await trial.run(commandsOf('Test a restore'));
+    await trial.serve(commandsOf('Test a restore', 1));
     expect(await trial.run(`export KUBECONFIG=trial.kubeconfig; ${secret}`)).toBe(word);
 
     const other = await computer('other');

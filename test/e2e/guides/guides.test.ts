@@ -7,7 +7,7 @@ import { openReader, type Reader } from './reader.ts';
 const missing = await missingKubectl();
 
 const first = stepsOf('first-cluster-on-a-real-cloud');
-const isEnd = ({ section }: { section: string }): boolean => section === 'Delete it';
+const isEnd = ({ section }: { section: string }): boolean => section === 'Delete the cluster';
 /** The second guide is about the cluster of the first, before it is deleted. */
 const steps = [...first.filter((step) => !isEnd(step)), ...stepsOf('day-two'), ...first.filter(isEnd)];
 
