@@ -1,5 +1,6 @@
+import { Clusters } from '../../../api/index.ts';
 import { collect, isOpenStackError, type LoadBalancer, type Volume } from '../../../openstack/index.ts';
-import { deleteLeftoversAnnotation } from '../common/names.ts';
+import { clusterBase, deleteLeftoversAnnotation } from '../common/names.ts';
 import { attempt, type Wait } from '../common/outcomes.ts';
 import { managesNetwork } from './desired.ts';
 import { record } from './events.ts';
@@ -33,18 +34,42 @@ export async function removeLeftovers(scope: ClusterScope): Promise<Wait | undef
   return waits.find((wait) => wait !== undefined);
 }
 
+/** What is read of a scope to tell leftovers of its cluster from those of others. */
+export type LeftoverScope = Pick<ClusterScope, 'clusterName' | 'base' | 'draft' | 'original'> & {
+  readonly context: Pick<ClusterScope['context'], 'cache'>;
+};
+
+/**
+ * How the cloud controllers of a workload call its cluster: by its name, or by namespace and name. A word that a Cluster of
+ * another namespace may be called, too, tells nothing: what carries it can be in use there.
+ */
+function ownWords({ clusterName, base, original, context }: LeftoverScope): ReadonlySet<string> {
+  const words = new Set([clusterName, base]);
+  const others = context.cache
+    .lister(Clusters)
+    .list({ filter: ({ metadata }) => metadata.namespace !== original.metadata.namespace });
+  for (const { metadata } of others) {
+    const { namespace = '', name = '' } = metadata;
+    words.delete(name);
+    words.delete(clusterBase(namespace, name));
+  }
+  return words;
+}
+
 /**
  * Load balancers of the cluster's Services. On a network that is ours alone every such load balancer is the cluster's; on one
  * the user brought the name must say so too.
  */
-export function isServiceBalancer(scope: ClusterScope, balancer: LoadBalancer): boolean {
+export function serviceBalancersOf(scope: LeftoverScope): (balancer: LoadBalancer) => boolean {
   const { spec, status } = scope.draft;
   const network = status?.network;
-  if (!network) return false;
-  const isOnNetwork =
-    balancer.vipNetworkId === network.id || (network.subnets ?? []).some(({ id }) => id === balancer.vipSubnetId);
-  const prefix = managesNetwork(spec) ? 'kube_service_' : `kube_service_${scope.clusterName}_`;
-  return isOnNetwork && balancer.name.startsWith(prefix);
+  if (!network) return () => false;
+  const prefixes = managesNetwork(spec)
+    ? ['kube_service_']
+    : [...ownWords(scope)].map((word) => `kube_service_${word}_`);
+  const isOnNetwork = ({ vipNetworkId, vipSubnetId }: LoadBalancer): boolean =>
+    vipNetworkId === network.id || (network.subnets ?? []).some(({ id }) => id === vipSubnetId);
+  return (balancer) => isOnNetwork(balancer) && prefixes.some((prefix) => balancer.name.startsWith(prefix));
 }
 
 async function removeServiceBalancers(scope: ClusterScope): Promise<Wait | undefined> {
@@ -59,7 +84,7 @@ async function removeServiceBalancers(scope: ClusterScope): Promise<Wait | undef
       throw error;
     }
   });
-  const left = found.filter((balancer) => isServiceBalancer(scope, balancer));
+  const left = found.filter(serviceBalancersOf(scope));
   for (const balancer of left) {
     follow(scope, 'loadBalancer', balancer.id, { closely: true });
     if (balancer.provisioningStatus.startsWith('PENDING_')) continue;
@@ -83,9 +108,10 @@ async function freeServiceAddress(scope: ClusterScope, { vipPortId }: LoadBalanc
   }
 }
 
-function isClusterVolume({ clusterName, base }: ClusterScope, { metadata }: Volume): boolean {
-  const cluster = metadata[volumeClusterKey];
-  return cluster === clusterName || cluster === base;
+/** Volumes of the cluster's claims. */
+export function claimVolumesOf(scope: LeftoverScope): (volume: Volume) => boolean {
+  const words = ownWords(scope);
+  return ({ metadata }) => words.has(metadata[volumeClusterKey] ?? '');
 }
 
 async function removeVolumes(scope: ClusterScope): Promise<Wait | undefined> {
@@ -94,7 +120,7 @@ async function removeVolumes(scope: ClusterScope): Promise<Wait | undefined> {
   const found = await attempt('volumes of claims could not be listed', reason, () =>
     collect(volumes.list({}, { signal })),
   );
-  const left = found.filter((volume) => isClusterVolume(scope, volume));
+  const left = found.filter(claimVolumesOf(scope));
   for (const volume of left) {
     follow(scope, 'volume', volume.id, { closely: true });
     if (!['available', 'error', 'error_deleting'].includes(volume.status)) continue;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Container, Pod } from '../../../../api/index.ts';
-import { parseRfc3339, quantityValue } from '../../../../machinery/index.ts';
+import { parseRfc3339, quantityMilliValue, quantityValue } from '../../../../machinery/index.ts';
 
 /** A Pod that runs on the node. */
 export type MeasuredPod = Pick<Pod, 'metadata' | 'spec' | 'status'>;
@@ -43,5 +43,5 @@ function usageOf({ resources }: Container, id: string): { cores: number; bytes: 
   // Between a quarter and three quarters of what was asked for.
   const share = 0.25 + createHash('sha256').update(id).digest().readUInt16BE(0) / 0xffff / 2;
   const { cpu = '10m', memory = '32Mi' } = resources?.requests ?? {};
-  return { cores: quantityValue(cpu) * share, bytes: Math.round(quantityValue(memory) * share) };
+  return { cores: (quantityMilliValue(cpu) / 1000) * share, bytes: Math.round(quantityValue(memory) * share) };
 }
