@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type MemoryClient, memoryClient } from '../client/index.ts';
 import { ManualClock, seededRandom } from '../machinery/index.ts';
 import { type Lease, Leases, runWithLease } from './leader-election.ts';
-import { nullLogger } from './log.ts';
+import { type LogFields, nullLogger } from './log.ts';
 import { runUntil, settle } from './testkit/eventually.ts';
 import { type FaultRule, faultyClient } from './testkit/faulty-client.ts';
 
@@ -178,6 +178,28 @@ describe('leader election', () => {
     expect(a.leads).toBe(true);
     a.stop();
     expect(await a.outcome).toBe('stopped');
+  });
+
+  it('says why the lease cannot be taken: at once, and then once a minute', async () => {
+    const { clock, server } = setUp();
+    const told: unknown[] = [];
+    const log = { ...nullLogger, warn: (message: string, fields?: LogFields) => void told.push([message, fields]) };
+    const stop = new AbortController();
+    const refused = new Error('leases is forbidden');
+    const client = faultyClient(server, [{ verb: 'get', resource: 'Lease', error: () => refused }]);
+    const outcome = runWithLease(
+      { client, clock, random: seededRandom(1), log, ...key, identity: 'a' },
+      () => new Promise(() => {}),
+      stop.signal,
+    );
+    await settle();
+    expect(told).toEqual([['The leader lease could not be taken', { lease: 'kube-system/capstan', error: refused }]]);
+    await clock.advance(59_000);
+    expect(told).toHaveLength(1);
+    await clock.advance(10_000);
+    expect(told).toHaveLength(2);
+    stop.abort();
+    expect(await outcome).toBe('stopped');
   });
 
   it('never has two leaders, whatever fails when', async () => {

@@ -3,6 +3,8 @@ import {
   type Clock,
   deepEqual,
   formatMicroTime,
+  isAlreadyExists,
+  isConflict,
   isNotFound,
   type KubeObject,
   type Random,
@@ -10,6 +12,7 @@ import {
   sleep,
 } from '../machinery/index.ts';
 import type { Logger } from './log.ts';
+import { createRepeatedFault } from './repeated-fault.ts';
 import type { Fence } from './shares/fence.ts';
 
 export interface LeaseSpec {
@@ -139,6 +142,7 @@ function createElector(options: LeaderElectionOptions): Elector {
   const { client, clock, identity, namespace, name, log } = options;
   const leaseDurationMs = options.leaseDurationMs ?? 15_000;
   const writeOptions = { fieldManager: 'capstan-leader-election' };
+  const fault = createRepeatedFault(log, clock, 'The leader lease could not be taken');
   let observed: Lease | undefined;
   let observedAt = 0;
   let reportedLeader: string | undefined;
@@ -216,10 +220,15 @@ function createElector(options: LeaderElectionOptions): Elector {
     const cancel = clock.after(timeoutMs, () => controller.abort(new Error(`no answer within ${timeoutMs} ms`)));
     const beganAt = clock.monotonic();
     try {
-      if (!(await work(controller.signal))) return false;
+      const isHeld = await work(controller.signal);
+      fault.over();
+      if (!isHeld) return false;
       return options.fence?.renewed(beganAt) ?? true;
     } catch (error) {
-      if (!outer?.aborted) log.debug('Lease could not be taken', { error });
+      if (outer?.aborted) return false;
+      // somebody else was quicker
+      if (isConflict(error) || isAlreadyExists(error)) log.debug('Another instance wrote the lease', { error });
+      else fault.seen(error, { lease: `${namespace}/${name}` });
       return false;
     } finally {
       cancel();

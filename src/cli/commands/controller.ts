@@ -8,7 +8,7 @@ import type { CommandContext } from '../context.ts';
 import { type Endpoint, healthPaths, metricsPaths, serveEndpoint } from '../controller/endpoints.ts';
 import { hostIdentity, leaderLease, sharesLease } from '../controller/leases.ts';
 import { runControllers } from '../controller/run-controllers.ts';
-import { installKinds, installRights, removeConfigurations } from '../controller/trial-installation.ts';
+import { installKinds, installRights, removeConfigurations, watchWebhooks } from '../controller/trial-installation.ts';
 import { startWebhookService, type WebhookService } from '../controller/webhook-service.ts';
 import { parseControllerAreas } from '../controller-areas.ts';
 import { controllersUser } from '../controller-identity.ts';
@@ -93,6 +93,8 @@ export async function controller(options: ControllerOptions, context: CommandCon
       stops.unshift(() => removeConfigurations(administrator, webhooks));
       await installKinds(administrator, { service: webhooks, areas, clock, signal });
       await webhooks.keeper.publish(signal);
+      const watched = watchWebhooks(administrator, { service: webhooks, areas, clock, log });
+      stops.unshift(() => watched.close());
       await migrateStorage(administrator, isInstalledByUs, {
         signal,
         onMigrated: (name, objects, storage) =>

@@ -8,6 +8,7 @@ import {
 } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { CapstanError, type Clock, isNotFound, type Resource } from '../../machinery/index.ts';
+import type { Logger } from '../../runtime/index.ts';
 import {
   configurationName,
   mutatingConfiguration,
@@ -17,7 +18,7 @@ import {
 } from '../../webhooks/index.ts';
 import type { ControllerArea } from '../controller-areas.ts';
 import { ensureControllerIdentity } from '../controller-identity.ts';
-import { applyKinds } from '../install/apply-kinds.ts';
+import { applyKinds, refuseForeignKinds } from '../install/apply-kinds.ts';
 import { installedKinds } from '../install/installation.ts';
 import { installedDefinitions } from '../install/installed-kinds.ts';
 import { installedRules } from '../install/installed-rules.ts';
@@ -25,6 +26,7 @@ import { installedLabels } from '../install/labels.ts';
 import { webhooksRole, webhooksRoleBinding } from '../install/webhook-rights.ts';
 import { controllersKey } from '../install/workload.ts';
 import { ensureProviderInventory } from '../provider-inventory.ts';
+import { answersWith, keepWebhooksServed } from './keep-webhooks-served.ts';
 import type { WebhookService } from './webhook-service.ts';
 
 const by = { fieldManager: 'capstan', force: true };
@@ -59,12 +61,41 @@ export async function installKinds(
   const { service, areas, clock, signal } = options;
   const endpoint: WebhookEndpoint = { url: urlOf(service) };
   const common = { endpoint, bundle: trustBundle(service.keeper.current), labels: installedLabels };
-  await applyKinds(administrator, installedKinds(endpoint, common.bundle), { clock, signal });
+  const kinds = installedKinds(endpoint, common.bundle);
+  await refuseForeignKinds(administrator, kinds, signal);
   const rules = installedRules(() => administrator, clock);
   const configured = { ...common, definitions: installedDefinitions, rules };
+  // Before the definitions: from these alone another instance sees that this one is gone, also when it ended in the middle.
   await administrator.apply(MutatingWebhookConfigurations, mutatingConfiguration(configured), { ...by, signal });
   await administrator.apply(ValidatingWebhookConfigurations, validatingConfiguration(configured), { ...by, signal });
+  await applyKinds(administrator, kinds, { clock, signal });
   await ensureProviderInventory(administrator, areas, signal);
+}
+
+/** Looks until it is closed that the webhooks the API server asks are served, by whichever instance. */
+export function watchWebhooks(
+  administrator: Client,
+  options: { service: WebhookService; areas: ReadonlySet<ControllerArea>; clock: Clock; log: Logger },
+): { close(): Promise<void> } {
+  const { service, areas, clock, log } = options;
+  const stop = new AbortController();
+  const watching = keepWebhooksServed(
+    {
+      administrator,
+      url: urlOf(service),
+      answers: (url) => answersWith(trustBundle(service.keeper.current), url),
+      take: (signal) => installKinds(administrator, { service, areas, clock, signal }),
+      clock,
+      log,
+    },
+    stop.signal,
+  );
+  return {
+    async close() {
+      stop.abort();
+      await watching;
+    },
+  };
 }
 
 /**

@@ -70,6 +70,15 @@ function refuseForeign(crds: readonly CustomResourceDefinition[], present: reado
   );
 }
 
+/** Refuses where another program has defined one of the kinds; nothing is changed. */
+export async function refuseForeignKinds(
+  client: Client,
+  crds: readonly CustomResourceDefinition[],
+  signal: AbortSignal,
+): Promise<void> {
+  refuseForeign(crds, (await client.list(CustomResourceDefinitions, { signal })).items);
+}
+
 /** An API server serves a new kind a moment after it took its definition. */
 async function established(
   client: Client,

@@ -45,8 +45,22 @@ function factsOf({ facts }: RegistrationOptions): NodeFacts {
   };
 }
 
+/** Whoever looks after nodes annotates and taints a new one in the same moment. */
+const maxAttempts = 10;
+
 /** Makes the node known, or takes it over from an earlier run of the host. */
 export async function registerNode(options: RegistrationOptions): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await writeNode(options);
+      return;
+    } catch (error) {
+      if (attempt === maxAttempts || !(isConflict(error) || isAlreadyExists(error))) throw error;
+    }
+  }
+}
+
+async function writeNode(options: RegistrationOptions): Promise<void> {
   const { client, clock, facts } = options;
   const before = await client.get(Nodes, { name: facts.name }).catch(ignoreNotFound);
   const desired = nodeObject(factsOf(options), clock.now(), before);

@@ -2,6 +2,7 @@ import type { Client } from '../../client/index.ts';
 import { type Clock, sleep } from '../../machinery/index.ts';
 import { Leases } from '../leader-election.ts';
 import type { Logger } from '../log.ts';
+import { createRepeatedFault } from '../repeated-fault.ts';
 import { announcementOf, memberSelector } from './member-lease.ts';
 import { Membership } from './membership.ts';
 
@@ -15,6 +16,7 @@ export async function nobodyShares(
 ): Promise<void> {
   const { client, clock, log, namespace } = options;
   const membership = new Membership('');
+  const fault = createRepeatedFault(log, clock, 'The leases of those who share the work could not be read');
   let said = false;
   while (!signal.aborted) {
     try {
@@ -29,7 +31,7 @@ export async function nobodyShares(
       if (!said) log.warn('Waiting for those who share the work to end', { members: others });
       said = true;
     } catch (error) {
-      log.debug('Those who share the work could not be read', { error });
+      fault.seen(error, { namespace });
     }
     await sleep(clock, options.periodMs, signal).catch(() => {});
   }

@@ -2,6 +2,7 @@ import { type Client, createInformer, type Informer, isAtLeast } from '../../cli
 import { type Clock, isConflict, isNotFound, type KubeObject, type Random, sleep } from '../../machinery/index.ts';
 import { type Lease, Leases } from '../leader-election.ts';
 import type { Logger } from '../log.ts';
+import { createRepeatedFault } from '../repeated-fault.ts';
 import type { Fence } from './fence.ts';
 import {
   announcementOf,
@@ -62,6 +63,8 @@ export function createShares(options: SharesOptions): Shares {
   const key = { namespace, name: memberLeaseName(options) };
   const selector = { namespace, labelSelector: memberSelector(options) };
   const membership = new Membership(identity);
+  const joinFault = createRepeatedFault(log, clock, 'Those who share the work could not be joined yet');
+  const renewFault = createRepeatedFault(log, clock, 'The lease was not renewed at once');
   /** what the caches of this process are good for */
   let settled = membership.decision;
   let settling: Decision | undefined;
@@ -213,7 +216,7 @@ export function createShares(options: SharesOptions): Shares {
         return true;
       } catch (error) {
         if (error instanceof LeaseGoneError) return false;
-        log.debug('Could not join the others yet', { error });
+        joinFault.seen(error, { lease: `${namespace}/${key.name}` });
         await sleep(clock, renewPeriodMs, signal).catch(() => {});
       }
     }
@@ -237,11 +240,12 @@ export function createShares(options: SharesOptions): Shares {
         if (over.aborted || !fence.isOpen) return fence.isOpen;
         try {
           await limited(leaseDurationMs / 2, (limit) => step(limit, drain));
+          renewFault.over();
           renewAt = clock.monotonic() + renewPeriodMs;
           await tidy(over);
         } catch (error) {
           if (error instanceof LeaseGoneError) return false;
-          log.debug('The lease was not renewed at once', { error });
+          renewFault.seen(error, { lease: `${namespace}/${key.name}` });
           if (!fence.isOpen) return false;
           await sleep(clock, retryMs, over).catch(() => {});
           renewAt = clock.monotonic();
