@@ -13,7 +13,8 @@ export type ResourceType =
   | 'network'
   | 'security group'
   | 'volume'
-  | 'server group';
+  | 'server group'
+  | 'image';
 
 /** Something in a cloud, with what it says of who made it. */
 export interface CloudResource {
@@ -64,7 +65,7 @@ export async function cloudInventory(cloud: OpenStack, signal: AbortSignal): Pro
       all.map((address) => described('floating IP')({ ...address, name: address.address })),
     ),
     collect(network.ports.list(mine, { signal })).then((all) => all.map(described('port'))),
-    trunks(cloud, signal).then((all) => all.map(described('trunk'))),
+    trunks(cloud, projectId, signal).then((all) => all.map(described('trunk'))),
     collect(network.routers.list(mine, { signal })).then((all) => all.map(described('router'))),
     collect(network.subnets.list(mine, { signal })).then((all) => all.map(described('subnet'))),
     collect(network.networks.list(mine, { signal })).then((all) => all.map(described('network'))),
@@ -76,12 +77,15 @@ export async function cloudInventory(cloud: OpenStack, signal: AbortSignal): Pro
         owner: groupSuffix.exec(group.name)?.[1],
       })),
     ),
+    ifServed(collect(cloud.image.images.list({ owner: projectId }, { signal }))).then((all) =>
+      all.map((image) => labelled('image')({ ...image, metadata: image.properties })),
+    ),
   ]);
   return lists.flat();
 }
 
-async function trunks({ network }: OpenStack, signal: AbortSignal): Promise<Trunk[]> {
-  return (await network.extensions.has('trunk')) ? await collect(network.trunks.list({}, { signal })) : [];
+async function trunks({ network }: OpenStack, projectId: string | undefined, signal: AbortSignal): Promise<Trunk[]> {
+  return (await network.extensions.has('trunk')) ? await collect(network.trunks.list({ projectId }, { signal })) : [];
 }
 
 /** A cloud may do without load balancers or volumes. */

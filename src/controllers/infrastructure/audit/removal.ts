@@ -3,7 +3,6 @@ import {
   type CallOptions,
   collect,
   type Deletable,
-  isNotFound,
   isOpenStackError,
   type OpenStack,
   orUndefined,
@@ -64,7 +63,7 @@ export async function removeResources(
   return refusals;
 }
 
-/** Asks for one thing to be deleted until it is gone. Conflicts end when what holds it is gone, or with the patience. */
+/** Asks for one thing to be deleted until it is gone. Refusals that may pass are borne as long as the patience lasts. */
 async function removeOne(cloud: OpenStack, resource: CloudResource, options: RemovalOptions): Promise<void> {
   const { clock, signal } = options;
   const deadline = clock.now() + options.patienceMs;
@@ -74,8 +73,7 @@ async function removeOne(cloud: OpenStack, resource: CloudResource, options: Rem
       await prepare(cloud, resource, signal);
       if (!(await requestDeletion(cloud, resource, signal))) return;
     } catch (error) {
-      if (isNotFound(error)) return;
-      if (!isOpenStackError(error, 'conflict')) throw error;
+      if (!mayPass(error, resource)) throw error;
       refusal = error;
     }
     if (!(await isThere(cloud, resource, signal))) return;
@@ -83,6 +81,14 @@ async function removeOne(cloud: OpenStack, resource: CloudResource, options: Rem
       throw refusal ?? new Error('the cloud has taken the order to delete it, but it is still there');
     await sleep(clock, pauseMs, signal);
   }
+}
+
+/** Busy, held by what goes as well, or changed meanwhile by somebody else. Cinder answers 400 for volumes on their way. */
+function mayPass(error: unknown, { type }: CloudResource): boolean {
+  return (
+    isOpenStackError(error, 'conflict', 'immutable', 'notFound') ||
+    (type === 'volume' && isOpenStackError(error, 'badRequest'))
+  );
 }
 
 /** Routers are deleted without interfaces. */
@@ -102,7 +108,7 @@ type Collections = Readonly<
   Record<ResourceType, Deletable & { get(id: string, options: CallOptions): Promise<unknown> }>
 >;
 
-function collectionsOf({ compute, network, loadBalancer, volume }: OpenStack): Collections {
+function collectionsOf({ compute, network, loadBalancer, volume, image }: OpenStack): Collections {
   return {
     server: compute.servers,
     'load balancer': loadBalancer.loadBalancers,
@@ -115,6 +121,7 @@ function collectionsOf({ compute, network, loadBalancer, volume }: OpenStack): C
     'security group': network.securityGroups,
     volume: volume.volumes,
     'server group': compute.serverGroups,
+    image: image.images,
   };
 }
 
