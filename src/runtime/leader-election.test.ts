@@ -79,7 +79,7 @@ describe('leader election', () => {
     });
     const reads = server.requests.filter(({ verb }) => verb === 'get').length;
     await clock.advance(20_000);
-    // a holder renews with one request, the two reads are this test's own
+    // A holder renews with a single request; the test itself made the two reads.
     expect(server.requests.filter(({ verb }) => verb === 'get').length - reads).toBe(0);
     a.stop();
     expect(await a.outcome).toBe('stopped');
@@ -87,7 +87,7 @@ describe('leader election', () => {
 
   it('is taken over the moment the lease of a dead leader ends, not an attempt later', async () => {
     const { clock, server } = setUp();
-    // somebody who wrote the lease once and is gone
+    // A process that wrote the lease once and is gone.
     await server.create(
       Leases,
       {
@@ -137,7 +137,7 @@ describe('leader election', () => {
     const cutOff = clock.now();
     await runUntil(clock, () => b.leads, { limitMs: 60_000 });
     expect(clock.now() - cutOff).toBeGreaterThanOrEqual(13_000);
-    // the old leader has noticed by itself before that: there are never two
+    // The old leader has already stopped by itself: there are never two leaders.
     expect(a.leads).toBe(false);
     expect(await a.outcome).toBe('lost');
     expect(await spec()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });

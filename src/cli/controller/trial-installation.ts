@@ -31,7 +31,7 @@ import type { WebhookService } from './webhook-service.ts';
 
 const by = { fieldManager: 'capstan', force: true };
 
-/** Account and rights of the controllers: without them they cannot even make their certificates. */
+/** Installs account and permissions of the controllers, which need them even to create their certificates. */
 export async function installRights(administrator: Client, signal: AbortSignal): Promise<void> {
   await refuseBesideInstallation(administrator, signal);
   await ensureControllerIdentity(administrator, signal);
@@ -39,7 +39,7 @@ export async function installRights(administrator: Client, signal: AbortSignal):
   await administrator.apply(ClusterRoleBindings, webhooksRoleBinding, { ...by, signal });
 }
 
-/** The webhooks of a lasting installation would be taken from it, and away with us at the end. */
+/** Refuses if an installation exists, because its webhooks would be replaced now and deleted at the end. */
 async function refuseBesideInstallation(administrator: Client, signal: AbortSignal): Promise<void> {
   try {
     const { metadata } = await administrator.get(Deployments, controllersKey, { signal });
@@ -53,7 +53,7 @@ async function refuseBesideInstallation(administrator: Client, signal: AbortSign
   }
 }
 
-/** Brings the kinds, and points the API server to the webhooks of this process. */
+/** Installs the kinds and points the API server to the webhooks of this process. */
 export async function installKinds(
   administrator: Client,
   options: { service: WebhookService; areas: ReadonlySet<ControllerArea>; clock: Clock; signal: AbortSignal },
@@ -99,9 +99,9 @@ export function watchWebhooks(
 }
 
 /**
- * Takes the webhook configurations away, so that objects can be written while nobody serves them. Those that meanwhile
- * point elsewhere belong to whoever is there. Definitions stay as they are: without its webhook a kind cannot be read in
- * its old versions, which is better than to have it changed by nobody's rules.
+ * Removes the webhook configurations, so that objects can be written without a webhook server. Configurations that
+ * meanwhile point elsewhere belong to another instance and stay. Definitions stay unchanged: without its conversion
+ * webhook a kind cannot be read in old versions, which is better than a conversion without rules.
  */
 export async function removeConfigurations(administrator: Client, service: WebhookService): Promise<void> {
   const url = urlOf(service);

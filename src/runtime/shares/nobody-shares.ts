@@ -7,8 +7,9 @@ import { announcementOf, memberSelector } from './member-lease.ts';
 import { Membership } from './membership.ts';
 
 /**
- * Resolves when no process works on a share any more, or the signal aborts. Whoever leads alone waits for it, after it took
- * the lease that those who share the work look for: while an installation changes from one to the other there are both.
+ * Resolves when no process shares the work any more, or the signal aborts. An exclusive leader waits for it after
+ * acquiring the lease that sharing processes check, because both modes coexist while an installation changes from one
+ * to the other.
  */
 export async function nobodyShares(
   options: { client: Client; clock: Clock; log: Logger; namespace: string; name: string; periodMs: number },

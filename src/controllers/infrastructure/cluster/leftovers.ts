@@ -6,25 +6,25 @@ import { managesNetwork } from './desired.ts';
 import { record } from './events.ts';
 import { type ClusterScope, follow } from './scope.ts';
 
-// What the workload's own cloud controllers made and did not live to delete: load balancers of Services, volumes of claims.
+// Resources that the workload's cloud controllers left behind: load balancers of Services and volumes of claims.
 
 const reason = 'LeftoverDeleteFailed';
 const waitMs = 10_000;
-/** How the cloud controller describes the floating IPs of its load balancers. */
+/** Description prefix of floating IPs that cloud-provider-openstack creates. */
 const serviceAddressText = 'Floating IP for Kubernetes external service';
-/** Metadata the volume driver gives its volumes. */
+/** Metadata key that the Cinder CSI driver sets on volumes. */
 const volumeClusterKey = 'cinder.csi.openstack.org/cluster';
 
 type Leftover = 'loadbalancers' | 'volumes';
 
-/** What the annotation of the cluster asks to delete. */
+/** Parses the annotation that selects the leftovers to delete. */
 export function leftoversToDelete(annotations: Readonly<Record<string, string>> | undefined): ReadonlySet<Leftover> {
   const words = (annotations?.[deleteLeftoversAnnotation] ?? '').split(',').map((word) => word.trim().toLowerCase());
   if (words.includes('all') || words.includes('true')) return new Set(['loadbalancers', 'volumes']);
   return new Set(words.filter((word): word is Leftover => word === 'loadbalancers' || word === 'volumes'));
 }
 
-/** Deletes leftovers where the user asked for it; waits until they are gone. */
+/** Deletes the selected leftovers; waits until they are gone. */
 export async function removeLeftovers(scope: ClusterScope): Promise<Wait | undefined> {
   const wanted = leftoversToDelete(scope.original.metadata.annotations);
   const waits = [
@@ -57,8 +57,8 @@ function ownWords({ clusterName, base, original, context }: LeftoverScope): Read
 }
 
 /**
- * Load balancers of the cluster's Services. On a network that is ours alone every such load balancer is the cluster's; on one
- * the user brought the name must say so too.
+ * Tells whether a load balancer belongs to a Service of the cluster. On a managed network every Service load balancer
+ * does; on a user-supplied network its name must match, too.
  */
 export function serviceBalancersOf(scope: LeftoverScope): (balancer: LoadBalancer) => boolean {
   const { spec, status } = scope.draft;
@@ -98,7 +98,7 @@ async function removeServiceBalancers(scope: ClusterScope): Promise<Wait | undef
   return first && wait(`${left.length} load balancers of Services are being deleted, among them ${first.name}`);
 }
 
-/** The floating IP the cloud controller reserved goes with its load balancer; one that people reserved stays. */
+/** Deletes the floating IP that the cloud controller reserved for the load balancer; user-supplied ones stay. */
 async function freeServiceAddress(scope: ClusterScope, { vipPortId }: LoadBalancer): Promise<void> {
   if (vipPortId === undefined) return;
   const { floatingIps } = scope.access.openstack.network;

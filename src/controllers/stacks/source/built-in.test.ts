@@ -30,7 +30,7 @@ const names = ['hosted-control-plane', 'scs2'].flatMap((stack) =>
   minors.map((minor) => `openstack-${stack}-${minor}-v1`),
 );
 
-/** what the API would say of an object, with the defaults it would give it */
+/** validates an object like the API, after defaulting */
 function problems(object: UnstructuredObject): string[] {
   const definition = ownDefinitions.find(
     ({ group, kind, storageVersion }) =>
@@ -61,7 +61,7 @@ describe('the stacks that come with the program', () => {
       labels: { 'clusterstack.x-k8s.io/instance': 'owned' },
       annotations: { 'stacks.capstan.dev/release': name },
     });
-    // everything the class names is there
+    // every object the class refers to exists
     const made = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(referencesOf(asJson(stackClass!)).filter((reference) => !made.includes(reference))).toEqual([]);
   });
@@ -88,7 +88,7 @@ describe('the stacks that come with the program', () => {
     });
     const stages = addons.hooks.get('AfterControlPlaneInitialized') ?? [];
     expect(stages.map(({ name }) => name)).toEqual(['cni', 'metrics-server', 'ccm', 'csi']);
-    // what needs no credentials does not wait for them
+    // stages without credentials do not wait for them
     const waiting = stages.flatMap(
       ({ name, before }) => before?.objects.map((one) => `${name}: ${one.kind} ${one.name}`) ?? [],
     );
