@@ -10,7 +10,7 @@ import { allMetrics } from './metrics.ts';
 const root = resolve(import.meta.dirname, '../..');
 const docs = join(root, 'docs');
 
-/** Pages that people wrote, by path. The reference has its own test. */
+/** Handwritten pages by path. The reference has its own test. */
 const pages = new Map(
   [
     join(root, 'README.md'),

@@ -22,7 +22,7 @@ function writtenPages(): Map<string, string> {
   );
 }
 
-/** Lists whose entries would otherwise count as uses of themselves. */
+/** Files with lists whose entries would count as uses of themselves. */
 const lists = [
   'api/conditions.ts',
   'api/not-acted-on.ts',
@@ -85,7 +85,7 @@ describe('the reference', () => {
 
   it('lists every environment variable that is read, and no other', () => {
     const used = [...sources].flatMap(([path, source]) => {
-      // what simulated programs read is the environment of a simulated machine
+      // Simulated programs read the environment of a simulated machine.
       if (/^(simkube|simulator)\//.test(path)) return [];
       return [...source.matchAll(/\benv(?:\["(\w+)"\]|\.(\w+))/g)].map((match) => (match[1] ?? match[2])!);
     });
@@ -109,7 +109,7 @@ describe('the reference', () => {
 
   it('names kinds that nothing acts on only while they are served', () => {
     const resources = new Map(ownDefinitions.map(({ plural, group, kind }) => [`${plural}.${group}`, kind]));
-    // the one kind that is a CustomResourceDefinition like any other
+    // The only one of these kinds that is an ordinary CustomResourceDefinition.
     resources.set('machinepools.cluster.x-k8s.io', 'MachinePool');
     for (const { kind, resource } of notActedOn) expect(resources.get(resource)).toBe(kind);
   });

@@ -250,7 +250,7 @@ describe('what is refused on update', () => {
 
   const cluster = (spec: JsonObject, status: JsonObject = {}): UnstructuredObject =>
     make('OpenStackCluster', { identityRef: { name: 's', cloudName: 'c' }, ...spec }, {}, status);
-  /** everything was made: until then what is wrong may be corrected */
+  /** Everything is provisioned, so wrong fields can no longer be corrected. */
   const provisioned: JsonObject = { initialization: { provisioned: true } };
   const network = { network: { id: 'N', name: 'net', subnets: [{ id: 'S', name: 'sub', cidr: '10.0.0.0/8' }] } };
   const refused = ['spec: Forbidden: cannot be modified'];

@@ -35,12 +35,12 @@ function definitionOf(object: KubeObject): ResourceDefinition {
   return found;
 }
 
-/** Upstream prints whole objects as Go sees them; the words around them are what counts. */
+/** Removes whole objects from a message. Upstream prints them in Go syntax. */
 function withoutObjects(message: string): string {
   return message.replace(/^([A-Z][a-z]+ value): [{[].*[}\]](: |$)/, '$1: {}$2');
 }
 
-/** Upstream cuts a difference of Go structures off some messages; we never had it. */
+/** Drops the Go diff that upstream appends to some messages. */
 function causesOf(errors: readonly FieldError[]): Cause[] {
   return errors.map((error) => [
     error.field || '<nil>',

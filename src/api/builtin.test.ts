@@ -27,13 +27,15 @@ function definitionOf(object: KubeObject): ResourceDefinition {
 
 interface DefaultsCase {
   name: string;
-  /** kube-apiserver counts generations of this kind */
+  /** kube-apiserver maintains metadata.generation for this kind */
   counted: boolean;
   input: UnstructuredObject;
   expected: UnstructuredObject;
 }
 
-/** Recorded from kube-apiserver 1.34.4: what a create sends, and what comes back without admission and allocation. */
+/**
+ * Recorded from kube-apiserver 1.34.4: the object of a create request, and the result without admission and allocation.
+ */
 const defaultsCases = JSON.parse(
   readFileSync(join(import.meta.dirname, 'testdata/builtin-defaults.json'), 'utf8'),
 ) as DefaultsCase[];
@@ -124,7 +126,7 @@ interface DiscoveredResource {
   version?: string;
 }
 
-/** kinds and subresources we do not serve, and say so */
+/** Kinds and subresources that Capstan documents as not served. */
 const notServed =
   /^(componentstatuses|ipaddresses|servicecidrs.*|volumeattributesclasses|nodes\/proxy|services\/proxy|pods\/(ephemeralcontainers|proxy|resize))$/;
 
@@ -163,7 +165,7 @@ describe.skipIf(!hasReference)('compared with kube-apiserver (CAPSTAN_REFERENCE_
   });
 });
 
-/** Our definitions in the shape of the reference; the newest version only, as recorded there. */
+/** Returns our definitions in the shape of the reference, which records the newest version only. */
 function discovery(): Record<string, DiscoveredResource[]> {
   const result: Record<string, DiscoveredResource[]> = {};
   for (const definition of builtinDefinitions) {

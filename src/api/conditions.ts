@@ -1,5 +1,5 @@
-// Conditions that users see. `docs/reference/conditions.md` is made from these lists; simulated installations check that no object of
-// ours has a condition that is not here.
+// Conditions that users see. `docs/reference/conditions.md` is generated from these lists. Tests with simulated
+// installations check that our objects have no other conditions.
 
 const meanings = {
   APIEndpointReady: 'The load balancer, floating IP or address of the API is there.',
@@ -165,7 +165,7 @@ const planeParts: readonly ConditionType[] = [
   'BackupSucceeded',
 ];
 
-/** By `plural.group`. Kinds that are not here have no conditions that Capstan sets. */
+/** Keyed by `plural.group`. Capstan sets no conditions on kinds that are missing here. */
 export const kindConditions: Readonly<Record<string, KindConditions>> = {
   'openstackclusterstackreleases.infrastructure.clusterstack.x-k8s.io': {
     conditions: ['Ready', 'OpenStackNodeImageReleasesReady'],

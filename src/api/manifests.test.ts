@@ -12,7 +12,7 @@ import {
 } from '../machinery/index.ts';
 import { ownDefinitions } from './own.ts';
 
-// Manifests as people have them, and what is stored of them. CAPSTAN_UPDATE_GOLDEN=1 writes the golden files anew.
+// Manifests of users and the objects stored for them. CAPSTAN_UPDATE_GOLDEN=1 rewrites the golden files.
 const file = (name: string): string => fileURLToPath(new URL(`./testdata/${name}`, import.meta.url));
 
 function documents(name: string): UnstructuredObject[] {

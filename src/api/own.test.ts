@@ -5,7 +5,7 @@ import { arbitraryFor } from './kind/arbitrary.test-support.ts';
 import { conversionDataAnnotation } from './kind/conversion.ts';
 import { ownDefinitions } from './own.ts';
 
-/** every pair of an old version and its hub */
+/** All pairs of an old version and its hub. */
 const pairs = ownDefinitions.flatMap((definition) =>
   definition.versions
     .filter(({ name }) => name !== definition.storageVersion)
@@ -73,7 +73,7 @@ describe.each(pairs)('$kind $version', ({ definition, version, hub }) => {
   it('adds no annotation to what the hub can say and the version can show', () => {
     fc.assert(
       fc.property(objects(definition, version), (written) => {
-        // what came down from the hub without an annotation is said the same in both
+        // An object converted down without the annotation has the same meaning in both versions.
         const { [conversionDataAnnotation]: _, ...annotations } =
           convert(definition, written, hub).metadata.annotations ?? {};
         const plain = {

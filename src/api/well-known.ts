@@ -1,15 +1,15 @@
-// Names on objects that users and other programs may rely on. `docs/reference/annotations-and-labels.md` is made from this list; a
-// test compares it with every such name in the program, in both directions.
+// Names on objects that users and other programs may rely on. `docs/reference/annotations-and-labels.md` is generated
+// from this list. A test compares the list with all such names in the program, in both directions.
 
 export interface WellKnownName {
   readonly type: 'annotation' | 'label' | 'taint' | 'finalizer' | 'condition' | 'class' | 'Secret type';
-  /** `user`: people write it; `capstan`: the program does, and people read it */
+  /** `user`: set by people; `capstan`: set by the program and read by people */
   readonly by: 'user' | 'capstan';
   readonly on: string;
   readonly meaning: string;
 }
 
-/** On what is part of the program, and on objects that stand for its controllers. */
+/** Marks objects that are part of the program or that represent its controllers. */
 export const builtInAnnotation = 'capstan.dev/built-in';
 
 type Rest = readonly [on: string, meaning: string];
@@ -22,7 +22,7 @@ function names(
   return Object.entries(table).map(([name, [on, meaning]]) => [name, { type, by, on, meaning }]);
 }
 
-/** By name; `*` stands for a part that varies. */
+/** Keyed by name; `*` stands for a variable part. */
 export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
   ...names('annotation', 'user', {
     'clusterctl.cluster.x-k8s.io/block-move': ['any object', 'A move waits while an object carries it.'],

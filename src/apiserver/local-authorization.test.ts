@@ -41,7 +41,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** What the user may do, and nothing else. */
 async function allow(...rules: PolicyRule[]): Promise<void> {
   await server.local.apply(
     ClusterRoles,

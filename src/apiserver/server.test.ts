@@ -258,7 +258,7 @@ onTargets(targets, (on, { real }) => {
       expectClean();
     });
 
-    // JavaScript objects cannot be trusted to carry this one unharmed; kube-apiserver takes it.
+    // JavaScript objects cannot safely hold this key; kube-apiserver accepts it.
     it.skipIf(real)('but __proto__ is refused, wherever it stands', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
@@ -318,7 +318,7 @@ onTargets(targets, (on) => {
       resourceNames?: string[];
     }
 
-    /** A user with a role in a new namespace; speaks through impersonation. */
+    /** Creates a role in a new namespace and a client that impersonates its user. */
     async function userWith(target: Target, grant: Grant): Promise<{ user: Api; name: string; ns: string }> {
       const name = target.unique('jane');
       const ns = (await target.namespace()).name;
@@ -340,7 +340,7 @@ onTargets(targets, (on) => {
       const [verb] = grant.verbs;
       const attributes = { namespace: ns, verb, resource: 'configmaps', name: grant.resourceNames?.[0] ?? '' };
       const [resource, subresource] = (grant.resources?.[0] ?? 'configmaps').split('/');
-      // A real server learns of new roles a moment later.
+      // A real server applies new roles shortly after.
       await eventually(async () => {
         const { body } = await user.post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
           apiVersion: 'authorization.k8s.io/v1',

@@ -53,7 +53,7 @@ const chartLayer = (version: string) => ({
 });
 const owner = { username: 'reader', password: 'secret-of-the-reader' };
 
-/** A repository with the versions given. */
+/** Publishes a chart repository with the given versions. */
 function publish(
   server: TestArtifactServer,
   versions: readonly string[],

@@ -51,7 +51,7 @@ describe('charts that come with the program', () => {
     expect(metadata.version).toBe(version);
     const objects = render(name, version);
     expect(objects.length).toBeGreaterThan(4);
-    // A label such as helm.sh/chart that named another release would show a row that was not applied.
+    // A label such as helm.sh/chart with another version means that a row was not applied.
     expect(JSON.stringify(objects)).not.toMatch(new RegExp(`${name}-(?!${version.replaceAll('.', '\\.')})\\d+\\.\\d+`));
   });
 

@@ -35,7 +35,7 @@ describe('certificates of a running server', () => {
         api.server.setCertificate(tls(next));
       },
     });
-    // the clock of the test is not the one of the TLS library: who signed it is checked, not when
+    // The test clock differs from that of the TLS library, so only the issuer is verified and not the dates.
     const open = (): Promise<TLSSocket> =>
       new Promise((resolve, reject) => {
         const socket = connect({ host: '127.0.0.1', port: listener.port, rejectUnauthorized: false }, () =>

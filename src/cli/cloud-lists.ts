@@ -1,12 +1,12 @@
 import { type JsonObject, kubernetesVersionOfImage } from '../machinery/index.ts';
 import { collect, type OpenStack } from '../openstack/index.ts';
 
-/** What people look up in a cloud before they write a manifest. */
+/** A list of cloud resources that users need to write a manifest. */
 export interface CloudList {
   readonly name: string;
   readonly description: string;
   readonly header: readonly string[];
-  /** rows as the table shows them, each with what `-o json` has of it */
+  /** table rows, each with its value for `-o json` */
   rows(cloud: OpenStack, signal: AbortSignal): Promise<{ cells: readonly string[]; value: JsonObject }[]>;
 }
 

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { must } from '../machinery/index.ts';
 import { outputFlag, type Runs, withConnectionFlags, withFileFlags } from './verbs.ts';
 
-/** Verbs that answer what people ask of clusters and clouds. */
+/** Adds verbs that answer questions about clusters and clouds. */
 export function addCloudVerbs(program: Command, runs: Runs): void {
   addDoctor(program, runs);
   withConnectionFlags(

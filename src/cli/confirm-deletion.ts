@@ -2,7 +2,7 @@ import { CapstanError } from '../machinery/index.ts';
 import type { Connection } from './connection.ts';
 import type { CommandContext } from './context.ts';
 
-/** Asks the person at the terminal before something is deleted; for a script it prints where it acts and goes on. */
+/** Asks the user at a terminal before a deletion. For scripts, prints the target and continues. */
 export async function confirmDeletion(
   what: string,
   { where }: Connection,

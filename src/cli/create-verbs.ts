@@ -3,7 +3,10 @@ import { must } from '../machinery/index.ts';
 import { diskFormats } from './create/disk-format.ts';
 import { outputFlag, type Runs } from './verbs.ts';
 
-/** Verbs that put into a cloud what manifests name and no controller makes. Flags are those of the openstack command. */
+/**
+ * Adds verbs that create cloud resources that manifests need and no controller creates. Flags are those of the
+ * openstack command.
+ */
 export function addCreateVerbs(program: Command, runs: Runs): void {
   const create = program.command('create').description('put images and key pairs into a cloud');
   const several = (flags: string, description: string): Option =>

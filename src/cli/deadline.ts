@@ -1,6 +1,6 @@
 import { CapstanError, type Clock, parseDuration } from '../machinery/index.ts';
 
-/** Reads `90s`, `10m`, `1h30m` or bare seconds; 0 means without end. */
+/** Parses `90s`, `10m`, `1h30m` or seconds; 0 means no limit. */
 export function parseTimeout(text: string, flag = '--timeout'): number {
   const trimmed = text.trim();
   if (/^\d+$/.test(trimmed)) return Number(trimmed) * 1000;
@@ -13,7 +13,7 @@ export function parseTimeout(text: string, flag = '--timeout'): number {
   return duration;
 }
 
-/** A signal that aborts with the given one or when the time is up, whichever comes first. */
+/** Returns a signal that aborts with the given one or on timeout. */
 export function withDeadline(
   clock: Clock,
   timeoutMs: number,

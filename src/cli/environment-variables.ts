@@ -1,6 +1,6 @@
 /**
- * The environment variables the program reads. `docs/reference/environment.md` is made from this list; a test compares it with
- * the code.
+ * Environment variables of the program. `docs/reference/environment.md` is generated from this list; a test compares it
+ * with the code.
  */
 export const environmentVariables: Readonly<Record<string, string>> = {
   CAPSTAN_BACKUP_PASSPHRASE:

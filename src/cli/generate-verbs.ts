@@ -3,7 +3,7 @@ import { must } from '../machinery/index.ts';
 import { flavors } from './generate/flavors.ts';
 import type { Runs } from './verbs.ts';
 
-/** `generate cluster`, and `config cluster` as clusterctl called it once. */
+/** Adds `generate cluster` and its old clusterctl name `config cluster`. */
 export function addGenerateVerbs(program: Command, runs: Runs): void {
   const generate = program.command('generate').description('write manifests');
   const config = program.command('config', { hidden: true }).description('the same as generate');

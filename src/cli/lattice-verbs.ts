@@ -4,7 +4,7 @@ import { type Runs, withConnectionFlags } from './verbs.ts';
 
 const timeout = ['--timeout <duration>', 'how long to wait at most; 0 waits without end', '1h'] as const;
 
-/** Clusters that manage themselves, from nothing and back. */
+/** Adds verbs that install and uninstall self-managed clusters. */
 export function addLatticeVerbs(program: Command, runs: Runs): void {
   const lattice = program.command('lattice').description('clusters that manage themselves');
   lattice

@@ -18,7 +18,7 @@ interface GlobalOptions {
   logLevel: LogLevel;
 }
 
-/** The command line. Commands load their code only when they run, so that help and completion stay instant. */
+/** Builds the command line. Commands are loaded when they run, so that help and completion stay fast. */
 export function buildProgram(
   setExitCode: (code: number) => void,
   { versionFlag = true }: { versionFlag?: boolean } = {},
@@ -33,7 +33,7 @@ export function buildProgram(
       new Option('--log-level <level>', 'how much to log').choices(['debug', 'info', 'warn', 'error']).default('info'),
     );
 
-  // Commander knows flags of the program behind every verb.
+  // Commander would accept program flags after every verb.
   if (versionFlag) program.version(version, '-V, --version', 'print the version');
 
   const runs =
@@ -48,7 +48,7 @@ export function buildProgram(
       try {
         setExitCode(await action(command.opts() as O, context, ...args));
       } catch (error) {
-        // what breaks off because the user has stopped it is no failure of its own
+        // An error caused by the user's interruption is no failure.
         const code = context.interruptedCode?.();
         if (code === undefined || error instanceof CapstanError) throw error;
         setExitCode(code);
@@ -130,7 +130,7 @@ export function buildProgram(
     .option('--timeout <time>', 'how long the cluster may take; 0 waits without end', '5m')
     .addHelpText('after', '\nExamples:\n  capstan demo\n  capstan demo --flavor kamaji --exit\n')
     .action(
-      // progress is told in its own way: the log is for what goes wrong
+      // The demo reports progress itself, so it logs only errors.
       runs(async (options, context) => (await import('./commands/demo.ts')).demo(options as never, context), 'error'),
     );
 

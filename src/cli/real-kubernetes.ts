@@ -3,7 +3,7 @@ import { cellFlags } from './lattice/cell-flags.ts';
 import { stacksSourceOption } from './stacks-option.ts';
 import { type Runs, withConnectionFlags } from './verbs.ts';
 
-/** The commands about a Kubernetes that is run by somebody else. */
+/** Adds commands for a Kubernetes that somebody else operates. */
 export function addRealKubernetesCommands(program: Command, runs: Runs): void {
   program
     .command('controller')

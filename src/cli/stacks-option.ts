@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 
-/** `--stacks-source`, which may be given several times. */
+/** Option `--stacks-source`, which can be repeated. */
 export const stacksSourceOption = (): Option =>
   new Option(
     '--stacks-source <where>',

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Runs it once more and tells by how much the store moved. */
+/** Runs the work again and returns how many revisions it added. */
 async function writesOf(work: () => Promise<void>): Promise<number> {
   await work();
   const before = api.revision();
@@ -81,7 +81,7 @@ describe('what the controllers may do', () => {
       code: 403,
       message: `secrets is forbidden: User "${controllersUser.name}" cannot list resource "secrets" in API group "" in the namespace "default"`,
     });
-    // the next start gives them back what they need
+    // The next start restores the required permissions.
     await ensureControllerIdentity(client, signal);
     await read();
   });

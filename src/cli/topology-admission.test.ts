@@ -95,7 +95,7 @@ describe('admission of classes and their clusters', () => {
     metadata: { name, namespace },
     spec: spec(over),
   });
-  /** a class as its controller would leave it */
+  /** Creates a class with the status of its controller. */
   const ready = async (clusterClass: ClusterClass): Promise<void> =>
     await observe(await client.create(ClusterClasses, clusterClass, by));
   const observe = async (clusterClass: ClusterClass): Promise<void> => {
@@ -397,7 +397,7 @@ describe('admission of classes and their clusters', () => {
     await expect(update(workers({ healthCheck: checks, metadata: { annotations: limits } }))).rejects.toThrow(
       /Cluster here\/c6 sets replicas of machine deployment a/,
     );
-    // the same from the side of the Cluster
+    // The same from the side of the Cluster.
     await ready(classOf('scaled', workers({ metadata: { annotations: limits } })));
     const scaled = (over: object) =>
       create('c7', {
@@ -449,7 +449,7 @@ describe('admission of classes and their clusters', () => {
     });
     await ready(to('elsewhere, nowhere'));
     const topology = { classRef: { name: 'offered', namespace: 'there' } };
-    // the grant of the test before is gone, or it would be let through by that
+    // The grant of the previous test would allow this.
     await client.delete(ReferenceGrants, { namespace: 'there', name: 'classes' });
     await expect(create('c5', topology)).rejects.toThrow(/no ReferenceGrant there/);
     const key = { namespace: 'there', name: 'offered' };

@@ -5,7 +5,7 @@ import { outputFlag, type Runs, withConnectionFlags, withFileFlags } from './ver
 const dryRun = ['--dry-run', 'let the server check everything and change nothing'] as const;
 const nameOfCluster = 'the name of the cluster';
 
-/** Verbs that change one entry of a cluster and leave the others as they are. */
+/** Adds verbs that change one entry of a cluster and keep all others. */
 export function addTopologyVerbs(program: Command, runs: Runs): void {
   addScale(program, runs);
   addUpgrade(program, runs);
@@ -80,7 +80,7 @@ function addSet(program: Command, runs: Runs): void {
           options,
           context,
           must(name, nameOfCluster),
-          // an argument with dots is handed over as a list
+          // Commander passes variadic arguments as a list.
           [assignments].flat().filter((word) => word !== undefined),
         ),
       ),

@@ -3,15 +3,15 @@ import { must } from '../machinery/index.ts';
 import { cloudLists } from './cloud-lists.ts';
 import type { CommandContext } from './context.ts';
 
-/** Makes the action of a command from a function that gets its options, the context and its arguments. */
+/** Wraps a function of options, context and arguments as the action of a command. */
 export type Runs = (
   action: (options: never, context: CommandContext, ...args: (string | undefined)[]) => Promise<number>,
 ) => (...received: unknown[]) => Promise<void>;
 
-/** An argument declared with dots: commander hands it over as a list, whatever the others are. */
+/** Commander passes a variadic argument as a list, although the type differs. */
 export const listed = (argument: unknown): string[] => argument as string[];
 
-/** The everyday verbs: what people do with clusters, without kubectl. */
+/** Adds the common verbs for clusters, which need no kubectl. */
 export function addVerbs(program: Command, runs: Runs): void {
   addGet(program, runs);
   addDescribe(program, runs);
@@ -20,7 +20,7 @@ export function addVerbs(program: Command, runs: Runs): void {
   addInit(program, runs);
 }
 
-/** Flags of every verb that talks to a management API; they mean what they mean to kubectl. */
+/** Adds the flags of verbs that use a management API, with the meaning of kubectl. */
 export function withConnectionFlags(command: Command): Command {
   return command
     .option('-n, --namespace <name>', 'namespace (default: that of the context)')

@@ -13,7 +13,7 @@ import { type HttpClient, httpClient } from './http/client.ts';
 import { createInformer } from './informer/informer.ts';
 import { loadKubeconfig } from './kubeconfig/load.ts';
 
-// Needs a real kube-apiserver: set CAPSTAN_REAL_KUBECONFIG to a kubeconfig with cluster-admin rights.
+// Requires a real kube-apiserver: set CAPSTAN_REAL_KUBECONFIG to a kubeconfig with cluster-admin rights.
 const kubeconfig = process.env['CAPSTAN_REAL_KUBECONFIG'];
 
 interface ConfigMap extends KubeObject {
@@ -106,7 +106,8 @@ describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTA
           watch: (resource, options) => {
             requests.push(options?.sendInitialEvents === true ? 'watch-list' : 'watch');
             if (streaming || options?.sendInitialEvents !== true) return api.watch(resource, options);
-            // without the match mode the real server refuses the streaming list, with the 422 of servers that lack it
+            // Without the match mode, the real server refuses the streaming list with the same 422 as servers without
+            // support.
             const { resourceVersionMatch: _, ...refused } = options;
             return api.watch(resource, refused);
           },

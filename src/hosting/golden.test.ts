@@ -18,7 +18,7 @@ import { memoryEngine } from '../store/index.ts';
 import { certificatePlan, type PlaneSpec, planeObjects, workloadObjects } from './index.ts';
 import { factsOf, hostedPlaneSpec, k0smotronPlaneSpec, kamajiPlaneSpec } from './testing/specs.ts';
 
-// Everything that follows from the guides' manifests. CAPSTAN_UPDATE_GOLDEN=1 writes the golden files anew.
+// Golden files of all objects generated from the guides' manifests. CAPSTAN_UPDATE_GOLDEN=1 rewrites them.
 const directory = fileURLToPath(new URL('./testdata/', import.meta.url));
 
 const planes: readonly (readonly [name: string, desired: PlaneSpec])[] = [
@@ -93,7 +93,7 @@ describe('a real API of ours', () => {
     const all = [
       ...Object.values(planeObjects(desired, facts)).flat(),
       ...workloadObjects(desired, facts).map(({ object }) => object),
-      // kinds of k0s are served where k0s runs
+      // k0s custom resources are served only in clusters with k0s
     ].filter(({ apiVersion }) => !apiVersion.startsWith('k0s.k0sproject.io/'));
     const definitions = [...builtinDefinitions, ...ownDefinitions];
     for (const namespace of new Set(all.map(({ metadata }) => metadata.namespace ?? ''))) {

@@ -7,7 +7,7 @@ import {
   protobufRegistry,
   ServiceAccounts,
 } from '../api/index.ts';
-// tests may cross rooms: this one runs the controllers against the API they are made for
+// Tests may import other rooms: this one runs the controllers against the embedded API server.
 import { controllerBackedPlugins, createApiServer, openObjectStore } from '../apiserver/index.ts';
 import type { Client } from '../client/index.ts';
 import {

@@ -295,7 +295,6 @@ describe('the garbage collector', () => {
     await create(w, zones, 'z', [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'y' }]);
     await settle(50);
     expect([await w.exists(secrets, 's'), await w.exists(zones, 'z')]).toEqual([true, true]);
-    // when the kind appears the question can be answered
     await w.server.delete(widgets, at('a'));
     w.resources.push(widgets);
     w.changed();
@@ -586,7 +585,7 @@ describe('all of it together', () => {
     await w.start();
     await settle(50);
     const watched = w.server.requests.filter(({ verb }) => verb === 'watch').map(({ resource }) => resource);
-    // Bootstrap tokens and what they sign have watches of their own, over little more than themselves.
+    // Bootstrap tokens and the ConfigMap they sign have watches of their own, limited to a few objects.
     expect(w.server.openWatches()).toBe(new Set(watched).size + 2);
     w.server.requests.length = 0;
     await w.clock.advance(280_000);

@@ -3,7 +3,7 @@ import type { OpenStack } from './openstack.ts';
 import { collect } from './resource/pages.ts';
 import { type FakeAnswer, fakeCloud } from './testing/fake-cloud.ts';
 
-/** What one call puts on the wire, and what it makes of the answer. */
+/** The request of one call, and the parsed result. */
 type Row = [
   name: string,
   call: (cloud: OpenStack) => Promise<unknown>,

@@ -88,7 +88,7 @@ describe('issueCertificate', () => {
   });
 
   it('refers to its authority by the identifier that authority gives itself', async () => {
-    // Makers hash the key in their own ways; Go changed its way in 1.25.
+    // Implementations hash the key differently; Go changed its method in 1.25.
     const { privateKey } = await generateKeys();
     const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
     const { subtle } = webcrypto;

@@ -90,7 +90,7 @@ describe('signCsr', () => {
   });
 
   it('does not turn a group that looks encoded into another group', async () => {
-    // `#0c0e…` is how the text form of names writes the encoded string system:masters
+    // `#0c0e…` is the text form of names for the encoded string system:masters.
     const hidden = `#0c0e${Buffer.from('system:masters').toString('hex')}`;
     const { csr } = await createCsr({ commonName: 'x', organizations: [hidden] });
     const certificate = await signCsr({

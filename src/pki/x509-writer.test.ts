@@ -10,7 +10,7 @@ import { derObjectId, readDer } from './der.ts';
 import { derNamedBits, derObjectIdOf, derSmallInteger, derTime, writeDer } from './der-writer.ts';
 import type { KeyAlgorithm } from './keys.ts';
 
-// A certificate library that shares no code with ours reads what ours writes.
+// An independent certificate library parses the output of our writer.
 const clock = new ManualClock(Date.UTC(2026, 5, 1));
 const day = 24 * 60 * 60 * 1000;
 
@@ -25,7 +25,7 @@ describe('certificates as another library reads them', () => {
     const read = new x509.X509Certificate(authority.certificate);
     expect(read.subject).toBe('CN=kubernetes');
     expect(read.issuer).toBe(read.subject);
-    // beyond 2049 the other form of time is used
+    // From 2050 on, certificates use the other time format.
     expect(read.notAfter.getTime()).toBe(clock.now() + 40 * 365 * day);
     expect(read.getExtension(x509.BasicConstraintsExtension)).toMatchObject({
       ca: true,

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.stop());
 
-/** Gives the only node another size. */
+/** Changes the size of the only node. */
 async function resize(allocatable: Record<string, string>): Promise<void> {
   const patch = { status: { allocatable: { 'ephemeral-storage': null, ...allocatable } } };
   await world.client.patch(Nodes, { name: world.nodeName }, 'merge', patch, { ...by, subresource: 'status' });
@@ -70,7 +70,7 @@ describe('a Pod that asks for more than is left', () => {
     await world.createPod('fourth', { ...opening(8080), nodeName: world.nodeName });
     const fourth = await world.podUntil('fourth', (pod) => pod.status?.phase === 'Failed');
     expect(fourth.status?.reason).toBe('NodePorts');
-    // What was over or has gone takes no room.
+    // Finished and deleted Pods do not use capacity.
     await world.client.delete(Pods, { namespace, name: 'third' });
     await world.until(async () => (await world.find(Pods, 'third')) === undefined);
     await world.createPod('fifth', { ...opening(8080), nodeName: world.nodeName });

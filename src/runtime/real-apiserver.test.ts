@@ -16,7 +16,7 @@ import { Leases, runWithLease } from './leader-election.ts';
 import { memoryLogger } from './log.ts';
 import { patchObject } from './status/patch-object.ts';
 
-// Needs a real kube-apiserver: set CAPSTAN_REAL_KUBECONFIG to a kubeconfig with cluster-admin rights.
+// Requires a real kube-apiserver: set CAPSTAN_REAL_KUBECONFIG to a kubeconfig with cluster-admin rights.
 const kubeconfig = process.env['CAPSTAN_REAL_KUBECONFIG'];
 
 interface Namespace extends KubeObject {

@@ -26,7 +26,7 @@ const world: World = {
   projects: [{ name: 'demo', users: [{ name: 'demo', roles: ['member'], applicationCredentials: ['ci'] }] }],
 };
 
-/** the first token anybody got in a test */
+/** the first token issued in a test */
 const tokenUsed = { token: '' };
 
 async function login(
@@ -60,7 +60,7 @@ describe('a cloud that is kept', () => {
     const image = read(await ask('GET', '/image/v2/images'), 'images.0.id');
     const server = { name: 's', flavorRef: flavor, imageRef: image, networks: 'none' };
     const id = read(await ask('POST', '/compute/v2.1/servers', { server }), 'server.id');
-    // Killed, not closed: nothing but the lock is let go of.
+    // Simulates a kill: only the lock is released.
     first.core.jobs.stop();
     await rm(join(directory, 'lock'));
 
@@ -74,7 +74,7 @@ describe('a cloud that is kept', () => {
     expect(await askAgain('GET', `/compute/v2.1/servers/${id}`)).toMatchObject({
       body: { server: { status: 'ACTIVE' } },
     });
-    // Tokens of before are good still: clients notice nothing.
+    // Tokens from before the restart stay valid.
     const { token } = tokenUsed;
     expect((await send(second, 'GET', '/compute/v2.1/servers', { token })).status).toBe(200);
     await second.close();

@@ -13,7 +13,9 @@ import {
   type ValueCodec,
 } from './types.ts';
 
-/** Where a suite gets engines from. `create` gives an empty one; `reopen` opens again what a closed engine left. */
+/**
+ * Provides engines to a test suite. `create` returns an empty one; `reopen` opens the data of a closed engine again.
+ */
 export interface EngineFactory {
   create(): Promise<Engine>;
   reopen(closed: Engine): Promise<Engine>;
@@ -34,7 +36,7 @@ function describeEvent(event: StoreEvent<string>): string {
     : `${event.revision} delete ${event.key} was ${event.previous.value}`;
 }
 
-/** What every store must do, whatever its engine. Call it from a test file. */
+/** Tests every engine must pass. Call it from a test file. */
 export function storeConformance(name: string, factory: EngineFactory): void {
   describe(`store on the ${name} engine`, () => {
     let clock: ManualClock;

@@ -28,7 +28,7 @@ async function openIn(directory: string): Promise<Store<string>> {
   return openStore({ engine: await lmdbEngine({ directory }), codec: text });
 }
 
-/** A closed store with values that are easy to find in its file. */
+/** Creates a closed store with values that are easy to find in its file. */
 async function filledDirectory(): Promise<string> {
   const directory = await newDirectory();
   const store = await openIn(directory);
@@ -42,7 +42,7 @@ async function filledDirectory(): Promise<string> {
 
 function damage(file: string, needle: string): void {
   const data = readFileSync(file);
-  // A deleted value may linger in free pages: every copy is hit.
+  // A deleted value may remain in free pages, so every copy is damaged.
   for (let at = data.indexOf(needle); at >= 0; at = data.indexOf(needle, at + 1)) data[at + 3]! ^= 0x01;
   writeFileSync(file, data);
 }

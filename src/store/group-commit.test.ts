@@ -5,7 +5,7 @@ import type { Engine, Store, ValueCodec } from './types.ts';
 
 const text: ValueCodec<string> = { encode: (_key, value) => [value], decode: (_key, bytes) => bytes.toString() };
 
-/** A disk whose every commit ends when the test says so. */
+/** An engine whose commits end when the test says so. */
 class SlowDisk implements Engine {
   readonly commits: string[][] = [];
   #end: (() => void) | undefined;
@@ -43,7 +43,7 @@ async function open(): Promise<{ store: Store<string>; disk: SlowDisk; clock: Ma
 const put = (store: Store<string>, key: string): Promise<unknown> => store.put(key, { kind: 'absent' }, () => key);
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Lets the store see that commits take this long. */
+/** Simulates a commit of this duration, which the store measures. */
 async function commitTaking(ms: number, { store, disk, clock }: Awaited<ReturnType<typeof open>>): Promise<void> {
   const written = put(store, `/taking/${ms}`);
   await nextTurn();
@@ -68,7 +68,7 @@ describe('group commit', () => {
     const { store, disk, clock } = world;
     await commitTaking(40, world);
     void put(store, '/a');
-    // An eighth of the way from 0 to 40: the average moves slowly.
+    // The moving average has gone an eighth of the way from 0 to 40.
     const moving = clock.advance(5);
     void put(store, '/b');
     expect(disk.commits).toEqual([['/a', '/b']]);
@@ -116,7 +116,7 @@ describe('group commit', () => {
   it('knows the newest of a key while its writes go to disk in several commits', async () => {
     const { store, disk } = await open();
     const writes: Promise<unknown>[] = [];
-    // More than one commit holds, each key several times.
+    // More than one commit can hold, with every key several times.
     for (let i = 0; i < 1500; i++) {
       const key = `/key/${i % 7}`;
       const head = store.head(key);

@@ -8,7 +8,7 @@ function render(text: string, limits: Partial<Limits> = {}): Result<string> {
   return set.value.render('tenant.yaml', toTemplateValue({ s: 'x' }), { limits, clock: new ManualClock() });
 }
 
-/** Each would take memory or time without end. */
+/** Each needs unbounded memory or time. */
 const attacks: readonly (readonly [string, string, string])[] = [
   ['a loop in a loop', '{{ range 100000 }}{{ range 100000 }}{{ end }}{{ end }}', 'more than 2000000 steps'],
   ['a long list', '\n{{ until 100000000 }}', 'more than 2000000 steps'],

@@ -109,7 +109,7 @@ describe('a set of templates', () => {
   });
 });
 
-/** `${NAME}` without looking like a template of JavaScript. */
+/** Writes `${NAME}` without the syntax of JavaScript templates. */
 const shell = (text: string): string => text.replaceAll('@{', '${');
 
 describe('shell-style variables', () => {

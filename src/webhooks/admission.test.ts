@@ -301,7 +301,7 @@ describe('an AdmissionReview', () => {
       patchedBy: undefined,
       oldObject: undefined,
     });
-    // kube-apiserver shows patches to webhooks with the options of an update
+    // kube-apiserver sends UpdateOptions to webhooks for patches.
     for (const kind of ['PatchOptions', 'UpdateOptions']) {
       const patch = { ...review.request, options: { kind, fieldManager: 'kubectl-patch' } };
       expect(parseAdmissionReview({ ...review, request: patch })).toMatchObject({ patchedBy: 'kubectl-patch' });

@@ -9,7 +9,7 @@ const year = 365 * day;
 const begin = new ManualClock().now();
 const hosts = ['capstan-webhooks.capstan-system.svc', '127.0.0.1'];
 
-/** moves the clock to so long after its beginning */
+/** Sets the clock to this time after the start. */
 async function at(clock: ManualClock, ms: number): Promise<void> {
   await clock.advance(begin + ms - clock.now());
 }

@@ -17,7 +17,7 @@ import { customResourceDefinitionFor, mutatingConfiguration, validatingConfigura
 import { ReviewedKinds } from './reviewed-kinds.ts';
 import { startWebhookServer, type WebhookServer } from './server.ts';
 
-// Our kinds as CustomResourceDefinitions of a server that does not have them built in, with the webhooks over real sockets.
+// Tests the kinds as CustomResourceDefinitions, with the webhooks over real sockets.
 
 const definitions = ownDefinitions.filter(({ kind }) => ['KubeadmControlPlane', 'Cluster'].includes(kind));
 const group = '/apis/controlplane.cluster.x-k8s.io';
@@ -173,7 +173,7 @@ describe('kinds with webhooks', () => {
         },
       );
       asked.on('error', (error: NodeJS.ErrnoException) => {
-        // the answer may overtake the rest of a body that nobody reads
+        // The server may answer before it has read the whole body.
         if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') reject(error);
       });
       asked.end(body);

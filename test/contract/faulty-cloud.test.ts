@@ -18,7 +18,7 @@ import {
   type SimulatedCloud,
 } from '../../src/simulator/index.ts';
 
-/** The client inside the simulated cloud's own process and time: only there faults come when they are called for. */
+/** Client and simulated cloud in one process on a manual clock, so that faults occur deterministically. */
 interface Lab {
   simulated: SimulatedCloud;
   clock: ManualClock;
@@ -26,7 +26,7 @@ interface Lab {
   /** finished attempts, as `service METHOD status` */
   attempts: string[];
   fault(rule: Omit<FaultRule, 'id'>): void;
-  /** moves time until the promise is settled */
+  /** advances the clock until the promise is settled */
   settle<T>(promise: Promise<T>): Promise<T>;
 }
 
@@ -159,7 +159,7 @@ describe('a cloud with faults (simulated, on simulated time)', () => {
     });
     const error = await lab.settle(failureOf(lab.cloud.compute.limits()));
     expect(error.message).toContain('answered with a web page instead of an OpenStack API answer');
-    // Whoever names the URL of a cloud must not read with it what other servers answer.
+    // The error must not reveal the answers of other servers, because tenants choose the URL of the cloud.
     expect(error.message).not.toContain('Blocked');
   });
 

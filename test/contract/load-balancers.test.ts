@@ -26,7 +26,7 @@ contract('load balancers', (cloud) => {
       () => octavia().loadBalancers.get(id),
       ({ provisioningStatus }) => provisioningStatus === 'ACTIVE' || provisioningStatus === 'ERROR',
     );
-  /** Waits for the balancer first: it takes one change at a time. */
+  /** Waits for the load balancer first, because it accepts one change at a time. */
   const change = async <T>(make: () => Promise<T>): Promise<T> => {
     await active(balancer.id);
     const made = await make();
@@ -92,7 +92,7 @@ contract('load balancers', (cloud) => {
     it('cannot be changed while pending, until it is active', async () => {
       const { provisioningStatus } = await octavia().loadBalancers.get(balancer.id);
       if (provisioningStatus === 'PENDING_CREATE') {
-        // raw requests: the client itself would wait
+        // A raw request, because the client itself would wait.
         const impatient = {
           method: 'POST',
           path: '/lbaas/listeners',
@@ -428,7 +428,7 @@ contract('load balancers', (cloud) => {
     });
 
     it('waits for its turn where the client is patient', async () => {
-      // three changes in a row, without waiting in between: octavia answers 409 and the client tries again
+      // Three changes without waiting: octavia answers 409 and the client retries.
       await active(balancer.id);
       const names = ['x', 'y', 'z'].map((name) => uniqueName(name));
       for (const [index, name] of names.entries()) {

@@ -22,7 +22,7 @@ contract('quotas', (cloud) => {
 
   it('of servers', async () => {
     const { servers } = tenant.cloud.compute;
-    // nova counts a server once it has found a place
+    // nova counts a server once it is scheduled.
     const { id } = await servers.create(serverSpec(cloud, {}));
     await untilStatus(tenant.cloud, id, 'ACTIVE');
     await refused(servers.create(serverSpec(cloud, {})), {
@@ -68,7 +68,7 @@ contract('quotas', (cloud) => {
       type: 'OverQuota',
     });
     const name = () => ({ name: uniqueName('q') });
-    // the default group counts
+    // The default group counts.
     await network.securityGroups.create(name());
     await refused(network.securityGroups.create(name()), { status: 409, kind: 'quota' });
     await network.routers.create(name());

@@ -5,7 +5,7 @@ import { nobody, refused } from './support/refused.ts';
 
 type ServiceName = 'identity' | 'compute' | 'network' | 'image' | 'volume' | 'loadBalancer';
 
-/** A collection everybody may list, and how the service says no. */
+/** For each service a collection that everyone may list, and whether its errors are HTML. */
 const services: readonly [name: ServiceName, collection: string, html: boolean][] = [
   ['compute', '/servers', false],
   ['network', '/networks', false],

@@ -73,7 +73,7 @@ async function workload(): Promise<Client> {
   return api.client;
 }
 
-/** What the log tells of a machine, in order. */
+/** Returns the log entries of a machine in order. */
 function lifeOf(name: string | undefined): string[] {
   return system.entries
     .filter(({ level, fields }) => level !== 'debug' && [fields['machine'], fields['server']].includes(name))
@@ -111,7 +111,7 @@ describe('a server that is gone for good', () => {
     expect(nodes.filter((name) => lost.includes(name))).toEqual([]);
     const kubeadm = await system.client.get(KubeadmControlPlanes, { namespace, name: 'c0-control-plane' });
     for (const name of lost) expect(lifeOf(name)).toEqual(wholeLife);
-    // no member without a Machine
+    // Every etcd member has a Machine.
     expect(conditionOf(kubeadm, 'EtcdClusterHealthy')?.status).toBe('True');
   });
 
@@ -140,7 +140,7 @@ describe('a server that is gone for good', () => {
     const before = (await system.client.list(Machines, { namespace })).items.map(({ metadata }) => metadata.uid).sort();
     const secret = { namespace, name: 'cloud-config' };
     const good = (await system.client.get(Secrets, secret)).data?.['clouds.yaml'] ?? '';
-    // the other project holds none of the servers
+    // The other project has none of the servers.
     const text = system.cloudsYaml.replace(/^ {2}openstack:/m, '  mine:').replace(/^ {2}other:/m, '  openstack:');
     const put = (value: string) =>
       system.client.patch(Secrets, secret, 'merge', { data: { 'clouds.yaml': value } }, by);
@@ -172,7 +172,7 @@ describe('a server that is gone for good', () => {
 describe('the Node of the leader of etcd', () => {
   it('is deleted by hand, and then its Machine: another one takes its place', async () => {
     await begin(14, { workers: 0 });
-    // who began is the leader until somebody else is asked
+    // The first member is the leader until leadership is moved.
     const [first] = await machinesOf('control-plane');
     const name = first!.status?.nodeRef?.name ?? '';
     await (await workload()).delete(Nodes, { name });

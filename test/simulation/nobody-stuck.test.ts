@@ -45,7 +45,7 @@ type Conditions = { type: string; status: string; reason?: string; message?: str
 const conditionsOf = (object: KubeObject): Conditions =>
   (object as { status?: { conditions?: Conditions } }).status?.conditions ?? [];
 
-/** All that an object says is wrong with it. */
+/** Returns all failed conditions of an object. */
 async function complaintsOf(resource: Resource<KubeObject>, name: string): Promise<string> {
   const object = await system.client.get(resource, { namespace, name });
   return conditionsOf(object)
@@ -60,7 +60,7 @@ async function until(what: string, condition: () => Promise<boolean>, limitMs = 
   expect(reached || (await condition()), what).toBe(true);
 }
 
-/** Waits until an object complains of a mistake. */
+/** Waits until an object reports a mistake. */
 async function untilSaid(resource: Resource<KubeObject>, name: string, { said }: Mistake): Promise<void> {
   let events = 0;
   await system.until(async () => events++ % 10 === 0 && said.test(await complaintsOf(resource, name)), hour);
@@ -201,7 +201,7 @@ describe('what made nothing in the cloud', () => {
   });
 });
 
-/** A Machine of its own, whose OpenStackMachine has a mistake in it. */
+/** Builds a Machine whose OpenStackMachine has a mistake. */
 function workerWith({ spec }: Mistake, index: number): Manifest[] {
   const name = `w${index}`;
   const labels = { 'cluster.x-k8s.io/cluster-name': 'c0' };

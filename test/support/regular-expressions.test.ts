@@ -31,7 +31,10 @@ describe('superlinearText', () => {
   });
 });
 
-/** All rooms: their texts come from tenants, by way of objects, servers a tenant names, user data and containers. */
+/**
+ * All directories, because tenants control texts in all of them: through objects, their servers, user data and
+ * containers.
+ */
 const rooms = (await readdir(join(import.meta.dirname, '../../src'))).sort();
 
 describe('the regular expressions of the program', () => {

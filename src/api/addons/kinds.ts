@@ -104,14 +104,14 @@ const alphaSet = (name: string): OldVersionSource => ({
 });
 
 function validateSet({ spec }: ClusterResourceSet, old: ClusterResourceSet | undefined): FieldError[] {
-  // the schema has already complained about what is missing
+  // The schema already reports missing fields.
   if (spec?.clusterSelector === undefined) return [];
   const errors = validateLabelSelector(spec.clusterSelector, 'spec.clusterSelector');
   if (errors.length === 0 && labelSelectorFromObject(spec.clusterSelector).empty) {
     errors.push(fieldError.invalid('spec.clusterSelector', spec.clusterSelector, 'selector must not be empty'));
   }
   if (old?.spec === undefined) return errors;
-  // an object stored by something else may lack the default
+  // Objects stored by other programs may lack the default.
   if ((old.spec.strategy ?? spec.strategy) !== spec.strategy) {
     errors.push(fieldError.invalid('spec.strategy', spec.strategy, 'field is immutable'));
   }
@@ -213,7 +213,7 @@ export const clusterResourceSetBindingKind: Kind<ClusterResourceSetBinding> = de
   description: 'Says what a cluster got from ClusterResourceSets.',
   labels,
   strategy: {
-    // older versions say it by the name of the object alone
+    // Older versions name the cluster only through the name of the object.
     applyDefaults({ metadata, spec }) {
       if (spec !== undefined && !spec.clusterName && metadata.name !== undefined) spec.clusterName = metadata.name;
     },

@@ -24,7 +24,7 @@ import type {
   KubeadmHostPathMount,
 } from './types.ts';
 
-/** command line arguments were a map until v1beta2, in which a name can be given once only */
+/** Command line arguments are a map until v1beta2, so each name can appear only once. */
 export const argumentMap = (what: string): Field<Record<string, string>> =>
   stringMap(`Arguments of ${what} without their leading dashes.`);
 

@@ -2,7 +2,7 @@ import { boolean, type Field, int32, list, object, oneOf, string } from '../kind
 import { anyItems, type Era, items, some, text } from './common-schema.ts';
 import type { KubeadmConfigSpec, SecretKeySource } from './types.ts';
 
-// What a machine is given besides kubeadm's own configuration.
+// Schema of the machine settings outside of kubeadm's own configuration.
 
 const secretKey = (description: string): Field<SecretKeySource> =>
   object(
@@ -50,7 +50,7 @@ const diskLayout = (era: Era) =>
       : { minItems: 1, maxItems: 100 },
   );
 
-/** v1beta1 wanted the layout to be there always, v1beta2 wants either */
+/** v1beta1 requires `layout`; v1beta2 requires either the layout or the list of partitions. */
 function partition(era: Era): Field<NonNullable<NonNullable<KubeadmConfigSpec['diskSetup']>['partitions']>[number]> {
   const layout = boolean('One partition over the whole disk, or none.');
   const shape = object({

@@ -43,7 +43,7 @@ import {
 } from './common-schema.ts';
 import { healthCheckRemediation, healthChecks, machineDeploymentRemediation } from './topology-schema.ts';
 
-/** v1beta2 says what kind of list it is and refuses empty ones; v1beta1 does neither */
+/** v1beta2 declares list types and refuses empty lists; v1beta1 does neither. */
 interface Era {
   list: typeof list;
   leastItems: { minItems?: number };
@@ -128,7 +128,7 @@ const machinePool: () => Field<MachinePoolClass> = once(() =>
 
 const size = (description: string): Field<number> => int64(description);
 
-/** the schema of a variable, which is a schema itself */
+/** Builds the schema of a variable, which is a schema itself. */
 export const variableSchema = ({ list, leastItems, leastProperties }: Era = hubEra): Field<VariableSchema> =>
   object(
     {
@@ -218,7 +218,7 @@ export const matchResources = (era: Era = hubEra): Field<PatchSelector['matchRes
     era.leastProperties,
   );
 
-// a type, because an interface has no index signature
+// A type alias, because interfaces have no index signature.
 type PatchFields<External> = {
   name: Field<string, true>;
   description: Field<string>;

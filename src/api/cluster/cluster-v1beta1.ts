@@ -70,7 +70,7 @@ export const machineDeploymentStrategy: () => UntypedField = once(() =>
   ),
 );
 
-/** what a health check looks at and does, in a topology as in a MachineHealthCheck */
+/** Fields of a health check, shared by topologies and MachineHealthCheck. */
 export const healthCheckFieldsV1beta1: () => Fields = once(() => ({
   maxUnhealthy: intOrString('Remediate only up to so many unhealthy machines.'),
   unhealthyRange: string('Remediate only while the number of unhealthy machines is in this range, as [3-5].', {
@@ -273,7 +273,7 @@ export const healthCheckMappings: readonly FieldMapping[] = [
 /** `machineHealthCheck` of a topology <-> `healthCheck` */
 const healthCheck: Mapping = fields(field('enable', 'enabled'), ...healthCheckMappings);
 
-/** timeouts of a machine stood beside its other fields before v1beta2 */
+/** Before v1beta2 the timeouts of a machine are fields of the spec itself. */
 export const nodeTimeoutMappings: readonly FieldMapping[] = [
   field('nodeDrainTimeout', 'deletion.nodeDrainTimeoutSeconds', durationSeconds),
   field('nodeVolumeDetachTimeout', 'deletion.nodeVolumeDetachTimeoutSeconds', durationSeconds),
@@ -281,8 +281,8 @@ export const nodeTimeoutMappings: readonly FieldMapping[] = [
 ];
 
 /**
- * A rollout strategy must have a type in v1beta2 but not in v1beta1, where the rolling update is the default. Without
- * it the other fields would make an object that v1beta2 refuses.
+ * The type of a rollout strategy is required in v1beta2 and optional in v1beta1, where RollingUpdate is the default.
+ * Without a type, v1beta2 would refuse the other fields.
  */
 export const strategyWithType: Mapping = {
   up(value) {

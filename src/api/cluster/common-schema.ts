@@ -41,7 +41,7 @@ const taintKeyPattern =
 const taintValuePattern = '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$';
 const reasonPattern = '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$';
 
-/** an optional string that must say something if it is there */
+/** an optional string that must not be empty */
 export function text(description: string, maxLength: number): Field<string> {
   return string(description, { minLength: 1, maxLength });
 }
@@ -80,7 +80,7 @@ export function templateReference(description: string): Field<TemplateReference>
   );
 }
 
-/** the full reference of the v1beta1 era */
+/** full object reference of v1beta1 */
 export function objectReference(description: string): Field<{
   apiVersion?: string;
   kind?: string;
@@ -146,7 +146,7 @@ export const deprecatedConditions: () => Field<DeprecatedCondition[]> = once(() 
   ),
 );
 
-/** `minItems` came with v1beta2: until then an empty list was fine */
+/** `minItems` exists since v1beta2; older versions accept an empty list */
 export function conditionGates(description: string, minItems?: number): Field<ConditionGate[]> {
   return listKeyedBy(
     ['conditionType'],

@@ -30,11 +30,10 @@ function cluster(topology: JsonObject): UnstructuredObject {
   });
 }
 
-/** what is said to a patch of the topology by `kubectl patch` */
+/** Returns the errors for a patch of the topology by `kubectl patch`. */
 const patched = (topology: JsonObject, by = 'kubectl-patch', before: JsonObject = {}): string[] =>
   updated(cluster(topology), cluster(before), { patchedBy: by });
 
-/** the JSON patch in a message */
 function operationsIn(message: string): JsonValue {
   return JSON.parse(/--type json -p '(.*?)'\./.exec(message)?.[1] ?? 'null') as JsonValue;
 }

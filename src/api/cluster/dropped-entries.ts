@@ -1,13 +1,13 @@
 import { asJson, deepEqual, type FieldError, fieldError, type JsonValue, jsonText } from '../../machinery/index.ts';
 import type { Cluster, MachineDeploymentTopology, Topology, TopologyVariable } from './types.ts';
 
-// Variables and machine deployments of a topology are lists, which a merge patch replaces as a whole: who means to change one entry
-// loses all others. `kubectl patch` that would do so is refused with the command that changes the one entry.
+// Refuses a `kubectl patch` that drops entries of a topology by mistake. Variables and machine deployments are lists,
+// and a merge patch replaces a list as a whole. The error contains the command that changes only the intended entry.
 
-/** The name `kubectl patch` has as a field manager, unless its user chooses another. */
+/** Default field manager of `kubectl patch`. */
 const kubectlPatch = 'kubectl-patch';
 
-/** What is wrong with an update of a Cluster by `kubectl patch`; `patchedBy` is the field manager of a patch. */
+/** Returns the errors of a `kubectl patch` of a Cluster; `patchedBy` is the field manager of the patch. */
 export function validateDroppedEntries(cluster: Cluster, old: Cluster, patchedBy: string | undefined): FieldError[] {
   const before = old.spec?.topology;
   const after = cluster.spec?.topology;
@@ -63,7 +63,7 @@ function lossesOf(before: Topology, after: Topology): Loss[] {
   return losses;
 }
 
-/** Fields of an entry that the one written over it does not have, and the names of its overrides. */
+/** Returns the fields and the names of variable overrides that the new entry lost. */
 function lostFields(was: MachineDeploymentTopology, is: MachineDeploymentTopology): string[] {
   const fields = Object.keys(was).filter((field) => field !== 'variables' && !(field in is));
   const overrides = is.variables?.overrides ?? [];
@@ -73,7 +73,7 @@ function lostFields(was: MachineDeploymentTopology, is: MachineDeploymentTopolog
   return fields;
 }
 
-/** Names are shown up to this many: the message must stay readable. */
+/** Maximum number of names in a message, to keep it readable. */
 const shown = 8;
 
 function listed(names: readonly string[]): string {
@@ -87,7 +87,7 @@ interface Operation {
   value: JsonValue;
 }
 
-/** The commands that change what the patch meant to change, and nothing else. */
+/** Builds the commands that make the intended changes and nothing else. */
 function commandsFor({ metadata: { name = '', namespace } }: Cluster, before: Topology, after: Topology): string {
   const place = `${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;
   const operations: Operation[] = [];
@@ -129,7 +129,7 @@ function commandsFor({ metadata: { name = '', namespace } }: Cluster, before: To
 
 interface ChangedEntry<T> {
   entry: T;
-  /** where it stands in the list that is stored; -1 for a new one */
+  /** index in the stored list; -1 for a new entry */
   index: number;
   was: T | undefined;
 }
@@ -146,13 +146,13 @@ function changedEntries<T extends { name: string }>(before: readonly T[], after:
 function variableOperations(list: string, { name, value }: TopologyVariable, index: number): Operation[] {
   if (index < 0) return [{ op: 'add', path: `${list}/-`, value: { name, value } }];
   return [
-    // somebody may have changed the list meanwhile
+    // The list may have changed meanwhile.
     { op: 'test', path: `${list}/${index}/name`, value: name },
     { op: 'replace', path: `${list}/${index}/value`, value },
   ];
 }
 
-/** A value as `capstan set variable` reads it: JSON, and a text as it is where it cannot be taken for something else. */
+/** Formats a value for `capstan set variable`: JSON, or a plain string where it cannot be mistaken for JSON. */
 function argumentOf(value: JsonValue): string {
   return typeof value === 'string' && !isJsonText(value) ? value : jsonText(value);
 }
@@ -166,7 +166,7 @@ function isJsonText(text: string): boolean {
   }
 }
 
-/** For a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -115,7 +115,7 @@ const strategy: ResourceStrategy<MachineHealthCheck> = {
 };
 
 function validate({ spec }: MachineHealthCheck, old: MachineHealthCheck | undefined): FieldError[] {
-  // the schema has already complained about what is missing
+  // The schema already reports missing fields.
   if (spec?.selector === undefined) return [];
   const { selector, clusterName, checks, remediation } = spec;
   const errors = validateLabelSelector(selector, 'spec.selector');

@@ -206,7 +206,7 @@ export const machineDeploymentStatusV1beta1: () => UntypedField = once(() =>
   ),
 );
 
-/** legacy counters and conditions moved aside, those of v1beta2 took their place */
+/** v1beta2 moves the legacy counters and conditions to `deprecated` and uses their names for the new ones. */
 const sharedStatusMappings: readonly FieldMapping[] = [
   ...conditionMappings,
   field('readyReplicas', 'deprecated.v1beta1.readyReplicas'),

@@ -38,7 +38,7 @@ import type {
   TopologyVariable,
 } from './types.ts';
 
-/** conditions of a Machine that follow from its health check must not decide over it */
+/** Conditions of a Machine that depend on its health check must not decide it, which would be a cycle. */
 export const machineConditionRule = {
   rule: "!(self in ['Ready','Available','HealthCheckSucceeded','OwnerRemediated','ExternallyRemediated'])",
   message: 'type must not be one of: Ready, Available, HealthCheckSucceeded, OwnerRemediated, ExternallyRemediated',
@@ -206,7 +206,7 @@ const machinePool: () => Field<MachinePoolTopology> = once(() =>
   }),
 );
 
-/** `spec.topology` of a Cluster that is made from a ClusterClass */
+/** `spec.topology` of a Cluster that uses a ClusterClass */
 export const topology: () => Field<Topology> = once(() =>
   object(
     {

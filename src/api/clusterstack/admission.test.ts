@@ -3,7 +3,7 @@ import { systemRandom } from '../../machinery/index.ts';
 import { clusterAddonStrategy, clusterStackStrategy } from './admission.ts';
 import type { ClusterAddon, ClusterStack } from './types.ts';
 
-/** What other programs may have stored, and what people write by mistake. */
+/** Incomplete objects that other programs may have stored, and common mistakes. */
 const bare = <T>(kind: string): T =>
   ({ apiVersion: 'clusterstack.x-k8s.io/v1alpha1', kind, metadata: { name: 'a', namespace: 'b' } }) as T;
 

@@ -18,7 +18,7 @@ import type {
   ClusterStackStatus,
 } from './types.ts';
 
-/** conditions of the v1beta1 contract without any bounds, as the stack operator publishes them */
+/** Conditions of the v1beta1 contract without limits, as the stack operator publishes them. */
 export const stackConditions: () => Field<DeprecatedCondition[]> = once(() =>
   list(
     object({
@@ -33,7 +33,7 @@ export const stackConditions: () => Field<DeprecatedCondition[]> = once(() =>
   ),
 );
 
-/** the last columns of all kinds here */
+/** Last columns of all kinds in this group. */
 export const verdictColumns: readonly PrinterColumn[] = [
   ageColumn,
   textColumn('Reason', ".status.conditions[?(@.type=='Ready')].reason"),

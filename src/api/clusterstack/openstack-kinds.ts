@@ -13,7 +13,7 @@ import type {
   StackIdentityReference,
 } from './types.ts';
 
-// Objects of the OpenStack provider of cluster stacks, for stacks that bring their node images along.
+// Kinds of the OpenStack provider of cluster stacks, for stacks that ship their own node images.
 
 const identity = (): Field<StackIdentityReference> =>
   object(

@@ -185,7 +185,7 @@ const remediatedMachine = (): Field<string, true> => text('The machine.', 253).r
 
 type StatusOfPlanes = Omit<KubeadmControlPlaneStatus, 'lastRemediation'>;
 
-/** the status of every control plane on machines, but for what it remembers of remediations */
+/** Status of all control plane kinds that use machines, without the record of the last remediation. */
 export const planeStatusFields = (): { [K in keyof StatusOfPlanes]-?: Field<NonNullable<StatusOfPlanes[K]>> } => ({
   ...sharedStatusFields(),
   ...counts(),
@@ -225,7 +225,7 @@ export const kubeadmControlPlaneStatus: () => Field<KubeadmControlPlaneStatus> =
   ),
 );
 
-/** what v1beta1 calls the last remediation, and v1beta2 of some providers */
+/** Last remediation as in v1beta1, and in v1beta2 of some providers. */
 export const lastRemediationWithTimestamp = (): Field<{ machine: string; timestamp: string; retryCount: number }> =>
   object(
     {

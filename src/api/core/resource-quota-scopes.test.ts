@@ -32,7 +32,7 @@ describe('scopes of a quota', () => {
     expect(problems(spec)).toEqual([]);
   });
 
-  // The words of kube-apiserver 1.34
+  // Messages of kube-apiserver 1.34.
   it.each<[string, ScopedQuota, string[]]>([
     [
       'a scope nobody knows',

@@ -26,7 +26,7 @@ export const port = (description: string): Field<number> => int32(description, {
 export const controllerName = (): Field<string> =>
   string('Who serves it, as domain/path.', { minLength: 1, maxLength: 253, pattern: domainPrefixed });
 
-/** the group and the kind that are meant when a manifest leaves them out */
+/** Fields of a reference with the given default group and kind. */
 export const referenceFields = (
   group: string,
   kind: string,
@@ -60,7 +60,7 @@ export const parentReference: () => Field<ParentReference> = once(() =>
   }),
 );
 
-/** at most eight, as everywhere in the Gateway API */
+/** The Gateway API allows at most eight conditions. */
 export const gatewayConditions = (minItems?: number): Field<StatusCondition[]> => {
   const limited = conditions(8);
   return minItems === undefined ? limited : limited.with({ minItems });

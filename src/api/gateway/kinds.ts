@@ -44,7 +44,7 @@ import type {
   TLSRouteSpec,
 } from './types.ts';
 
-// The kinds of the Gateway API that hosted control planes are reached through. Their versions differ in name only.
+// The kinds of the Gateway API that expose hosted control planes. Their versions differ only in name.
 
 const categories = ['gateway-api'];
 
@@ -271,7 +271,10 @@ export const gatewayKind: Kind<Gateway> = defineKind<Gateway>({
   ],
 });
 
-/** hostnames may be left out and rules be many, as in the alpha versions: what was accepted then can still be stored */
+/**
+ * Hostnames are optional and several rules are allowed, as in the alpha versions, so that objects accepted by those can
+ * still be stored.
+ */
 const tlsRouteSpec: () => Field<TLSRouteSpec> = once(() =>
   object(
     {

@@ -190,7 +190,7 @@ describe('an OpenStackServer', () => {
   it('is corrected until its spec was found to mean something', () => {
     const other = { flavor: 'm2', identityRef: { ...identityRef, region: 'r2' } };
     expect(updated(server(other), server())).toEqual([]);
-    // moved here from elsewhere it has its resources already
+    // A moved server already has its resources.
     const moved = server();
     moved.metadata.annotations = { 'infrastructure.cluster.x-k8s.io/owner-mark': 'elsewhere' };
     expect(updated(server(other), moved)).toEqual(contains(['OpenStackServer spec field is immutable']));

@@ -17,7 +17,7 @@ import { openStackMachineSpecV1beta1, openStackMachineStatusV1beta1 } from './ma
 /** v1alpha3 … v1alpha7 */
 export type Alpha = 3 | 4 | 5 | 6 | 7;
 
-/** fields that exist only in some of the versions */
+/** Fields that exist only in some of the versions. */
 function when(condition: boolean, fields: Fields): Fields {
   return condition ? fields : {};
 }
@@ -29,7 +29,7 @@ const tagStrings = (): Fields => ({
   notTagsAny: string('Tags it must have none of, separated by commas.'),
 });
 
-/** parameters of a list request that once could be given and never made sense here */
+/** Parameters of a list request that these versions accept, but that have no effect here. */
 const requestFields = (alpha: Alpha): Fields =>
   when(alpha < 7, {
     status: string('Without effect.'),
@@ -316,7 +316,7 @@ const securityGroupRules = {
   'bastionSecurityGroup.rules': rules,
 };
 
-/** until v1alpha6 everything that belonged to the network was kept inside it */
+/** Until v1alpha6, subnets and router are nested in the network. */
 export function alphaClusterStatus(alpha: Alpha): UntypedField {
   const { schema: current } = openStackClusterStatusV1beta1();
   const networkParts = {

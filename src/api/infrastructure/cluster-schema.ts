@@ -278,7 +278,7 @@ const loadBalancerStatus = (era: Era) =>
   object(
     {
       ...tagged(era),
-      // a load balancer may have no address outside, and has none inside before it is made
+      // A load balancer may have no external address, and has no internal address until it is created.
       ip: string('Address outside.'),
       internalIP: string('Address inside.'),
       allowedCIDRs: plainSet(era, string(), 'Addresses that may connect.'),

@@ -38,7 +38,7 @@ const oldSpec = (cluster: UntypedField): UntypedField =>
     'What is wanted.',
   );
 
-/** a template holds under `template` what a cluster is on its own */
+/** A template has the fields of a cluster under `template`. */
 const mapping = (cluster: Mapping): Mapping =>
   fields(field('spec', 'spec', fields(field('template', 'template', cluster))));
 
@@ -47,7 +47,8 @@ const alphas: readonly Alpha[] = [7, 6, 5, 4];
 const strategy: ResourceStrategy<OpenStackClusterTemplate> = {
   validateCreate: (object) => validateClusterSpec(object.spec?.template?.spec, 'spec.template.spec'),
   validateUpdate(object, old, { dryRun }) {
-    // the topology controller compares by server-side apply in dry-run and may ask for anything
+    // The topology controller compares objects by dry-run server-side apply, so its dry-run requests may change every
+    // field.
     if (dryRun === true && object.metadata.annotations?.[topologyDryRunAnnotation] !== undefined) return [];
     const { template } = object.spec ?? {};
     if (deepEqual(template?.spec, old.spec?.template?.spec)) return [];

@@ -61,7 +61,7 @@ const blockDevices = (era: Era): Field<AdditionalBlockDevice[]> =>
 
 const storageText = 'Local (ephemeral, from the flavor) or Volume (Cinder).';
 
-/** v1beta1 left the check to the controller */
+/** v1beta1 leaves this check to the controller. */
 function storageType(era: Era): Field<'Local' | 'Volume'> {
   return era === 'v1beta2'
     ? oneOf(['Local', 'Volume'], storageText)
@@ -104,7 +104,7 @@ const metadataText = (era: Era, description: string): Field<string, true> =>
 
 type CommonName = Exclude<keyof OpenStackMachineSpec, 'flavor' | 'ports'>;
 
-/** what is said of a server in the same words wherever it is said */
+/** Fields that all kinds with a server share. */
 export const machineCommonFields = (
   era: Era,
 ): { [K in CommonName]-?: Field<NonNullable<OpenStackMachineSpec[K]>, K extends 'image' ? true : false> } => ({

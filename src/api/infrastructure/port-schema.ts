@@ -46,17 +46,17 @@ const resolvedPortFields = (era: Era) => ({
   securityGroups: atomicList(string(), 'Ids of the security groups.'),
 });
 
-/** a port as it is wanted */
+/** desired port */
 export const portOptions: () => Field<PortOptions> = once(() =>
   object({ ...portFields('v1beta2'), ...portSecurity.v1beta2 }),
 );
 
-/** its fields are those of v1beta1, which no TypeScript type is kept for */
+/** The fields of v1beta1, which have no TypeScript type. */
 export const portOptionsV1beta1: () => Field<unknown> = once(
   () => object({ ...portFields('v1beta1'), ...portSecurity.v1beta1 }) as Field<unknown>,
 );
 
-/** a port as it is made */
+/** port with resolved references, as it is created */
 export const resolvedPort: () => Field<ResolvedPort> = once(() =>
   object({
     ...resolvedPortFields('v1beta2'),

@@ -64,7 +64,7 @@ const status: () => Field<OpenStackServerStatus> = once(() =>
   ),
 );
 
-/** credentials rotate and address pairs are changed on the ports that exist; all else makes another server */
+/** Credentials rotate and address pairs are updated on existing ports. All other changes need a new server. */
 function fixedPart({ spec }: OpenStackServer): unknown {
   const { identityRef: _, ...rest } = spec ?? {};
   return withoutAddressPairs(rest);

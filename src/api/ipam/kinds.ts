@@ -87,7 +87,7 @@ const claimStatusV1beta1: () => UntypedField = once(() =>
 );
 const claimStatusV1alpha1: () => UntypedField = once(() => object(oldStatusFields(), 'What is there.'));
 
-/** a reference without a name points nowhere */
+/** Drops references without a name. */
 const namedOnly: Mapping = {
   up: (value) => (isJsonObject(value) && value['name'] !== '' && value['name'] !== undefined ? value : undefined),
   down: (value) => value,
@@ -97,7 +97,7 @@ const claimMapping: Mapping = fields(
   field('status', 'status', fields(...conditionMappings, field('addressRef', 'addressRef', namedOnly))),
 );
 
-/** a pool or an address is chosen once */
+/** The pool and the address are immutable. */
 function fixedSpec(kind: string): (object: { spec?: unknown }, old: { spec?: unknown }) => FieldError[] {
   return (object, old) =>
     deepEqual(object.spec, old.spec) ? [] : [fieldError.forbidden('spec', `${kind} spec is immutable`)];

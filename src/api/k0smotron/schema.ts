@@ -41,7 +41,7 @@ import type {
 
 const defaultEtcdImage = 'quay.io/k0sproject/etcd:v3.7.1';
 
-/** conditions without a declared key: upstream's list is atomic in effect */
+/** Conditions without a list key, because upstream's list is effectively atomic. */
 export const plainConditions: () => Field<StatusCondition[]> = once(() =>
   list(condition(), 'What is known about the state of the object.'),
 );
@@ -240,7 +240,7 @@ const monitoring = (): Field<NonNullable<K0smotronClusterSpec['monitoring']>> =>
     'Metrics of the control plane for the Prometheus of the management cluster.',
   );
 
-/** what has the same name and form in both versions */
+/** Fields with the same name and form in both versions. */
 const sharedFields = () => ({
   certificateRefs: certificateRefs(),
   externalAddress: string('Address the nodes use; found by itself for load balancers and node ports.'),

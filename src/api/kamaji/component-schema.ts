@@ -27,7 +27,7 @@ import type {
   ServiceKind,
 } from './types.ts';
 
-// What TenantControlPlane and KamajiControlPlane say with the same words.
+// Schemas that TenantControlPlane and KamajiControlPlane share.
 
 export const additionalMetadata = (what: string): Field<TemplateMetadata> =>
   templateMetadata().describe(`Further labels and annotations of ${what}.`);
@@ -213,7 +213,7 @@ const admissionPlugins = [
   'ValidatingAdmissionWebhook',
 ];
 
-/** what Kamaji enables when nobody says anything; NodeRestriction is not among them */
+/** Default admission plugins of Kamaji. NodeRestriction is not among them. */
 export const defaultAdmissionPlugins: readonly string[] = [
   'CertificateApproval',
   'CertificateSigning',

@@ -27,7 +27,7 @@ const contentOrSecret = (description: string): Field<ContentOrSecret> =>
     description,
   );
 
-/** upstream says each requirement of etcd as a rule of its own */
+/** Upstream has one CEL rule per requirement of etcd. */
 const etcdNeeds = (path: string): string =>
   `(self.driver == "etcd") ? (self.tlsConfig != null && (has(self.tlsConfig.${path}.secretReference) || has(self.tlsConfig.${path}.content))) : true`;
 const othersNeed = (name: string): string =>

@@ -239,7 +239,7 @@ export const tenantControlPlaneSpec: () => Field<TenantControlPlaneSpec> = once(
         },
         'What Kubernetes is wanted.',
       ).required(),
-      // the rules below look into it
+      // The CEL rules below read this field.
       networkProfile: networkProfile().default({}),
       writePermissions: object(
         {

@@ -27,7 +27,7 @@ const boatSpec = (): Field<BoatSpec> =>
     'What is wanted.',
   );
 
-// The compiler is the test: a field too few, too many, of another type or not required is refused.
+// The compiler checks this test: missing, additional, wrongly typed or optional fields do not compile.
 const refused: Field<never>[] = [];
 const expectType = <T>(value: Field<T>): void => void refused.push(value as unknown as Field<never>);
 // @ts-expect-error a required field is optional here

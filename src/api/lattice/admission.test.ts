@@ -28,7 +28,7 @@ const guide: JsonObject = {
   endpoints: { grpcPort: 50051, bootstrapPort: 8443, service: { type: 'LoadBalancer' } },
 };
 
-/** The same with some fields changed; undefined removes one. */
+/** Returns the manifest with some fields changed; undefined removes a field. */
 function withFields(changes: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const spec = clone(guide);
   for (const [path, value] of Object.entries(changes)) {

@@ -96,7 +96,7 @@ const openStackConfig: () => Field<LatticeOpenStackConfig> = once(() =>
   ),
 );
 
-/** a number, or what the later revision has: a schema has no way to say so */
+/** A number or the object of the later revision; a structural schema cannot express this union. */
 const controlPlane = (): Field<number | LatticeControlPlaneNodes> =>
   fieldOf<number | LatticeControlPlaneNodes>({
     description:

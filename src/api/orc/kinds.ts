@@ -12,7 +12,7 @@ import type {
   ImageStatus,
 } from './types.ts';
 
-/** a value of a fixed set that this program only passes on, so that its type is plain text */
+/** An enum that the program only passes on, so its TypeScript type is string. */
 const choice = (values: readonly string[], description: string): Field<string> =>
   string(description, { enum: [...values] });
 
@@ -195,14 +195,14 @@ const status: () => Field<ImageStatus> = once(() =>
   ),
 );
 
-/** The kind of the OpenStack Resource Controller: an image that is found or made, for machines to boot from. */
+/** The Image kind of the OpenStack Resource Controller: an existing or managed image that machines boot from. */
 export const imageKind: Kind<Image> = defineKind<Image>({
   group: 'openstack.k-orc.cloud',
   kind: 'Image',
   plural: 'images',
   categories: ['openstack'],
   description: 'An image in OpenStack.',
-  // clusterctl moves the objects of kinds that carry both
+  // clusterctl moves the objects of kinds that have both labels.
   labels: { 'clusterctl.cluster.x-k8s.io': '', 'clusterctl.cluster.x-k8s.io/move': 'true' },
   hub: {
     name: 'v1alpha1',

@@ -101,7 +101,7 @@ const oldStatus: () => UntypedField = once(() =>
   ),
 );
 
-/** 0 meant the default */
+/** In the old version, 0 means the default; the hub omits the field instead. */
 const positive: Mapping = {
   up: (value) => (typeof value === 'number' && value > 0 ? value : undefined),
   down: (value) => value,

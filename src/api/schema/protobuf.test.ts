@@ -18,8 +18,8 @@ interface Fixture {
   json: JsonObject;
 }
 
-// Written by Go's own serializer for k8s.io/api v0.34.4: per kind one object with only a name and one with every field
-// set, as protobuf and as the JSON that Go makes of it.
+// Written by Go's serializer of k8s.io/api v0.34.4. Each kind has one object with only a name and one with all fields
+// set, both as protobuf and as Go's JSON.
 const all = JSON.parse(readFileSync(new URL('./testdata/go-protobuf.json', import.meta.url), 'utf8')) as Fixture[];
 const watchFrame = all.find((fixture) => fixture.name === 'watch frame')!;
 const fixtures = all.filter((fixture) => fixture !== watchFrame);
@@ -102,7 +102,7 @@ describe('protobuf of the built-in kinds', () => {
   });
 });
 
-/** A pointer to an empty time is null in JSON, and null means no pointer: in Go as well, the difference is lost. */
+/** Go encodes a pointer to an empty time as null and decodes null as nil, so Go loses the difference, too. */
 function withoutNulls(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (_key, member) => (member === null ? undefined : member)));
 }

@@ -11,7 +11,7 @@ function storeOf(...ranges: object[][]): Store<StoredObject> {
   return { list: () => ({ records, revision: 1 }) } as unknown as Store<StoredObject>;
 }
 
-/** The object after the step; throws its refusal. */
+/** Returns the object after the step, or throws the refusal. */
 function admit(
   plural: 'pods' | 'persistentvolumeclaims',
   spec: object,

@@ -20,7 +20,10 @@ const namespace = 'default';
 const asNode = (name: string): LocalClient =>
   server.server.localClient({ name: `system:node:${name}`, groups: ['system:nodes', 'system:authenticated'] });
 
-/** What authorization refuses would not come as far as admission; what admission asks itself is left to the rules. */
+/**
+ * An authorizer that allows everything by verb, so that the tests reach admission. Checks by admission itself follow
+ * the rules.
+ */
 const allowsAllVerbs: Authorizer = {
   ...alwaysAllowAuthorizer,
   authorize: (attributes) =>

@@ -9,7 +9,7 @@ import type { AdmissionRequest } from './types.ts';
 
 type PriorityClass = { name: string; value: number; globalDefault?: boolean; preemptionPolicy?: string };
 
-/** The two reads the step makes, over a fixed set of classes. */
+/** A store of priority classes with the two reads that the step uses. */
 function storeOf(...classes: PriorityClass[]): Store<StoredObject> {
   const space = { group: 'scheduling.k8s.io', plural: 'priorityclasses' };
   const records = classes.map(({ name, ...rest }) => ({

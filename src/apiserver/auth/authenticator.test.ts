@@ -67,7 +67,7 @@ describe('clientCertificateAuthenticator', () => {
     for (const close of closing.splice(0)) close();
   });
 
-  /** Connects for real and gives the server's side of the connection. */
+  /** Opens a real TLS connection and returns its server side. */
   async function connection(authority: CertificateAndKey, client: CertificateAndKey | undefined): Promise<TLSSocket> {
     const serving = await issueCertificate({
       authority,

@@ -82,7 +82,7 @@ describe('tokens of service accounts', () => {
         },
       },
     });
-    // the node is information only
+    // the node in the token is only informational
     objects.delete('node/n');
     expect(authenticator()(token)).toHaveProperty('user');
   });

@@ -14,7 +14,7 @@ onTargets(targets, (on) => {
     return { group, widgets: (version) => of(`${group}/${version}`, 'widgets') };
   }
 
-  /** A real server serves a definition a moment after its creation. */
+  /** A real server serves a definition shortly after its creation. */
   const createWhenServed = (path: string, object: object): Promise<Answer> =>
     eventually(async () => {
       const answer = await on().api.post(path, object);
@@ -49,7 +49,7 @@ onTargets(targets, (on) => {
     const created = await createWhenServed(widgets('v2'), widget(group, 'w', { size: 'L', added: 'x' }, {}, 'v2'));
     expect(created.object.spec).toEqual({ size: 'L', added: 'x' });
     const { api } = on();
-    // Reading fills in nothing of the version read.
+    // A read applies no defaults of the version that it reads.
     expect((await api.get(`${widgets('v1')}/w`)).object.spec).toEqual({ size: 'L' });
     expect((await api.get(widgets('v1'))).items[0]?.spec).toEqual({ size: 'L' });
     const patched = await api.patch(`${widgets('v1')}/w`, mergePatch, { spec: { size: 'M' } });

@@ -19,7 +19,7 @@ onTargets(targets, (on) => {
 
     const before = await api.get(path);
     expect(before.object.metadata).not.toHaveProperty('finalizers');
-    // An update that knows nothing of finalizers, as programs send that install definitions.
+    // An update without finalizers, as sent by programs that install definitions.
     const { resourceVersion } = before.object.metadata;
     const replacement = crd({ group });
     const replaced = await api.put(path, { ...replacement, metadata: { ...replacement.metadata, resourceVersion } });

@@ -31,7 +31,7 @@ onTargets(targets, (on) => {
       const apiVersion = `${group}/v1`;
       return { apiVersion, path: (await target.namespace()).of(apiVersion, 'widgets') };
     };
-    /** the body is written by hand: there is no way to say such a number in JavaScript */
+    /** The body is raw text, because JavaScript cannot represent such a number. */
     const widget = (apiVersion: string, members: string): Buffer =>
       Buffer.from(`{"apiVersion":"${apiVersion}","kind":"Widget","metadata":{"name":"w"},"spec":{${members}}}`);
     const json = { 'content-type': 'application/json' };

@@ -23,14 +23,13 @@ const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 
 interface Defined {
   group: string;
-  /** of the definition */
+  /** path of the definition */
   path: string;
   ns: Namespace;
-  /** of the widgets in a version */
   widgets(version?: string): string;
 }
 
-/** Defines widgets in a group of their own and waits until they are served. */
+/** Defines widgets in a unique group and waits until they are served. */
 async function define(target: Target, options: Partial<CrdOptions> = {}): Promise<Defined> {
   const group = `${target.unique('crd')}.example.com`;
   await target.api.create(crds, crd({ ...options, group }));
@@ -50,7 +49,7 @@ function conditionsOf(object: UnstructuredObject): Record<string, string> {
   return Object.fromEntries(list.map(({ type, status, reason }) => [String(type), `${status} ${reason}`]));
 }
 
-/** Waits until a definition says something of itself. */
+/** Waits until a condition of a definition has the given status. */
 function untilCondition(target: Target, path: string, type: string, value: string): Promise<UnstructuredObject> {
   return eventually(async () => {
     const { object } = await target.api.get(path);
@@ -58,10 +57,10 @@ function untilCondition(target: Target, path: string, type: string, value: strin
   });
 }
 
-/** Changes a definition; returns when the change is in force. */
+/** Changes a definition and returns when the change is in effect. */
 async function change(target: Target, path: string, versions: object[]): Promise<Answer> {
   const answer = await target.api.patch(path, mergePatch, { spec: { versions } });
-  // A real server takes a moment to serve the new form; nothing tells when.
+  // A real server needs a moment to serve the new schema and does not signal it.
   if (!target.ours) await new Promise((resolve) => setTimeout(resolve, 2500));
   return answer;
 }
@@ -156,7 +155,7 @@ onTargets(targets, (on) => {
       expect(after.body['spec']).toEqual({ size: 'small', colour: 'blue' });
       const refused = await target.api.post(widgets(), widget(group, 'bad', { size: 'enormous' }));
       expect(refused.status).toBe(422);
-      // defaults are filled in at reading, too: what is stored has not changed
+      // Defaults are applied on read, too; the stored object is unchanged.
       const read = await target.api.get(`${widgets()}/old`);
       expect(read.body['spec']).toEqual({ size: 'small', colour: 'blue' });
       expect(read.object.metadata.resourceVersion).toBe(before.object.metadata.resourceVersion);
@@ -296,7 +295,6 @@ onTargets(targets, (on) => {
       await target.api.delete(path);
       expect(summary(await watch.take(1))).toEqual(['DELETED a']);
       await eventually(async () => ((await target.api.get(path)).status === 404 ? true : undefined));
-      // nobody is left waiting for a kind that is no more
       expect((await watch.rest()).filter(({ type }) => type !== 'ERROR')).toEqual([]);
       await eventually(async () => ((await target.api.get(widgets())).status === 404 ? true : undefined));
       await target.api.create(crds, crd({ group }));
@@ -382,7 +380,7 @@ onTargets(targets, (on) => {
     });
     afterAll(() => hook.stop());
 
-    /** v1 says size, v2 says width. */
+    /** v1 has the field size, v2 has width. */
     function convert(review: JsonObject): JsonObject {
       const request = review['request'] as JsonObject;
       const desired = String(request['desiredAPIVersion']);

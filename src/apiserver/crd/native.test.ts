@@ -12,7 +12,10 @@ interface Definition {
   status: JsonObject;
 }
 
-/** What another program brings: other versions, another storage version, a webhook that does not exist here. */
+/**
+ * A definition as another program would install it: other versions, another storage version, and a webhook that does
+ * not exist here.
+ */
 function foreign(): JsonObject {
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
   const service = { namespace: 'elsewhere', name: 'webhook-service', path: '/convert' };

@@ -6,7 +6,7 @@ import { ownDefinitions } from '../../api/index.ts';
 import { asJson, asTyped, parseApiVersion, type UnstructuredObject } from '../../machinery/index.ts';
 import { type Api, mergePatch, startTestServer, type TestServer } from '../testing/index.ts';
 
-// Our kinds as the API server serves them: manifests in the order and the versions people write them in.
+// Our kinds as the API server serves them. Manifests use the common orders and versions.
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 

@@ -4,7 +4,7 @@ import { defaultCrd, prepareCrdStatus } from './defaults.ts';
 import type { CustomResourceDefinition } from './types.ts';
 import { validateCrd } from './validate.ts';
 
-/** Definitions here are often wrong on purpose: they are as loose as parsed JSON. */
+/** Invalid definitions are untyped, like parsed JSON. */
 type Loose = ReturnType<typeof JSON.parse>;
 
 interface Parts {
@@ -57,7 +57,7 @@ function definition(change: (parts: Parts) => void = () => {}): CustomResourceDe
   return crd;
 }
 
-// errors as kube-apiserver 1.34 gives them
+// Expected errors are those of kube-apiserver 1.34.
 describe('validateCrd', () => {
   it.each<[string, (parts: Parts) => void, string[]]>([
     ['a plain definition', () => {}, []],

@@ -5,7 +5,7 @@ const ordinary = (key: string): FlowUser => ({ key, class: 'ordinary' });
 const controller: FlowUser = { key: 'controller', class: 'system' };
 const admin: FlowUser = { key: 'admin', class: 'exempt' };
 
-/** Takes one at a time until refused. */
+/** Takes units one by one until refused, and returns their number. */
 function greed(pool: FairPool, user: FlowUser, most = 10_000): number {
   let taken = 0;
   while (taken < most && pool.take(user, 1)) taken++;

@@ -30,7 +30,7 @@ function session({ endpoint }: Api): ClientHttp2Session {
   return connect(`https://${host}:${port}`, { ca, cert: cert!, key: key! });
 }
 
-/** A write whose body never comes; resolves with the code of the answer, if there is one. */
+/** Starts a write without sending its body. Resolves with the status code of the response, if any. */
 function unfinished(client: ClientHttp2Session, length?: number): { stream: ClientHttp2Stream; code: Promise<number> } {
   const stream = client.request({
     ':method': 'POST',
@@ -57,7 +57,7 @@ describe('bodies that never end', () => {
     expect((await joe.post(configMaps, configMap(`joe-${length}`))).status).toBe(201);
     expect((await admin.post(configMaps, configMap(`admin-${length}`))).status).toBe(201);
     client.destroy();
-    // What was held is free again once the connection is gone.
+    // Closing the connection releases its share.
     await vi.waitFor(async () => {
       const answer = await jane.post(configMaps, configMap(`jane-later-${length}`));
       expect([201, 409]).toContain(answer.status);

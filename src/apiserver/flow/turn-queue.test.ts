@@ -5,7 +5,7 @@ import { TurnQueue } from './turn-queue.ts';
 const ordinary = (key: string): FlowUser => ({ key, class: 'ordinary' });
 const admin: FlowUser = { key: 'admin', class: 'exempt' };
 
-/** A loop that goes round on demand, with a clock that only work moves. */
+/** A manual event loop whose clock advances only by work. */
 function machine() {
   let now = 0;
   let deferred: (() => void)[] = [];
@@ -17,13 +17,13 @@ function machine() {
   };
   return {
     begun,
-    /** a request that takes so long once it has begun */
+    /** a request that runs for the given time after it starts */
     request(user: FlowUser, label: string, ms: number): void {
       const turn = queue.wait(user);
       if (turn) void turn.then(() => work(label, ms));
       else work(label, ms);
     },
-    /** one round; what was begun in it is done before the next */
+    /** runs one round; requests started in it finish before the next round */
     async round(): Promise<string[]> {
       const before = begun.length;
       const callbacks = deferred;

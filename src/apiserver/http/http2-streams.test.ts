@@ -51,14 +51,13 @@ async function answerOf(stream: ClientHttp2Stream): Promise<string> {
   return text;
 }
 
-/** The next request, once the server has it. */
+/** Resolves with the next request that the server receives. */
 function arrival(): Promise<Exchange> {
   return new Promise((resolve) => {
     handle = (wire) => resolve(new Exchange(wire, 'test'));
   });
 }
 
-/** Answers every request with its body. */
 function echo(): void {
   handle = (wire) => {
     const exchange = new Exchange(wire, 'test');

@@ -32,7 +32,7 @@ function decode(bytes: Uint8Array): UnstructuredObject {
 
 interface Sample {
   object: Sent;
-  /** collection in the group, where it is not the lower-case plural */
+  /** path of the collection in the group, if it is not the lower-case plural */
   plural: string;
   cluster?: true;
 }
@@ -132,7 +132,7 @@ onTargets(targets, (on, { real }) => {
   const group = (): string => `${prefix}.example.com`;
   let prefix = '';
 
-  /** A custom kind; returns the path of its collection in a new namespace. */
+  /** Creates a custom kind; returns the path of its collection in a new namespace. */
   async function widgets(target: Target): Promise<string> {
     prefix = target.unique('nego');
     await target.api.create(crds, crd({ group: group() }));
@@ -229,7 +229,7 @@ onTargets(targets, (on, { real }) => {
       expect(held.body).toMatchObject({ metadata: { finalizers: ['foregroundDeletion'] } });
     });
 
-    // kube-apiserver drops the connection here
+    // kube-apiserver closes the connection in this case.
     it.skipIf(real)('of a kind without a table are answered 415', async () => {
       const path = await widgets(on());
       const text = (field: number, value: string): Buffer =>

@@ -20,7 +20,6 @@ afterAll(() => server.stop());
 const tiny = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, '1']));
 
-/** The event that ends the trail of a request. */
 function completed(answer: Answer): AuditEvent | undefined {
   return events.find(({ auditID, stage }) => auditID === answer.header('audit-id') && stage === 'ResponseComplete');
 }

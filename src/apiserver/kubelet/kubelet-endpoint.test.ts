@@ -97,7 +97,7 @@ function get(path: string, client?: CertificateAndKey): Promise<Answer> {
   });
 }
 
-/** As an API server asks: POST with an upgrade to SPDY. */
+/** Connects like an API server: POST with an upgrade to SPDY. */
 function talk(path: string, protocol: string, client?: CertificateAndKey): Promise<Duplex | number> {
   const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'x-stream-protocol-version': protocol };
   return new Promise((resolve, reject) => {

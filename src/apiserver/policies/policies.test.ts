@@ -5,7 +5,7 @@ import { type Answer, at, configMap, crd, type Namespace, onTargets, targets } f
 const registration = '/apis/admissionregistration.k8s.io/v1';
 const policies = `${registration}/validatingadmissionpolicies`;
 const bindings = `${registration}/validatingadmissionpolicybindings`;
-/** ours needs none of it */
+/** Timeout for a real server; ours reacts at once. */
 const patienceMs = 60_000;
 
 onTargets(targets, (on, { real }) => {
@@ -13,15 +13,15 @@ onTargets(targets, (on, { real }) => {
     policy: string;
     binding: string;
     ns: Namespace;
-    /** of the ConfigMaps it is about */
+    /** path of the ConfigMaps that the policy validates */
     path: string;
     create(name: string, data?: Record<string, string>): Promise<Answer>;
-    /** how its refusals begin */
+    /** start of its refusal messages */
     by: string;
     remove(): Promise<void>;
   }
 
-  /** A policy about ConfigMaps, bound to a namespace of its own. */
+  /** Creates a policy for ConfigMaps, bound to a namespace of its own. */
   async function enforce(
     spec: object,
     binding: object = {},
@@ -55,7 +55,7 @@ onTargets(targets, (on, { real }) => {
       },
     } as KubeObject);
     target.cleanUp(`${bindings}/${name}`);
-    // A real server learns of it a moment later; nothing tells when.
+    // A real server applies the policy shortly after and does not signal it.
     if (!target.ours) await new Promise((resolve) => setTimeout(resolve, 2500));
     const path = ns.core('configmaps');
     return {
@@ -77,7 +77,7 @@ onTargets(targets, (on, { real }) => {
     expect(answer.body['message']).toContain(message);
   };
 
-  /** Refused with this message, at the latest when a real server has filled its cache of parameters. */
+  /** Expects a refusal with this message, for real servers after their parameter cache has synced. */
   const isRefusedSoon = (attempt: () => Promise<Answer>, message: string): Promise<void> =>
     expect
       .poll(
@@ -288,8 +288,8 @@ onTargets(targets, (on, { real }) => {
       ],
     };
 
-    // kube-apiserver 1.34 no longer sees parameters of a built-in kind once a policy that used the kind was deleted, until it
-    // is started again; custom kinds below are new to it.
+    // After a policy with parameters of a built-in kind was deleted, kube-apiserver 1.34 does not find parameters of
+    // that kind until a restart. The custom kinds below are new to it.
     it.skipIf(real)('come from the namespace of the request, or another, by name', async () => {
       const target = on();
       const ns = await target.namespace();
@@ -331,7 +331,7 @@ onTargets(targets, (on, { real }) => {
       const paramKind = { apiVersion: 'nobody.example.com/v1', kind: 'Nothing' };
       const binding = { paramRef: { name: 'x', parameterNotFoundAction: 'Deny' } };
       const ns = await on().namespace();
-      // Such a failure is that of the policy, wherever it is bound: its own constraints must keep it from other tests.
+      // Such a failure applies wherever the policy is bound, so its own constraints must keep it away from other tests.
       const matchConstraints = {
         resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }],
         namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': ns.name } },

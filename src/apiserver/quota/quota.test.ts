@@ -13,7 +13,6 @@ afterAll(() => server.stop());
 const by = { fieldManager: 'test' };
 let spaces = 0;
 
-/** A namespace with one quota. */
 async function quotaOf(hard: Record<string, string>, spec: object = {}): Promise<string> {
   const { local } = server;
   const namespace = `quota-${spaces++}`;
@@ -48,7 +47,6 @@ async function usedIn(namespace: string): Promise<Record<string, string>> {
   return (await server.local.get(ResourceQuotas, { namespace, name: 'q' })).status?.used ?? {};
 }
 
-/** Waits until the status of the quota says what is used. */
 async function expectUsed(namespace: string, used: Record<string, string>): Promise<void> {
   await expect.poll(() => usedIn(namespace)).toEqual(used);
 }

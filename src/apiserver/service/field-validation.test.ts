@@ -146,7 +146,7 @@ onTargets(targets, (on) => {
   });
 });
 
-/** What is said of a request once its kind is served; a real server takes a moment. */
+/** Returns the response once the kind is served; a real server needs a moment. */
 async function expectServed(send: () => Promise<{ status: number; text: string }>): Promise<string> {
   for (;;) {
     const { status, text } = await send();

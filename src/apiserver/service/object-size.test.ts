@@ -50,7 +50,7 @@ onTargets(targetsByEngine, (on) => {
     it('counts without field ownership, which is given up where it does not fit', async () => {
       const { api } = on();
       const ns = await on().namespace();
-      // As many bytes of field names as of data: with ownership of each the object would be too large.
+      // Field names take as many bytes as the data, so field ownership would make the object too large.
       const data = Object.fromEntries(
         Array.from({ length: 4000 }, (_, index) => [`${'k'.repeat(200)}${index}`.slice(-220), 'v']),
       );

@@ -49,7 +49,7 @@ onTargets(targetsByEngine, (on) => {
       const answers = await Promise.all(
         keys.map((key) => api.patch(`${path}/shared`, mergePatch, { data: { [key]: 'x' } })),
       );
-      // kube-apiserver gives up after five rounds; whoever was told 200 must be there.
+      // kube-apiserver gives up after five retries, so only writes with status 200 must be present.
       const kept = keys.filter((_, i) => answers[i]!.status === 200);
       expect(kept.length).toBeGreaterThan(0);
       const stored = Object.keys((await api.get(`${path}/shared`)).body['data'] as object);

@@ -18,7 +18,7 @@ import {
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** ConfigMaps of a namespace; the certificate bundle that a controller publishes everywhere is not ours. */
+/** Filters out the CA bundle that a controller publishes in every namespace. */
 const mine = (items: readonly UnstructuredObject[]): string[] =>
   items.map(({ metadata }) => metadata.name!).filter((name) => name !== 'kube-root-ca.crt');
 const revisionOf = (object: UnstructuredObject): number => Number(object.metadata.resourceVersion);
@@ -67,7 +67,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       for (const version of ['', '0', made.object.metadata.resourceVersion, changed.object.metadata.resourceVersion]) {
         const answer = await api.get(`${path}?resourceVersion=${version}`);
         expect(answer.status).toBe(200);
-        // 0 allows any state, the newest included; a cache that lags may still show the first.
+        // 0 accepts any state, so a stale cache may return the first one.
         if (version !== '0') expect(at(answer.body, 'data.n'), `resourceVersion=${version}`).toBe('2');
       }
     });
@@ -89,7 +89,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       });
     });
 
-    // kube-apiserver answers 500 here
+    // kube-apiserver returns 500 here.
     it.skipIf(real)('with a resourceVersion that is no number is answered 400', async () => {
       const answer = await on().api.get('/api/v1/namespaces/default?resourceVersion=abc');
       expect(answer.status).toBe(400);

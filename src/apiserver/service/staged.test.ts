@@ -5,7 +5,7 @@ import type { LocalClient } from '../local-client.ts';
 import { objectKey } from '../storage/keys.ts';
 import { startTestServer, type TestServer } from '../testing/index.ts';
 
-/** Two calls in one turn: the second meets the write of the first on its way to the disk. */
+/** Two calls in one turn: the second sees the first write before it is on disk. */
 describe('what somebody is told of a write on its way to disk is there to be seen', () => {
   let server: TestServer;
   let client: LocalClient;
@@ -24,7 +24,7 @@ describe('what somebody is told of a write on its way to disk is there to be see
   const key = (name: string): string => objectKey({ group: '', plural: 'configmaps' }, 'default', name);
   const committed = (name: string): Record<string, string> | undefined =>
     server.store.get(key(name))?.value.object['data'] as Record<string, string> | undefined;
-  /** The error of a call, and the committed state at the moment it was told. */
+  /** Resolves with the error of a call and the committed state at that moment. */
   const refusal = (call: Promise<unknown>, name: string): Promise<{ error: unknown; seen: unknown }> =>
     call.then(
       () => {
@@ -37,7 +37,7 @@ describe('what somebody is told of a write on its way to disk is there to be see
     await create('gone', { a: '1' });
     const update = { apiVersion: 'v1', kind: 'ConfigMap', metadata: named('gone'), data: { a: '2' } };
     const first = remove('gone');
-    // Only the turns of this tick: the removal is accepted then, and not yet committed.
+    // Waits only microtasks: the removal is accepted, but not yet committed.
     while (server.store.head(key('gone'))) await Promise.resolve();
     expect(committed('gone')).toBeDefined();
     const [, again, late] = await Promise.all([

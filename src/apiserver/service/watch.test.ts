@@ -300,7 +300,7 @@ onTargets(targets, (on, { real }) => {
       expect([answer.status, answer.body['message']]).toEqual([code, expect.stringContaining(message)]);
     });
 
-    // kube-apiserver answers 500 here
+    // kube-apiserver returns 500 here.
     it.skipIf(real)('a resourceVersion that is no number is answered 400', async () => {
       const answer = await on().api.get('/api/v1/secrets?watch=true&resourceVersion=abc');
       expect([answer.status, answer.body['message']]).toEqual([400, expect.stringContaining('Invalid value: "abc"')]);
@@ -319,7 +319,7 @@ onTargets(targets, (on, { real }) => {
   });
 });
 
-/** A server whose time stands still until told otherwise. */
+/** Runs a test with a server whose clock is advanced manually. */
 async function withManualTime(
   test: (server: TestServer, clock: ManualClock) => Promise<void>,
   options: Parameters<typeof startTestServer>[0] = {},

@@ -20,7 +20,7 @@ import {
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const revisionOf = (answer: Answer): number => Number(answer.object.metadata.resourceVersion);
 
-/** Widgets of a group of their own. */
+/** Defines widgets in a unique group. */
 async function defineWidgets(
   target: Target,
   version: object = {},
@@ -204,7 +204,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect(wrongVersion.status).toBe(400);
     });
 
-    // kube-apiserver answers 500 here
+    // kube-apiserver returns 500 here.
     it.skipIf(real)('with a resourceVersion is answered 400', async () => {
       const { api, namespace } = on();
       const ns = await namespace();

@@ -16,7 +16,7 @@ function forwarding(connect: (port: number) => Promise<Duplex>): SpdyClient {
   return client;
 }
 
-/** Opens the two streams of a forwarded connection, the errors first and closed by the client, as client-go does. */
+/** Opens the two streams of a forwarded connection like client-go: the error stream first, closed by the client. */
 async function ask(client: SpdyClient, first: number, port: string, requestId: string): Promise<void> {
   await client.open(first, { streamtype: 'error', port, requestid: requestId });
   client.send(data(first, '', 1));
@@ -39,7 +39,7 @@ describe('port forwarding over SPDY', () => {
     await vi.waitFor(() => expect(client.dataOf(3).toString()).toBe('to 80'));
     expect(client.dataOf(7).toString()).toBe('to 443');
     expect(asked).toEqual([80, 443]);
-    // the end of a connection ends its stream of errors, without a word on it
+    // When a connection ends, its error stream ends without data.
     await vi.waitFor(() => expect(client.finished(5)).toBe(true));
     expect(client.dataOf(5)).toHaveLength(0);
     expect(client.finished(1)).toBe(false);

@@ -191,7 +191,8 @@ onTargets(targets, (on, { real }) => {
     it('is answered 429 while a budget allows no disruption', async () => {
       const { path, budgets, api } = await running(on());
       await api.post(budgets, budget('b'));
-      // With a controller the budget is computed: one pod, one must stay. Without one it allows nothing yet.
+      // With a controller, the budget is computed: one pod, of which one must stay. Without a controller, it allows
+      // nothing yet.
       const answer = await eventually(async () => {
         const tried = await api.post(`${path}/p/eviction?dryRun=All`, eviction('p'));
         return tried.status === 429 ? tried : undefined;
@@ -533,7 +534,7 @@ describe('WebSockets', () => {
   });
   afterAll(() => server.stop());
 
-  /** The messages of a conversation until the server ends it, and the protocol it is held in. */
+  /** Sends messages and returns all messages of the server until the connection closes, and the protocol. */
   function converse(url: string, protocol: string | undefined, ...said: (string | Buffer)[]): Promise<string[]> {
     const { host, port, ca, cert, key } = server.endpoint;
     const socket = new WebSocket(`wss://${host}:${port}${url}`, protocol ?? [], { ca, cert, key });
@@ -544,7 +545,7 @@ describe('WebSockets', () => {
         for (const message of said) socket.send(message);
       });
       socket.on('message', (data: Buffer, isBinary) => {
-        // The channel of a binary message is a number below any character of a text.
+        // In binary messages, the channel is a number below any text character.
         const [first = 255] = data;
         const text = first < 4 ? `${first}${data.toString('utf8', 1)}` : data.toString('utf8');
         heard.push(`${isBinary ? 'b' : 't'}:${text}`);
@@ -601,7 +602,7 @@ describe('tokens and time', () => {
     });
     const robot = server.anonymous({ token: String(at(answer.body, 'status.token')) });
     const before = (await robot.get('/api')).status;
-    // clocks of issuer and reader may differ by a minute
+    // Clocks of issuer and reader may differ by a minute.
     await clock.advance(661_000);
     const after = (await robot.get('/api')).status;
     await server.stop();

@@ -23,7 +23,7 @@ describe('a webhook whose manager nobody runs', () => {
   });
   afterAll(() => server?.stop());
 
-  /** Sends a write while one webhook is registered behind a Service that does not exist. */
+  /** Sends a write with one registered webhook whose Service does not exist. */
   async function postWith(
     webhook: { name: string; rules: [group: string, resource: string][] },
     path: string,

@@ -41,7 +41,7 @@ onTargets(targets, (on) => {
     remove(): Promise<void>;
   }
 
-  /** Registers webhooks for ConfigMaps of a new namespace; each answers at a path of its own name. */
+  /** Registers webhooks for ConfigMaps of a new namespace, each at a path with its own name. */
   async function register(
     phase: 'Mutating' | 'Validating',
     webhooks: (Record<string, unknown> & { name: string })[],
@@ -65,7 +65,7 @@ onTargets(targets, (on) => {
       })),
     } as never);
     target.cleanUp(`${collection}/${name}`);
-    // A real server learns of it a moment later; nothing tells when.
+    // A real server applies the configuration shortly after and does not signal it.
     if (!target.ours) await new Promise((resolve) => setTimeout(resolve, 1500));
     return {
       ns: space,
@@ -74,7 +74,7 @@ onTargets(targets, (on) => {
     };
   }
 
-  /** What the test itself caused; controllers of a real cluster put a bundle of certificates into every namespace. */
+  /** Only calls caused by the test: controllers of a real cluster create a CA bundle in every namespace. */
   const calls = (): TestWebhook['received'] =>
     hook.received.filter(({ review }) => at(review, 'request.name') !== 'kube-root-ca.crt');
   const called = (): string[] =>

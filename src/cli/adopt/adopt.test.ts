@@ -40,7 +40,7 @@ const optionsFor = (client: MemoryClient): AdoptOptions => ({
 const survey = (client: MemoryClient = world.client): Promise<Survey> =>
   takeSurvey({ client, mapper: world.mapper }, installation, { clock: world.clock, random: seededRandom(1), signal });
 
-/** As the command does: from the beginning, or from where it was. */
+/** Runs the steps of the command, from the start or from the recorded step. */
 async function adopt(client: MemoryClient = world.client): Promise<void> {
   const options = optionsFor(client);
   const record = (await readAdoption(client, signal)) ?? (await beginAdoption(options, await survey(client)));
@@ -71,7 +71,7 @@ async function expectAdopted(): Promise<void> {
   });
   const upstreams = await client.get(MutatingWebhookConfigurations, { name: 'cluster-api-webhook-configuration' });
   expect(upstreams.metadata.annotations).toEqual({});
-  // what leads to somebody else's program stays
+  // Webhooks of other programs stay.
   expect(upstreams.webhooks?.map(({ name }) => name)).toEqual(['of.somebody.else']);
   await client.get(MutatingWebhookConfigurations, { name: 'capstan-webhooks' });
   const providers = (await client.list(Providers)).items;
@@ -86,7 +86,7 @@ describe('taking over', () => {
   it('stops the managers, and takes kinds, webhooks and inventory', async () => {
     await adopt();
     await expectAdopted();
-    // brought along, because upstream had it not
+    // Added by the adoption, because upstream did not have it.
     await world.client.get(CustomResourceDefinitions, { name: 'clusterstacks.clusterstack.x-k8s.io' });
   });
 

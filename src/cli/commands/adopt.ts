@@ -21,7 +21,7 @@ export interface AdoptOptions extends Omit<ConnectionOptions, 'namespace'> {
   yes?: boolean;
 }
 
-/** Takes clusters over from the controllers of upstream in the same Kubernetes, or gives them back. */
+/** Adopts clusters from upstream's controllers in the same Kubernetes, or releases them. */
 export async function adopt(options: AdoptOptions, context: CommandContext): Promise<number> {
   if (options.release && options.dryRun)
     throw new CapstanError('CAP_USAGE', '--release and --dry-run exclude each other');
@@ -123,7 +123,7 @@ function show(survey: Survey, { output = 'text' }: AdoptOptions, context: Comman
   else context.stdout(output === 'json' ? formatJson(surveyValue(survey)) : formatYaml(surveyValue(survey)));
 }
 
-/** Asks the person at the terminal; for a script it goes on. */
+/** Asks the user at a terminal; scripts continue without a question. */
 async function confirm(
   what: string,
   { where }: Connection,

@@ -33,7 +33,7 @@ import { renderTable } from '../output/table.ts';
 
 export interface AuditOptions extends ConnectionOptions {
   cloud?: string;
-  /** kubeconfigs of other management APIs that use the same projects */
+  /** kubeconfigs of other management APIs with resources in the same projects */
   alsoOwnersOf?: string[];
   delete?: boolean;
   yes?: boolean;
@@ -41,13 +41,12 @@ export interface AuditOptions extends ConnectionOptions {
   output: 'text' | 'json' | 'yaml';
 }
 
-/** What was found in one project. */
 interface Report {
   readonly title: string;
   readonly findings: ReturnType<typeof auditFindings>;
 }
 
-/** Compares clouds with those who own something there. The exit code is 1 when something has no owner or is missing. */
+/** Compares the resources in clouds with their owners. The exit code is 1 if a resource has no owner or is missing. */
 export async function audit(options: AuditOptions, context: CommandContext): Promise<number> {
   return await withConnection(options, context, async (connection) => {
     const { signal } = context;
@@ -60,13 +59,13 @@ export async function audit(options: AuditOptions, context: CommandContext): Pro
         try {
           seen.push({ project, inventory: await cloudInventory(project.cloud, signal) });
         } catch (error) {
-          // one cloud that does not answer must not hide the others
+          // An unreachable cloud must not hide the others.
           signal.throwIfAborted();
           problems.push(`${project.title}: ${errorMessage(error)}`);
         }
       }
       for (const problem of problems) context.stderr(`capstan: warning: not looked at: ${problem}\n`);
-      // first the things, then the owners: what is made in between has its owner before it
+      // Resources are listed before their owners, so that a resource created in between cannot appear without owner.
       const known = await allOwners(options, connection, context);
       const reports = seen.map(({ project: { cloud, title, users: here }, inventory }) => ({
         cloud,
@@ -89,12 +88,12 @@ export async function audit(options: AuditOptions, context: CommandContext): Pro
   });
 }
 
-/** Pools note addresses elsewhere. */
+/** Pools record their addresses elsewhere. */
 function hasRecords(user: CloudUser): user is OpenStackCluster | OpenStackServer {
   return user.kind !== 'OpenStackFloatingIPPool';
 }
 
-/** The owners of this management API, and of others that use the same projects. */
+/** Returns the owners of this management API and of others with the same projects. */
 async function allOwners(
   options: AuditOptions,
   connection: Connection,
@@ -107,7 +106,7 @@ async function allOwners(
   return { objects: all.flatMap(({ objects }) => objects), clusters: all.flatMap(({ clusters }) => clusters) };
 }
 
-/** Everything that may own something in a cloud, of all namespaces: what cannot be seen would look like nobody's. */
+/** Returns all owners in all namespaces, because resources of an unseen owner would look orphaned. */
 async function ownersOf(
   { client }: Connection,
   { signal }: CommandContext,
@@ -130,7 +129,7 @@ async function ownersOf(
   };
 }
 
-/** The cloud that was named, with the eyes of clouds.yaml; without one all clouds that objects use. */
+/** Opens the named cloud of clouds.yaml; by default all clouds of the objects. */
 async function openClouds(
   options: AuditOptions,
   { client }: Connection,

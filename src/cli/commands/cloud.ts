@@ -16,7 +16,7 @@ export interface CloudOptions {
   reachable?: string[];
 }
 
-/** Runs the simulated OpenStack alone, in the foreground, until a signal asks it to stop. */
+/** Runs only the simulated OpenStack in the foreground until a signal arrives. */
 export async function cloud(options: CloudOptions, context: CommandContext): Promise<number> {
   const { env, log, stdout } = context;
   const dataDirectory = resolve(options.dataDir ?? defaultDataDirectory(env));

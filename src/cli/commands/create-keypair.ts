@@ -12,8 +12,8 @@ export interface CreateKeypairOptions extends CloudChoiceOptions {
 }
 
 /**
- * Puts a public key into the cloud: one that is there, or that of a new pair. The private half of a new one is printed
- * once or written to a file, and is nowhere else.
+ * Uploads a public key, either an existing one or that of a new pair. The private key of a new pair is printed once or
+ * written to a file, and stored nowhere else.
  */
 export async function createKeypair(
   options: CreateKeypairOptions,
@@ -41,7 +41,7 @@ export async function createKeypair(
     if (options.output === 'json') context.stdout(formatJson(value));
     else if (options.output === 'yaml') context.stdout(formatYaml(value));
     else if (made !== undefined && privateKey === undefined) {
-      // standard output is the key alone, so that `> key.pem` does what is meant
+      // Standard output contains only the key, so that it can be redirected to a file.
       context.stdout(made.privateKey);
       context.stderr(said);
     } else context.stdout(said);
@@ -59,7 +59,7 @@ async function importedKey(file: string, context: CommandContext): Promise<strin
   }
 }
 
-/** A file with the private half is there before the cloud has the other: a key pair nobody can use helps nobody. */
+/** The private key is written before the public key is uploaded, because a key pair without private key is useless. */
 async function generate(
   cloud: OpenStack,
   { name, file, context }: { name: string; file: string | undefined; context: CommandContext },

@@ -19,7 +19,7 @@ export interface DeleteFilesOptions extends ConnectionOptions {
   yes?: boolean;
 }
 
-/** Something a manifest names that is there. */
+/** An existing object that a manifest names. */
 interface Found {
   document: ManifestDocument;
   target: Target;
@@ -27,9 +27,9 @@ interface Found {
 }
 
 /**
- * Deletes what manifests name, and stays until it is gone. Clusters go first, and what they need to be taken down
- * (templates, credentials) only when they are gone: a cluster whose credentials went before it could not be taken down
- * at all. The rest goes in the reverse order of its creation, one step after the other.
+ * Deletes the objects of manifests and waits until they are gone. Clusters go first. Templates and credentials follow
+ * only when the clusters are gone, because a cluster cannot be deleted without its credentials. Other objects go in
+ * reverse order of creation, step by step.
  */
 export async function deleteFiles(options: DeleteFilesOptions, context: CommandContext): Promise<number> {
   const timeoutMs = parseTimeout(options.timeout);
@@ -62,7 +62,7 @@ export async function deleteFiles(options: DeleteFilesOptions, context: CommandC
       context,
       options,
     );
-    // the rest of a deletion that was interrupted, or what went along with something else
+    // Already deleted by an interrupted deletion or together with another object.
     for (const document of missing) context.stderr(`${describeDocument(document)}: already gone\n`);
 
     const since = context.clock.now();
@@ -109,7 +109,7 @@ export async function deleteFiles(options: DeleteFilesOptions, context: CommandC
   });
 }
 
-/** What of it is there. A kind that is not served (any more) has no objects. */
+/** Finds the existing objects. Kinds that are not served have none. */
 async function look(
   documents: readonly ManifestDocument[],
   connection: Connection,
@@ -130,7 +130,7 @@ async function look(
   return { found, missing };
 }
 
-/** Asks for the deletion of each; what went by itself in the meantime went too. Resolves with those that go. */
+/** Deletes the objects, ignoring those already gone. Resolves with the objects being deleted. */
 async function deleteAll(
   objects: readonly Found[],
   { client }: Connection,
@@ -142,7 +142,7 @@ async function deleteAll(
     const { resource, key } = one.target;
     const { signal } = context;
     try {
-      // never another object that has taken the name since
+      // Never deletes a new object with the same name.
       const preconditions =
         one.live.metadata.uid === undefined ? {} : { preconditions: { uid: one.live.metadata.uid } };
       await client.delete(resource, key, { signal, ...preconditions });

@@ -11,7 +11,7 @@ export interface DoctorOptions extends CloudChoiceOptions, ConnectionOptions {
   output: 'text' | 'json' | 'yaml';
 }
 
-/** Checks whether a cloud has what clusters need, or whether a cluster has what it needs, and says what to do where not. */
+/** Checks whether a cloud or a cluster meets all requirements and suggests fixes. */
 export async function doctor(
   options: DoctorOptions,
   context: CommandContext,

@@ -22,14 +22,14 @@ export interface GenerateOptions
   controlPlaneMachineCount?: string;
   workerMachineCount?: string;
   cloud?: string;
-  /** an existing Secret with the credentials */
+  /** existing Secret with the credentials */
   credentialsSecret?: string;
   config?: string;
   listVariables?: boolean;
   writeTo?: string;
 }
 
-/** Writes the manifest of a cluster: a template of ours or of the user's, its variables answered by whoever knows. */
+/** Prints the manifest of a cluster from a built-in or custom template with values for its variables. */
 export async function generateCluster(
   options: GenerateOptions,
   context: CommandContext,
@@ -88,7 +88,7 @@ function count(text: string | undefined, flag: string): string | undefined {
   throw new CapstanError('CAP_USAGE', `${flag}: "${text}" is no number of machines`, { hint: 'say 0, 1, 2, …' });
 }
 
-/** The file of clusterctl: the one that is named, or the one it would read itself. */
+/** Reads clusterctl's configuration file: the given one or clusterctl's default. */
 async function readConfig(file: string | undefined, context: CommandContext): Promise<JsonObject> {
   const base = context.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
   const usual = [join(base, 'cluster-api', 'clusterctl.yaml'), join(homedir(), '.cluster-api', 'clusterctl.yaml')];
@@ -126,7 +126,7 @@ function filledIn(template: string, answers: Answers): string {
   throw new CapstanError('CAP_TEMPLATE', `the template cannot be filled in: ${result.error.message}`);
 }
 
-/** What was put in for variables must not have broken the YAML. */
+/** Substituted variables must not have broken the YAML. */
 function checkDocuments(text: string): void {
   const manifests: Manifests = { documents: [], problems: [] };
   addDocuments(text, 'line', manifests);
@@ -137,7 +137,7 @@ function checkDocuments(text: string): void {
   });
 }
 
-/** As clusterctl shows them; those that follow from others need not be set. */
+/** Prints variables like clusterctl; derived variables need no value. */
 function renderVariables(variables: ReadonlyMap<string, string | undefined>): string {
   const rows = [...variables].map(([name, fallback]) => {
     const source = derivedFrom[name];

@@ -161,7 +161,7 @@ describe('capstan install', () => {
       kind: 'IPAddress',
       metadata: { name: 'a', namespace: 'default' },
     };
-    // nobody serves the webhooks here
+    // No webhook server runs in this test.
     const names = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'];
     for (const plural of names) {
       await server.api().delete(`/apis/admissionregistration.k8s.io/v1/${plural}/capstan-webhooks`);

@@ -17,7 +17,7 @@ export interface MoveOptions extends ConnectionOptions {
   cancel?: boolean;
 }
 
-/** Moves the clusters of a namespace to another management API, embedded or real. */
+/** Moves the clusters of a namespace to another management API, either Capstan or a real Kubernetes. */
 export async function move(options: MoveOptions, context: CommandContext): Promise<number> {
   const { toKubeconfig, toKubeconfigContext, dryRun, cancel } = options;
   if (toKubeconfig === undefined && toKubeconfigContext === undefined) {

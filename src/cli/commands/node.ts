@@ -40,7 +40,7 @@ export interface NodeOptions {
   registerWithTaints?: string;
 }
 
-/** Runs a simulated node of a Kubernetes until a signal asks it to stop. */
+/** Runs a simulated node of a Kubernetes until a signal arrives. */
 export async function node(options: NodeOptions, context: CommandContext): Promise<number> {
   const { env, stdout } = context;
   if (!options.simulated) throw noRealNodes();
@@ -75,7 +75,7 @@ interface RunOptions {
   name: string;
   directory: string;
   network: { address: string; bits: 16 | 24 };
-  /** absent: as the Kubernetes needs them */
+  /** absent: defaults for the Kubernetes */
   taints: readonly Taint[] | undefined;
   install: boolean;
   gateways: boolean;
@@ -160,7 +160,7 @@ function noRealNodes(): CapstanError {
   );
 }
 
-/** The version the node shows: that of the API, and who says so. */
+/** Returns the kubelet version to show, which is that of the API server. */
 async function versionOf(client: HttpClient, signal: AbortSignal): Promise<string> {
   const answer = parseJson((await client.raw('/version', { signal })).body);
   const { gitVersion } = isJsonObject(answer) ? answer : {};
@@ -168,7 +168,7 @@ async function versionOf(client: HttpClient, signal: AbortSignal): Promise<strin
   return `${release}+capstan`;
 }
 
-/** The API server as Pods reach it by the Service `kubernetes`. */
+/** Forwards to the API server for Pods that use the Service `kubernetes`. */
 function apiBehind({ server }: ConnectionConfig): PortService {
   const { hostname: host, port } = new URL(server);
   const address = host.replace(/^\[|\]$/g, '');
@@ -205,7 +205,7 @@ function parseNetwork(text: string): { address: string; bits: 16 | 24 } {
   });
 }
 
-/** `KEY=VALUE:EFFECT`, with commas between them, as kubelets take them. */
+/** Parses comma-separated taints `KEY=VALUE:EFFECT`, as kubelets do. */
 function parseTaints(text: string): Taint[] {
   return text
     .split(',')

@@ -9,7 +9,7 @@ export interface EnvOptions {
   shell: Shell;
 }
 
-/** Prints the variables of a cloud for a shell to read, or what takes them away. */
+/** Prints the environment variables of a cloud for a shell, or the commands to unset them. */
 export async function printEnvironment(
   options: EnvOptions,
   context: CommandContext,

@@ -11,7 +11,7 @@ export interface UpgradeClusterOptions extends ConnectionOptions {
   dryRun?: boolean;
 }
 
-/** Gives a topology another Kubernetes version, another class, or both in one write. */
+/** Changes the Kubernetes version, the class, or both of a topology in one write. */
 export async function upgradeCluster(
   options: UpgradeClusterOptions,
   context: CommandContext,

@@ -20,7 +20,7 @@ export interface WhyOptions extends ConnectionOptions {
   output: 'text' | 'json' | 'yaml';
 }
 
-/** Says the first cause why a cluster or machine does not get further. The exit code is 1 when there is one. */
+/** Shows the root cause that blocks a cluster or machine. The exit code is 1 if there is one. */
 export async function why(
   options: WhyOptions,
   context: CommandContext,
@@ -70,7 +70,7 @@ async function causeOf(
   return causeOfMachine(await readCluster(connection, cluster, { resourceSets: false, signal }), name);
 }
 
-/** What conditions say; where all of them are well, what the cluster itself shows. */
+/** Returns the cause from the conditions; if all are good, a problem found inside the cluster. */
 async function causeOfWhole(
   connection: Connection,
   name: string,
@@ -99,7 +99,7 @@ async function readMachine(
   }
 }
 
-/** One paragraph: what, why, since when, and what to do. */
+/** Formats one paragraph: object, reason, time and suggested action. */
 function paragraph(name: string, { object, reason, message, next, since }: Cause, nowMs: number): string {
   const at = since === undefined ? undefined : parseRfc3339(since);
   const age = at === undefined ? '' : `, for ${humanDuration(nowMs - at)}`;

@@ -33,7 +33,7 @@ describe('completion', () => {
       ['capstan', 'prod'],
     ],
     [['get', 'clusters', '--context=p'], ['--context=prod']],
-    // as bash splits it, which writes the value only
+    // Split as by bash, which replaces only the value.
     [['get', 'clusters', '--context', '=', 'p'], ['prod']],
     [['get', 'clusters', '-o', 'j'], ['json']],
     [

@@ -7,7 +7,7 @@ import { systemClock } from '../../machinery/index.ts';
 import type { Image, Images } from '../../openstack/index.ts';
 import { uploadImage } from './upload-image.ts';
 
-/** A glance with one image, which a cloud may get wrong. */
+/** A fake glance with one image that may be stored incorrectly. */
 function glance(wrong: Partial<Image> | Error = {}) {
   const seen = { deleted: [] as string[], bytes: Buffer.alloc(0) };
   let image: Partial<Image> | undefined;

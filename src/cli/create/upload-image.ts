@@ -8,15 +8,14 @@ export interface Upload {
   readonly images: Images;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** is told how far it is */
   onProgress?(sent: number, total: number): void;
 }
 
 const pollMs = 1_000;
-/** what most clouds hash by; others are looked up afterwards */
+/** Default hash algorithm of most clouds; others are computed afterwards. */
 const usualAlgorithm = 'sha512';
 
-/** Makes an image of a file. An image that did not get all of it is taken away again. */
+/** Creates an image from a file. An incomplete image is deleted. */
 export async function uploadImage(upload: Upload, spec: ImageSpec, path: string): Promise<Image> {
   const { images, signal } = upload;
   const { size: total } = await stat(path);
@@ -46,7 +45,7 @@ export async function uploadImage(upload: Upload, spec: ImageSpec, path: string)
       }
     }
   } catch (error) {
-    // Also where the user has stopped it, hence without the signal.
+    // Runs after an interruption, too, so it does not use the signal.
     const left = await images.delete(made.id).then(
       () => undefined,
       (failure: unknown) => errorMessage(failure),
@@ -60,7 +59,7 @@ export async function uploadImage(upload: Upload, spec: ImageSpec, path: string)
   }
 }
 
-/** Two images of one name make every manifest that has the name ambiguous. */
+/** Two images with the same name would make manifests ambiguous. */
 async function refuseDouble(images: Images, name: string, signal: AbortSignal): Promise<void> {
   for await (const { id, status } of images.list({ name }, { signal })) {
     const hint =
@@ -71,7 +70,7 @@ async function refuseDouble(images: Images, name: string, signal: AbortSignal): 
   }
 }
 
-/** Some stores need a while after the last byte. */
+/** Some image stores need time after the last byte. */
 async function untilStored({ images, clock, signal }: Upload, id: string): Promise<Image> {
   for (;;) {
     const image = await images.get(id, { signal });
@@ -89,7 +88,7 @@ interface Content {
   readonly digests: Readonly<Record<string, string>>;
 }
 
-/** Whether the cloud has the very bytes of the file. */
+/** Verifies that the cloud stored exactly the bytes of the file. */
 async function checkStored(image: Image, { path, size, digests }: Content): Promise<void> {
   if (image.size !== undefined && image.size !== size) {
     throw damaged(`the cloud has ${image.size} bytes of ${path}, which has ${size}`);

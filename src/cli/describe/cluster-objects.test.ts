@@ -115,7 +115,7 @@ describe('following a cluster', () => {
     });
     stop.abort();
     await outcome;
-    // those without the label of the cluster too, as nobody has given it to them
+    // Includes objects without the cluster label, because no controller has set it.
     expect(seen[0]).toEqual([
       'KubeadmControlPlane/vm-cluster-control-plane',
       'MachineDeployment/vm-cluster-md-0',

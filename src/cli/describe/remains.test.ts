@@ -52,7 +52,7 @@ describe('what is left of a cluster', () => {
       'Machine/w-1: Waiting for OpenStackMachine to be deleted',
       `OpenStackMachine/w-1: ${message}`,
     ]);
-    // before its turn comes, what it lacks delays nothing
+    // Problems of an object do not delay the deletion before its turn.
     const untouched = made(infrastructure, 'OpenStackMachine', name, { status });
     expect(remainsOf({ cluster, objects: [stuck, untouched] }).reasons).toHaveLength(1);
   });

@@ -84,7 +84,7 @@ describe('an API that shall be a management cluster', () => {
       { ...service, spec: { type: 'LoadBalancer', ports } },
       { fieldManager: 'test' },
     );
-    // it was made just now
+    // The Service was created just now.
     expect(await last()).toMatch(/^warning load balancers: nothing was found/);
     laterMs = 10 * 60_000;
     expect(await last()).toBe(

@@ -4,7 +4,7 @@ interface CellFlags {
   readonly host: readonly [flags: string, meaning: string];
 }
 
-/** Where clusters that manage themselves dial in; the same for every command that is their parent. */
+/** Flags of the endpoints that self-managed clusters dial, for all commands that act as their parent. */
 export const cellFlags: CellFlags = {
   bootstrap: [
     '--bootstrap-listen <host:port>',

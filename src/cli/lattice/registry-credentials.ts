@@ -4,7 +4,7 @@ import type { Secret } from '../../api/index.ts';
 import { CapstanError, errorMessage, isJsonObject, parseJson } from '../../machinery/index.ts';
 import { registryKey } from '../child-controllers/registry-secret.ts';
 
-/** The credentials of the registry the controllers are pulled from, as nodes take them. */
+/** Builds Secrets with the credentials of the controllers' registry for nodes. */
 export async function registrySecrets(file: string | undefined): Promise<readonly Secret[]> {
   if (file === undefined) return [];
   const text = await read(resolve(file));

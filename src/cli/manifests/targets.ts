@@ -10,17 +10,17 @@ import {
 import type { Connection } from '../connection.ts';
 import type { ManifestDocument } from './read-manifests.ts';
 
-/** Where a document goes. */
+/** Resource and object of a document on the server. */
 export interface Target {
   resource: Resource<UnstructuredObject>;
   key: { namespace?: string; name: string };
-  /** the object, with its namespace filled in */
+  /** the object including its namespace */
   object: UnstructuredObject;
   /** `cluster.cluster.x-k8s.io/basic-1` */
   label: string;
 }
 
-/** Finds the kind of a document on the server and the namespace it belongs to. */
+/** Finds the kind of a document on the server and its namespace. */
 export async function targetOf(
   { object, origin }: ManifestDocument,
   connection: Connection,
@@ -64,7 +64,7 @@ export async function targetOf(
   };
 }
 
-/** How kubectl names an object: `secret/a`, `cluster.cluster.x-k8s.io/a`. */
+/** Formats an object name as kubectl does: `secret/a`, `cluster.cluster.x-k8s.io/a`. */
 export function labelOf({ singular, group }: DiscoveredResource, name: string): string {
   return `${singular}${group === '' ? '' : `.${group}`}/${name}`;
 }

@@ -46,7 +46,7 @@ interface Seen {
 
 type Answer = (request: Seen, response: ServerResponse) => void;
 
-/** Timers that fire at once: the pauses between retries are not what is tested here. */
+/** A clock whose timers fire at once, because these tests do not cover retry delays. */
 const hastyClock: Clock = {
   now: () => systemClock.now(),
   monotonic: () => systemClock.monotonic(),

@@ -10,7 +10,7 @@ import {
   runUntil,
   settle,
 } from '../../runtime/testkit/index.ts';
-// tests may cross rooms: the memory client is the server here
+// Tests may import other rooms; the memory client acts as server.
 import { createInformerFactory } from './factory.ts';
 import { createInformer, dropManagedFields, type InformerOptions } from './informer.ts';
 import type { Informer } from './types.ts';
@@ -112,7 +112,7 @@ describe.each([
     const world = start({ server, rules });
     await world.informer.waitForSync();
     world.events.length = 0;
-    // the next watch cannot be opened, and meanwhile the history is forgotten
+    // The next watch fails to open, and meanwhile the history is compacted.
     rules.push({ verb: 'watch', times: 1, error: () => new Error('connection refused') });
     server.endWatches();
     await settle();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, ManualClock, type Resource, seededRandom } from '../../machinery/index.ts';
-// tests may cross rooms: the memory client is the server here
+// Tests may import other rooms; the memory client acts as server.
 import { type MemoryClient, memoryClient, settle } from '../../runtime/testkit/index.ts';
 import type { Client } from '../types.ts';
 import { createInformerFactory, type InformerFactory } from './factory.ts';
@@ -32,7 +32,7 @@ const secret = (name: string, more: { labels?: Record<string, string>; type?: st
 interface World {
   server: MemoryClient;
   factory: InformerFactory;
-  /** how each watch of the server was asked */
+  /** options of each watch */
   asked: { metadataOnly?: boolean; labelSelector?: string; fieldSelector?: string }[];
   stop(): Promise<void>;
 }

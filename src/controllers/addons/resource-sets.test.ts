@@ -23,7 +23,7 @@ function workloadSecret(name: string, data: Record<string, string>, namespace = 
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'Secret',
-    // as kubectl writes it with --dry-run=client
+    // as `kubectl create --dry-run=client -o yaml` prints it
     metadata: { name, namespace, creationTimestamp: null },
     data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value)])),
   });
@@ -158,14 +158,14 @@ describe('ClusterResourceSets', () => {
       ],
     });
 
-    // rest: nothing is written anywhere
+    // idle: nothing is written
     await world.pass(60_000);
     const [writes, sent] = [world.writes(), patches];
     await world.pass(3_600_000);
     expect(world.writes()).toBe(writes);
     expect(patches).toBe(sent);
 
-    // somebody changes, somebody deletes
+    // drift: an object is changed and another deleted
     const key = { namespace: 'kube-system', name: 'clouds-yaml' };
     await world.workload.patch(
       Secrets,
@@ -179,7 +179,7 @@ describe('ClusterResourceSets', () => {
     await world.workload.delete(Secrets, key);
     await world.until(async () => (await inWorkload('clouds-yaml')) !== undefined, 5_000);
 
-    // rotation: what is gone from the source goes, too
+    // rotation: keys removed from the source are removed from the cluster
     await edit('clouds', 'clouds-yaml-secret', workloadSecret('clouds-yaml', { 'clouds.yaml': 'new' }));
     await world.until(async () => (await inWorkload('clouds-yaml'))?.data?.['clouds.yaml'] === base64('new'), 2_000);
     expect((await inWorkload('clouds-yaml'))?.data?.['ca']).toBeUndefined();
@@ -289,7 +289,7 @@ describe('ClusterResourceSets', () => {
     });
     expect((await world.find(Secrets, 'opaque'))?.metadata.ownerReferences).toBeUndefined();
     expect(await mapInWorkload('opaque')).toBeUndefined();
-    // and go on when it is put right
+    // recovery once the sources are fixed
     await source('absent', { a: configMapText('absent', { a: '1' }) });
     await world.client.delete(Secrets, { namespace: world.namespace, name: 'opaque' });
     await source('opaque', { a: configMapText('opaque', { a: '1' }) });

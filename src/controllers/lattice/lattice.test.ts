@@ -56,7 +56,7 @@ describe('a LatticeCluster', () => {
       identityRef: { name: 'one-cloud-config' },
       externalNetwork: { id: '375af7fe-a2c1-4c26-a57d-6d33175a6650' },
     });
-    // what else is in the Secret of the reader is none of the cluster's business
+    // other keys of the Secret are not copied
     const copy = await world.find(Secrets, { namespace: 'capi-one', name: 'one-cloud-config' });
     expect(Object.keys(copy?.data ?? {})).toEqual(['clouds.yaml']);
     await bringUp('one');
@@ -96,7 +96,7 @@ describe('a LatticeCluster', () => {
     expect(await namesOf(OpenStackMachineTemplates, 'capi-one')).toContain(
       deployment?.spec.template.spec.infrastructureRef.name,
     );
-    // the status is of what was asked before
+    // the status reflects the previous spec
     expect((await world.cluster('one')).status?.phase).toBe('Provisioning');
     await bringUp('one');
     await untilPhase('one', 'Ready');
@@ -117,7 +117,6 @@ describe('a LatticeCluster', () => {
     expect((await world.cluster('one')).status?.phase).toBe('Provisioning');
     await bringUp('one', 'v1.33.1');
     await world.until(async () => (await version()) === 'v1.33.1');
-    // the add-ons follow
     const addon = await world.find(ConfigMaps, { namespace: 'capi-one', name: 'one-add-ons-cloud-controller-manager' });
     expect(addon?.data?.['manifests.yaml']).toContain('2.33.1');
   });
@@ -128,7 +127,7 @@ describe('a LatticeCluster', () => {
     await world.until(async () =>
       (await namesOf(KubeadmConfigTemplates, 'capi-one')).every((name) => name.startsWith('one-pool-gpu')),
     );
-    // an autoscaler owns the number
+    // an autoscaler owns replicas
     const key = { namespace: 'capi-one', name: 'one-pool-gpu' };
     await world.client.patch(MachineDeployments, key, 'merge', { spec: { replicas: 3 } }, by);
     await world.pass(60_000);
@@ -220,7 +219,7 @@ describe('a LatticeCluster', () => {
     const labels = { 'lattice.dev/cluster': 'taken' };
     await world.client.patch(Namespaces, { name: 'capi-taken' }, 'merge', { metadata: { labels } }, by);
     await untilPhase('taken', 'Provisioning');
-    // it was there before, and stays
+    // the namespace existed before and stays
     await world.client.delete(LatticeClusters, { name: 'taken' });
     await world.until(async () => (await world.find(LatticeClusters, { name: 'taken' })) === undefined);
     expect((await world.find(Namespaces, { name: 'capi-taken' }))?.metadata.deletionTimestamp).toBeUndefined();

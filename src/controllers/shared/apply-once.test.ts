@@ -34,7 +34,7 @@ test('a spec that changed, or is no longer true, is applied', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
   await applies.create(client, Machines, desiredFor({ a: '1', b: '2' }));
-  // one label less must reach the server although the rest is there
+  // a removed label must be sent although the live object shows the rest
   await applies.apply(client, Machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1', b: '2' }));
   expect(sent).toHaveLength(2);
   await applies.apply(client, Machines, desiredFor({ a: '1' }, 'u1'), live({}));
@@ -49,7 +49,7 @@ test('something born as desired is left alone until the spec is more than that',
   expect(sent).toHaveLength(0);
   await applies.apply(client, Machines, desiredFor({ a: '1', b: '2' }, 'u1'), live({ a: '1' }));
   expect(sent).toHaveLength(1);
-  // what was applied must be given up by an apply
+  // only an apply can release fields that were applied before
   await applies.apply(client, Machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1', b: '2' }));
   expect(sent).toHaveLength(2);
 });

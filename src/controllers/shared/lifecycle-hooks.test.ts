@@ -12,7 +12,7 @@ const cluster: Cluster = {
 };
 const signal = new AbortController().signal;
 
-/** Extensions whose answers a test sets; who was asked is written down. */
+/** Builds extensions with configurable answers that record who was called. */
 function extensionsOf(answers: Record<string, { retryAfterSeconds?: number; message?: string } | Error>) {
   const asked: string[] = [];
   const extensions: ExtensionHandlers = {
@@ -91,7 +91,7 @@ test('all extensions are asked, the shortest wait counts, and nobody is asked be
   await clock.advance(1_000);
   await hooks.call('BeforeClusterUpgrade', cluster, upgrade, signal);
   expect(asked.slice(4)).toEqual(['b.second', 'c.third']);
-  // another target is another question
+  // another target version is a new question
   await hooks.call('BeforeClusterUpgrade', cluster, { ...upgrade, toKubernetesVersion: 'v1.33.1' }, signal);
   expect(asked.slice(6)).toEqual(['a.first', 'b.second', 'c.third']);
 });

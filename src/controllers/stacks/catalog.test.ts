@@ -23,7 +23,7 @@ const sourceOf = (over: Partial<ReleaseSource>): ReleaseSource => ({
   ...over,
 });
 
-/** Files that arrive when the test says so. */
+/** Files that arrive on demand. */
 function later(): { promise: Promise<ReleaseFiles>; resolve: (arrived: ReleaseFiles) => void } {
   let resolve: (arrived: ReleaseFiles) => void = () => {};
   const promise = new Promise<ReleaseFiles>((arrived) => {

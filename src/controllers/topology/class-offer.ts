@@ -5,13 +5,13 @@ import { classKeyOf, type TopologyCluster } from './common.ts';
 
 const everyNamespace = '*';
 
-/** Whether a class says itself that a namespace may use it. */
+/** Tells whether an annotation of the class offers it to a namespace. */
 function isOffered({ metadata }: ClusterClass, namespace: string | undefined): boolean {
   const names = metadata.annotations?.[offeredToAnnotation]?.split(',').map((name) => name.trim()) ?? [];
   return names.includes(everyNamespace) || names.includes(namespace ?? '');
 }
 
-/** The class of a Cluster, as something that is named across namespaces. */
+/** Builds the reference of a Cluster to its class, for grants. */
 export function classReference(cluster: TopologyCluster): CrossReference {
   return {
     from: referrer(cluster),
@@ -19,7 +19,7 @@ export function classReference(cluster: TopologyCluster): CrossReference {
   };
 }
 
-/** Whether a Cluster may use its class: one of its own namespace, one that is offered to it, or one with a grant. */
+/** Tells whether a Cluster may use its class: in the same namespace, offered to it, or with a grant. */
 export async function mayUseClass(
   client: Client,
   cluster: TopologyCluster,

@@ -45,7 +45,7 @@ describe('a rotation', () => {
   });
 });
 
-/** Somebody who checks what others show, and shows something too. */
+/** A peer that presents a certificate and verifies others. */
 interface Peer {
   trusts: ReadonlySet<number>;
   shows: number;

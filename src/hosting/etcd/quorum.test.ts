@@ -30,7 +30,7 @@ describe('the majority', () => {
   });
 });
 
-// h healthy, x ill, l learner, L ill learner, u announced but never started
+// h healthy, x unhealthy, l learner, L unhealthy learner, u announced but never started
 describe('a member can leave', () => {
   it.each<[string, number, boolean]>([
     ['hhh', 0, true],
@@ -90,7 +90,7 @@ describe('whatever is done, as long as it is allowed', () => {
             const target = state[one.index % state.length];
             if (target && judgeRemoval(state, target.id).safe) state = state.filter(({ id }) => id !== target.id);
           } else if (one.kind === 'add') {
-            // a second member begins without a vote; beyond that the worst case has been reckoned with
+            // the second member starts as a learner; beyond that, the check already assumes the worst case
             const learner = state.length === 1;
             const added = member(`n${next++}`, { healthy: one.comesUp, isLearner: learner });
             if (judgeAddition(state).safe) state = [...state, added];

@@ -32,7 +32,7 @@ function member(index: number, more: Partial<EtcdMember> = {}): EtcdMember {
   };
 }
 
-/** An etcd as it should be, with so many members. */
+/** Builds an observation of a healthy etcd with `count` members. */
 function observed(count: number, more: Partial<EtcdObservation> = {}): EtcdObservation {
   const names = Array.from({ length: count }, (_, index) => nameOf(index));
   return {
@@ -222,7 +222,7 @@ describe('an etcd', () => {
       kind: 'wait',
       reason: 'EtcdRolling',
     });
-    // the ill one itself has nothing to lose
+    // restarting the unhealthy member loses nothing
     const all = pods.map((pod) => ({ ...pod, upToDate: false }));
     expect(etcdStep(desired, observed(3, { pods: all, members }))).toEqual({ kind: 'restart', name: nameOf(1) });
   });

@@ -24,7 +24,7 @@ function one<T extends KubeObject>(desired: PlaneSpec, kind: string, name: strin
   return found as T;
 }
 
-/** What decides whether Pods are replaced. */
+/** Checksum of the Pod templates, whose change replaces Pods. */
 const templates = (desired: PlaneSpec, facts: PlaneFacts): string =>
   checksumOf(planeObjects(desired, facts).controlPlane.map((object) => (object as Deployment).spec.template));
 

@@ -117,7 +117,7 @@ describe('the signer of cluster-info', () => {
   });
 
   it('writes signatures as kubeadm reads them', () => {
-    // Made by kube-controller-manager 1.34.4 for the same content and token.
+    // Computed by kube-controller-manager 1.34.4 for the same content and token.
     expect(detachedSignature('content\n', { id: 'abcdef', secret: '0123456789abcdef' })).toBe(
       'eyJhbGciOiJIUzI1NiIsImtpZCI6ImFiY2RlZiJ9..xkPhz9qtNRQXCP_XEz8Is8VscWZrJTQNmIw5ldJ_3kk',
     );

@@ -158,7 +158,7 @@ describe('client certificates of kubelets', () => {
   };
   const grant = (group: string, what: 'nodeclient' | 'selfnodeclient'): Promise<void> =>
     bind(group, `system:certificates.k8s.io:certificatesigningrequests:${what}`);
-  /** anybody's request is accepted; whether it is approved is another question */
+  /** Anybody may create a request; approval is a separate step. */
   const beginWithNodes = async (): Promise<void> => {
     await begin(['sign', 'approve']);
     for (const group of ['system:bootstrappers', 'system:nodes']) await bind(group, 'system:node-bootstrapper');

@@ -112,7 +112,7 @@ describe('applyConfiguration', () => {
     const error = await apply(config({ replicas: 2 }), 'm', before).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(ApplyConflictError);
     const conflict = error as ApplyConflictError;
-    // Text recorded from kube-apiserver 1.34 for a Deployment after `kubectl scale`.
+    // Recorded from kube-apiserver 1.34 for a Deployment after `kubectl scale`.
     expect(conflict.message).toBe(
       'Apply failed with 1 conflict: conflict with "kubectl" with subresource "scale" using x/v1: .spec.replicas',
     );
@@ -231,7 +231,8 @@ describe('applyConfiguration', () => {
 
   describe('whatever is applied', () => {
     const words = fc.constantFrom('a', 'b', 'c');
-    // Explicitly empty lists are left out: upstream adds one at first and removes it with the items it once had.
+    // Explicitly empty lists are left out: upstream first adds such a list, and later removes it together with its
+    // former items.
     const specs: fc.Arbitrary<JsonObject> = fc.record(
       {
         replicas: fc.integer({ min: 0, max: 2 }),

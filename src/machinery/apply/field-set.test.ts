@@ -32,7 +32,7 @@ function setOf(list: readonly (readonly string[])[]): FieldSet {
   return set;
 }
 
-/** A set as plain texts: the model the operations are held against. */
+/** Converts a set to plain texts: the model that the operations are checked against. */
 function model(set: FieldSet): Set<string> {
   return new Set([...paths(set)].map((item) => JSON.stringify(item)));
 }

@@ -282,7 +282,7 @@ describe('updateManagedFields', () => {
   });
 
   it('compares in the version of each manager, also when conversion takes its time', async () => {
-    // In v2 the field `a` is called `z`.
+    // Version v2 renames the field `a` to `z`.
     const renamed: Schema = {
       type: 'object',
       properties: { spec: { type: 'object', properties: { z: text, b: text } } },

@@ -1,6 +1,6 @@
 /**
- * Every code a CapstanError can have, with what it means. The compiler refuses a code that is not here; a test refuses one
- * that nothing uses. `docs/reference/errors.md` is made from it.
+ * All codes of CapstanError with their meaning. The compiler rejects unknown codes, and a test rejects unused ones.
+ * `docs/reference/errors.md` is generated from it.
  */
 const catalogue = {
   CAP_ADOPTION: 'Clusters cannot be taken over from the controllers of upstream as they are, or not be given back.',

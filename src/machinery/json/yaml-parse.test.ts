@@ -7,11 +7,11 @@ import { parseYaml, parseYamlDocuments, YamlParseError } from './yaml-parse.ts';
 
 interface GoldenCase {
   text: string;
-  /** what sigs.k8s.io/yaml makes of it; absent when it refuses */
+  /** result of sigs.k8s.io/yaml; absent if it rejects the text */
   json?: string;
-  /** it complains about a duplicate key in strict mode */
+  /** upstream reports a duplicate key in strict mode */
   duplicate?: boolean;
-  /** why we differ on purpose */
+  /** reason for a deliberate difference */
   differs?: string;
 }
 

@@ -6,7 +6,7 @@ import { resolvePlainScalar } from './yaml-scalar.ts';
 
 const scalar = (text: string) => resolvePlainScalar(text, 'keep');
 
-/** What the library makes of a text: its only document, or why there is none. */
+/** Returns the only document of a text as the library parses it, or the error. */
 function byLibrary(text: string): unknown {
   try {
     const documents = parseWithLibrary(text, scalar);
@@ -16,7 +16,7 @@ function byLibrary(text: string): unknown {
   }
 }
 
-/** Pieces of lines in which the rules of YAML meet. */
+/** Fragments of lines that exercise interactions of YAML rules. */
 const pieces = [
   ...[
     'a',

@@ -24,7 +24,7 @@ function failure(patch: unknown): { status: number; reason: string; message: str
 }
 
 describe('applyJsonPatch', () => {
-  // Answers recorded from kube-apiserver 1.34.
+  // Recorded from kube-apiserver 1.34.
   it.each<[string, unknown[], JsonValue]>([
     ['add sets a member', [{ op: 'add', path: '/data/b', value: '2' }], { a: '1', b: '2' }],
     ['add overwrites a member', [{ op: 'add', path: '/data/a', value: '2' }], { a: '2' }],

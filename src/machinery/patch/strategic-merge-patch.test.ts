@@ -110,7 +110,7 @@ const images = (patch: JsonObject): string =>
     .containers.map((c) => `${c.name}:${c.image}`)
     .join(' ');
 
-// Results and messages recorded from kube-apiserver 1.34 with this very Deployment.
+// Recorded from kube-apiserver 1.34 with this Deployment.
 describe('applyStrategicMergePatch', () => {
   it.each<[string, JsonObject, string]>([
     ['merges items by key and keeps the rest', { containers: [{ name: 'b', image: 'z' }] }, 'a:a b:z c:c d:d'],
@@ -257,7 +257,7 @@ describe('applyStrategicMergePatch', () => {
 describe('long lists', () => {
   const schema: Schema = { type: 'object', properties: { spec: podSpec } };
   let looked = 0;
-  /** An element that counts how often its merge key is read. */
+  /** An element that counts reads of its merge key. */
   const counted = (name: string, more: JsonObject = {}): JsonObject =>
     Object.defineProperty({ ...more } as JsonObject, 'name', {
       enumerable: true,
@@ -269,7 +269,7 @@ describe('long lists', () => {
   const elements = (count: number, more?: JsonObject): JsonObject[] =>
     Array.from({ length: count }, (_, index) => counted(`n${index}`, more));
 
-  /** How often merge keys were read while the patch was applied. */
+  /** Number of merge key reads while the patch was applied. */
   function looks(live: JsonObject, patch: JsonObject): number {
     looked = 0;
     applyStrategicMergePatch({ spec: live }, { spec: patch }, schema);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Glob } from './glob.ts';
 import { LinearPattern } from './linear-pattern.ts';
 
-/** Pattern and text; the answer must be that of JavaScript's own expressions. */
+/** Pattern and text; the result must equal that of JavaScript. */
 const same: readonly (readonly [string, string])[] = [
   ['a', 'xay'],
   ['^a+b?$', 'aaab'],
@@ -31,7 +31,7 @@ describe('a pattern matched in linear time', () => {
     const expected = new RegExp(source).exec(text);
     const found = new LinearPattern(source).exec(text);
     expect(found && [found.index, found.groups[0]]).toEqual(expected ? [expected.index, expected[0]] : undefined);
-    // A group that stands in a loop may have another, equally good, share of an empty match.
+    // A group inside a loop may capture a different but equivalent part of an empty match.
     if (expected && !source.includes('*)')) expect(found?.groups).toEqual([...expected]);
   });
 

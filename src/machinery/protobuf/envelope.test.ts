@@ -26,7 +26,7 @@ const hull: ProtobufMessage = {
   fields: [field('planks', 1, 'int64', { pointer: true }), field('sealed', 2, 'bool', { whenUnset: 'emit' })],
 };
 
-/** Has itself inside, to test nesting. */
+/** A recursive message, to test nesting. */
 const boat: ProtobufMessage = {
   name: 'Boat',
   get fields() {
@@ -57,7 +57,7 @@ const registry: ProtobufRegistry = {
   message: (apiVersion, kind) => (apiVersion === 'sea/v1' && kind === 'Boat' ? boat : undefined),
 };
 
-/** What Go emits for a boat of which nothing is set. */
+/** JSON that Go emits for an empty boat. */
 const bare = {
   apiVersion: 'sea/v1',
   kind: 'Boat',

@@ -136,7 +136,7 @@ describe('pruneMetadata', () => {
     expect(draft).toEqual({ metadata: { name: 'x', ownerReferences: [{ name: 'o' }] } });
   });
 
-  // kube-apiserver: `… cannot be handled as a …: ` and then this
+  // kube-apiserver prefixes this with `… cannot be handled as a …: `.
   it.each<[JsonValue, string]>([
     [{ labels: { a: 1 } }, 'json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string'],
     [{ labels: 'a' }, 'json: cannot unmarshal string into Go struct field ObjectMeta.labels of type map[string]string'],

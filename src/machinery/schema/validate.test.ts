@@ -13,7 +13,7 @@ function errorsOf(spec: JsonValue, old?: JsonValue): string[] {
 }
 
 describe('validateAgainstSchema', () => {
-  // texts as kube-apiserver 1.34 answers for a CustomResourceDefinition with this schema
+  // Recorded from kube-apiserver 1.34 for a CustomResourceDefinition with this schema.
   it.each<[JsonObject, string[]]>([
     [
       { replicas: -1 },

@@ -28,7 +28,7 @@ describe('parseFieldSelector', () => {
     expect(parseFieldSelector(text)).toEqual(expected);
   });
 
-  // Observed on kube-apiserver 1.34.4.
+  // Recorded from kube-apiserver 1.34.4.
   it.each([
     ['metadata.name', "invalid selector: 'metadata.name'; can't understand 'metadata.name'"],
     ['metadata.name==a,foo', "invalid selector: 'metadata.name==a,foo'; can't understand 'foo'"],

@@ -9,7 +9,7 @@ const valueRule =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 describe('parseLabelSelector', () => {
-  // Observed on kube-apiserver 1.34.4.
+  // Recorded from kube-apiserver 1.34.4.
   it.each([
     [',', "found ',', expected: !, identifier, or 'end of string'"],
     ['a,,b', "found ',', expected: identifier after ','"],

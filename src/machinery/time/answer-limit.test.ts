@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { limitAnswer } from './answer-limit.ts';
 import type { CancelTimer, Clock } from './clock.ts';
 
-/** A clock whose timers run when the test says so, however late that is. */
+/** A clock whose timers run when the test says so, at any delay. */
 function lateClock() {
   let now = 1_000;
   const timers = new Set<{ due: number; run: () => void }>();

@@ -34,7 +34,7 @@ const password = `
       user_domain_name: Default
       project_domain_name: Default`;
 
-/** A message that is expected to say all of these. */
+/** Returns the expected error of a promise. */
 async function problemOf(promise: Promise<unknown>): Promise<CloudConfigError> {
   try {
     await promise;

@@ -14,7 +14,7 @@ interface FakeServer {
   updated: number;
 }
 
-/** A cloud whose servers, ports and load balancers can be changed between looks. */
+/** A cloud whose servers, ports and load balancers can be changed between polls. */
 function observedCloud(options: ObserverOptions = {}) {
   const cloud = fakeCloud();
   const servers = new Map<string, FakeServer>();
@@ -352,7 +352,7 @@ describe('an observer', () => {
     const { seen } = record(observer, 'port', 'a');
     await settle(cloud);
     observer.note('port', { ...observer.current('port', 'a')!, status: 'ACTIVE' });
-    // a look that shows what we did, once more what was before, and the same without our having done anything
+    // Three polls: our change, the state before it again, and the same state without any change by us.
     for (const status of ['ACTIVE', 'DOWN', 'DOWN']) {
       ports.set('a', { ...free, status });
       await cloud.clock.advance(1_000);

@@ -5,7 +5,7 @@ import { isRehearsedAddress, type RehearsedCloud, rehearse } from './rehearse.ts
 
 const project = { project_id: 'project-id' };
 
-/** A cloud with a little of everything. Whatever would change it is not answered at all. */
+/** A small cloud. It rejects all requests that would change it. */
 async function rehearsed(): Promise<{ cloud: FakeCloud; rehearsal: RehearsedCloud }> {
   const cloud = fakeCloud();
   const answers: Readonly<Record<string, object>> = {

@@ -113,7 +113,7 @@ describe('httpTransport', () => {
     );
     const transport = transportWith({});
     for (let i = 0; i < 20; i++) await transport({ ...get, url: `http://127.0.0.1:${port}/` });
-    // one may still be closing its last answer when the next request comes
+    // A connection may still be finishing its last response when the next request starts.
     expect(sockets.size).toBeLessThanOrEqual(2);
   });
 

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** speaks TLS with the certificate of the test, and says who it is */
+/** A TLS server with the test's certificate that answers with its own name. */
 const tlsServer: SimulatedProgram = async ({ listen, hostname, signal }) => {
   const server = createServer({ cert: serving.certificate, key: serving.privateKey }, (socket) => {
     socket.end(`this is ${hostname}`);

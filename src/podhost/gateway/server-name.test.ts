@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readServerName } from './server-name.ts';
 
-/** The first bytes a real TLS client sends. */
+/** The first bytes of a real TLS client. */
 function greeting(servername: string | undefined): Promise<Buffer> {
   return new Promise((resolve) => {
     const wire = new Duplex({

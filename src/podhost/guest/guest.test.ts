@@ -20,7 +20,7 @@ afterEach(() => world.stop());
 
 const nodeName = 'capstan';
 
-/** says what a file holds when it begins */
+/** Logs the content of a file at start. */
 const shows: SimulatedProgram = async ({ files, log, signal }) => {
   log(files.read('/secret/word') ?? 'nothing');
   await untilStopped(signal);
@@ -38,7 +38,7 @@ const secret = (name: string, word: string) =>
     { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data: { word: btoa(word) } },
     by,
   );
-/** nobody schedules here: the test gives Pods to the node */
+/** There is no scheduler: the test assigns Pods to the node. */
 const createPod = (name: string, spec: Partial<Parameters<HostWorld['createPod']>[1]> = {}) =>
   world.createPod(name, { nodeName, containers: [container()], ...spec });
 
@@ -96,7 +96,7 @@ describe('a host of Pods as a node of another Kubernetes', () => {
     expect(await world.log('reader')).toBe('first\n');
     const found = await world.client.get(Secrets, { namespace, name: 'named' });
     await world.client.update(Secrets, { ...found, data: { word: btoa('second') } }, by);
-    // Commands take time, and the clock only goes on while somebody waits.
+    // Commands take time, and the clock advances only while somebody waits.
     const said: string[] = [];
     const pod = await world.pod('reader');
     await world.until(() => {

@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 afterAll(() => world.stop());
 
-/** answers with its own name and hangs up */
+/** Answers with its own name and closes the connection. */
 const echoes: SimulatedProgram = async ({ listen, hostname, signal }) => {
   listen(8080, { accept: (socket) => void socket.end(`this is ${hostname}`) });
   await untilStopped(signal);
@@ -71,7 +71,7 @@ const everything = (stream: Duplex): Promise<string> =>
     stream.on('error', reject);
   });
 
-/** Takes a port of the range for nodes that nobody else has. */
+/** Listens on a free port of the node port range. */
 async function listenOnNodePort(server: Server): Promise<number> {
   for (let port = 32_767; ; port--) {
     const isOpen = await new Promise<boolean>((resolve) => {

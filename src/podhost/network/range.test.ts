@@ -19,7 +19,7 @@ async function open(): Promise<HostWorld> {
 
 const rangeOf = async (world: HostWorld): Promise<string> => loopbackRangeOf(await world.address('0.1'))!.cidr;
 
-/** Ends the host, has another program take its range, and starts the host again. */
+/** Stops the host, lets another program take its range, and starts the host again. */
 async function restartTaken(world: HostWorld): Promise<void> {
   const usual = loopbackRangeOf(await world.address('0.1'))!;
   await world.host.stop();

@@ -24,7 +24,7 @@ const succeeds: SimulatedProgram = async ({ pass, log }) => {
   log('done');
   return 0;
 };
-/** says what it sees and stays */
+/** Logs its environment and keeps running. */
 const reports: SimulatedProgram = async ({ argv, env, files, signal, log }) => {
   log(JSON.stringify({ argv, env }));
   for (const path of files.list('/etc/')) log(`${path}=${files.read(path)}`);

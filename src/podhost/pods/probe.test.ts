@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterEach(() => world.clear());
 afterAll(() => world.stop());
 
-/** serves a port whose health the test decides on */
+/** Serves a port with the health status the test sets. */
 function served(health: { status: number }): SimulatedProgram {
   return async ({ listen, signal }) => {
     listen(8080, {

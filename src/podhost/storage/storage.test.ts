@@ -16,7 +16,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** counts in a file how often it was started */
+/** Counts its starts in a file. */
 const counts: SimulatedProgram = async ({ files, log, signal }) => {
   for (const path of ['/data/starts', '/scratch/starts', '/tmp/starts']) {
     const starts = Number(files.read(path) ?? 0) + 1;

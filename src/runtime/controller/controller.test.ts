@@ -7,7 +7,7 @@ import type { FaultRule } from '../testkit/faulty-client.ts';
 import { Gadgets, gadget, type Widget, Widgets, widget } from '../testkit/test-kinds.ts';
 import { defineController } from './definition.ts';
 import { allOf, anyOf, generationChanged, labelsChanged, not, objectMatches } from './predicates.ts';
-// renamed: linters take `after(` in a test for a hook
+// Renamed, because linters take `after(` in a test for a hook.
 import { done, after as requeueAfter, soonest, TerminalError } from './result.ts';
 import { ownerKeys, watchMapped, watchObjects, watchOwned } from './watches.ts';
 
@@ -166,7 +166,7 @@ describe('a controller', () => {
           sizes.push(size);
           if (size >= 3 || sizes.length > 50) return done();
           await client.patch(Widgets, key, 'merge', { spec: { size: size + 1 } }, by);
-          // asks to run again at once, long before the watch event arrives
+          // Requests another run at once, long before the watch event arrives.
           return requeueAfter(0, 'more to do');
         },
       },
@@ -177,7 +177,7 @@ describe('a controller', () => {
     await runUntil(w.clock, () => sizes.includes(3) || sizes.length > 50);
     await starting;
     await settle();
-    // every value was acted upon exactly once: no write was made from a stale read
+    // Every value was handled exactly once: no write was based on a stale read.
     expect(w.server.writes().filter(({ verb }) => verb === 'patch')).toHaveLength(3);
     expect([...new Set(sizes)]).toEqual([0, 1, 2, 3]);
     await w.stop();

@@ -10,7 +10,7 @@ const by = { fieldManager: 'test' };
 const at = (name: string) => ({ namespace: 'default', name });
 
 describe('a controller beside others with work to do', () => {
-  /** Another controller with one key being worked on and `waiting` more, until it is released. */
+  /** Starts another controller with one key in progress and `waiting` more, until released. */
   const busyNeighbour = (w: ControllerWorld) => {
     let release = (): void => {};
     const held = new Promise<void>((resolve) => {

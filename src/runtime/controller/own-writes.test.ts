@@ -11,7 +11,7 @@ const at = (name: string) => ({ namespace: 'default', name });
 
 describe('a controller and what it wrote itself', () => {
   const status = { ...by, subresource: 'status' as const };
-  /** A controller that does something with the first look and counts all. */
+  /** A controller that acts in its first reconcile and counts all. */
   const looks = (
     first: (context: ReconcileContext) => Promise<unknown>,
     {

@@ -83,7 +83,7 @@ describe('the event recorder', () => {
     for (let ticks = 0; ticks < 12; ticks++) {
       const { events, stored } = setUp();
       events.event(object, 'Normal', foreignReason('First'), 'one');
-      // Some number of these falls between the last look at the queue and the end of the delivery.
+      // Some of these ticks fall between the last check of the queue and the end of the delivery.
       let waited = Promise.resolve();
       for (let tick = 0; tick < ticks; tick++) waited = waited.then(() => {});
       await waited;
@@ -157,7 +157,7 @@ describe('the event recorder', () => {
         'is up',
       );
     await broadcaster.flush();
-    // one was already on its way when the queue filled up
+    // One event was already being delivered when the queue filled up.
     expect(await stored()).toHaveLength(6);
     expect(entries.find(({ message }) => message.startsWith('Events were dropped'))?.fields).toMatchObject({
       count: 2,
@@ -246,7 +246,7 @@ it('memory of the correlator is bounded', () => {
       type: 'Normal',
     });
   }
-  // the oldest is forgotten: seen again it is new
+  // The oldest entry was dropped, so a repetition counts as new.
   const again = correlator.correlate({
     apiVersion: 'v1',
     kind: 'Event',

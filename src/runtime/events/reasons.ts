@@ -1,6 +1,6 @@
 /**
- * Every reason an event of this program can have, with what it says. The compiler refuses a reason that is not here; a test
- * refuses one that nothing records. `docs/reference/events.md` is made from it.
+ * All event reasons of this program with their meaning. The compiler rejects unknown reasons, and a test rejects unused
+ * ones. `docs/reference/events.md` is generated from it.
  */
 const catalogue = {
   // Cluster API kinds
@@ -118,7 +118,7 @@ const catalogue = {
   WaitForFirstConsumer: 'A claim waits for the first Pod that uses it.',
 };
 
-/** A reason that is not chosen where the event is recorded: that of a condition, or one of the kubelet. */
+/** A reason that is not chosen by the recording code: that of a condition, or one of the kubelet. */
 export type ForeignReason = string & { readonly __foreign: true };
 
 export type EventReason = keyof typeof catalogue | ForeignReason;

@@ -10,7 +10,7 @@ function setUp(options: { groupOf?: (key: string) => string; metrics?: QueueMetr
   return { clock, queue: createWorkQueue({ clock, random: seededRandom(7), ...options }) };
 }
 
-/** Two queues that share one gate for idle work. */
+/** Two queues that share one idle gate. */
 function setUpTwo() {
   const clock = new ManualClock(0);
   const idleGate = createIdleGate(clock);
@@ -18,7 +18,7 @@ function setUpTwo() {
   return { clock, idleGate, busy: make(), idle: make() };
 }
 
-/** What a queue hands out to a worker that is always there; nothing is done with it. */
+/** Takes every key at once without processing it. */
 function worker(queue: WorkQueue): string[] {
   const taken: string[] = [];
   const work = async (): Promise<void> => {
@@ -109,7 +109,7 @@ describe('the work queue', () => {
       expect(taken).toEqual([]);
       busy.done(b1);
       await settle();
-      // b2 is ready and nobody takes it
+      // b2 is ready but not taken.
       expect(taken).toEqual([]);
       busy.done((await busy.take())!);
       await settle();
@@ -366,7 +366,7 @@ describe('the work queue', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const { queue, clock } = setUp({ groupOf: (key) => (key < 'c' ? 'one' : 'two') });
         const held: string[] = [];
-        /** keys somebody asked for after they were last handed out */
+        /** keys requested after they were last handed out */
         const owed = new Set<string>();
         const take = async (): Promise<void> => {
           if (queue.depth === 0) return;

@@ -8,7 +8,7 @@ describe('a connection inside the process', () => {
     const [near, far] = duplexPair();
     let isWriting = false;
     const readers: boolean[] = [];
-    // both answer at once, as two ends of HTTP/2 do
+    // Both ends answer at once, like two ends of HTTP/2.
     far.on('data', (chunk: Buffer) => {
       readers.push(isWriting);
       isWriting = true;

@@ -44,7 +44,7 @@ async function* typed(...pieces: string[]): AsyncGenerator<Buffer> {
   for (const piece of pieces) yield Buffer.from(piece);
 }
 
-/** What somebody sees who runs a command in the container, and how it ended. */
+/** Output and exit code of a command in the container, as a user sees them. */
 async function seen(
   command: readonly string[],
   { tty = false, stdin }: { tty?: boolean; stdin?: readonly string[] } = {},

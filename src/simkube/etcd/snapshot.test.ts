@@ -7,7 +7,7 @@ function snapshotOf(entries: readonly { key: string; value: string }[]): Buffer 
   return Buffer.from(snapshotLines(content));
 }
 
-/** The same file with other lines and a hash that fits them. */
+/** The same file with other lines and a matching hash. */
 function withLines(...lines: string[]): Buffer {
   const text = `${['CAPSTAN-SIMULATED-ETCD-SNAPSHOT 1', '{}', ...lines].join('\n')}\n`;
   return Buffer.from(`${text}${createHash('sha256').update(text).digest('hex')}\n`);
@@ -45,7 +45,7 @@ describe('the keys of a snapshot', () => {
     setImmediate(count);
     expect(await simulatedSnapshotKeys(file)).toHaveLength(16);
     isOver = true;
-    // 8 MiB are hashed and read a MiB at a time.
+    // 8 MiB are hashed and parsed one MiB at a time.
     expect(turns).toBeGreaterThanOrEqual(12);
   });
 });

@@ -17,7 +17,7 @@ const pod: Pod = {
 };
 const keys = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys', namespace: 'default' } } as Secret;
 
-/** A worker that is synced whenever it asks for it, as its hosts do; tries are counted by the moment they happen. */
+/** A worker that is synced whenever it asks for it. Start attempts are recorded with their time. */
 function hosted() {
   const clock = new ManualClock(0);
   const api = { refuses: false, secret: undefined as Secret | undefined };

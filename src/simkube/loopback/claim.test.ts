@@ -4,7 +4,7 @@ import { memoryLogger, nullLogger } from '../../runtime/index.ts';
 import { type ClaimedRange, claimLoopbackRange } from './claim.ts';
 import { type LoopbackRange, loopbackRange, loopbackRangeOf, rangesFrom } from './range.ts';
 
-// Ranges that clouds and hosts of Pods on this computer come to last.
+// Ranges that clouds and Pod hosts on this computer try last.
 const usual = loopbackRange(101);
 
 const claims: ClaimedRange[] = [];
@@ -79,7 +79,7 @@ describe('a claim on a range', () => {
 
   it('fails when no range is left', async () => {
     const last = loopbackRange(127);
-    // Somebody else may have it; then it is taken all the same.
+    // Another process may hold it; it is taken in either case.
     await claim({ usual: last }).catch(() => {});
     await expect(claim({ usual: last })).rejects.toMatchObject({
       code: 'CAP_ADDRESSES_TAKEN',

@@ -51,7 +51,7 @@ function clusterAt(name: string): EtcdCluster | undefined {
 const peerUrl = (name: string): string => `https://${name}:2380`;
 const health = async (name: string): Promise<number> => (await lab.dial(name, 2381).get!('/health')).status;
 
-/** One member after the other, as the controllers of a plane do it. */
+/** Adds one member after another, like the control plane controllers. */
 async function grow(...names: readonly string[]): Promise<{ pods: LabPod[]; runs: LabContainer[] }> {
   const pods: LabPod[] = [];
   const runs: LabContainer[] = [];

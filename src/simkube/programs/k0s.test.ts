@@ -111,7 +111,7 @@ async function start(pod: LabPod, config = configuration()): Promise<void> {
   pod.start(image, command, { K0SMOTRON_K0S_YAML: config });
 }
 
-/** With the kubeconfig that k0s itself makes. */
+/** Uses the kubeconfig that k0s creates. */
 async function admin(pod: LabPod): Promise<Client> {
   const { code, lines } = await pod.exec(image, 'k0s', 'kubeconfig', 'create', 'admin', '--groups', 'system:masters');
   expect(code).toBe(0);

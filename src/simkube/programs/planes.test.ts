@@ -68,7 +68,7 @@ describe('a plane of Pods', () => {
     await admin.create(ConfigMaps, map('kept'), writes);
     await apiRun.stop();
     await etcdRun.stop();
-    // Long enough for what is stored to leave memory.
+    // Longer than unused data stays in memory.
     await (lab.clock as ManualClock).advance(60_000);
     const again = (): void => {
       etcd.start(etcdImage, etcdArgs('etcd-0', [`--initial-cluster=${initialCluster('etcd-0')}`]));

@@ -29,7 +29,7 @@ afterEach(async () => {
   await lab?.close();
 });
 
-/** A port of this machine that leads to one of a Pod. */
+/** Opens a port of this machine that forwards to a service of a Pod. */
 async function openPort(service: PortService): Promise<number> {
   const server = createServer((socket) => service.accept(socket));
   servers.add(server);

@@ -69,10 +69,10 @@ describe('a script of somebody hostile', () => {
     const container = lab.pod('busy').start(image, ['sh', '-c', 'while :; do :; done']);
     const clock = lab.clock as ManualClock;
     const start = clock.now();
-    // It goes on only as the clock does: between two steps of the clock others have theirs.
+    // The script only advances with the clock, so other work runs between two steps.
     await lab.until(() => clock.now() - start > 10_000);
     expect(container.exitCode()).toBeUndefined();
-    // An end by SIGTERM is no success: the Job of such a Pod has to try again.
+    // SIGTERM must not count as success, because the Job of the Pod has to retry.
     expect(await container.stop()).toBe(143);
   });
 

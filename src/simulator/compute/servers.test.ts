@@ -294,7 +294,7 @@ describe('what nova refuses', () => {
       status: 403,
       body: { forbidden: { message: 'Quota exceeded for instances: Requested 2, but already used 1 of 2 instances' } },
     });
-    // Fewer than asked for are made when the least fits.
+    // The quota does not allow all five, but it allows the minimum.
     expect((await nova('POST', '/servers', { server: { ...server, min_count: 1, max_count: 5 } })).status).toBe(202);
     expect((await nova('POST', '/servers', { server })).status).toBe(403);
     const limits = (await nova('GET', '/limits')).body as { limits: { absolute: Record<string, number> } };
@@ -404,7 +404,7 @@ describe('the list of servers', () => {
       read<{ name: string }[]>(await nova('GET', `/servers?name=${encodeURIComponent(pattern)}`), 'servers').map(
         ({ name }) => name,
       );
-    // A matcher that backtracks would not come back from this one.
+    // A backtracking matcher would need exponential time here.
     expect(await names('^(a+)+$')).toEqual([]);
     expect(await names('^(A+)+!$')).toHaveLength(1);
     expect(await names('WEB|db')).toEqual(['web-1']);

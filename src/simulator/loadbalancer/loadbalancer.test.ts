@@ -26,7 +26,7 @@ beforeEach(async () => {
   ({ networkId, subnetId } = await makeNetwork(network, '10.0.0.0/24'));
 });
 
-/** Longer than any step takes. */
+/** Longer than any step. */
 const settle = (): Promise<void> => cloud.clock.advance(30_000);
 
 async function makeActive(desired: object = {}): Promise<Json> {

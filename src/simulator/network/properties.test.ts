@@ -16,7 +16,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constantFrom('delete', 'deleteFloating', 'swap'), which, host }),
 );
 
-/** Every address that any port has, with its subnet. */
+/** Returns all addresses of all ports, with their subnets. */
 async function addressesOf(admin: ServiceClient): Promise<string[]> {
   const ports = await admin.list('/ports');
   return ports.flatMap((port) => port.fixed_ips.map((fixed: Json) => `${fixed.subnet_id} ${fixed.ip_address}`));
@@ -39,7 +39,7 @@ describe('whatever is asked for, in whatever order', () => {
           expect(new Set(taken).size).toBe(taken.length);
         }
         for (const id of ports) await member.send('DELETE', `/ports/${id}`);
-        // 16 addresses, less network, broadcast and gateway.
+        // 16 addresses minus network, broadcast and gateway.
         const all = await member.send('POST', '/ports', { ports: Array(13).fill({ network_id: networkId }) });
         expect(all.status).toBe(201);
         const more = await member.send('POST', '/ports', { port: { network_id: networkId } });

@@ -9,7 +9,7 @@ import { createCloud, type SimulatedCloud } from '../cloud.ts';
 import { testSoftware } from '../machines/testing/booting-cloud.ts';
 import type { World } from './world.ts';
 
-/** Far from what runs on this computer. */
+/** Uses a range away from other clouds on this host. */
 const world: World = {
   externalNetworks: [
     {

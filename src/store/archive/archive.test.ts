@@ -37,7 +37,7 @@ describe('an archive', () => {
     return found;
   };
 
-  // around the size of a chunk, where a last one could be taken for one in the middle
+  // Sizes around the chunk size, where a last chunk could be mistaken for an inner one.
   it.each([0, 1, 1024 * 1024 - 24, 1024 * 1024 - 19, 1024 * 1024, 3_000_000])('gives back %i bytes', async (size) => {
     const content = randomBytes(size);
     await writeArchive(file, secret, [entry('a/b', content), entry('c', Buffer.from('x'))]);
@@ -45,7 +45,7 @@ describe('an archive', () => {
     const found = await readAll();
     expect([...found.keys()]).toEqual(['a/b', 'c']);
     expect(found.get('a/b')?.equals(content)).toBe(true);
-    // nothing of it lies readable
+    // The content is not in the file in clear text.
     if (size > 100) expect((await readFile(file)).includes(content.subarray(0, 32))).toBe(false);
   });
 

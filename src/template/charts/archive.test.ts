@@ -91,7 +91,7 @@ describe('damaged charts', () => {
       const damages = 1 + Math.floor(random.next() * 4);
       for (let i = 0; i < damages; i++) {
         const at = Math.floor(random.next() * bytes.length);
-        // Half of the damages hit text, where they matter most.
+        // Half of the mutations change text, where they matter most.
         bytes[at] =
           random.next() < 0.5
             ? Math.floor(random.next() * 256)

@@ -10,7 +10,7 @@ const filesOf = (files: Readonly<Record<string, string>>): Map<string, Uint8Arra
   new Map(Object.entries(files).map(([path, text]) => [path, bytes(text)]));
 
 const chartYaml = (name: string, rest = ''): string => `apiVersion: v2\nname: ${name}\nversion: 1.2.3\n${rest}`;
-/** A document that shows the data it is given. */
+/** Renders a ConfigMap with the given expressions as data. */
 const show = (expressions: Readonly<Record<string, string>>): string =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shown}\ndata:\n${Object.entries(expressions)
     .map(([key, expression]) => `  ${key}: {{ ${expression} | toJson | quote }}\n`)

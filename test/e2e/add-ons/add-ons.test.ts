@@ -14,7 +14,7 @@ import { type House, openHouse, readyNodes } from '../vm-cluster/house.ts';
 const missing = await missingKubectl();
 const patienceMs = 90_000;
 
-/** A chart that comes with the program, as text for kubectl. */
+/** Renders a built-in chart for kubectl. */
 function manifest(name: string, version: string, values: JsonObject): string {
   const chart = loadChart(builtInChart(name, version));
   if (!chart.ok) throw chart.error;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { capstan } from '../../support/command.ts';
 
-/** As guide 003 prints it: a key given twice, settings nobody knows. */
+/** As in guide 003, with a duplicate key and unknown settings. */
 const cloudsYaml = (ca: string): string => `clouds:
   other:
     auth: {auth_url: "https://elsewhere", username: x, password: not-to-be-seen, project_name: y}

@@ -26,7 +26,7 @@ describe('capstan generate cluster', () => {
   beforeAll(async () => {
     cloud = await startCloud({ args: ['--https'] });
     directory = await mkdtemp(join(tmpdir(), 'capstan-generate-'));
-    // no file of clusterctl's on this computer is read
+    // Isolated from clusterctl's files on this machine.
     env = {
       OS_CLIENT_CONFIG_FILE: cloud.cloudsYaml,
       OPENSTACK_SSH_KEY_NAME: 'demo',

@@ -7,9 +7,9 @@ import { runProcess } from '../../support/process.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Relative links of a page, without what they point at within another. */
+/** Returns the relative links of a page, without their fragments. */
 function links(text: string): string[] {
-  // patterns in code may look like links
+  // Patterns in code may look like links.
   const prose = text.replaceAll(/`[^`\n]*`/g, '');
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = '']) => target.split('#')[0] ?? '')

@@ -79,7 +79,7 @@ describe('SIGTERM ends', () => {
       const stopped = await first.stop('SIGTERM');
       expect(stopped.stderr).not.toMatch(/^\s+at /m);
       expect(stopped.code).toBe(0);
-      // the second is still watching
+      // The second one is still watching.
       await server.end('SIGTERM');
       expect(server.logs()).toContain('Stopping');
       expect(server.logs()).not.toContain('something does not stop');

@@ -5,7 +5,7 @@ import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
 import { capstan, capstanOk } from '../../support/command.ts';
 import { isInstalled, type Outcome, runProcess } from '../../support/process.ts';
 
-/** `script` of util-linux makes a terminal of nothing */
+/** `script` of util-linux provides a pseudo-terminal. */
 const hasTerminal = await isInstalled('script', '--version');
 
 describe('the everyday verbs', () => {
@@ -99,7 +99,7 @@ describe('the everyday verbs', () => {
     expect(lines[0]).toBe('cluster.cluster.x-k8s.io "blue" deleted');
     expect(lines.at(-1)).toBe('namespace "team-a" deleted');
     expect(stderr).toContain(`from ${server.url} (context capstan)\n`);
-    // nothing is on its way out any more: the same can be made again at once
+    // Deletion is complete, so the same objects can be created again at once.
     await capstanOk(on('apply', '-f', 'examples/management-api'));
     await capstanOk(on('delete', '-f', 'examples/management-api'));
   });

@@ -7,7 +7,7 @@ import { capstan } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type CloudProcess, startCloud } from '../openstack-command/cloud-process.ts';
 
-// A management API is lost with its data. Another one finds what it had made, and takes it away.
+// A management API is lost with its data. A new one finds the resources the old one created, and deletes them.
 describe('verbs that look at the cloud', () => {
   let cloud: CloudProcess;
   let view: CloudView;

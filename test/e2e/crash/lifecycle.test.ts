@@ -41,7 +41,7 @@ async function withClient<T>(server: RunningServer, use: (client: WireClient) =>
   }
 }
 
-/** Names and revisions of what the test made, Secrets with their contents. */
+/** Returns names and revisions of the test's objects, and the contents of Secrets. */
 async function contents(client: WireClient): Promise<unknown> {
   const [maps, hidden] = await Promise.all([sendJson(client, 'GET', configMaps), sendJson(client, 'GET', secrets)]);
   return [...maps.value.items, ...hidden.value.items]
@@ -235,7 +235,7 @@ describe('a damaged store', () => {
   });
 });
 
-/** Writes over every place where a text stands in a file. */
+/** Overwrites every occurrence of a text in a file. */
 async function overwrite(path: string, text: string, replacement: string): Promise<void> {
   const handle = await open(path, 'r+');
   try {

@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type RunningProcess, startProcess } from '../../support/process.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-/** enough that a restore can be caught at it */
+/** Large enough to kill a restore while it runs. */
 const volumeBytes = 256 * 1024 * 1024;
 
 describe('a restore that is killed', () => {

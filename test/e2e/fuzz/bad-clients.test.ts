@@ -99,7 +99,7 @@ describe('a client that is slow', () => {
     try {
       const first = startSlow();
       const firstEnd = new Promise((resolve) => first.once('close', resolve));
-      // Whole requests in between, so that the two slow ones begin at different moments.
+      // Complete requests in between make the two slow ones start at different times.
       const answered: number[] = [];
       for (let i = 0; i < 20; i++) {
         const request = session.request(post);
@@ -158,7 +158,7 @@ describe('a client that goes away', () => {
     const before = await gauge('apiserver_longrunning_requests');
     const { host, port, ca, cert, key } = server.admin;
     const session = connect(`https://${host}:${port}`, { ca, cert: cert!, key: key! });
-    // The watch waits for a revision that does not come; meanwhile its client is gone.
+    // The watch waits for a revision that never comes, and its client disconnects meanwhile.
     const path = `${configMaps}?watch=true&resourceVersion=${server.store.revision + 1}`;
     for (let i = 0; i < 20; i++) session.request({ ':path': path }).on('error', () => {});
     await eventually(async () => expect(await gauge('apiserver_longrunning_requests')).toBe(before + 20));
@@ -197,7 +197,7 @@ describe('a client that never reads its watch', () => {
     await sendJson(client, 'DELETE', `${configMaps}/${name}`);
   });
 
-  /** The number each line of a stream carries near its end. */
+  /** Collects the number near the end of each line of a stream. */
   function collectNumbers(socket: TLSSocket, pattern: RegExp, count: number): Promise<number[]> {
     const numbers: number[] = [];
     let tail = '';
@@ -215,7 +215,7 @@ describe('a client that never reads its watch', () => {
     });
   }
 
-  /** Opens a watch and reads its first answer, then nothing more. */
+  /** Opens a watch and reads only its first answer. */
   async function openStuckWatch(protocol: 'http/1.1' | 'h2', path: string): Promise<() => void> {
     if (protocol === 'http/1.1') {
       const socket = await openTls(server.admin);
@@ -286,7 +286,7 @@ describe('what is not HTTP as we speak it', () => {
     const socket = await openTls(server.admin);
     socket.write(bytes);
     const text = await readToEnd(socket);
-    // The body may have been waited for before it turned out wrong; then the time-out speaks.
+    // The server may wait for the body before it detects the error, and then answer with a timeout.
     const got = statusCodes(text).filter((code) => code !== 100);
     expect(got).toEqual(codes);
     expect(text).toContain('"kind":"Status"');
@@ -318,7 +318,7 @@ describe('what is not HTTP as we speak it', () => {
     const object = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"never"}}';
     const whole = [
       head('GET', '/api/v1/namespaces?limit=1', 'Accept: application/json'),
-      // No name of an object that exists, and a body that is one byte short: nothing here can be carried out.
+      // The name is unused and the body is one byte short, so the request cannot be executed.
       head('POST', configMaps, 'Content-Type: application/json', `Content-Length: ${object.length + 1}`) + object,
       `${head('POST', configMaps, 'Content-Type: application/json', 'Transfer-Encoding: chunked')}5\r\n{"api\r\n0\r\n\r\n`,
       head('GET', '/livez', 'Expect: 100-continue', 'Connection: upgrade', 'Upgrade: websocket'),

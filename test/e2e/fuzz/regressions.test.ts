@@ -50,7 +50,7 @@ interface Case {
   message?: RegExp;
 }
 
-/** Each once made the server fail, hang or forget itself. */
+/** Requests that once made the server fail, hang or corrupt its state. */
 const cases: Case[] = [
   {
     what: 'a media type called like an inherited member',

@@ -13,14 +13,14 @@ interface Chart {
   status: { releaseName: string; version: string };
 }
 
-// Guide 000 step by step, in its order and with its flaws: a control plane of k0smotron in Pods, workers on servers.
+// Guide 000 step by step, in its order and including its flaws: a k0smotron control plane in Pods, workers on servers.
 describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : ''}`, { timeout: 240_000 }, () => {
   let bench: Workbench;
   beforeAll(async () => {
     bench = await openWorkbench();
   });
   afterAll(() => bench?.stop());
-  // Every step stands on the one before; after a failure the others would only wait in vain.
+  // Every step depends on the previous one, so after a failure the others are skipped.
   let failed = false;
   beforeEach((context) => context.skip(failed, 'an earlier step failed'));
   afterEach(({ task }) => {
@@ -50,7 +50,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
       `--from-file=clouds.yaml=${bench.cloudsYaml}`,
     );
     expect(await bench.kubectl('get', 'storageclass')).toMatch(/\(default\)/);
-    // for registries that count requests: the account of the Pods has the login
+    // For registries with rate limits: the Pods' service account has the credentials.
     await kubectl(
       ...['create', 'secret', 'docker-registry', 'login', '--docker-server=ghcr.io'],
       ...['--docker-username=reader', '--docker-password=secret'],
@@ -117,7 +117,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
       ...['-n', 'kube-system', 'create', 'secret', 'generic', 'openstack-cloud-config'],
       `--from-file=clouds.yaml=${bench.cloudsYaml}`,
     );
-    // the programs of the charts read another form than people have at hand
+    // The charts' programs need another format than users usually have.
     await eventually(async () => {
       const command = ['-n', 'kube-system', 'get', 'secret', 'openstack-cloud-config', '-o', 'json'];
       const { data } = JSON.parse(await bench.workload(...command)) as { data: Record<string, string> };

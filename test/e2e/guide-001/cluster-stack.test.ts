@@ -10,7 +10,7 @@ const missing = await missingKubectl();
 const hasOpenstack = await isInstalled('openstack', '--version');
 const patienceMs = 180_000;
 
-// Guide 001: a cluster of the stack `hosted-control-plane`, with no network but the one of this machine.
+// Guide 001: a cluster of the stack `hosted-control-plane`, without access to any external network.
 describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : ''}`, { timeout: 300_000 }, () => {
   let bench: HostedBench;
   let reader: Reader;
@@ -24,7 +24,7 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
     });
   });
   afterAll(() => bench?.stop());
-  // Every step stands on the one before; after a failure the others would only wait in vain.
+  // Every step depends on the previous one, so after a failure the others are skipped.
   let failed = false;
   beforeEach((context) => context.skip(failed, 'an earlier step failed'));
   afterEach(({ task }) => {
@@ -83,7 +83,8 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
         expect(pods, comment).toHaveLength(count);
         for (const pod of pods) expect(pod, comment).toMatch(/ (\d)\/\1 +Running /);
       }
-      // There plane and workers are simulated by two processes, and no tunnel leads from an API server to Pods of the other.
+      // On a real Kubernetes, plane and workers are simulated by two processes, without a tunnel from the API server to
+      // Pods of the other.
       if (!isOnRealKubernetes()) {
         expect(lines(await reader.follow('Verify metrics-server')).slice(1)).toHaveLength(2);
       }
@@ -187,7 +188,7 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
       await other.run(`kubectl -n platform wait --for=create ${release} --timeout=60s
         kubectl -n platform wait ${release} --for=jsonpath='{.status.ready}'=true --timeout=60s`);
     }
-    // in another order than the guide's: the credentials come last
+    // In another order than the guide's: the credentials come last.
     await other.follow('Create namespace');
     await other.follow('Create Cluster', older);
     await other.follow('Create ClusterResourceSet');

@@ -12,7 +12,7 @@ import { startDownloadServer } from './download-server.ts';
 import { openReader, type Reader } from './reader.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 
-/** As `npm run conformance` builds it. */
+/** Path where `npm run conformance` builds it. */
 const helm = `${cacheDirectory(process.env)}/helm-v3.19.5/bin/helm`;
 const testdata = (path: string): URL => new URL(`testdata/${path}`, import.meta.url);
 
@@ -20,7 +20,7 @@ const missing = await missingKubectl();
 const patienceMs = 90_000;
 const mine: ClusterName = { namespace: 'cluster', name: 'my-hosted-cluster' };
 
-// Guide 001 step by step: a management cluster made ready, and credentials that reach the workload cluster.
+// Guide 001 step by step: preparing a management cluster, and credentials that reach the workload cluster.
 describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : ''}`, { timeout: 240_000 }, () => {
   let bench: Workbench;
   let reader: Reader;
@@ -44,7 +44,7 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
     await bench?.stop();
     await downloads?.stop();
   });
-  // Every step stands on the one before; after a failure the others would only wait in vain.
+  // Every step depends on the previous one, so after a failure the others are skipped.
   let failed = false;
   beforeEach((context) => context.skip(failed, 'an earlier step failed'));
   afterEach(({ task }) => {
@@ -119,7 +119,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
       expect(await reader.follow('Install CSO', fromHere)).toMatch(/STATUS: deployed/);
       expect(await reader.follow('Install CSO', fromHere)).toMatch(/REVISION: 2/);
       await reader.follow('Wait for CSO to be ready');
-      // its hooks are answered by the program itself
+      // The program itself serves the hooks.
       await bench.kubectl('wait', 'extensionconfig/cso-extensionconfig', '--for=condition=Discovered', '--timeout=90s');
     },
   );
@@ -171,7 +171,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
     await bench.kubectl(...inNamespace, 'create', 'job', `--from=cronjob/${mine.name}-etcd-backup`, 'now');
     await bench.kubectl(...inNamespace, 'wait', 'job/now', '--for=condition=Complete', '--timeout=90s');
     expect(await bench.kubectl(...inNamespace, 'logs', 'job/now')).toMatch(/Snapshot saved at \/backup\/snapshot\.db/);
-    // a wrong certificate is no backup that looks like one
+    // A wrong certificate must not produce a backup that looks valid.
     const wrong = manifest
       .replaceAll(`${mine.name}-etcd-backup`, 'wrong')
       .replace(`${mine.name}-etcd-controller-client`, `${mine.name}-apiserver`)
@@ -216,7 +216,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
   });
 });
 
-/** A control plane alone, in the namespace and with the label of the guide. */
+/** Builds a control plane without workers, in the namespace and with the label of the guide. */
 async function planeOnly(): Promise<string> {
   const file = new URL('../../../examples/hosted-control-plane/cluster.yaml', import.meta.url);
   return (await readFile(file, 'utf8'))

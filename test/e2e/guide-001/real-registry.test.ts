@@ -19,7 +19,7 @@ metadata: {name: of-the-second-release, namespace: kube-system}
 data: {release: v2}
 `;
 
-// Stacks as their authors publish them, in a real registry that asks who reads: pulled, upgraded, rolled back.
+// Stacks published in a real registry with authentication: pull, upgrade, rollback.
 describe.skipIf(missing !== undefined)(
   `a cluster stack in a real registry${missing ? ` (${missing})` : ''}`,
   { timeout: 300_000 },
@@ -61,7 +61,7 @@ describe.skipIf(missing !== undefined)(
       await bench?.stop();
       await registry?.stop();
     });
-    // Every step stands on the one before; after a failure the others would only wait in vain.
+    // Every step depends on the previous one, so after a failure the others are skipped.
     let failed = false;
     beforeEach((context) => context.skip(failed, 'an earlier step failed'));
     afterEach(({ task }) => {

@@ -14,14 +14,14 @@ const controlPlane = 'kamajicontrolplane/kamaji-quickstart-control-plane';
 const workers = 'machinedeployment/capi-quickstart-md-0';
 const another: ClusterName = { namespace: 'tenants', name: 'edge-7' };
 
-// Guide 002 step by step, with its flaws: a control plane of Kamaji in Pods, workers that join with kubeadm.
+// Guide 002 step by step, including its flaws: a Kamaji control plane in Pods, workers that join with kubeadm.
 describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : ''}`, { timeout: 240_000 }, () => {
   let bench: Workbench;
   beforeAll(async () => {
     bench = await openWorkbench();
   });
   afterAll(() => bench?.stop());
-  // Every step stands on the one before; after a failure the others would only wait in vain.
+  // Every step depends on the previous one, so after a failure the others are skipped.
   let failed = false;
   beforeEach((context) => context.skip(failed, 'an earlier step failed'));
   afterEach(({ task }) => {
@@ -37,7 +37,7 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
     bench.kubectl('-n', namespace, 'wait', object, '--for=condition=Available', `--timeout=${patienceMs}ms`);
   const patch = (object: string, spec: object): Promise<string> =>
     bench.kubectl('patch', object, '--type', 'merge', '-p', JSON.stringify({ spec }));
-  /** all machines of a cluster run, in this number and version, and their nodes are Ready */
+  /** waits until the cluster has this number of running machines with this version, and their nodes are Ready */
   const untilRunning = async (cluster: ClusterName, count: number, version: string): Promise<void> => {
     const { kubectl } = await bench.workload(cluster);
     await eventually(async () => {
@@ -221,7 +221,7 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
   });
 
   it('is deleted as it was applied, and the neighbour with our command, to the last resource', async () => {
-    // the Secret of the manifest goes at once, long before what it opens the cloud for
+    // The Secret in the manifest is deleted at once, long before the cluster that needs its credentials.
     const manifest = join(bench.capstan.directory, 'capi-quickstart.yaml');
     await writeFile(manifest, bench.manifest, { mode: 0o600 });
     await bench.kubectl('delete', '-f', manifest, '--wait=true', '--timeout=180s');
@@ -229,7 +229,7 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
     await untilRunning(another, 1, 'v1.28.10');
     await bench.verb('delete', 'cluster', another.name, '-n', another.namespace, '--timeout', '3m');
     expect(await bench.cloud.inventory()).toEqual(bench.before);
-    // what the reader brought stays
+    // Objects of the reader remain.
     await eventually(async () => {
       const left = await bench.kubectl('-n', another.namespace, 'get', 'pods,pvc,secrets', '-o', 'name');
       expect(lines(left)).toEqual(['secret/clash', `secret/${another.name}`]);

@@ -11,14 +11,14 @@ const missing = await missingKubectl();
 const clusterName = 'k8s-clusterapi-cluster-default-basic-1';
 const patienceMs = 180_000;
 
-// Guide 003 step by step, in its order: a control plane on machines without a load balancer, in the oldest form of the API.
+// Guide 003 step by step, in its order: a control plane on machines without a load balancer, in the oldest API version.
 describe.skipIf(missing !== undefined)(`guide 003${missing ? ` (${missing})` : ''}`, { timeout: 240_000 }, () => {
   let bench: Workbench;
   beforeAll(async () => {
     bench = await openWorkbench();
   });
   afterAll(() => bench?.stop());
-  // Every step stands on the one before; after a failure the others would only wait in vain.
+  // Every step depends on the previous one, so after a failure the others are skipped.
   let failed = false;
   beforeEach((context) => context.skip(failed, 'an earlier step failed'));
   afterEach(({ task }) => {
@@ -41,7 +41,7 @@ describe.skipIf(missing !== undefined)(`guide 003${missing ? ` (${missing})` : '
       expect(found.filter(({ isControlPlane }) => isControlPlane)).toHaveLength(controlPlanes);
       expect(found.filter(({ isControlPlane }) => !isControlPlane)).toHaveLength(workers);
     }, patienceMs);
-  /** the columns of `kubectl get kcp`, which must agree with what is there */
+  /** checks the columns of `kubectl get kcp` against the actual state */
   const untilCounted = (replicas: number): Promise<void> =>
     eventually(async () => {
       const kcp = JSON.parse(await bench.kubectl('get', 'kcp', 'basic-1-control-plane', '-o', 'json')) as {
@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)(`guide 003${missing ? ` (${missing})` : '
     const { address, portId } = floatingIps[0]!;
     return { address, portId };
   };
-  /** the server whose port the floating address leads to */
+  /** returns the server whose port has the floating IP */
   const holder = async (): Promise<string> => {
     const { portId } = await floatingIp();
     const port = await bench.cloud.openstack.network.ports.get(portId ?? '');
@@ -91,7 +91,7 @@ describe.skipIf(missing !== undefined)(`guide 003${missing ? ` (${missing})` : '
     const { address } = await floatingIp();
     await bench.apply('4-control-plane-template.yaml');
     await bench.apply('5-control-plane.yaml');
-    // As in the guide: without a network plugin the node is there, and not ready.
+    // As in the guide: without a network plugin the node stays NotReady.
     await eventually(async () => {
       expect(await nodes()).toEqual([expect.objectContaining({ status: 'NotReady', isControlPlane: true })]);
       const ready = '{.items[0].status.conditions[?(@.type=="Ready")].message}';

@@ -8,7 +8,7 @@ import { openWorkbench, type Workbench } from './workbench.ts';
 const missing = await missingKubectl();
 const patienceMs = 240_000;
 
-/** The sizes of the guide are for a cloud; the steps are the same with fewer machines. */
+/** The guide has sizes for a real cloud. The steps are the same with fewer machines. */
 const smaller = (manifest: string): string =>
   manifest.replace('controlPlane: 3', 'controlPlane: 1').replace('replicas: 5', 'replicas: 1');
 
@@ -19,7 +19,7 @@ describe.skipIf(missing !== undefined)(`guide 004${missing ? ` (${missing})` : '
     bench = await openWorkbench();
   });
   afterAll(() => bench?.stop());
-  // Every step stands on the one before; after a failure the others would only wait in vain.
+  // Every step depends on the previous one, so after a failure the others are skipped.
   let failed = false;
   beforeEach((context) => context.skip(failed, 'an earlier step failed'));
   afterEach(({ task }) => {
@@ -131,11 +131,11 @@ describe.skipIf(missing !== undefined)(`guide 004${missing ? ` (${missing})` : '
   it('goes without a trace', async () => {
     await bench.kubectl('delete', 'lc', 'my-cluster', '--timeout=240s');
     expect(await bench.cloud.inventory()).toEqual(bench.before);
-    // by the garbage collector, after its owner
+    // Deleted by the garbage collector, after its owner.
     await eventually(async () => {
       expect((await bench.tryKubectl('get', 'namespace', 'capi-my-cluster')).code).not.toBe(0);
     });
-    // the reader's own Secret is the reader's
+    // The reader's own Secret remains.
     await bench.kubectl('-n', 'capo-system', 'get', 'secret', 'openstack-cloud-config');
   });
 });

@@ -13,13 +13,13 @@ const missing = await missingKubectl();
 const patienceMs = 240_000;
 const objects = 'clusters,machines,machinesets,machinedeployments,openstackclusters,openstackmachines,openstackservers';
 
-/** As the guide prints it, and with a reader's own names and the other bootstrap. */
+/** As in the guide, and with other names and the other bootstrap provider. */
 const cases = [
   { name: 'my-cluster', pool: 'default', bootstrap: 'kubeadm' },
   { name: 'edge-7', pool: 'fast', bootstrap: 'rke2' },
 ] as const;
 
-// The cluster of guide 004 has endpoints: it takes over its own objects, and its controllers run where its machines do.
+// The cluster of guide 004 has endpoints, so it adopts its own objects, and its controllers run on its machines.
 describe.skipIf(missing !== undefined).each(cases)(
   `$name manages itself, with $bootstrap${missing ? ` (${missing})` : ''}`,
   { timeout: 300_000 },
@@ -82,7 +82,7 @@ describe.skipIf(missing !== undefined).each(cases)(
     const connected = async (): Promise<{ status: string; reason: string; message: string } | undefined> =>
       (await cluster()).status?.conditions?.find(({ type }) => type === 'Connected') as never;
 
-    /** the certificate of the cluster */
+    /** the cluster's certificate */
     const shown = (): Promise<string> =>
       inside('-n', 'lattice-system', 'get', 'secret', 'lattice-agent-credentials', '-o', 'jsonpath={.data.tls\\.crt}');
 
@@ -105,11 +105,11 @@ describe.skipIf(missing !== undefined).each(cases)(
       }
       expect((await endpoint.manifests('other', token)).code).toBe(401);
       expect((await endpoint.manifests(name, 'x'.repeat(43))).code).toBe(401);
-      // somebody who got hold of the token takes the place of the cluster, once
+      // A client with a stolen token replaces the cluster once.
       const stolen = await endpoint.certificate(name, token);
       expect(stolen.code).toBe(200);
       expect(await endpoint.certificate(name, token)).toMatchObject({ code: 409 });
-      // the cluster itself is told, and gets another token from its parent, over the way the parent still has
+      // The cluster is notified and gets a new token from its parent, over the connection the parent still has.
       await eventually(async () => {
         expect(await shown()).not.toBe(before);
         expect(await connected()).toMatchObject({ status: 'True' });
@@ -159,7 +159,7 @@ describe.skipIf(missing !== undefined).each(cases)(
           JSON.stringify(data),
         ],
       );
-      // the parent reads it anew from the cluster, which it cannot have dialled
+      // The parent reads it again from the cluster, over a connection that the cluster opened.
       await eventually(async () => expect(await kept()).toBe(right), patienceMs);
       expect(await connected()).toMatchObject({ status: 'True' });
     });

@@ -16,15 +16,15 @@ function commandsOf(section: string, nth = 0): string {
   return commands;
 }
 
-/** A computer of its own, as far as `capstan` can tell: a home, and what is in it. */
+/** A simulated computer: a home directory with its contents. */
 interface Computer {
   readonly home: string;
   run(commands: string): Promise<string>;
-  /** runs a command that stays, until it says `ready` */
+  /** runs a long-running command until it prints `ready` */
   serve(command: string): Promise<RunningProcess>;
 }
 
-// The commands of the guide on three computers: the one that is lost, the one that takes its place, and one to try a restore on.
+// The commands of the guide on three computers: the lost one, its replacement, and one to test a restore.
 describe.skipIf(missing !== undefined)(`the guide to disaster recovery${missing ? ` (${missing})` : ''}`, () => {
   let directory: string;
   const running: RunningProcess[] = [];
@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)(`the guide to disaster recovery${missing 
     };
   }
 
-  /** What is carried from one computer to the other: the archive, and apart from it the passphrase. */
+  /** Copies the archive and, separately, the passphrase to another computer. */
   async function carry(from: Computer, to: Computer): Promise<void> {
     for (const file of ['passphrase', 'capstan.archive']) await copyFile(join(from.home, file), join(to.home, file));
     await chmod(join(to.home, 'passphrase'), 0o600);
@@ -91,7 +91,7 @@ describe.skipIf(missing !== undefined)(`the guide to disaster recovery${missing 
     const restored = await other.serve(`${commandsOf('Restore', 1)} --listen 127.0.0.1:0`);
     expect(await other.run(`kubectl config use-context capstan >/dev/null; ${secret}`)).toBe(word);
 
-    // Who was given a kubeconfig before changes the address, as the guide says, and nothing else.
+    // Users with an older kubeconfig change only its address, as the guide says.
     const url = /management API\s+(\S+)/.exec(restored.stdout())?.[1] ?? '';
     await copyFile(join(lost.home, 'handed-out.kubeconfig'), join(other.home, 'handed-out.kubeconfig'));
     const held = `export KUBECONFIG=handed-out.kubeconfig; kubectl config set-cluster capstan --server ${url} >/dev/null; ${secret}`;

@@ -12,13 +12,13 @@ import { installCapstan } from './reader.ts';
 const missing = await missingKubectl();
 const guide = 'production';
 
-/** The command line of the unit, on one line. */
+/** Returns the unit's command line on one line. */
 function execStart(): string {
   const [, command] = /^ExecStart=((?:.*\\\n)*.*)$/m.exec(blockOf(guide, 'The service', 'ini')) ?? [];
   return (command ?? '').replaceAll('\\\n', ' ').replace('/opt/capstan/bin/', '');
 }
 
-// What the guide says, with directories, port and issuer of the test.
+// The commands of the guide, with the directories, port and issuer of the test.
 describe.skipIf(missing !== undefined)(`the guide to production${missing ? ` (${missing})` : ''}`, () => {
   let directory: string;
   let issuer: OidcIssuer;

@@ -11,7 +11,7 @@ const annotation = (name: string, value: string): string => `controlplane.cluste
 const firstCertificate = (bundle: string): string =>
   /-----BEGIN CERTIFICATE-----[^-]+/.exec(Buffer.from(bundle, 'base64').toString())?.[0] ?? '';
 
-// What happens to hosted control planes in their lives, through the entrances people have.
+// Lifecycle of hosted control planes, through the public interfaces.
 describe.skipIf(missing !== undefined)(
   `hosted control planes${missing ? ` (${missing})` : ''}`,
   { timeout: 2 * patienceMs },
@@ -21,7 +21,7 @@ describe.skipIf(missing !== undefined)(
       planes = await openPlanes();
     });
     afterAll(() => planes?.house.stop());
-    // Every step stands on the one before; after a failure the others would only wait in vain.
+    // Every step depends on the previous one, so after a failure the others are skipped.
     let failed = false;
     beforeEach((context) => context.skip(failed, 'an earlier step failed'));
     afterEach(({ task }) => {
@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined)(
         patienceMs,
       );
       await (await planes.workload(k0s))('create', 'configmap', 'kept', '--from-literal=word=anchor');
-      // the first one comes with the next minute, while other things are tried
+      // The first backup happens in the next minute, while other steps run.
       await kubectl(...['annotate', `k0smotroncontrolplane/${k0s}`], annotation('backup-schedule', '* * * * *'));
       await planes.untilNodesReady(k0s, 2);
       await planes.untilNodesReady('hosted', 2);
@@ -185,7 +185,7 @@ describe.skipIf(missing !== undefined)(
           'False',
         );
       }, patienceMs);
-      // kubelets are trusted with what the old one signed, and find their way to the API by it
+      // Certificates of the old CA stay trusted, so kubelets keep their connection to the API.
       await kubectl('rollout', 'status', 'deployment/hosted-api-server', '--timeout=60s');
       await planes.untilNodesReady('hosted', 2);
       expect(await planes.identities('hosted')).toEqual(before);
@@ -257,7 +257,7 @@ describe.skipIf(missing !== undefined)(
 
     it('they are deleted to the last Pod, volume and server', async () => {
       const { kubectl, house, lines } = planes;
-      // Beside the clusters, and not part of them: what the examples install add-ons with.
+      // Objects beside the clusters with which the examples install add-ons.
       await kubectl('delete', 'jobs', '--all');
       await kubectl(
         'delete',

@@ -81,7 +81,7 @@ describe('a management API for others than this computer', () => {
       expect(await get(path), path).toBe(401);
     }
     expect((await fetch(url('/readyz'), { dispatcher, method: 'POST' })).status).not.toBe(200);
-    // a bad credential is never taken for none
+    // An invalid credential is not treated as anonymous.
     expect(await get('/readyz', 'nonsense')).toBe(401);
   });
 

@@ -17,7 +17,7 @@ const patienceMs = 180_000;
 const realKubeconfig = process.env['CAPSTAN_REAL_KUBECONFIG'] ?? '';
 const noKubectl = await missingKubectl();
 
-/** A management API with controllers at work. */
+/** A management API with running controllers. */
 interface Side {
   readonly kubeconfig: string;
   stop(): Promise<void>;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { capstan } from '../../support/command.ts';
 import { type CloudProcess, startCloud } from './cloud-process.ts';
 
-// What people need another client for before they can write a manifest.
+// Resources that users need before they can write a manifest.
 describe('capstan create', () => {
   let cloud: CloudProcess;
   let directory: string;

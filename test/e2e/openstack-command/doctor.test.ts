@@ -37,7 +37,7 @@ afterAll(async () => {
   if (directory) await rm(directory, { recursive: true, force: true });
 });
 
-/** `capstan doctor` on a clouds.yaml of one cloud, `mine`. */
+/** Runs `capstan doctor` with a clouds.yaml of one cloud, `mine`. */
 async function doctorOn(mine: object, ...args: string[]): Promise<Outcome> {
   const file = join(directory, 'clouds.yaml');
   await writeFile(file, stringify({ clouds: { mine } }));

@@ -6,7 +6,7 @@ import { isInstalled, type Outcome, runProcess } from '../../support/process.ts'
 import { type CloudProcess, startCloud } from './cloud-process.ts';
 import { OpenStackShell } from './openstack-shell.ts';
 
-/** Debian's own, where another Python on the path would hide it. */
+/** Prefers Debian's command, which another Python on the PATH may hide. */
 const candidates = ['/usr/bin/openstack', 'openstack'];
 
 async function findCommand(): Promise<string | undefined> {
@@ -18,12 +18,12 @@ const command = await findCommand();
 const title = 'the real openstack command against the simulated cloud';
 const reason = ' (skipped: python3-openstackclient is not installed)';
 
-/** A cloud with somebody at the command line. */
+/** A cloud with a command line user. */
 interface Desk {
   readonly cloud: CloudProcess;
   readonly scratch: string;
   readonly shell: OpenStackShell;
-  /** runs a command in a process of its own: for its exit code */
+  /** runs a command in its own process, to get its exit code */
   alone(...args: string[]): Promise<Outcome>;
   clear(): Promise<void>;
 }
@@ -63,7 +63,7 @@ describe.skipIf(command === undefined)(title + (command === undefined ? reason :
 
   afterAll(() => desk?.clear());
 
-  // One life in order: each step builds on what the steps before it made.
+  // The steps depend on each other.
   it('makes a network with a way out', async () => {
     await openstack('network', 'create', 'net', '--description', 'mine');
     const subnet = await json(

@@ -22,7 +22,7 @@ runcmd:
 - kubeadm init --config /run/kubeadm/kubeadm.yaml
 `;
 
-/** Makes a server that becomes a control plane, with a floating address; answers that address. */
+/** Creates a server that becomes a control plane, with a floating IP. Returns the address. */
 async function makeControlPlane({ openstack }: CloudView): Promise<string> {
   const { compute, network, image } = openstack;
   const one = async <T>(list: AsyncIterable<T>): Promise<T> => {
@@ -44,7 +44,7 @@ async function makeControlPlane({ openstack }: CloudView): Promise<string> {
   return (await network.floatingIps.create({ networkId: external.id, portId: port.id })).address;
 }
 
-/** The certificate of whoever answers there. */
+/** Returns the certificate of a TLS server. */
 function certificateAt(address: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: address, port: apiPort, rejectUnauthorized: false }, () => {

@@ -24,13 +24,13 @@ interface Edit {
 
 type Printed = Plan & { works: boolean };
 
-// What `capstan plan` says is held against what the cloud shows afterwards.
+// Compares the output of `capstan plan` with the later state of the cloud.
 describe('capstan plan', () => {
   let cloud: CloudProcess;
   let view: CloudView;
   let management: CapstanProcess;
   let env: Record<string, string>;
-  /** of a cluster with a load balancer, one control plane and one worker */
+  /** a cluster with a load balancer, one control plane machine and one worker */
   let manifest: string;
 
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe('capstan plan', () => {
     management = await startCapstan({ controllers: 'all' });
     view = await viewCloud({ cloudsYaml: cloud.cloudsYaml, url: cloud.url, adminToken: await cloud.adminToken() });
     await view.operate('PATCH', '/timings', { timeScale: 0.05 });
-    // nobody's management API is at home here
+    // This home directory has no management API.
     const home = join(management.directory, 'home');
     await mkdir(home, { recursive: true });
     env = {
@@ -61,7 +61,7 @@ describe('capstan plan', () => {
     expect(code, stderr).toBe(0);
     return stdout;
   };
-  /** The manifest with a change, which is to its workers where machines are concerned. */
+  /** Changes the manifest. For machine resources the change applies to the workers. */
   const edited = (change: (edit: Edit) => void): string => {
     const objects = parseAllDocuments(manifest).map((document) => document.toJS() as Manifest);
     const find = <T>(kind: string, name: string): T =>
@@ -302,7 +302,7 @@ describe('capstan plan', () => {
     expect(namesOf(changes, 'create', 'server'), JSON.stringify(plan)).toHaveLength(1);
     const [gone] = namesOf(changes, 'delete', 'server');
     expect((await view.inventory()).servers).toContain(gone);
-    // the new machine first, then the old one
+    // The new machine is created before the old one is deleted.
     const order = changes.filter(({ type }) => type === 'server').map(({ action }) => action);
     expect(order).toEqual(['create', 'delete']);
     expect(plan.clusters[0]?.machines).toContainEqual(
@@ -314,7 +314,7 @@ describe('capstan plan', () => {
     const { network } = view.openstack;
     const group = await network.securityGroups.find('k8s-cluster-default-planned-secgroup-controlplane');
     const rule = group?.rules.find(({ portRangeMin }) => portRangeMin === 6443);
-    // nobody puts it right before it is seen
+    // No controller corrects the drift before it is checked.
     await management.end();
     management = await startCapstan({ directory: management.directory, controllers: 'none' });
     await network.securityGroupRules.delete(rule?.id ?? '');

@@ -53,7 +53,7 @@ const database = {
   },
 };
 
-/** What a person does with kubectl who takes the embedded API for any other Kubernetes. */
+/** Common kubectl use against the embedded API as an ordinary Kubernetes. */
 describe.skipIf(missing !== undefined)(suite, () => {
   let capstan: CapstanProcess;
   let s: Sandbox;
@@ -100,7 +100,7 @@ describe.skipIf(missing !== undefined)(suite, () => {
       metadata: { name },
       spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', command }] },
     });
-    // What charts have as their test.
+    // Typical tests of charts.
     await s.with(run('test-connection', ['wget', 'web:18085'])).ok`apply -f -`;
     await s.with(run('wrong-port', ['wget', 'web:1'])).ok`apply -f -`;
     await s.with(run('clock', ['date', '+%Y'])).ok`apply -f -`;

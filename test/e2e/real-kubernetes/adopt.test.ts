@@ -13,8 +13,8 @@ import { freePorts } from '../../support/ports.ts';
 import { startProcess } from '../../support/process.ts';
 import { lookAsUpstream, removeUpstream } from './upstream-look.ts';
 
-// Clusters as upstream's controllers leave them, taken over on a Kubernetes that is not ours: set CAPSTAN_REAL_KUBECONFIG to a kubeconfig
-// with cluster-admin rights of one without Cluster API.
+// Adopts clusters of upstream's controllers on another Kubernetes. CAPSTAN_REAL_KUBECONFIG is a kubeconfig with
+// cluster-admin rights, without Cluster API installed.
 const kubeconfig = process.env['CAPSTAN_REAL_KUBECONFIG'] ?? '';
 const missing = kubeconfig === '' ? 'needs CAPSTAN_REAL_KUBECONFIG' : await missingKubectl();
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -48,7 +48,7 @@ describe.skipIf(missing !== undefined)(
     const storedVersions = (): Promise<string> => run('get', 'crd', stored, '-o', 'jsonpath={.status.storedVersions}');
     const isAvailable = (): Promise<string> =>
       run('wait', 'cluster/vm-cluster', '--for=condition=Available', `--timeout=${patienceMs / 1000}s`);
-    /** requests that change something in the cloud, tokens left out */
+    /** number of mutating requests to the cloud, without tokens */
     const changes = async (): Promise<number> => {
       const counts = (await cloud.operate('GET', '/requests')) as Record<string, Record<string, number>>;
       return Object.entries(counts)
@@ -135,7 +135,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     it('stores all objects in the version of today', async () => {
-      // an older storage version, with an object in it: as an earlier release may have left it
+      // An older storage version with a stored object, as after an upgrade.
       const crd = JSON.parse(await run('get', 'crd', stored, '-o', 'json')) as {
         spec: { versions: { name: string }[] };
       };

@@ -12,12 +12,12 @@ import { eventually } from '../../support/eventually.ts';
 import { kubectlApply, kubectlOn, missingKubectl } from '../../support/kubectl.ts';
 import { freePorts } from '../../support/ports.ts';
 
-// A management cluster whose etcd and kube-apiserver stop, hang and crash in the middle of everything, and processes of ours that are paused: set
-// CAPSTAN_REAL_KUBERNETES_BIN to a directory with these programs.
+// A management cluster whose etcd and kube-apiserver stop, hang and crash, and paused controller processes.
+// CAPSTAN_REAL_KUBERNETES_BIN is a directory with these programs.
 const programs = process.env['CAPSTAN_REAL_KUBERNETES_BIN'] ?? '';
 const missing = programs === '' ? 'needs CAPSTAN_REAL_KUBERNETES_BIN' : await missingKubectl();
 const patienceMs = 240_000;
-/** longer than any lease: somebody else has taken over when a paused process wakes up */
+/** Longer than any lease, so another process has taken over when the paused one resumes. */
 const pauseMs = 60_000;
 const namespace = 'team';
 
@@ -84,7 +84,7 @@ describe.skipIf(missing !== undefined)(
       await rm(directory, { recursive: true, force: true });
     }, 120_000);
 
-    /** stops for a while, and goes on as if nothing had been */
+    /** pauses a process and resumes it */
     const pause = async (pid: number, ms: number): Promise<void> => {
       process.kill(pid, 'SIGSTOP');
       await pass(ms);

@@ -10,13 +10,13 @@ import { eventually } from '../../support/eventually.ts';
 import { kubectl, kubectlApply, kubectlOn, missingKubectl } from '../../support/kubectl.ts';
 import { freePorts } from '../../support/ports.ts';
 
-// The controllers on a Kubernetes that is not ours, with the rights of their account and nothing more: set
-// CAPSTAN_REAL_KUBECONFIG to a kubeconfig with cluster-admin rights of one without Cluster API.
+// The controllers on another Kubernetes, with only the rights of their service account. CAPSTAN_REAL_KUBECONFIG is a
+// kubeconfig with cluster-admin rights, without Cluster API installed.
 const kubeconfig = process.env['CAPSTAN_REAL_KUBECONFIG'] ?? '';
 const missing = kubeconfig === '' ? 'needs CAPSTAN_REAL_KUBECONFIG' : await missingKubectl();
 
 const patienceMs = 120_000;
-/** of a whole test: its longest waits one after the other */
+/** timeout of a whole test, which covers its longest waits in sequence */
 const testPatienceMs = 300_000;
 const newVersion = 'v1.34.2';
 
@@ -67,7 +67,7 @@ describe.skipIf(missing !== undefined)(
       await writeFile(file, Buffer.from(encoded, 'base64'), { mode: 0o600 });
       return await kubectlOn(file, directory)(...args);
     };
-    /** waits for so many nodes, all Ready and of one version */
+    /** waits for this number of nodes, all Ready and of one version */
     const readyNodes = (count: number, version: string): Promise<void> =>
       eventually(async () => {
         const lines = (await workload('get', 'nodes', '--no-headers')).trimEnd().split('\n');
@@ -129,7 +129,7 @@ describe.skipIf(missing !== undefined)(
       expect(await run('get', old, '-o', 'jsonpath={.spec.machineTemplate.infrastructureRef.kind}')).toBe(
         'OpenStackMachineTemplate',
       );
-      // a write in the old version, and nothing of the new one is lost
+      // A write in the old version must not lose fields of the new one.
       const spec = await run('get', plane, '-o', 'jsonpath={.spec}');
       await run('label', old, 'touched=yes');
       expect(JSON.parse(await run('get', plane, '-o', 'jsonpath={.spec}'))).toEqual(JSON.parse(spec));
@@ -178,7 +178,7 @@ describe.skipIf(missing !== undefined)(
     it('is deleted to the last resource, and what others brought stays', async () => {
       await run('delete', 'cluster', 'vm-cluster', '--timeout=180s');
       expect(await cloud.inventory()).toEqual(before);
-      // templates go with their cluster, by the hand of the garbage collector
+      // The garbage collector deletes templates with their cluster.
       await eventually(async () => {
         const left = (await run('get', 'cluster-api', '--all-namespaces', '-o', 'name')).trimEnd().split('\n');
         expect(left.filter((name) => !name.startsWith('provider.clusterctl.'))).toEqual([]);

@@ -55,7 +55,7 @@ function connected(endpoint: Endpoint): WireClient {
   return client;
 }
 
-/** The server without any credentials. */
+/** A client without credentials. */
 function nobody(): Endpoint {
   const { host, port, ca } = server.admin;
   return { host, port, ca };
@@ -249,7 +249,7 @@ describe('roles', () => {
 
   it('nobody gives away more than he has', async () => {
     const manager = connected(await certificateFor('role-manager'));
-    // Every verb but those that lift this very rule: escalate and bind.
+    // All verbs except escalate and bind, which bypass the rule under test.
     const verbs = ['get', 'list', 'create', 'update', 'patch', 'delete'];
     await create(`${rbac}/clusterroles`, {
       apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -282,7 +282,7 @@ describe('roles', () => {
     ]);
     expect(applied.status).toBe(403);
     expect((await sendJson(admin, 'GET', `${roles}/greedy`)).value.rules ?? []).toEqual([]);
-    // What he has himself he may give on.
+    // A user may grant rights the user has.
     const modest = { rules: [{ apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'], verbs: ['get'] }] };
     const shared = await sendJson(manager, 'PATCH', `${roles}/greedy`, modest, [
       ['content-type', 'application/merge-patch+json'],
@@ -392,7 +392,7 @@ describe('on disk', () => {
       { ...secret, stringData: { phrase: `${plaintext}-3` } },
       [['content-type', 'application/apply-patch+yaml']],
     );
-    // Refused ones may be quoted in answers, never in what is kept.
+    // Answers may quote refused objects, but nothing may store them.
     await sendJson(admin, 'POST', secrets, { ...secret, metadata: { name: 'BAD NAME' } });
     await sendJson(admin, 'POST', secrets, { ...secret, data: { x: `not base64 ${plaintext}` } });
     await create(`${inNamespace}/serviceaccounts`, {
@@ -412,10 +412,10 @@ describe('on disk', () => {
     return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   }
 
-  /** Every form in which a text may lie in a file. */
+  /** Returns all encodings in which a text may occur in a file. */
   function forms(text: string): string[] {
     const base64 = Buffer.from(text).toString('base64');
-    // Base64 of a longer text shows the same letters but for the ends.
+    // In the base64 of a longer text, the same letters occur except at the ends.
     return [
       text,
       base64.slice(0, -4),
@@ -436,7 +436,7 @@ describe('on disk', () => {
     expect(await search()).toEqual([]);
     const { value } = await sendJson(admin, 'GET', `${inNamespace}/secrets/vault`);
     expect(Buffer.from(value.data.phrase, 'base64').toString()).toBe(`${plaintext}-3`);
-    // The search itself works: what is no Secret is found.
+    // Control check: the search finds text that is not in a Secret.
     await create(`${inNamespace}/configmaps`, {
       apiVersion: 'v1',
       kind: 'ConfigMap',

@@ -37,8 +37,8 @@ metadata: {name: node-test}
 spec: {type: LoadBalancer, selector: {app: node-test}, ports: [{port: 8080}]}
 `;
 
-// A node beside an API that is somebody else's: ours without Pods of its own, and a real one where CAPSTAN_REAL_KUBECONFIG names it. The tests
-// give Pods to the node themselves, so that no scheduler is needed.
+// A node with an external API: the embedded one without its own Pods, and a real one if CAPSTAN_REAL_KUBECONFIG is set.
+// The tests bind Pods to the node themselves, so no scheduler is needed.
 describe.skipIf(missing !== undefined).each(targets())(
   `capstan node --simulated on $name${missing ? ` (${missing})` : ''}`,
   ({ start }) => {

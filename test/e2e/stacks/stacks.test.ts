@@ -10,7 +10,7 @@ import { kubectl, kubectlApply, kubectlOn, missingKubectl } from '../../support/
 
 const missing = await missingKubectl();
 
-/** A class of somebody else's stack: made like those of Cluster API 1.10, in v1beta1, with a template beside it. */
+/** A class of a third-party stack, like those for Cluster API 1.10, in v1beta1 with a template. */
 const foreignClass = `apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
 kind: OpenStackClusterTemplate
 metadata: {name: "{{ .Release.Name }}-{{ .Chart.Version }}-cluster"}
@@ -133,7 +133,7 @@ describe.skipIf(missing !== undefined)(`cluster stacks${missing ? ` (${missing})
     });
     const foreign = 'class: openstack-own-stack-1-33-v2, classNamespace: cluster, version: v1.33.5';
     await writeFile(join(folder, 'foreign.yaml'), cluster('other', 'foreign', foreign));
-    // what is in another namespace, and is not offered to others, is not told without a grant
+    // Objects of another namespace are not revealed without a grant.
     const ungranted = await refused('apply', '-f', join(folder, 'foreign.yaml'));
     expect(ungranted).toContain('no ReferenceGrant there lets Cluster objects');
     expect(ungranted).not.toContain('v1.33.6');

@@ -9,7 +9,7 @@ const missing = await missingKubectl();
 const variable = (name: string, type: string, more = ''): string =>
   `{name: ${name}, required: false, schema: {openAPIV3Schema: {type: ${type}${more}}}}`;
 
-// No controller runs here: the templates need not be there.
+// No controllers run here, so the templates need not exist.
 const manifest = `
 apiVersion: v1
 kind: Namespace
@@ -136,7 +136,7 @@ describe.skipIf(missing !== undefined)(`editing a topology${missing ? ` (${missi
       { name: 'imageName', value: 'ubuntu' },
       { name: 'controlPlaneReplicas', value: 5 },
     ]);
-    // the same by JSON patch is refused, too
+    // An equivalent JSON patch is refused too.
     const replace = '[{"op":"replace","path":"/spec/topology/variables","value":[]}]';
     expect(await kube(['patch', 'cluster', 'demo', '--type', 'json', '-p', replace])).toMatchObject({ code: 1 });
   });

@@ -7,7 +7,7 @@ import { type House, openHouse, readyNodes } from '../vm-cluster/house.ts';
 const missing = await missingKubectl();
 const name = 'from-class';
 
-/** `kubectl get -o json`, one object or the items of a list */
+/** Output of `kubectl get -o json`. */
 interface Listed {
   items: { metadata: { name: string }; spec: Record<string, never> }[];
 }

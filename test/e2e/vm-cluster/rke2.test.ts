@@ -23,7 +23,7 @@ describe.skipIf(missing !== undefined)(`a cluster of rke2 on machines${missing ?
       const path = 'jsonpath={.status.replicas} {.status.readyReplicas} {.status.upToDateReplicas}';
       const counts = await house.kubectl('get', 'rke2controlplane', name, '-o', path);
       expect(counts).toBe(`${count} ${count} ${count}`);
-      // a server labels its Node after the Node is Ready
+      // A server labels its Node after the Node is Ready.
       const all = await nodes(await house.workload(name));
       found = all.filter(({ roles }) => roles.includes('control-plane')).map((node) => node.name);
       expect(found).toHaveLength(count);

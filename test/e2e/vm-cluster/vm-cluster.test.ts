@@ -75,7 +75,7 @@ describe.skipIf(missing !== undefined)(`a cluster on machines${missing ? ` (${mi
 
   it('is deleted to the last resource, and what others brought stays', async () => {
     const outcome = await capstan(on('delete', '-f', 'examples/vm-cluster', '--timeout', '120s'));
-    // most of what the files name went along with the cluster, which is no failure
+    // Most objects of the files were deleted with the cluster, which is not an error.
     expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
     expect(outcome.stdout.split('\n')[0]).toBe('cluster.cluster.x-k8s.io "vm-cluster" deleted');
     expect(outcome.stdout).toContain('kubeadmconfigtemplate.bootstrap.cluster.x-k8s.io "vm-cluster-md-0" deleted\n');

@@ -21,7 +21,7 @@ describe.skipIf(missing !== undefined)(`controllers in other processes${missing 
   });
   afterAll(() => house?.stop());
 
-  /** The newest process of this name. */
+  /** Returns the newest process with this name. */
   const pidOf = (worker: string): number => {
     const lines = house.capstan
       .logs()
@@ -34,10 +34,10 @@ describe.skipIf(missing !== undefined)(`controllers in other processes${missing 
     const selector = 'shares.capstan.dev/of=capstan-share';
     return JSON.parse(await house.kubectl('get', 'leases', '-n', 'capstan-system', '-l', selector, '-o', 'json')).items;
   };
-  /** Whom a worker reckons with, by the beginnings of their names. */
+  /** Returns the members a worker sees, by the prefixes of their names. */
   const membersSeenBy = async (worker: string): Promise<string[]> => {
     const own = (await leases()).filter(({ spec }) => spec.holderIdentity.startsWith(worker));
-    // that of a process that was killed stays for a while
+    // The lease of a killed process remains for a while.
     const newest = own.toSorted((a, b) => a.spec.renewTime.localeCompare(b.spec.renewTime)).at(-1);
     const view = newest?.metadata.annotations['shares.capstan.dev/members'] ?? '';
     return view.split(',').map((id) => id.replace(/-[^-]*$/, ''));

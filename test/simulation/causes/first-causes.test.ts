@@ -5,7 +5,7 @@ import { wrongClouds } from './wrong-cloud.ts';
 import { wrongManifests } from './wrong-manifests.ts';
 import { wrongPlanes } from './wrong-planes.ts';
 
-// Everything goes wrong for real: controllers, cloud and machines are whole, and only what is told is broken.
+// The faults are real: controllers, cloud and machines work, and only the named part is broken.
 describe('the first cause is named', () => {
   describe('of what a user wrote wrong', () => {
     let system: System;

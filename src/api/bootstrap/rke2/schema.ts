@@ -137,7 +137,7 @@ const registries = (): Field<RKE2Registries> =>
     'Private registries and mirrors.',
   );
 
-/** both versions have the same fields; the control plane has them beside its own */
+/** Both versions have the same fields, and the control plane embeds them beside its own. */
 export const rke2ConfigFields = (): { [K in keyof RKE2ConfigSpec]-?: Field<NonNullable<RKE2ConfigSpec[K]>> } => ({
   agentConfig: agentConfig(),
   files: files(),

@@ -173,7 +173,7 @@ const oidcProvider: () => Field<HostedOidcProvider> = once(() =>
 );
 
 const sharedFields = () => ({
-  /** where the stacks people use write what belongs below deployment */
+  /** Existing stacks write fields of the deployment here. */
   apiServer: object({ certSANs: certSANs() }, 'The same as deployment.apiServer.certSANs, where stacks write it.'),
   certificates: object(
     {

@@ -147,7 +147,7 @@ export const rke2ControlPlaneSpec: () => Field<RKE2ControlPlaneSpec> = once(() =
   ),
 );
 
-/** v1beta1 had two fields twice: beside the machine template, too */
+/** v1beta1 has two fields both in the spec and in the machine template. */
 const fieldsV1beta1 = () => ({
   ...sharedFields(),
   replicas: planeReplicas(),

@@ -124,7 +124,7 @@ describe('ID tokens of an OpenID Connect issuer', () => {
     const one = accepting({ usernamePrefix: '-' });
     const before = await issuer.token({});
     const { user } = (await judged(one, before)) as { user: object };
-    // the same object for the same token: caches key on it
+    // caches use the user object as key
     expect((one.authenticate(before) as { user: object }).user).toBe(user);
     await issuer.rotate();
     await clock.advance(11_000);

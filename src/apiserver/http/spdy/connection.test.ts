@@ -36,7 +36,7 @@ const [openType, replyType, resetType, pingType] = [1, 2, 3, 6];
 
 describe('SPDY', () => {
   it('has the dictionary of the protocol', () => {
-    // length and checksum are those every implementation of SPDY/3 has
+    // All implementations of SPDY/3 have this length and checksum.
     let [low, high] = [1, 0];
     for (const byte of headerDictionary) {
       low = (low + byte) % 65_521;

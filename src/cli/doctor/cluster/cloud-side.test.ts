@@ -12,7 +12,7 @@ import type { ClusterInCloud } from './subject.ts';
 const { signal } = new AbortController();
 const url = 'http://cloud.test';
 
-// A cluster's resources in a simulated cloud; each test breaks one thing unseen, and puts it right.
+// The resources of a cluster in a simulated cloud; each test breaks one thing without the controllers and repairs it.
 describe('what a cluster has in its cloud', () => {
   let cloud: SimulatedCloud;
   let openstack: OpenStack;
@@ -103,7 +103,7 @@ describe('what a cluster has in its cloud', () => {
     return {
       name: 'red',
       namespace: 'default',
-      // nothing here asks the management API
+      // These checks do not use the management API.
       client: {} as Client,
       found: { cluster, objects: [] },
       machines: [],

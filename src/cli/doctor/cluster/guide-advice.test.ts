@@ -27,9 +27,9 @@ const { signal } = new AbortController();
 
 type Made = readonly [resource: Resource<KubeObject>, object: object];
 
-/** What a guide tells people to look at, and what the doctor says instead. */
+/** The advice of a guide and the corresponding finding of the doctor. */
 interface Advised {
-  /** of the guides, in their words */
+  /** quotation from the guide */
   readonly advice: string;
   readonly management?: readonly Made[];
   readonly workload?: readonly Made[];
@@ -318,7 +318,7 @@ describe('what the guides advise when something fails', () => {
         K0smotronControlPlanes,
         { metadata: { name: 'other', namespace: 'default' }, spec: { version: 'v1.33.6+k0s.0' } },
       ],
-      // another cluster's, whose name begins alike
+      // Belongs to another cluster whose name has the same prefix.
       [
         PersistentVolumeClaims,
         {

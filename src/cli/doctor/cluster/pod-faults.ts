@@ -1,7 +1,7 @@
 import type { Pod } from '../../../api/index.ts';
 import { failed, type Seen, warned } from '../findings.ts';
 
-/** What keeps a Pod from running, and what to do; nothing where it runs. */
+/** Lists why a Pod does not run and suggests fixes; empty if it runs. */
 export function faultsOf(pod: Pod): Seen[] {
   const { name = '' } = pod.metadata;
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];

@@ -6,7 +6,7 @@ import { goldenCases } from './testing/golden-cases.ts';
 
 const tokenPattern = /H4sI[A-Za-z0-9+/%]+(?:=|%3D)*/g;
 
-/** How well the token is compressed depends on the library: in the files it stands as the text it was. */
+/** Decompresses the token: the compressed bytes depend on the zlib version, so golden files contain the plain text. */
 function legible(text: string): string {
   return text.replaceAll(tokenPattern, (token) => {
     const kubeconfig = gunzipSync(Buffer.from(decodeURIComponent(token), 'base64')).toString('utf8');

@@ -105,7 +105,7 @@ describe('a machine that joins', () => {
     expect(textOf(secret, 'format')).toBe('cloud-config');
     const join = await fileOf('w', '/run/kubeadm/kubeadm-join-config.yaml');
     expect(join).toContain('key: node.cluster.x-k8s.io/uninitialized');
-    // the taint is for the machine, not for the record
+    // the taint is rendered but not stored
     expect(stored.spec.joinConfiguration?.nodeRegistration).toBeUndefined();
 
     expect(stored.status).toMatchObject({ dataSecretName: 'w', initialization: { dataSecretCreated: true } });

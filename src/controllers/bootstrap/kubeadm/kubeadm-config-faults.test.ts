@@ -229,7 +229,7 @@ describe('a configuration', () => {
         apiVersion: 'bootstrap.cluster.x-k8s.io/v1beta2',
         kind: 'KubeadmConfig',
         metadata: { name: 'alone', namespace: world.namespace, labels: { 'cluster.x-k8s.io/cluster-name': 'c1' } },
-        // the API takes a configuration without a spec; only the type insists on one
+        // the API accepts a configuration without spec; the type does not
       } as Partial<KubeadmConfig> as KubeadmConfig,
       by,
     );

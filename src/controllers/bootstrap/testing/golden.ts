@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
-/** User data as a machine gets it. */
+/** Rendered user data of one case. */
 export interface RenderedCase {
   name: string;
   render(): { text: string; format: string };
@@ -12,8 +12,8 @@ export interface RenderedCase {
 const fileName = (name: string, format: string): string => `${name}.${format === 'ignition' ? 'ign' : 'yaml'}`;
 
 /**
- * Compares user data with golden files in a directory of their own; CAPSTAN_UPDATE_GOLDEN=1 writes these anew. `show` makes
- * legible, and the same everywhere, what would not be.
+ * Compares user data with golden files, one directory per bootstrap provider; CAPSTAN_UPDATE_GOLDEN=1 rewrites them.
+ * `show` decodes parts that are unreadable or differ between systems.
  */
 export function describeGolden(
   cases: readonly RenderedCase[],

@@ -159,7 +159,7 @@ describe('a cluster', () => {
     };
     const patience = Date.now() + 20_000;
     const soon = async (condition: () => Promise<boolean>): Promise<void> => {
-      // keys are made on other threads, which the simulated clock does not wait for
+      // keys are generated on worker threads, which the simulated clock does not control
       while (!(await condition())) {
         if (Date.now() > patience) throw new Error('the kubeconfig never came');
         await w.pass(31_000);
@@ -242,7 +242,7 @@ describe('a cluster', () => {
     const w = world;
     await createCluster(w);
     await w.until(available(w));
-    // a connection that answers is asked once a minute: the last answer is older than what counts as silence
+    // a working connection is probed once a minute, so its last success is older than the probe grace period
     await w.until(() => w.clock.now() - workloads!.state(key(w)).lastSuccess > 55_000);
     w.setWorkloadDown(true);
     await w.until(() => workloads!.state(key(w)).failures === 1);

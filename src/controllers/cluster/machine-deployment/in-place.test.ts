@@ -20,7 +20,7 @@ import {
   machineTemplateSpec,
   type World,
 } from '../../testing/world.ts';
-// the server of the extension is found by the controllers of topologies
+// the topology controllers discover the extension server
 import { setupRuntimeExtensions } from '../../topology/runtime/index.ts';
 
 const configName = 'in-place-sets';
@@ -49,7 +49,7 @@ const merge = (patch: JsonObject): JsonObject => ({
   patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
 });
 
-/** A deployment whose machines run, and an extension for updates in place. */
+/** Starts a deployment with running machines, and an extension for in-place updates. */
 async function start(limits: { maxSurge: number; maxUnavailable: number }): Promise<Set<string>> {
   server = await startExtensionServer({ hooks: ['CanUpdateMachineSet', 'UpdateMachine'] });
   const { logger } = memoryLogger();
@@ -102,7 +102,7 @@ const edit = (spec: JsonObject): Promise<unknown> =>
     by,
   );
 
-/** Another template with another flavor. */
+/** Creates a template with another flavor. */
 async function createLargeTemplate(): Promise<JsonObject> {
   await world.client.create(
     FakeMachineTemplates,
@@ -128,7 +128,7 @@ const isDone = async (version: string, flavor: string): Promise<boolean> => {
   );
 };
 
-/** The most machines that were not available at any look while the condition did not hold, and the most there were. */
+/** Returns the maximum of unavailable and of existing machines, sampled until the condition holds. */
 async function watched(condition: () => Promise<boolean>): Promise<{ unavailable: number; most: number }> {
   let [unavailable, most] = [0, 0];
   await until(async () => {

@@ -160,7 +160,7 @@ describe('a machine deployment', () => {
       'kubeletVersion v1.32.8, v1.33.0 required',
     );
     expect(conditionOf(await find(), 'RollingOut')?.status).toBe('False');
-    // what a distribution adds is no difference
+    // a distribution suffix does not make the version different
     await setNodeConditions(w.workload, name, node.status?.conditions, 'v1.33.0+k0s');
     await w.until(rolledOut(w, 1));
   });

@@ -111,7 +111,7 @@ describe('a rolling update', () => {
             for (const [name, size] of planRollout('RollingUpdate', current, old, bounds)) {
               sets.find((candidate) => candidate.name === name)!.spec = size;
             }
-            // the world moves a little: machines are made, become available, or leave, available ones first
+            // random progress: machines are created, become available, or are deleted, available ones first
             for (const candidate of sets) {
               const move = dice.next().value ?? 0;
               if (candidate.current < candidate.spec && move > 1) candidate.current++;

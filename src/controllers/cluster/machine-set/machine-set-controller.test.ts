@@ -195,7 +195,7 @@ describe('a machine set', () => {
       const machine = await w.find(Machines, 'stray');
       return machine === undefined || controllerOf(machine)?.name === 'ms';
     });
-    // the machine that was one too many has gone: one is left
+    // the surplus machine is deleted
     await w.until(async () => (await w.list(Machines)).length === 1);
   });
 
@@ -232,7 +232,7 @@ describe('a machine set', () => {
 
   it('of two thousand million machines makes no more than can be served, and listens meanwhile', async () => {
     const w = await begin();
-    // no server comes of it
+    // prevents the server from being created
     const template = { spec: { template: { spec: { hold: true } } } };
     await w.client.patch(FakeConfigTemplates, key(w, 'workers'), 'merge', template, by);
     await w.client.create(MachineSets, machineSet(w, 2_147_483_647), by);

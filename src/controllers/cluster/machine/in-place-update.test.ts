@@ -12,7 +12,7 @@ import {
   machineTemplateSpec,
   type World,
 } from '../../testing/world.ts';
-// the server of the extension is found by the controllers of topologies
+// the topology controllers discover the extension server
 import { setupRuntimeExtensions } from '../../topology/runtime/index.ts';
 
 const inProgress = 'in-place-updates.internal.cluster.x-k8s.io/update-in-progress';
@@ -40,7 +40,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 
 const machine = async (): Promise<Machine> => (await world.list(Machines))[0]!;
 
-/** One running machine, and an extension that can update it. */
+/** Starts one running machine, and an extension that can update it. */
 async function start(): Promise<void> {
   server = await startExtensionServer({ hooks: ['UpdateMachine'] });
   const { logger } = memoryLogger();
@@ -83,7 +83,7 @@ async function start(): Promise<void> {
   await until(async () => isTrue(await world.client.get(ExtensionConfigs, { name: configName }), 'Discovered'));
 }
 
-/** What the owner of a machine does to begin an update in place. */
+/** Starts an in-place update, as the owner of a machine does. */
 async function begin(): Promise<void> {
   const { metadata, spec } = await machine();
   const annotations = { [inProgress]: '' };

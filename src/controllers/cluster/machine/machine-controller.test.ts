@@ -252,7 +252,7 @@ describe('a machine', () => {
     await w.client.patch(Machines, key(w), 'merge', { metadata: { annotations } }, by);
     await w.until(async () => (await find('OwnerRemediated')())?.reason === 'WaitingForRemediation');
     expect(await find('HealthCheckSucceeded')()).toMatchObject({ status: 'False', reason: 'InstanceGone', message });
-    // found after all
+    // the server is found again
     await say([{ ...gone, status: 'True', reason: 'Ready', message: '' }]);
     await w.until(async () => (await find('OwnerRemediated')()) === undefined);
     expect(await find('HealthCheckSucceeded')()).toBeUndefined();

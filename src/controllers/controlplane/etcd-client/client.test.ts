@@ -14,7 +14,7 @@ afterEach(() => {
   for (const cleanup of cleanups.splice(0).reverse()) cleanup();
 });
 
-/** What protobuf puts on the wire, written by hand. */
+/** Hand-written protobuf encoding. */
 const varint = (value: bigint): number[] => {
   const bytes: number[] = [];
   let rest = value;
@@ -94,7 +94,7 @@ async function serve(
   const management = await managementWith(authority, { namespace: 'n', name: 'c-etcd' });
   const connector = etcdConnector({
     client: management,
-    // certificates are made on real time; only the limits of calls run on the clock given
+    // certificates use real time; only call timeouts use the given clock
     clock: { ...systemClock, after: (ms, callback) => clock.after(ms, callback) },
     workloads: {
       portForward: async (cluster, pod, port) => {

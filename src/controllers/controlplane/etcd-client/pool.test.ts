@@ -6,7 +6,7 @@ import { type EtcdClient, EtcdError, type EtcdTarget } from './types.ts';
 const target: EtcdTarget = { cluster: { namespace: 'default', name: 'c1' }, node: 'n1' };
 const { signal } = new AbortController();
 
-/** Connections that are counted, and fail or are closed by the other side on demand. */
+/** Counts connections, and lets them fail or close on demand. */
 function connections() {
   const clock = new ManualClock();
   const made: { closed: boolean; broken: boolean }[] = [];

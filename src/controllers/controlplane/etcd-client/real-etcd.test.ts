@@ -156,7 +156,7 @@ describe.skipIf(missing)(
         return new Map((await keysOfSnapshot(file)).map(({ key, value }) => [key.toString(), value.toString()]));
       };
       const wanted = new Map<string, string>();
-      // enough for several pages and a tree of more than one level
+      // enough for several pages and a tree of several levels
       for (let index = 0; index < 3_000; index++) wanted.set(`/registry/things/${index}`, `value ${index} `.repeat(8));
       await Promise.all([...wanted].map(([key, value]) => put(key, value)));
       await put('/registry/things/7', 'changed');

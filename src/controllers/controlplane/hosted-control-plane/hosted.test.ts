@@ -82,7 +82,7 @@ describe('a HostedControlPlane', () => {
     );
     const [manager] = items[0]!.spec.containers.filter(({ name }) => name === 'kube-controller-manager');
     expect(manager?.args).toContain('--leader-elect=true');
-    // whoever takes over the API server finds no key of the authority there
+    // a compromised API server must not expose the CA key
     const sources = items[0]!.spec.volumes?.find(({ name }) => name === 'etc-kubernetes-pki')?.projected?.sources;
     expect(JSON.stringify(sources)).not.toContain('"ca.key"');
     const kubeconfig = await world.find(Secrets, 'c1-kube-controller-manager-kubeconfig');
@@ -273,7 +273,7 @@ describe('what keeps a HostedControlPlane from coming up', () => {
     await createControlPlane(world, { replicas: 1, gateway: key });
     const available = async () => conditionOf(await world.controlPlane(), 'Available');
     await world.until(async () => (await available())?.reason === 'GatewayNotUsable');
-    // it says the same of one that is not there, and nothing of what the Gateway has
+    // the message for a missing Gateway is the same and reveals nothing about the Gateway
     expect((await available())?.message).toBe(
       `Gateway ${other}/planes does not exist, or allowedRoutes of its listeners do not let namespace ${namespace} use it`,
     );
@@ -320,7 +320,7 @@ describe('what keeps a HostedControlPlane from coming up', () => {
       `the token of an audit target: Secret ${other}/theirs is in another namespace, and no ReferenceGrant there lets ` +
         `HostedControlPlane objects (group controlplane.cluster.x-k8s.io) of namespace ${namespace} refer to it`,
     );
-    // whoever has no grant does not learn what is there either
+    // without a grant the message does not reveal what exists
     await client.delete(Secrets, { namespace: other, name: 'theirs' });
     await change(world, { replicas: 2 });
     await world.until(async () => (await world.controlPlane()).status?.observedGeneration === 2);
@@ -425,7 +425,7 @@ describe('what keeps a HostedControlPlane from coming up', () => {
 describe('a HostedControlPlane of an earlier version', () => {
   const part = (name: string) => ({ [clusterNameLabel]: clusterName, 'app.kubernetes.io/component': name });
 
-  /** As it was when every program had a Deployment, and all Pods went by the name of their cluster. */
+  /** Restores the old layout: a Deployment per component, with Pods labeled by cluster name. */
   async function setBack(world: HostedWorld): Promise<void> {
     const { client, namespace } = world;
     const { ownerReferences } = (await world.find(Deployments, 'c1-api-server'))!.metadata;

@@ -6,7 +6,7 @@ import { observeHosted } from './status.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** A plane that runs, with an etcd of this size. */
+/** Report of a running plane whose etcd has the given size. */
 const report = (dbSizeBytes: number): PlaneReport => ({
   stages: new Map(),
   isSettled: true,

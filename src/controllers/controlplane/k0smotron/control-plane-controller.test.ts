@@ -253,7 +253,7 @@ describe('behind an Ingress', () => {
     const text = async (name: string, key: string): Promise<string> =>
       Buffer.from((await world.find(Secrets, name))?.data?.[key] ?? '', 'base64').toString();
     expect(await text('c1-kubeconfig', 'value')).toContain('server: https://api.example.org:443');
-    // nodes show this to Pods that call the API by its address
+    // the node proxies present this certificate to Pods that call the API by IP address
     expect(new X509Certificate(await text('c1-ingress-haproxy', 'tls.crt')).subjectAltName).toContain(
       'IP Address:10.96.0.1',
     );
@@ -291,7 +291,7 @@ describe('the end', () => {
     const asked = world.clock.now();
     await world.client.delete(Clusters, { namespace: world.namespace, name: clusterName });
     await world.until(async () => (await world.find(Clusters, clusterName)) === undefined);
-    // by the simulated clock: nothing waits for a timer that stands in for an event
+    // simulated time: the step is triggered by an event, not by a requeue
     expect(world.clock.now() - asked).toBeLessThan(20_000);
     expect(await world.plane()).toBeUndefined();
     expect(await world.find(K0smotronControlPlanes, controlPlaneName)).toBeUndefined();

@@ -46,7 +46,7 @@ describe('a plane without a Cluster', () => {
     }
     expect(conditionOf(plane, 'CertificatesAvailable')?.message).toMatch(/^the first to expire is Secret c1-/);
     expect(isTrue(plane, 'ControlPlaneScaling')).toBe(false);
-    // nobody asked for the address
+    // the user set no address
     expect(plane?.spec.externalAddress).toBeUndefined();
   });
 

@@ -271,7 +271,7 @@ describe('a DataStore', () => {
       await world.until(async () => (await world.find(TenantControlPlanes, name)) === undefined);
       return message;
     };
-    // the store of whoever names none is made for the first
+    // the first control plane without a DataStore creates the default one
     await createTenant(world, { dataStoreSchema: 'mine', dataStoreUsername: 'me' });
     await world.until(() => world.tenants.has('me'));
     const taken = 'a control plane of another namespace has one of these names';
@@ -279,7 +279,7 @@ describe('a DataStore', () => {
     expect(await verdict('same-user', { dataStoreUsername: 'they' })).toContain(taken);
     expect(await verdict('everybody', { dataStoreUsername: 'root' })).toContain('"root" is no name for it');
     expect(await verdict('below', { dataStoreSchema: 'theirs/registry' })).toContain('is no name for it');
-    // the end of a rival takes nothing away either
+    // deleting the refused rival deletes nothing
     expect([...world.tenants.values()]).toEqual([{ user: 'me', role: 'mine', prefix: '/mine/' }]);
   });
 
@@ -326,7 +326,7 @@ describe('a DataStore', () => {
       },
       by,
     );
-    // what is granted is not there for this manager, which sees one namespace only
+    // this manager sees only one namespace, so the granted Secret is not visible to it
     await world.until(async () => (await condition())?.reason === 'DataStoreNotReady');
   });
 

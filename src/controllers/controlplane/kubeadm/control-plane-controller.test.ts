@@ -32,7 +32,7 @@ afterEach(async () => {
   const ended = world;
   world = undefined;
   await ended?.stop();
-  // whatever a test does to it: we never give the quorum away
+  // no change may ever lose quorum
   expect(ended?.etcd.violations ?? []).toEqual([]);
 });
 
@@ -270,7 +270,7 @@ describe('a rollout', () => {
     await w.until(async () => {
       const all = await w.machines();
       most = Math.max(most, all.length);
-      // what a machine tells of itself follows a little later
+      // addresses appear in the machine status with a delay
       least = Math.min(least, w.etcd.names().length, all.filter((machine) => machine.status?.nodeRef).length);
       return await w.settled(3)();
     });

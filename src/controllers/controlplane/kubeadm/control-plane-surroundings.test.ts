@@ -63,7 +63,7 @@ describe('a health check of a kubeadm control plane', () => {
 });
 
 describe('machines that were there before their control plane', () => {
-  /** takes a machine's owners away, as a restored backup has it */
+  /** removes a machine's owner references, as a restore from a backup does */
   async function orphan(w: KubeadmWorld, change: { version?: string } = {}): Promise<string> {
     const [name = ''] = names(await w.machines());
     const spec = change.version === undefined ? {} : { spec: { version: change.version } };
@@ -142,7 +142,7 @@ describe('a control plane with an etcd of its user', () => {
     const told = async (): Promise<string> =>
       conditionOf(await w.controlPlane(), 'CertificatesAvailable')?.message ?? '';
     await w.until(async () => (await told()).includes('c1-apiserver-etcd-client does not exist'));
-    // users take their time, and then expect things to go on
+    // users may take an hour, and the reconcile must continue afterwards
     await w.until(() => w.clock.now() > begun + 3_600_000, 2 * 3_600_000);
     await w.client.create(Secrets, secret, by);
     await w.until(w.settled(1), 120_000);
@@ -166,7 +166,7 @@ describe('a control plane with an etcd of its user', () => {
 describe('the kubeconfig of a control plane', () => {
   const key = (w: KubeadmWorld) => ({ namespace: w.namespace, name: 'c1-kubeconfig' });
 
-  /** a kubeconfig whose certificate has less than half of its life left, in a Secret of this type */
+  /** stores a kubeconfig past half of its certificate's lifetime, in a Secret of the given type */
   async function bringAged(w: KubeadmWorld, type: string): Promise<string> {
     const authority = await createAuthority({ commonName: 'kubernetes', clock: systemClock });
     const text = await createClusterKubeconfig({

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../machinery/index.ts';
 import { memoryLogger } from '../../../runtime/index.ts';
 import { conditionOf, isTrue } from '../../shared/index.ts';
 import { by } from '../../testing/world.ts';
-// the server of the extension is found by the controllers of topologies
+// the topology controllers discover the extension server
 import { setupRuntimeExtensions } from '../../topology/runtime/index.ts';
 import { createKubeadmCluster, createKubeadmWorld, type KubeadmWorld } from './testing/kubeadm-world.ts';
 
@@ -31,7 +31,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   await vi.waitUntil(holds, { timeout: 60_000, interval: 1 });
 }
 
-/** A control plane of three machines that may not become more, and an extension for updates in place. */
+/** Starts a control plane of three machines with maxSurge 0, and an extension for in-place updates. */
 async function start(): Promise<Set<string>> {
   server = await startExtensionServer({ hooks: ['CanUpdateMachine', 'UpdateMachine'] });
   const { logger } = memoryLogger();

@@ -35,7 +35,7 @@ const requests = (value?: string) =>
     metadata: value === undefined ? {} : { annotations: { 'controlplane.cluster.x-k8s.io/cloud-credentials': value } },
   });
 
-/** A plane in the cloud of the identity, which has begun to want credentials inside. */
+/** Starts a plane in the cloud of the identity, with credentials in the workload cluster enabled. */
 async function plane(identityRef: { name: string; cloudName: string; type?: 'ClusterIdentity' }, annotation?: string) {
   const world = await start({ identity: identityRef });
   await world.ask(requests(annotation));
@@ -127,7 +127,7 @@ describe('credentials of the cloud', () => {
       by,
     );
     await world.until(() => told()?.status === 'True');
-    // long before the next look that comes by itself
+    // well before the periodic recheck
     expect(world.clock.now() - begin).toBeLessThan(5 * 60_000);
   });
 

@@ -24,7 +24,7 @@ import { clusterName, createPlaneWorld, type PlaneWorld } from './testing/plane-
 import type { PlaneRequest } from './types.ts';
 
 const by = { fieldManager: 'test' };
-/** Files are read and written by the machine: meanwhile simulated time runs away. */
+/** Real file access takes real time, during which simulated time runs on. */
 const filesMs = 24 * 3_600_000;
 const start = worldsOfTests(createPlaneWorld);
 
@@ -45,7 +45,7 @@ const secretOf = async (world: PlaneWorld, name: string, key: string): Promise<s
   return text;
 };
 
-/** A Secret as it is now and every time it changes. */
+/** Yields a Secret and each later version of it. */
 async function everyVersion(world: PlaneWorld, name: string, signal: AbortSignal): Promise<Secret[]> {
   const { client, namespace } = world;
   const first = await client.get(Secrets, { namespace, name });
@@ -107,7 +107,7 @@ describe('the etcd of a plane', () => {
     await world.untilSettled();
     for (const member of world.etcd.members) Object.assign(member, { dbSize: 1000, dbSizeInUse: 100 });
     const leader = world.etcd.members.find(({ id }) => id === world.etcd.leader);
-    // one whose file does not get smaller is not tidied for ever
+    // a file that does not shrink is not defragmented again
     Object.defineProperty(leader, 'dbSize', { get: () => 1000, set: () => {} });
     await world.desired(withEtcd({ defragment: { fragmentation: 0.5 } }));
     await world.until(() => world.etcd.log.includes(`defragmented ${leader?.name}`));
@@ -147,7 +147,7 @@ describe('a plane that lives on', () => {
     await world.desired(atVersion('v1.35.0'));
     await world.until(() => world.report().stages.get('version')?.status === 'False');
     expect(world.report().stages.get('version')).toMatchObject({ reason: 'VersionJump' });
-    // what runs is not what is wanted
+    // the old version keeps running
     expect(world.report().counts).toMatchObject({ ready: 2, upToDate: 0 });
     expect(world.report().runningVersion).toBe('v1.33.1');
     await world.desired(atVersion('v1.34.2'));
@@ -169,7 +169,7 @@ describe('a plane that lives on', () => {
     await world.desired((desired) => desired);
     await world.until(() => world.report().counts.desired === 2);
     await world.untilSettled();
-    // the connection that answered before it fell asleep is no proof that it is awake
+    // a connection from before hibernation does not prove that the API answers
     const waking = world
       .reports()
       .slice(asleep)
@@ -215,7 +215,7 @@ describe('a plane that lives on', () => {
         message: expect.stringMatching(/^the first backup is due at .*:00:00Z$/),
       });
       await world.until(async () => {
-        // files are written by the machine, not by simulated time
+        // yield to real file access
         await new Promise((resolve) => setImmediate(resolve));
         return world.report().backup?.lastName !== undefined;
       }, 3 * 3_600_000);
@@ -248,7 +248,7 @@ describe('a plane that lives on', () => {
         await new Promise((resolve) => setImmediate(resolve));
         return world.report().stages.get('restore')?.reason === 'Restored' && world.report().isSettled;
       }, filesMs);
-      // what had a lease would never end without it
+      // keys with a lease are not restored
       expect([...world.etcd.keys.keys()]).toEqual(['/registry/configmaps/a']);
       expect([...seen]).toEqual([0]);
       await world.ask({ restore: { backup: 'nothing.etcd', token: 'again' } });
@@ -258,7 +258,7 @@ describe('a plane that lives on', () => {
       }, filesMs);
       expect(world.report().stages.get('restore')?.message).toBe('there is no backup nothing.etcd in the store');
       expect(world.etcd.keys.size).toBe(1);
-      // nothing was stopped for a backup that is not there
+      // a missing backup stops nothing
       expect(world.report().counts.ready).toBe(2);
     } finally {
       await rm(directory, { recursive: true });
@@ -394,7 +394,7 @@ describe('credentials of a plane', () => {
     for (const { data } of await versions) {
       const text = (key: string): string => Buffer.from(data?.[key] ?? '', 'base64').toString('utf8');
       const bundle = splitCertificates(text('ca.crt'));
-      // whoever signs is trusted at every moment
+      // the signing CA is trusted at every moment
       expect(bundle[0]).toBe(text('tls.crt'));
       if (JSON.stringify(bundles.at(-1)) !== JSON.stringify(bundle)) bundles.push(bundle);
     }
@@ -404,7 +404,7 @@ describe('credentials of a plane', () => {
     const chain = splitCertificates(await secretOf(world, 'c1-apiserver', 'tls.crt'));
     const key = await secretOf(world, 'c1-apiserver', 'tls.key');
     expect(isMatchingPair(chain[0] ?? '', key, authority)).toBe(true);
-    // who knows only the old authority follows the chain
+    // clients that trust only the old CA validate through the cross certificate
     expect(chain).toHaveLength(2);
     await world.pass(60_000);
     expect(await secretOf(world, 'c1-ca', 'tls.crt')).toBe(authority);

@@ -9,7 +9,7 @@ const copies = 'c1-rotation';
 const forget = async ({ client, namespace }: PlaneWorld, ...names: string[]): Promise<void> => {
   for (const name of names) await client.delete(Secrets, { namespace, name });
 };
-/** Of two that are deleted one after the other the first comes back before the second is gone. */
+/** Deletes Secrets while the controller is down; otherwise the first would be restored before the second is deleted. */
 const forgetAtOnce = (world: PlaneWorld, ...names: string[]): Promise<void> =>
   world.restart(() => forget(world, ...names));
 const certificates = (world: PlaneWorld) => world.report().stages.get('certificates');
@@ -93,7 +93,7 @@ describe('an authority whose Secret is gone', () => {
     );
     expect(await world.find(Secrets, 'c1-etcd-ca')).toBeUndefined();
     await client.delete(StatefulSets, { namespace, name: 'c1-etcd' });
-    // nobody collects here what belonged to it
+    // the test API has no garbage collector
     for (const name of world.etcd.voters()) await client.delete(Pods, { namespace, name });
     await world.until(async () => (await world.find(Secrets, 'c1-etcd-ca')) !== undefined);
     await world.untilSettled();

@@ -7,7 +7,7 @@ import { planeWatches } from './watches.ts';
 
 const watches = planeWatches({} as CacheReader, FakeControlPlanes, (_, { metadata }) => metadata.name === 'own');
 
-/** How the owner of a plane is woken by an event: not at all, patiently, at once. */
+/** Tells how an event enqueues the owner of a plane: not at all, with low priority, or at once. */
 function hears(resource: Resource, event: ObjectEvent): string[] {
   return watches
     .filter((watch) => watch.resource.plural === resource.plural && watch.predicates.every((holds) => holds(event)))

@@ -60,6 +60,23 @@ describe('an audit', () => {
     expect(foreign.map(({ remark }) => remark)).toEqual([expect.stringContaining('OpenStackFloatingIPPool office')]);
   });
 
+  it('does not call an orphan an image, which an Image may have left there on purpose', () => {
+    const image = resource({ type: 'image', owner: '99999999-2222-3333-4444-555555555555' });
+    const { orphans, foreign } = auditFindings([image, resource({ type: 'image', owner })], owners, []);
+    expect(orphans).toEqual([]);
+    expect(foreign.map(({ remark }) => remark)).toEqual([expect.stringContaining('Image')]);
+  });
+
+  it('tells what is of an owner who has its cloud in another project, and does not call it an orphan', () => {
+    const left = resource({ owner });
+    expect(auditFindings([left], owners, [], [cluster])).toEqual({
+      orphans: [],
+      missing: [],
+      foreign: [{ ...left, remark: expect.stringContaining('OpenStackCluster team/red, which is in another project') }],
+    });
+    expect(auditFindings([left], owners, [cluster], [cluster]).foreign).toEqual([]);
+  });
+
   it('names objects whose status has what the cloud has not', () => {
     const server = {
       apiVersion: cluster.apiVersion,
@@ -81,6 +98,13 @@ describe('an audit', () => {
       'default-old',
     ],
     [{ type: 'load balancer', name: 'kube_service_old_default_web' }, 'of a Service in a cluster old'],
+    [
+      {
+        type: 'floating IP',
+        description: 'Floating IP for Kubernetes external service default/web from cluster old',
+      },
+      'of a Service in a cluster old',
+    ],
     [{ type: 'volume', metadata: { 'cinder.csi.openstack.org/cluster': 'old' } }, 'of a volume claim in a cluster old'],
   ] as const)('reports %o, which carries no mark, and never calls it an orphan', (more, remark) => {
     const { orphans, foreign } = auditFindings([resource(more)], owners, []);
@@ -91,6 +115,7 @@ describe('an audit', () => {
   it.each([
     { type: 'router', name: 'k8s-clusterapi-cluster-team-red' },
     { type: 'load balancer', name: 'kube_service_red_default_web' },
+    { type: 'floating IP', description: 'Floating IP for Kubernetes external service default/web from cluster red' },
     { type: 'network', name: 'office' },
     { type: 'volume', metadata: { 'cinder.csi.openstack.org/cluster': 'team-red' } },
   ] as const)('says nothing of %o: its cluster is here, or it is nobody of ours', (more) => {

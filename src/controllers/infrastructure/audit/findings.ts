@@ -4,41 +4,43 @@ import { clusterBase } from '../common/names.ts';
 import { ownerId } from '../common/ownership.ts';
 import type { CloudResource, ResourceType } from './inventory.ts';
 
-/** What a management API has that may own something in a cloud. */
+/** Objects in a management API that may own cloud resources. */
 export interface OwnersOnRecord {
-  /** OpenStackClusters, OpenStackServers, OpenStackFloatingIPPools, of all namespaces */
+  /** OpenStackClusters, OpenStackServers, OpenStackFloatingIPPools, Images, of all namespaces */
   readonly objects: readonly KubeObject[];
   /** namespace and name of all Clusters */
   readonly clusters: readonly { readonly namespace: string; readonly name: string }[];
 }
 
 export interface AuditFindings {
-  /** carry a mark whose owner is nowhere: the only ones that may be deleted */
+  /** resources with the mark of an owner that does not exist; only these may be deleted */
   readonly orphans: readonly CloudResource[];
-  /** objects whose status names what the cloud does not have */
+  /** objects whose status names resources the cloud does not have */
   readonly missing: readonly MissingResource[];
-  /** what other programs made here, known by names and texts, and addresses that a pool may have retained: told, never deleted */
+  /** what other programs made here, known by names and texts, and what may have been left on purpose or by an edit: told, never deleted */
   readonly foreign: readonly ForeignResource[];
 }
 
 export interface MissingResource {
-  /** `OpenStackServer default/red-md-0-abc` */
+  /** for example `OpenStackServer default/red-md-0-abc` */
   readonly object: string;
   readonly type: ResourceType;
   readonly id: string;
 }
 
 export interface ForeignResource extends CloudResource {
-  /** who is likely to have made it, and for what */
+  /** probable creator and purpose */
   readonly remark: string;
 }
 
-/** Compares what a project has with what its owners know. */
+/** Compares the resources of a project with their owners' records. */
 export function auditFindings(
   inventory: readonly CloudResource[],
   owners: OwnersOnRecord,
-  /** objects whose resources are in this project */
+  /** objects with resources in this project */
   here: readonly (OpenStackCluster | OpenStackServer)[],
+  /** objects whose resources are in other projects */
+  elsewhere: readonly KubeObject[] = [],
 ): AuditFindings {
   const ids = new Set(owners.objects.map(ownerId));
   const beginnings = new Set([...ids].map((id) => id.slice(0, 8)));
@@ -46,13 +48,19 @@ export function auditFindings(
   const isOwned = ({ type, owner }: CloudResource): boolean =>
     owner === undefined || (type === 'server group' ? beginnings.has(owner) : ids.has(owner));
   const unowned = new Set(inventory.filter((one) => !isOwned(one) && !recorded.has(one.id)));
-  const orphans = [...unowned].filter((one) => keptByPool(one) === undefined);
+  const orphans = [...unowned].filter((one) => keptOnPurpose(one) === undefined);
+  const near = new Set(here.map(ownerId));
+  const far = new Map(elsewhere.map((object) => [ownerId(object), object] as const).filter(([id]) => !near.has(id)));
   const bases = new Set(owners.clusters.map(({ namespace, name }) => clusterBase(namespace, name)));
   const names = new Set(owners.clusters.flatMap(({ namespace, name }) => [name, clusterBase(namespace, name)]));
   const foreign = inventory.flatMap((one): ForeignResource[] => {
-    if (recorded.has(one.id) || (one.owner !== undefined && !unowned.has(one))) return [];
-    const remark =
-      one.owner === undefined ? (upstreamRemark(one, bases) ?? workloadRemark(one, names)) : keptByPool(one);
+    const remark = recorded.has(one.id)
+      ? undefined
+      : one.owner === undefined
+        ? (upstreamRemark(one, bases) ?? workloadRemark(one, names))
+        : unowned.has(one)
+          ? keptOnPurpose(one)
+          : strayRemark(far.get(one.owner));
     return remark === undefined ? [] : [{ ...one, remark }];
   });
   const there = new Set(inventory.map(({ id }) => id));
@@ -68,7 +76,7 @@ function titleOf({ kind, metadata: { namespace, name } }: KubeObject): string {
   return `${kind} ${namespace ?? ''}/${name ?? ''}`;
 }
 
-/** What an object's status says it has, apart from what the user brought. */
+/** Lists resource ids in the status of an object, without those the user supplied. */
 function recordedIds(object: KubeObject): { type: ResourceType; id: string }[] {
   if (object.kind === 'OpenStackServer') {
     const { instanceID } = (object as OpenStackServer).status ?? {};
@@ -90,17 +98,23 @@ function recordedIds(object: KubeObject): { type: ResourceType; id: string }[] {
 
 const poolText = /^Created by cluster-api-provider-openstack OpenStackFloatingIPPool (\S+)/;
 
-/** Addresses outlive a pool that retains them: whether this one did, nobody can tell any more. */
-function keptByPool({ type, description }: CloudResource): string | undefined {
+/** Addresses outlive a pool that retains them, images an Image that lets go of them: whether these did, nobody can tell any more. */
+function keptOnPurpose({ type, description }: CloudResource): string | undefined {
+  if (type === 'image') return 'of an Image, which is gone and may have left it on purpose';
   const pool = type === 'floating IP' ? poolText.exec(description)?.[1] : undefined;
   return pool === undefined ? undefined : `of OpenStackFloatingIPPool ${pool}, which is gone and may have retained it`;
+}
+
+/** What was made before somebody pointed the owner to another cloud: its controllers do not look here any more. */
+function strayRemark(owner: KubeObject | undefined): string | undefined {
+  return owner && `of ${titleOf(owner)}, which is in another project by now`;
 }
 
 const upstreamName = /^k8s-clusterapi-cluster-(.+?)(?:-kubeapi.*)?$/;
 const upstreamText = /^Created by cluster-api-provider-openstack cluster (\S+)/;
 const groupName = /^k8s-cluster-(.+)-secgroup-(?:controlplane|worker|bastion)$/;
 
-/** What upstream's provider names and describes, for a cluster that is not here. */
+/** Recognizes resources of upstream's provider for a cluster that does not exist here, by name and description. */
 function upstreamRemark({ name, description }: CloudResource, bases: ReadonlySet<string>): string | undefined {
   const base = upstreamName.exec(name)?.[1] ?? groupName.exec(name)?.[1] ?? upstreamText.exec(description)?.[1];
   if (base === undefined || bases.has(base)) return undefined;
@@ -108,16 +122,18 @@ function upstreamRemark({ name, description }: CloudResource, bases: ReadonlySet
 }
 
 const serviceBalancer = /^kube_service_(.+?)_/;
+const serviceAddress = /^Floating IP for Kubernetes external service \S+ from cluster (\S+)/;
 const volumeCluster = 'cinder.csi.openstack.org/cluster';
 
-/** What the cloud controllers inside of a cluster made that is not here any more. */
-function workloadRemark({ type, name, metadata }: CloudResource, clusters: ReadonlySet<string>): string | undefined {
-  const cluster =
-    type === 'load balancer'
-      ? serviceBalancer.exec(name)?.[1]
-      : type === 'volume'
-        ? metadata[volumeCluster]
-        : undefined;
+/** Recognizes resources of cloud controllers inside a workload cluster that no longer exists. */
+function workloadRemark(one: CloudResource, clusters: ReadonlySet<string>): string | undefined {
+  const cluster = workloadOf(one);
   if (cluster === undefined || clusters.has(cluster) || cluster === 'kubernetes') return undefined;
-  return `of a ${type === 'volume' ? 'volume claim' : 'Service'} in a cluster ${cluster}, which is not here`;
+  return `of a ${one.type === 'volume' ? 'volume claim' : 'Service'} in a cluster ${cluster}, which is not here`;
+}
+
+function workloadOf({ type, name, description, metadata }: CloudResource): string | undefined {
+  if (type === 'load balancer') return serviceBalancer.exec(name)?.[1];
+  if (type === 'floating IP') return serviceAddress.exec(description)?.[1];
+  return type === 'volume' ? metadata[volumeCluster] : undefined;
 }

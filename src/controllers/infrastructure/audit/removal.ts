@@ -3,14 +3,13 @@ import {
   type CallOptions,
   collect,
   type Deletable,
-  isNotFound,
   isOpenStackError,
   type OpenStack,
   orUndefined,
 } from '../../../openstack/index.ts';
 import type { CloudResource, ResourceType } from './inventory.ts';
 
-/** What must be gone before what: servers hold ports and volumes, load balancers ports, routers subnets. */
+/** Deletion order: servers hold ports and volumes, load balancers hold ports, routers hold subnets. */
 const order: readonly ResourceType[] = [
   'server',
   'load balancer',
@@ -28,7 +27,7 @@ const order: readonly ResourceType[] = [
 export interface RemovalOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** how long one kind of thing may take to be gone */
+  /** time limit for the deletion of one resource type */
   readonly patienceMs: number;
   onRemoved(resource: CloudResource): void;
 }
@@ -40,7 +39,7 @@ export interface Refusal {
 
 const pauseMs = 2_000;
 
-/** Deletes what carries a mark, in the right order. Whatever is refused is told; the rest goes on. */
+/** Deletes marked resources in order. Reports refusals and continues. */
 export async function removeResources(
   cloud: OpenStack,
   resources: readonly CloudResource[],
@@ -64,7 +63,7 @@ export async function removeResources(
   return refusals;
 }
 
-/** Asks for one thing to be deleted until it is gone. Conflicts end when what holds it is gone, or with the patience. */
+/** Asks for one thing to be deleted until it is gone. Refusals that may pass are borne as long as the patience lasts. */
 async function removeOne(cloud: OpenStack, resource: CloudResource, options: RemovalOptions): Promise<void> {
   const { clock, signal } = options;
   const deadline = clock.now() + options.patienceMs;
@@ -74,8 +73,7 @@ async function removeOne(cloud: OpenStack, resource: CloudResource, options: Rem
       await prepare(cloud, resource, signal);
       if (!(await requestDeletion(cloud, resource, signal))) return;
     } catch (error) {
-      if (isNotFound(error)) return;
-      if (!isOpenStackError(error, 'conflict')) throw error;
+      if (!mayPass(error, resource)) throw error;
       refusal = error;
     }
     if (!(await isThere(cloud, resource, signal))) return;
@@ -85,7 +83,15 @@ async function removeOne(cloud: OpenStack, resource: CloudResource, options: Rem
   }
 }
 
-/** Routers are deleted without interfaces. */
+/** Busy, held by what goes as well, or changed meanwhile by somebody else. Cinder answers 400 for volumes on their way. */
+function mayPass(error: unknown, { type }: CloudResource): boolean {
+  return (
+    isOpenStackError(error, 'conflict', 'immutable', 'notFound') ||
+    (type === 'volume' && isOpenStackError(error, 'badRequest'))
+  );
+}
+
+/** A router can be deleted only without interfaces. */
 async function prepare({ network }: OpenStack, { type, id }: CloudResource, signal: AbortSignal): Promise<void> {
   if (type !== 'router') return;
   for (const port of await collect(network.ports.list({ deviceId: id }, { signal }))) {
@@ -102,7 +108,7 @@ type Collections = Readonly<
   Record<ResourceType, Deletable & { get(id: string, options: CallOptions): Promise<unknown> }>
 >;
 
-function collectionsOf({ compute, network, loadBalancer, volume }: OpenStack): Collections {
+function collectionsOf({ compute, network, loadBalancer, volume, image }: OpenStack): Collections {
   return {
     server: compute.servers,
     'load balancer': loadBalancer.loadBalancers,
@@ -115,10 +121,11 @@ function collectionsOf({ compute, network, loadBalancer, volume }: OpenStack): C
     'security group': network.securityGroups,
     volume: volume.volumes,
     'server group': compute.serverGroups,
+    image: image.images,
   };
 }
 
-/** False: there is nothing to delete any more. */
+/** Returns false if the resource is gone already. */
 function requestDeletion(cloud: OpenStack, { type, id }: CloudResource, signal: AbortSignal): Promise<boolean> {
   return type === 'load balancer'
     ? cloud.loadBalancer.loadBalancers.delete(id, { cascade: true, signal })

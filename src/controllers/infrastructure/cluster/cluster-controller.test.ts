@@ -257,7 +257,7 @@ describe('what somebody changes in the cloud outside of Capstan', () => {
       new RegExp(`floating IP ${host}, at which the cluster is reached, was deleted .*let an administrator create it`),
     );
     expect((await get()).spec.controlPlaneEndpoint?.host).toBe(host);
-    // the address was given to another cluster in the meantime: that one keeps it
+    // the address now belongs to another cluster, which keeps it
     const { projectId } = await floatingIps.create({ networkId: publicNetwork });
     const again = { networkId: publicNetwork, address: host, projectId };
     const { floatingIps: anyAddress } = world.admin.network;

@@ -45,7 +45,7 @@ async function provisioned(name: string): Promise<OpenStackCluster> {
   return world.get(OpenStackClusters, name);
 }
 
-/** What is said of the credentials once they were refused. */
+/** Returns the condition message after the credentials were refused. */
 async function refused(name: string): Promise<string> {
   const condition = async () => conditionOf(await find(name), 'OpenStackAuthenticationSucceeded');
   await world.until(async () => (await condition())?.status === 'False');

@@ -13,7 +13,7 @@ import {
 } from '../testing/world.ts';
 import { openStackClusterController } from './cluster-controller.ts';
 
-// One world for all: what each cluster asks for, and what comes of it.
+// One world for all cases: the spec of a cluster and its result.
 let world: InfrastructureWorld;
 let serial = 0;
 let brought: { network: Network; subnets: Subnet[] };

@@ -16,7 +16,7 @@ const around = (more: Partial<RuleContext> = {}): RuleContext => ({
   ...more,
 });
 
-/** `tcp 6443-6443 from cp (Kubernetes API)`, IPv4 and ingress unless said. */
+/** Formats rules like `tcp 6443-6443 from cp (Kubernetes API)`; IPv4 and ingress are implied. */
 function text(rule: RuleSpec): string {
   const { direction, ethertype, protocol = 'any', portRangeMin, portRangeMax, remoteGroupId, remoteIpPrefix } = rule;
   const ports = portRangeMin === undefined ? '' : ` ${portRangeMin}-${portRangeMax}`;

@@ -3,7 +3,7 @@ import type { ObjectKey } from '../../../client/index.ts';
 import type { ObservedType, Observer } from '../../../openstack/index.ts';
 import { createAttention } from './attention.ts';
 
-/** An observer that notes who listens, and tells them when asked to. */
+/** Builds an observer that records subscriptions and notifies them on demand. */
 function observer() {
   const listeners = new Map<string, Set<() => void>>();
   const closely: string[] = [];

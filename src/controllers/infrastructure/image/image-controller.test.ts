@@ -15,7 +15,7 @@ const url = 'https://images.test/disk.qcow2';
 
 describe('Images', () => {
   let world: InfrastructureWorld;
-  /** what is served, by address */
+  /** served content by URL */
   const served = new Map<string, Uint8Array>();
   beforeAll(async () => {
     world = await createInfrastructureWorld({
@@ -136,7 +136,7 @@ describe('Images', () => {
     );
     await world.until(async () => (await inCloud('renamed'))[0]?.protected === true);
     expect((await inCloud('renamed'))[0]?.tags).toEqual(['c']);
-    // protected images stay, and the object says so
+    // a protected image stays, and the object reports it
     await world.client.delete(Images, key);
     await world.until(async () => /is protected in the cloud/.test(await messageOf('made')));
     await world.client.patch(Images, key, 'merge', { spec: { resource: { protected: false } } }, by);
@@ -201,7 +201,7 @@ describe('Images', () => {
     await world.until(() => isAvailable('lost'));
     world.setFate(undefined);
     expect(await inCloud('lost')).toHaveLength(1);
-    // deleted by somebody else: made again
+    // deleted by another client: created again
     const [live] = await inCloud('lost');
     await world.tenant.image.images.delete(live?.id ?? '');
     const key = { namespace: world.namespace, name: 'lost' };
@@ -230,7 +230,7 @@ describe('Images', () => {
     expect((await get('late')).status?.id).toBe(made.id);
     await create('by-id', importOf({ id: made.id }));
     await world.until(() => isAvailable('by-id'));
-    // a namesake later changes nothing for who has found one
+    // a later image with the same name does not matter once one is found
     const second = await world.tenant.image.images.create(spec);
     await create('twice', importOf({ filter: { name: 'comes-late' } }));
     await world.until(async () => /2 images match it/.test(await messageOf('twice')));

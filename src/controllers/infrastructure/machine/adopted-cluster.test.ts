@@ -47,7 +47,7 @@ async function build(spec: Partial<OpenStackClusterSpec>): Promise<void> {
   await world.halt();
 }
 
-/** Requests that change something in the cloud. */
+/** Requests that modify the cloud. */
 const changesSince = (start: number): string[] =>
   world.requests
     .slice(start)

@@ -90,6 +90,15 @@ describe('the floating IP of an API', () => {
     expect(await leadsTo('cp2')).toBe(true);
   });
 
+  it('is shown before the name of the machine, where the server shows it too once Nova does', async () => {
+    await openCluster();
+    await controlPlane('cp1');
+    const types = async (): Promise<string[]> =>
+      ((await world.get(OpenStackMachines, 'cp1')).status?.addresses ?? []).map(({ type }) => type);
+    await world.until(async () => (await types()).includes('ExternalIP'));
+    expect(await types()).toEqual(['InternalIP', 'ExternalIP', 'InternalDNS']);
+  });
+
   it('leaves a machine whose API is dead for a while, and one that stands still', async () => {
     await openCluster();
     for (const name of ['cp1', 'cp2', 'cp3']) await controlPlane(name);

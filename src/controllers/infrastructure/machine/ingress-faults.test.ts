@@ -27,12 +27,12 @@ const openWorld = async (): Promise<void> => {
 const isServed = async (name: string): Promise<boolean> =>
   (await machineCondition(world, name, 'APIServerIngressReady')).startsWith('True');
 
-/** Tokens and the shared lists. */
+/** Token requests and shared lists. */
 const isRoutine = /auth\/tokens|servers\/detail\?(sort|changes)|loadbalancers\?project_id|floatingips\?project_id/;
 
 type CloudFault = Exclude<Fate, 'pass'>;
 
-/** A fault at every request of a control-plane machine's life, one after the other; how many there are. */
+/** Injects a fault at each request in the life of a control plane machine in turn; returns the number of requests. */
 async function liveThrough(
   fate: CloudFault,
   crashes: boolean,

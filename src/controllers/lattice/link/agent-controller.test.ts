@@ -23,7 +23,7 @@ describe('the controllers in a cluster', () => {
     client = memoryClient({ clock, random: seededRandom(1) });
     client.seed(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'lattice-system' } });
     dialled = [];
-    // as they run in a Pod: without the content of Secrets that are none of a cluster's
+    // as in a Pod: unrelated Secrets are cached without content
     const common = { client, clock, random: seededRandom(2) };
     const manager = createManager({ ...common, log: nullLogger, parted: [partedSecrets], gracefulStopMs: 1 });
     link = parentLink(manager.reader, {

@@ -76,7 +76,7 @@ describe('a LatticeCluster with endpoints', () => {
       },
     );
   };
-  /** What the controllers in the cluster do: they note whether they are to rest. */
+  /** Simulates the controllers in the cluster: sets Paused. */
   const childSees = async (): Promise<void> => {
     const [found] = (await child.list(LatticeClusters)).items;
     if (!found) return;
@@ -92,7 +92,7 @@ describe('a LatticeCluster with endpoints', () => {
     });
   const gone = async (): Promise<boolean> => (await world.find(LatticeClusters, { name: 'one' })) === undefined;
   const remove = (): Promise<unknown> => world.client.delete(LatticeClusters, { name: 'one' });
-  /** What the controllers of a Cluster do when it is deleted. */
+  /** Simulates the deletion of a Cluster. */
   const untilGone = (): Promise<void> =>
     world.until(async () => {
       if (!isDead) await childSees();
@@ -161,7 +161,7 @@ describe('a LatticeCluster with endpoints', () => {
 
   it('is deleted here when that is wanted before it was handed over', async () => {
     await controllersStart();
-    // nobody notes there that it rests, so nothing is given away
+    // nothing sets Paused there, so nothing is handed over
     await world.until(
       async () => (await stage()) === 'pivoting' && (await child.list(LatticeClusters)).items.length > 0,
     );

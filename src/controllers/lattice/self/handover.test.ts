@@ -87,7 +87,7 @@ describe('a cluster that is handed over', () => {
   const active = async (client: MemoryClient): Promise<boolean> =>
     (await client.list(Clusters, { namespace })).items.some(isActive);
 
-  /** Nobody works on what another has, and whoever expands the LatticeCluster in the cluster has all of it. */
+  /** Checks that at most one side is active, and that an active child has all objects. */
   const checkOwners = async (): Promise<void> => {
     const owners = [await active(parent), await active(child)].filter((isOwner) => isOwner);
     expect(owners.length, 'owners').toBeLessThanOrEqual(1);
@@ -97,7 +97,7 @@ describe('a cluster that is handed over', () => {
     expect(await names(child)).toEqual(all);
   };
 
-  /** The sides as a process sees them that ends at some write; owners are counted after each. */
+  /** Sides of a process that stops at a given write; owners are checked after each write. */
   const mortal = (at: number): { sides: Sides; count(): number } => {
     let count = 0;
     const watched = (client: MemoryClient): MemoryClient =>
@@ -118,7 +118,7 @@ describe('a cluster that is handed over', () => {
     return { sides: { parent: watched(parent), child: watched(child), clock, random, signal }, count: () => count };
   };
 
-  /** What the controllers in the cluster do: they note whether they are to rest. */
+  /** Simulates the controllers in the cluster: sets Paused. */
   const childSees = async (): Promise<void> => {
     const inside = await insideOf(child);
     if (!inside) return;
@@ -193,7 +193,7 @@ describe('a cluster that is handed over', () => {
       const made = await parent.get(Clusters, { namespace, name: 'one' });
       expect(made.metadata.ownerReferences?.[0]?.uid).toBe(cluster.metadata.uid);
       expect(isActive(made)).toBe(true);
-      // the one inside must not make the cluster a second time
+      // the copy inside must not create the cluster again
       const inside = await insideOf(child);
       expect(inside && isActive(inside)).toBe(false);
     }

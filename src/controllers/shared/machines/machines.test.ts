@@ -65,7 +65,7 @@ function world(rules: FaultRule[] = []) {
   const names = async (resource: Resource<KubeObject>): Promise<(string | undefined)[]> =>
     (await list(resource)).map(({ metadata }) => metadata.name);
 
-  /** an owner as a program that has just been started sees it */
+  /** Builds the owner with empty memory, as after a restart. */
   async function ownerAfterStart(): Promise<MachineOwner> {
     const object = await server.get(MachineSets, { namespace, name: 'ms' });
     const context = {
@@ -103,7 +103,7 @@ function world(rules: FaultRule[] = []) {
     }),
   ];
 
-  /** What every owner does in a reconcile that wants one Machine. */
+  /** Performs the steps of every owner that wants one Machine. */
   async function reconcile(template = 't1'): Promise<void> {
     const owner = await ownerAfterStart();
     const parts = partsOf(owner, template);

@@ -9,7 +9,7 @@ const namespace = 'team';
 const paused = 'cluster.x-k8s.io/paused';
 
 interface Interruption {
-  /** the write that fails, counted from 1; every one after it, too: the process is gone */
+  /** index of the first failing write, from 1; all later ones fail, too, as after a crash */
   readonly at: number;
 }
 
@@ -132,7 +132,7 @@ describe('a move', () => {
     expect([...source.writes(), ...target.writes()]).toEqual([]);
   });
 
-  /** The clients of a process that ends at some write. */
+  /** Builds clients of a process that crashes at a given write. */
   const mortal = ({ at }: Interruption): { options: MoveOptions; writes(): number } => {
     let count = 0;
     const mortalClient = (client: MemoryClient): MemoryClient =>

@@ -30,7 +30,7 @@ describe('reachability', () => {
 
   it('ends with the signal', async () => {
     const stop = new AbortController();
-    // TEST-NET-1: packets to it get no answer
+    // TEST-NET-1: packets to it are never answered
     const asked = reachable('https://192.0.2.1:6443', stop.signal).catch((error: unknown) => error);
     const reason = new Error('enough');
     stop.abort(reason);

@@ -27,7 +27,7 @@ const configMap = (name: string, data: string): string =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: ${data}\n`;
 const config = (hooks: string): string => `apiVersion: clusteraddonconfig.x-k8s.io/v1alpha1\naddonStages:\n${hooks}`;
 
-/** What the tests publish, by id. */
+/** Releases published by the tests, by id. */
 const published = new Map<string, ReturnType<typeof releaseFiles>>();
 const publish = (version: string, release: Partial<TestRelease>, minor = family): void => {
   const id = `${minor}-${version}`;
@@ -243,7 +243,7 @@ describe('ClusterAddons', () => {
     });
     await clusterOf('five', `${family}-v8`);
     await untilSaid('five', 'HelmChartTemplated', 'no luck');
-    // nothing half-applied
+    // nothing is applied partially
     expect(await inWorkload('a8')).toBeUndefined();
 
     const dependency = '{name: cilium, version: 1.18.1, repository: "https://nobody.example"}';

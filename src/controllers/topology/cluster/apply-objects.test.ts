@@ -26,7 +26,7 @@ const template = (spec: object): UnstructuredObject => ({
 });
 
 describe('a template in use', () => {
-  /** A server whose webhook gives every template a default when it is asked by the topology. */
+  /** Simulates a server whose webhook sets defaults on templates in the topology's requests. */
   const settle = async (live: UnstructuredObject, desired: UnstructuredObject): Promise<string | undefined> => {
     const defaulted = (object: UnstructuredObject) => ({
       ...object,

@@ -15,7 +15,7 @@ const clusterClass: ClusterClass = {
 };
 const cluster = { spec: { topology: { version: 'v1.33.0' } } } as TopologyCluster;
 
-/** Reads a class whose templates cannot be had for a reason. */
+/** Reads a class whose templates fail with an error. */
 async function read(failure: Error): Promise<unknown> {
   const refuse = (): Promise<never> => Promise.reject(failure);
   const follower: Follower = {

@@ -233,7 +233,7 @@ describe('a topology', () => {
     });
     await world.until(() => ready(2));
     expect(await world.list(MachineHealthChecks)).toHaveLength(1);
-    // as Cluster API would have left them
+    // as Cluster API leaves them
     for (const { metadata } of await world.list(MachineDeployments)) {
       const finalizers = [...(metadata.finalizers ?? []), 'machinedeployment.topology.cluster.x-k8s.io'];
       const key = { namespace: world.namespace, name: metadata.name ?? '' };

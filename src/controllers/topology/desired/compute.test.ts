@@ -172,7 +172,7 @@ describe('what a topology should consist of', () => {
     expect(spec).toMatchObject({
       replicas: 3,
       deletion: { order: 'Oldest' },
-      // who asks for machines to be replaced says nothing of how
+      // `rollout.after` does not affect the strategy
       rollout: { strategy: { type: 'OnDelete' }, after: '2026-01-01T00:00:00Z' },
     });
     expect(spec.template.spec).toMatchObject({

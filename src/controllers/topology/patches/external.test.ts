@@ -25,7 +25,7 @@ function template(more: JsonObject): PatchedTemplate {
   };
 }
 
-/** What an extension makes of a template that computes its patch from what it was sent. */
+/** Runs an extension that computes its patch from the request. */
 async function generated(given: PatchedTemplate, answer: (sent: JsonObject) => JsonObject[]) {
   const hooks = {
     ask: async (

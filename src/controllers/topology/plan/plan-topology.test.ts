@@ -19,7 +19,7 @@ const signal = new AbortController().signal;
 let world: World;
 afterEach(() => world.stop());
 
-/** A cluster of a class, built to the end. */
+/** Creates a cluster of a class and waits until it is built. */
 async function built(): Promise<Cluster> {
   world = await createTopologyWorld();
   await createClass(world);
@@ -32,7 +32,7 @@ async function built(): Promise<Cluster> {
   return await world.client.get(Clusters, { namespace: world.namespace, name: 'one' });
 }
 
-/** What an edit does to all clusters it concerns; nothing may be written. */
+/** Returns the plans for all affected clusters, and checks that nothing was written. */
 async function planOf(...edited: KubeObject[]): Promise<TopologyPlan[]> {
   const revision = async () => (await world.client.list(Clusters, {})).metadata.resourceVersion;
   const before = await revision();
@@ -127,7 +127,7 @@ describe('the plan of an edit', () => {
     await world.pass(60_000);
     const key = { namespace: world.namespace, name: 'small' };
     const template: UnstructuredObject = clone(await world.client.get(FakeMachineTemplates, key));
-    // the patch of the class says the flavor; another field is the template's own
+    // the class patch sets the flavor; `disk` is the template's own field
     template['spec'] = { template: { spec: { flavor: 'unset', disk: 20 } } };
     const byTemplate = await planOf(template);
     expect(byTemplate.map(({ name }) => name)).toEqual(['one', 'two']);

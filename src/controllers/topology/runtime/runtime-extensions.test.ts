@@ -33,7 +33,7 @@ interface Stage {
   config(): Promise<ExtensionConfig>;
 }
 
-/** A world with a server that an ExtensionConfig names. */
+/** Starts a world with an extension server and its ExtensionConfig. */
 async function stage(
   options: {
     server?: Parameters<typeof startExtensionServer>[0];
@@ -106,7 +106,7 @@ const stopAll = async (): Promise<void> => {
 };
 afterEach(stopAll);
 
-/** Sockets take real time: waits for it, and lets the simulated one pass slowly, for those who try again. */
+/** Waits in real time for sockets, and slowly advances simulated time for retries. */
 async function until(world: World, condition: () => boolean | Promise<boolean>, stepMs = 50): Promise<void> {
   const holds = async (): Promise<boolean> => {
     if (await condition()) return true;
@@ -124,7 +124,7 @@ describe('discovery', () => {
       server: { handlers: { UpdateMachine: { timeoutSeconds: 30, failurePolicy: 'Ignore' } } },
     });
     const { status, metadata } = await config();
-    // what Cluster API's own controllers look for before they ask anybody
+    // Cluster API's controllers check this before they call an extension
     expect(discoveredOf({ status } as ExtensionConfig)?.observedGeneration).toBe(metadata.generation);
     const handlers = status?.handlers ?? [];
     expect(handlers.map((handler) => handler.requestHook.hook).sort()).toEqual(Object.keys(extensionHooks).sort());

@@ -21,7 +21,6 @@ const metadata = { name: 'huge' };
 let world: WorkloadWorld;
 beforeEach(async () => {
   world = await workloadWorld({ parts: ['deployments', 'statefulSets', 'jobs'] });
-  // Nothing has room for them.
   world.fate = ({ metadata }) => (metadata.labels?.['app'] === 'huge' ? 'pending' : 'ready');
 });
 afterEach(() => world.stop());
@@ -86,7 +85,7 @@ describe('somebody who asks for two thousand million Pods', () => {
     const mostAtOnce = (): number => counts().most;
     await world.create(resource, owner);
     await world.create(ReplicaSets, replicaSet('other', 2, { app: 'other' }));
-    // Others get their turn, and what is asked for is read again between rounds.
+    // Other owners get their turn, and the spec is read again between rounds.
     await world.until(async () => (await world.get(ReplicaSets, 'other')).status?.readyReplicas === 2);
     await world.patch(resource, 'huge', { spec: back });
     await world.until(async () => (await living()) === 3);

@@ -213,7 +213,8 @@ describe('a Deployment', () => {
     await world.create(Deployments, deployment());
     await world.until(async () => (await condition('ReplicaFailure')) !== undefined, 60_000);
     expect((await condition('ReplicaFailure'))?.message).toContain('exceeded quota: none');
-    // The next attempts say the same of other Pods: nothing that would be worth a write, or another look at once.
+    // Later attempts fail with the same message for other Pod names. They must cause neither a status write nor an
+    // immediate requeue.
     const [{ metadata: before }] = (await sets()) as [ReplicaSet];
     await world.clock.advance(60_000);
     expect((await sets())[0]!.metadata.resourceVersion).toBe(before.resourceVersion);

@@ -72,7 +72,7 @@ describe('a rolling update', () => {
             const sets = old.map((sizes, index) => setOf(`o${index}`, sizes));
             for (const { set, replicas } of rollingStep(deployment, setOf('c', current), sets)) {
               const target = set.metadata.name === 'c' ? current : old[Number(set.metadata.name!.slice(1))]!;
-              // Pods that do not serve go first, as ReplicaSets choose them.
+              // ReplicaSets delete unavailable Pods first.
               target.available = Math.min(target.available, replicas);
               target.replicas = replicas;
             }

@@ -80,7 +80,7 @@ describe('the next step of a StatefulSet', () => {
             expect(serving.length).toBeLessThanOrEqual(Math.max(0, 1 - (members.length - ready)));
             for (const pod of plan.remove) pods.delete(Number(pod.metadata.name!.slice(2)));
             for (const { ordinal, revision } of plan.create) pods.set(ordinal, podOf(ordinal, revision, false));
-            // one more becomes ready with every step
+            // One more Pod becomes ready with every step.
             const waiting = [...pods].find(([, pod]) => !isPodReady(pod));
             if (waiting && plan.create.length === 0) {
               const [ordinal, pod] = waiting;

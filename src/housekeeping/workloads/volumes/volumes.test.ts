@@ -16,7 +16,7 @@ import type { Provisioner } from './provisioner.ts';
 let world: WorkloadWorld;
 afterEach(() => world.stop());
 
-/** Keeps volumes in a map, and fails when told to. */
+/** Keeps volumes in a map and fails on request. */
 class FakeProvisioner implements Provisioner {
   readonly volumes = new Map<string, number>();
   failure: Error | undefined;

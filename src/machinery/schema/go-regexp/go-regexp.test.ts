@@ -70,7 +70,7 @@ describe('GoRegexp', () => {
   });
 
   it.each(['(a|b)*a(a|b){300}c', '\\b(a|b)*a(a|b){300}c'])('takes no more steps than it is given: %s', (source) => {
-    // no period: a repeating text would only meet states that are kept
+    // The text has no period, because a repeating text would only meet cached states.
     let text = '';
     for (let i = 0, x = 1; i < 5_000; i++) {
       x = (x * 48_271) % 2_147_483_647;

@@ -59,7 +59,7 @@ describe('rules for requests', () => {
     const struck = play(7).replaceAll('0', '').length;
     expect(struck).toBeGreaterThan(30);
     expect(struck).toBeLessThan(90);
-    // Another rule does not change what this one does.
+    // Another rule does not change the random sequence of this one.
     expect(play(7, [{ id: 'other', when: { service: 'image' }, probability: 0.5, effect }])).toBe(play(7));
   });
 

@@ -78,7 +78,7 @@ describe('a cloud over HTTPS', () => {
             .once('error', reject)
             .end();
         });
-      // Links name the scheme the client came by.
+      // Links use the scheme of the client's request.
       expect(await get({ ca })).toContain(`"${url}/compute/v2.1/"`);
       await expect(get({})).rejects.toThrow(/self-signed|unable to verify|unable to get/);
       const again = await ensureCloudTls(directory, ['127.0.0.1'], systemClock);

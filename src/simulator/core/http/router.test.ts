@@ -23,7 +23,7 @@ describe('the router', () => {
     ['/servers/a%2Fb', 'show', { id: 'a/b' }],
     ['/servers/%zz', 'show', { id: '%zz' }],
     ['/servers/42/tags/x', 'tag', { id: '42', tag: 'x' }],
-    // A literal that leads nowhere gives way to a name.
+    // Falls back from a literal segment to a named one.
     ['/servers/detail/tags/x', 'tag', { id: 'detail', tag: 'x' }],
   ])('finds %s', (path, name, params) => {
     const match = find('GET', path);

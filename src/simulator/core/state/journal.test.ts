@@ -50,7 +50,7 @@ describe('the journal', () => {
     state.transact(() => table.update('x', { text: undefined }));
     state.transact(() => table.delete('before'));
     await journal.committed();
-    // Not closed: a killed process closes nothing.
+    // Not closed, like a killed process.
     expect(await loaded()).toEqual([{ id: 'x' }, { id: 'y', text: 'c' }]);
     await journal.close();
   });

@@ -190,7 +190,7 @@ runcmd: ['kubeadm init', 'echo up > /run/state', 'echo x >> /runs']
       }
       await cloud.clock.advance(30_000);
       expect(cloud.ran).toEqual(['s: kubeadm init', 's: greeter', 's: greeter']);
-      // Boot commands run every time; what was below /run is gone.
+      // Boot commands run at every boot. Files below /run do not survive it.
       expect([cloud.file(id, '/boots'), cloud.file(id, '/runs'), cloud.file(id, '/run/state')]).toEqual([
         'x\nx\n',
         'x\n',
@@ -350,7 +350,7 @@ WantedBy=multi-user.target
 
 describe('what our own generator writes', () => {
   const directory = new URL('../../../controllers/bootstrap/kubeadm/testdata/', import.meta.url);
-  // `yes` in it never ends; that is for real machines.
+  // These contain a `yes` that never ends, and are meant for real machines.
   const files = readdirSync(directory).filter((name) => name.endsWith('-init.yaml') && name.startsWith('nothing'));
   it.each(files)('%s ends with the file that says so', async (name) => {
     const cloud = await bootingCloud();

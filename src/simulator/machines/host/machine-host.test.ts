@@ -23,7 +23,7 @@ write_files: [{path: /etc/greeter, content: '80'}, {path: /run/gone, content: x}
 runcmd: ['echo x >> /runs', sleep 20, 'echo x >> /ends']
 `;
 
-  /** The same cloud again: what it kept, a clock that goes on, another process. */
+  /** Reopens the persisted cloud on the same clock, like a new process. */
   async function again(clock: ManualClock, ran: string[]): Promise<SimulatedCloud> {
     return createCloud({
       clock,

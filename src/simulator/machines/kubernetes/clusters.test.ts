@@ -405,7 +405,7 @@ describe('a machine that is switched off', () => {
       { status: { conditions: [declared] } },
       { ...by, subresource: 'status' },
     );
-    // long before the next report of the whole status
+    // Much earlier than the next full status report.
     await lab.until(async () => (await readiness())?.status === 'True', minute);
   });
 
@@ -639,7 +639,7 @@ describe('a cloud that keeps its data', () => {
     const timings = { 'node.etcd': 1, 'node.apiserver': 1, 'node.join': 1 };
     const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kept', namespace: 'default' } };
     try {
-      // The disk under a durable store works in real time.
+      // The disk of a durable store works in real time.
       const { client } = await begin({ directory, disks, timings, clock: systemClock });
       await client.create(ConfigMaps, configMap, by);
       await lab.close();

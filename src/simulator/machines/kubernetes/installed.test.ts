@@ -27,7 +27,7 @@ const machineOf = (image: string, userData?: string): LoneMachine =>
     ...(userData !== undefined && { userData: Buffer.from(userData) }),
   });
 
-/** Lets time pass until some work on a machine is done. */
+/** Advances the clock until the work of a machine is done. */
 async function finish(machine: LoneMachine, work: Promise<unknown>): Promise<void> {
   let isDone = false;
   void work.finally(() => {
@@ -37,7 +37,7 @@ async function finish(machine: LoneMachine, work: Promise<unknown>): Promise<voi
   await work;
 }
 
-/** Runs a script on a machine of an image, and tells what it wrote. */
+/** Runs a script on a machine of an image and returns its output. */
 async function on(image: string, script: string): Promise<{ said: string; version: string | undefined }> {
   const machine = machineOf(image);
   let said = '';
@@ -49,7 +49,7 @@ async function on(image: string, script: string): Promise<{ said: string; versio
   return { said, version: installedVersion(machine)?.text };
 }
 
-/** Boots a machine of an image with a cloud-config, and tells what was on its console. */
+/** Boots a machine of an image with a cloud-config and returns its console. */
 async function boot(image: string, config: string): Promise<{ said: string; version: string | undefined }> {
   const machine = machineOf(image, `#cloud-config\n${config}`);
   await finish(machine, runCloudInit(machine, newSoftware()));

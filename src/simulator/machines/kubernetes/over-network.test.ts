@@ -27,7 +27,7 @@ const bindable = await new Promise<boolean>((resolve) => {
 const instant = { 'node.etcd': 1, 'node.apiserver': 1, 'node.join': 1, 'node.pod': 1, 'node.podstop': 1 };
 const writes = { fieldManager: 'test' };
 
-/** The control plane is in one simulated world and the worker in another; all that connects them is a socket. */
+/** Control plane and worker are in different simulated worlds, connected only by a socket. */
 describe.skipIf(!bindable)(
   `a worker of a cluster elsewhere${bindable ? '' : ` (${endpointAddress} cannot be bound)`}`,
   () => {

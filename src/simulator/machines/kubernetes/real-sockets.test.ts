@@ -175,7 +175,7 @@ describe.skipIf(!bindable)(
         expect(await get('http://nobody')).toContain('connection refused');
         expect(await get(`http://${address}:81`)).toContain('connection refused');
         expect(await get('http://stranger')).not.toContain('simulated container');
-        // the API says the same
+        // Checks the same through the API.
         expect(await run('get', 'endpoints', 'shop')).toMatch(/:8080,/);
       },
       60_000,
@@ -211,7 +211,7 @@ describe.skipIf(!bindable)(
       return { authority, pair };
     }
 
-    /** One gRPC call to the member on cp-0, through the API server. */
+    /** Sends one gRPC call to the etcd member on cp-0, through the API server. */
     async function callEtcd(
       path: string,
       fields: Parameters<typeof writeFields>[0],
@@ -291,7 +291,7 @@ describe.skipIf(!bindable)(
             Number(new RegExp(`127.0.0.1:(\\d+) -> ${target}\\n`).exec(said)?.[1]);
           await vi.waitFor(() => expect(portTo(1), said).toBeGreaterThan(0), 15_000);
           const dial = async (port: number): Promise<Duplex> => dialTcp(port, '127.0.0.1');
-          // several connections, one after the other and at once, share one connection to the API server
+          // Sequential and concurrent connections share one connection to the API server.
           for (let round = 0; round < 3; round++) {
             const calls = Array.from({ length: 4 }, () =>
               callEtcd('/etcdserverpb.Cluster/MemberList', { 1: true }, authority.certificate, pair, () =>

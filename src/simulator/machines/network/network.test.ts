@@ -4,7 +4,7 @@ import { type BootingCloud, bootingCloud, greeter, testSoftware } from '../testi
 import type { Outside } from './dial.ts';
 import { UnreachableError } from './unreachable.ts';
 
-/** A project with a router to the outside, and servers that serve ports. */
+/** Creates a project with an external router and a function to create servers with listeners. */
 async function town(outside?: Outside): Promise<Town> {
   const cloud = await bootingCloud(outside ? { machines: { software: () => testSoftware(), outside } } : {});
   const { user, read, networkId, subnetId } = cloud;
@@ -81,7 +81,7 @@ interface Town extends BootingCloud {
   neutron(method: string, path: string, body?: unknown): Promise<unknown>;
   octavia(method: string, path: string, body?: unknown): Promise<unknown>;
   rule(desired: Record<string, unknown>): Promise<string>;
-  /** the name of what answers, or the code of the failure */
+  /** returns the name of the listener, or the error code */
   dial(address: string, port: number, from?: string): string;
   serve(name: string, port?: number): Promise<{ id: string; portId: string; address: string }>;
   floatingIp(portId: string): Promise<{ id: string; address: string }>;
@@ -145,7 +145,7 @@ describe('a floating address', () => {
     expect(dial(address, 6443)).toBe('ETIMEDOUT');
     cloud.operator.startServer(id);
     await clock.advance(30_000);
-    // It boots, and what a first boot started is not started again.
+    // While it reboots, the service of the first boot is not started again.
     expect(dial(address, 6443)).toBe('ECONNREFUSED');
     cloud.operator.deleteServer(id);
     expect(dial(address, 6443)).toBe('EHOSTUNREACH');

@@ -4,7 +4,7 @@ import { type LogEntry, memoryLogger } from '../../../runtime/index.ts';
 import { smallWorld } from '../../testing/small-world.ts';
 import { type BootingCloud, bootingCloud } from '../testing/booting-cloud.ts';
 
-/** An address range of its own, so that a cloud that runs on this computer is left alone. */
+/** Uses an address range of its own, to avoid other clouds on this host. */
 const world = {
   ...smallWorld,
   externalNetworks: [
@@ -23,7 +23,7 @@ const isBindable = await new Promise<boolean>((resolve) => {
   probe.listen({ host: '127.71.0.9', port: 0 }, () => probe.close(() => resolve(true)));
 });
 
-/** What an address says to whoever connects, or the code of the failure. */
+/** Returns the greeting of an address, or the error code. */
 function hear(address: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
@@ -116,7 +116,8 @@ describe.skipIf(!isBindable)('sockets at loopback addresses (this system lets an
 
   it('leave an address alone that somebody else listens on, until it is free', async () => {
     const taken = createServer((socket) => socket.end('mine'));
-    // The first address of the pool goes to the router, the floating one is not known beforehand: take the port on all.
+    // The floating IP is unknown in advance (the first address goes to the router), so the port is taken on all
+    // addresses.
     await new Promise<void>((resolve) => taken.listen({ host: '0.0.0.0', port: 0, exclusive: true }, resolve));
     const { port } = taken.address() as { port: number };
     const { address, cloud, clock, console, id } = await cloudWithServer(port);

@@ -224,7 +224,7 @@ describe.skipIf(missing !== undefined)(
     it('finds a port that is deleted by somebody else with the next whole list of servers', async () => {
       const victim = servers.findLast((server) => !isControlPlane(server))!;
       await stage.openstack.run('port', 'delete', victim.status.resources.ports[0].id);
-      // nova does not count it as a change of the server, and the next whole list is up to ten minutes away
+      // nova does not count it as a change of the server, and the next full list may be ten minutes away.
       await stage.restart();
       await eventually(async () => {
         const { status } = await stage.get('openstackserver', victim.metadata.name);

@@ -117,7 +117,7 @@ describe.skipIf(missing !== undefined)(
         expect(shown).toMatchObject({
           name: machineName(index),
           status: 'ACTIVE',
-          // nova's scheduler knows zones by their aggregates; `nova` has none, and means any host
+          // nova defines zones by aggregates. `nova` has none and means any host.
           'OS-EXT-AZ:availability_zone': zone === 'nova' ? expect.any(String) : zone,
           flavor: expect.stringContaining('SCS-2V-8'),
         });

@@ -20,7 +20,7 @@ const start = worldsOfTests(createKamajiWorld);
 const day = 24 * 3_600_000;
 
 async function generate(world: KamajiWorld, spec: KubeconfigGeneratorSpec): Promise<string> {
-  // generators belong to no namespace, and worlds share one API
+  // generators are cluster-scoped, and test worlds share one API
   const name = `of-${world.namespace}`;
   const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': world.namespace } };
   const generator: KubeconfigGenerator = {

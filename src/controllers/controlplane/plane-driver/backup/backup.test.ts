@@ -54,7 +54,7 @@ describe('signatures', () => {
   });
 });
 
-/** A store in memory that checks what it is sent. */
+/** An in-memory store that verifies signatures. */
 async function fakeS3(options: { refusePart?: number } = {}) {
   const objects = new Map<string, Buffer>();
   const uploads = new Map<string, Buffer[]>();
@@ -288,7 +288,7 @@ describe('a file that is called a snapshot', () => {
     file.writeUInt32LE(0xed0cdaed, 16);
     file.writeUInt32LE(pageBytes, 24);
     file.writeBigUInt64LE(2n, 32);
-    // a branch whose children are itself
+    // a branch page that is its own child
     file.writeUInt16LE(0x01, 2 * pageBytes + 8);
     file.writeUInt16LE(2, 2 * pageBytes + 10);
     for (const index of [0, 1]) file.writeBigUInt64LE(2n, 2 * pageBytes + 16 + index * 16 + 8);

@@ -28,7 +28,7 @@ async function run(script: string, files: Readonly<Record<string, string>> = {})
   void work.finally(() => {
     isDone = true;
   });
-  // Whatever sleeps gets its time.
+  // Advances the clock for commands that sleep.
   for (let i = 0; i < 200 && !isDone; i++) await machine.clock.advance(machine.clock.untilNext() ?? 0);
   return { status: await work, out: out.join(''), error: error.join(''), machine };
 }
@@ -270,7 +270,7 @@ nosuch 2> err; echo done 2>&1 > quiet
     await fc.assert(
       fc.asyncProperty(fc.string({ maxLength: 20 }), async (text) => {
         const { out } = await run(`printf %s '${text.replaceAll("'", `'\\''`)}'`);
-        // Line ends of other systems are not told apart.
+        // The shell does not distinguish CRLF from LF.
         expect(out).toBe(text.replaceAll('\r\n', '\n'));
       }),
       { numRuns: 100 },

@@ -38,7 +38,7 @@ afterEach(async () => {
   place = undefined;
 });
 
-/** A k0s plane, and a machine that reaches it. */
+/** Creates a k0s control plane and a machine that reaches it. */
 async function createPlace(spec: object = {}): Promise<Place> {
   const lone = loneMachine({ name: 'server-1' });
   const { clock, timings } = lone;
@@ -127,7 +127,7 @@ describe('a k0s worker', () => {
     pod.start(image, controllerCommand);
     await lab.until(async () => (await pod.exec(image, 'k0s', 'status')).code === 0);
     expect(clusterOfApi(lab.dial(endpoint, 6443).api)).not.toBe(before);
-    // Without heartbeats a node is given up after less than a minute.
+    // Without heartbeats a node becomes Unknown in less than a minute.
     await (lab.clock as ManualClock).advance(180_000);
     expect(await readyIn()).toBe(true);
   });

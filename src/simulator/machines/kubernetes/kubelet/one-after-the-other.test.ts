@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { oneAfterTheOther } from './one-after-the-other.ts';
 
-/** Work that looks at something, takes its time, and writes down what it saw. */
+/** Work that reads a value, takes time, and writes down what it read. */
 function slowWork() {
   const state = { truth: 'starting', written: '', rounds: 0, atOnce: 0, mostAtOnce: 0 };
   const gates: (() => void)[] = [];
@@ -15,7 +15,7 @@ function slowWork() {
     state.written = seen;
   };
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  /** lets the youngest round that waits end first, as a network might */
+  /** Completes the youngest waiting round first, as a network might. */
   const finish = async (): Promise<void> => {
     gates.pop()?.();
     await turn();
