@@ -1,6 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
 import type { LatticeCluster } from '../../../src/api/index.ts';
 import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
 import { capstan } from '../../support/command.ts';
@@ -77,6 +78,17 @@ describe.skipIf(missing !== undefined).each(cases)(
       expect(await namesIn(inside)).toContain(`cluster.cluster.x-k8s.io/${name}`);
       ({ servers } = await bench.cloud.inventory());
       expect(servers).toHaveLength(2);
+    });
+
+    it('is the owner of what it has, in the eyes of an audit at its parent', async () => {
+      const { clouds } = parse(await readFile(bench.cloudsYaml, 'utf8')) as { clouds: { openstack: object } };
+      const file = join(bench.capstan.directory, 'audit-clouds.yaml');
+      await writeFile(file, stringify({ clouds: { openstack: { ...clouds.openstack, cacert: bench.authority } } }));
+      const env = { OS_CLIENT_CONFIG_FILE: file };
+      const args = ['--kubeconfig', bench.capstan.kubeconfig, '--cloud', 'openstack', '-o', 'json'];
+      const outcome = await capstan(['audit', ...args], { env });
+      expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
+      expect(JSON.parse(outcome.stdout)).toMatchObject({ clouds: [{ orphans: [], missing: [] }] });
     });
 
     const connected = async (): Promise<{ status: string; reason: string; message: string } | undefined> =>
