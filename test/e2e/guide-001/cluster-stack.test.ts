@@ -153,10 +153,13 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
     await watched;
     expect(await bench.cloud.inventory()).toEqual(bench.before);
     if (hasOpenstack) await reader.follow('Verify OpenStack resources are cleaned up');
-    const left = await reader.run(
-      'kubectl -n $CLUSTER_NAMESPACE get machines,hostedcontrolplanes,openstackclusters,openstackmachinetemplates,kubeadmconfigtemplates,clusteraddons,pvc -l cluster.x-k8s.io/cluster-name=$CLUSTER_NAME -o name',
-    );
-    expect(left).toBe('');
+    // what the cluster owned goes by the garbage collector, a moment later
+    await eventually(async () => {
+      const left = await reader.run(
+        'kubectl -n $CLUSTER_NAMESPACE get machines,hostedcontrolplanes,openstackclusters,openstackmachinetemplates,kubeadmconfigtemplates,clusteraddons,pvc -l cluster.x-k8s.io/cluster-name=$CLUSTER_NAME -o name',
+      );
+      expect(left).toBe('');
+    });
   });
 
   it('works with other names, a class of another namespace, and an upgrade of class and version together', async () => {

@@ -161,6 +161,7 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
 
   it('shows the tree of the guide', async () => {
     await untilAvailable('default', workers);
+    await untilAvailable('default', `cluster/${quickstart.name}`);
     const tree = await bench.verb('describe', 'cluster', quickstart.name);
     const ready = ' +True +\\d+m?\\d*s';
     expect(lines(tree).map((line) => line.trimEnd())).toEqual([
