@@ -61,7 +61,7 @@ const workers = (over: Partial<MachineDeploymentClass>): Partial<ClusterClassSpe
   },
 });
 
-describe('admission of classes and their clusters', () => {
+describe('admission of ClusterClasses and their clusters', () => {
   let server: ApiServer;
   let client: Client;
   const clock = new ManualClock();
@@ -289,7 +289,7 @@ describe('admission of classes and their clusters', () => {
     await expect(client.create(ClusterClasses, classOf('bad', over), by)).rejects.toThrow(message);
   });
 
-  it('defaults and checks variables of clusters', async () => {
+  it('applies defaults to cluster variables and validates them', async () => {
     await ready(classOf('good'));
     const created = await create('c1', {
       variables: [
@@ -323,7 +323,7 @@ describe('admission of classes and their clusters', () => {
     await expect(change('c1', { variables: moved })).rejects.toThrow(/cidr stays/);
   });
 
-  it('waits a moment for a class that was written just before', async () => {
+  it('waits briefly for a class that was written just before', async () => {
     const written = await client.create(ClusterClasses, classOf('late'), by);
     const late = new Promise((resolve) => setTimeout(resolve, 300)).then(() => observe(written));
     const refused = create('c9', { classRef: { name: 'late' }, variables: [{ name: 'size', value: 0 }] });
@@ -331,7 +331,7 @@ describe('admission of classes and their clusters', () => {
     await late;
   });
 
-  it('refuses workers of a class that is not there, and pools', async () => {
+  it('refuses workers of an unknown class, and machine pools', async () => {
     const worker = { class: 'wrker', name: 'a' };
     await expect(create('c2', { workers: { machineDeployments: [worker] } })).rejects.toThrow(
       /"wrker" does not exist in ClusterClass "good"; it has: worker/,
@@ -341,7 +341,7 @@ describe('admission of classes and their clusters', () => {
     );
   });
 
-  it('lets versions go up by one minor, or as the class lists them', async () => {
+  it('allows one minor version up, or the versions that the class lists', async () => {
     await expect(change('c1', { version: 'v1.35.0' })).rejects.toThrow(
       /one minor at a time; allowed: newer ones of v1\.33 and any of v1\.34/,
     );
@@ -357,7 +357,7 @@ describe('admission of classes and their clusters', () => {
     await change('c3', { version: 'v1.33.3' });
   });
 
-  it('keeps a class while it is used, with what its clusters need of it', async () => {
+  it('refuses to delete a used class or to remove parts that clusters use', async () => {
     const key = { namespace: 'here', name: 'good' };
     await change('c1', { workers: { machineDeployments: [{ class: 'worker', name: 'a' }] } });
     await expect(client.delete(ClusterClasses, key)).rejects.toThrow(/used by 1 Cluster\(s\): here\/c1/);
@@ -379,7 +379,7 @@ describe('admission of classes and their clusters', () => {
     await client.delete(ClusterClasses, key);
   });
 
-  it('keeps versions, health checks and replicas that clusters rely on', async () => {
+  it('refuses to remove versions, health checks and replicas that clusters rely on', async () => {
     const checks = { checks: { nodeStartupTimeoutSeconds: 60 } };
     await ready(classOf('relied', workers({ healthCheck: checks })));
     const worker = { class: 'worker', name: 'a', replicas: 1, healthCheck: { enabled: true } };
@@ -414,7 +414,7 @@ describe('admission of classes and their clusters', () => {
     await scaled({});
   });
 
-  it('refuses a class of other kinds for a cluster that exists', async () => {
+  it('refuses to move a cluster to a class with other kinds', async () => {
     await ready(classOf('other', { controlPlane: ref('OtherTemplate') }));
     await ready(classOf('alike'));
     await expect(change('c3', { classRef: { name: 'other' } })).rejects.toThrow(
@@ -423,7 +423,7 @@ describe('admission of classes and their clusters', () => {
     await change('c3', { classRef: { name: 'alike' } });
   });
 
-  it('needs a grant for a class of another namespace', async () => {
+  it('needs a ReferenceGrant for a class of another namespace', async () => {
     await ready(classOf('shared', {}, 'there'));
     const shared = { classRef: { name: 'shared', namespace: 'there' } };
     await expect(create('c4', shared)).rejects.toThrow(/no ReferenceGrant there lets Cluster objects/);
@@ -441,7 +441,7 @@ describe('admission of classes and their clusters', () => {
     await expect(client.delete(ClusterClasses, { namespace: 'there', name: 'shared' })).rejects.toThrow(/here\/c4/);
   });
 
-  it('needs none for a class that is offered to the namespace', async () => {
+  it('needs no grant for a class whose annotation offers it to the namespace', async () => {
     const offered = classOf('offered', {}, 'there');
     const to = (names: string): typeof offered => ({
       ...offered,

@@ -98,7 +98,7 @@ describe.skipIf(missing !== undefined).each(cases)(
     const shown = (): Promise<string> =>
       inside('-n', 'lattice-system', 'get', 'secret', 'lattice-agent-credentials', '-o', 'jsonpath={.data.tls\\.crt}');
 
-    it('dials in with a token of its own, which is good once', async () => {
+    it('connects with a token of its own, which works once', async () => {
       expect(
         await inside('get', 'lc', name, '-o', 'jsonpath={.status.conditions[?(@.type=="Connected")].status}'),
       ).toBe('True');
@@ -129,7 +129,7 @@ describe.skipIf(missing !== undefined).each(cases)(
       expect(await endpoint.isLetIn(await endpoint.foreignCertificate(name))).toBe(false);
     });
 
-    it('does not obey another parent, which is told', async () => {
+    it('does not obey another parent, which is told so', async () => {
       const other = await startCapstan({ controllers: 'lattice', pods: 'none' });
       try {
         const at = kubectlOn(other.kubeconfig, other.directory);
@@ -194,7 +194,7 @@ describe.skipIf(missing !== undefined).each(cases)(
       expect((await bench.cloud.inventory()).servers).toHaveLength(3);
     });
 
-    it('is seen by the parent that comes back', async () => {
+    it('is found by the parent when it comes back', async () => {
       const { directory, port } = bench.capstan;
       const { args } = bench;
       restarted = await startCapstan({ controllers: 'all', pods: 'simulated', directory, port, args });
@@ -205,7 +205,7 @@ describe.skipIf(missing !== undefined).each(cases)(
       expect(await namesIn(bench.kubectl)).toEqual([]);
     });
 
-    it('comes back to its parent when it is deleted in itself, and goes without a trace', async () => {
+    it('returns to its parent when deleted in itself, and leaves nothing behind', async () => {
       await inside('delete', 'lc', name, '--wait=false');
       await bench.kubectl('wait', '--for=delete', `lc/${name}`, '--timeout=240s');
       expect(await bench.cloud.inventory()).toEqual(bench.before);

@@ -102,7 +102,7 @@ describe.each([
         expect(nodes.filter((line) => / Ready /.test(line))).toHaveLength(count);
       }, patienceMs);
 
-    it('tells what it would move, and moves nothing', async () => {
+    it('is only listed and not moved by a dry run', async () => {
       const outcome = await capstan(move(here, there, '--dry-run'));
       expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
       expect(outcome.stdout).toContain('Cluster default/vm-cluster would be moved');
@@ -110,7 +110,7 @@ describe.each([
       expect(await onThere('get', clusterObjects, '-o', 'name')).toBe('');
     });
 
-    it('goes over, also when the command is killed in the middle', async () => {
+    it('is moved, even if the command is killed in the middle', async () => {
       const before = await serverIds();
       const script = process.env['CAPSTAN_PROGRAM'];
       const program = script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
@@ -127,12 +127,12 @@ describe.each([
       expect(await serverIds()).toEqual(before);
     });
 
-    it('is scaled there', async () => {
+    it('is scaled in its new place', async () => {
       await onThere('scale', 'machinedeployment/vm-cluster-md-0', '--replicas=3');
       await readyNodes(onThere, 4);
     });
 
-    it('comes back, and is deleted to the last cloud resource', async () => {
+    it('is moved back and deleted to the last cloud resource', async () => {
       const before = await serverIds();
       await eventually(async () => {
         const outcome = await capstan(move(there, here));
