@@ -50,6 +50,8 @@ export interface StrategyContext {
   subresource?: string;
   /** the field manager, where the write is a JSON, merge or strategic merge patch */
   patchedBy?: string;
+  /** the object as such a patch left it, before anybody filled in what it leaves out; for kinds with `validateWritten` */
+  written?: UnstructuredObject;
   /** what else is known of the requesting user; CertificateSigningRequests record it */
   userUid?: string;
   groups?: readonly string[];
@@ -69,7 +71,7 @@ export interface ResourceStrategy<T extends KubeObject = UnstructuredObject> {
   prepareForUpdate?(draft: T, old: T, context: StrategyContext): void;
   /** the same for writes to the status subresource (and its kin, such as approval) */
   prepareForStatusUpdate?(draft: T, old: T, context: StrategyContext): void;
-  /** what is wrong with an update as it was written, before anybody filled in what it leaves out; webhooks that give defaults ask it */
+  /** what is wrong with an update as it was written (`context.written`); webhooks that give defaults ask it, others are part of `validateUpdate` */
   validateWritten?(object: T, old: T, context: StrategyContext): FieldError[];
   validateCreate?(object: T, context: StrategyContext): FieldError[];
   validateUpdate?(object: T, old: T, context: StrategyContext): FieldError[];
