@@ -323,6 +323,45 @@ describe('admission of ClusterClasses and their clusters', () => {
     await expect(change('c1', { variables: moved })).rejects.toThrow(/cidr stays/);
   });
 
+  it('lets no kubectl patch drop variables that somebody set, though defaults of the class take their place', async () => {
+    await ready(
+      classOf('defaulted', {
+        variables: [
+          { name: 'size', required: false, schema: { openAPIV3Schema: { type: 'integer', default: 1 } } },
+          { name: 'zone', required: false, schema: { openAPIV3Schema: { type: 'string', default: 'a' } } },
+          { name: 'disk', required: false, schema: { openAPIV3Schema: { type: 'integer', default: 20 } } },
+        ],
+      }),
+    );
+    const size = (value: number): JsonObject => ({ name: 'size', value });
+    await create('dropped', {
+      classRef: { name: 'defaulted' },
+      variables: [
+        { name: 'size', value: 3 },
+        { name: 'zone', value: 'b' },
+      ],
+    });
+    const patch = (variables: JsonObject[] | null) =>
+      client.patch(
+        Clusters,
+        { namespace: 'here', name: 'dropped' },
+        'merge',
+        { spec: { topology: { variables } } },
+        { fieldManager: 'kubectl-patch' },
+      );
+    await expect(patch([size(5)])).rejects.toThrow(
+      /would drop the variables zone\. To change one entry: capstan set variable dropped -n here size=5 or: kubectl patch/,
+    );
+    await expect(patch(null)).rejects.toThrow(/would drop the variables size, zone/);
+    // who names what was set loses nothing: the disk has its default before and after
+    const { spec } = await patch([size(5), { name: 'zone', value: 'b' }]);
+    expect(spec.topology?.variables).toEqual([
+      { name: 'size', value: 5 },
+      { name: 'zone', value: 'b' },
+      { name: 'disk', value: 20 },
+    ]);
+  });
+
   it('waits briefly for a class that was written just before', async () => {
     const written = await client.create(ClusterClasses, classOf('late'), by);
     const late = new Promise((resolve) => setTimeout(resolve, 300)).then(() => observe(written));
@@ -426,7 +465,9 @@ describe('admission of ClusterClasses and their clusters', () => {
   it('needs a ReferenceGrant for a class of another namespace', async () => {
     await ready(classOf('shared', {}, 'there'));
     const shared = { classRef: { name: 'shared', namespace: 'there' } };
-    await expect(create('c4', shared)).rejects.toThrow(/no ReferenceGrant there lets Cluster objects/);
+    await expect(create('c4', shared)).rejects.toThrow(
+      /no ReferenceGrant there lets Cluster objects .*, or it does not exist yet/,
+    );
     const grant: ReferenceGrant = {
       apiVersion: `${ReferenceGrants.group}/${ReferenceGrants.version}`,
       kind: 'ReferenceGrant',

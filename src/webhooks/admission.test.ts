@@ -94,8 +94,8 @@ describe('the defaulting webhook', () => {
     expect(patched(controlPlane, answer)['spec']).toMatchObject({ replicas: 3 });
   });
 
-  it('refuses a patch that drops entries before defaults make it look complete', async () => {
-    const variables = (...names: string[]): UnstructuredObject => ({
+  it('refuses a patch that drops entries, though defaults make it look whole', async () => {
+    const variables = (values: Readonly<Record<string, number>>): UnstructuredObject => ({
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'Cluster',
       metadata: { name: 'c', namespace: 'default' },
@@ -103,7 +103,7 @@ describe('the defaulting webhook', () => {
         topology: {
           classRef: { name: 'class' },
           version: 'v1.33.6',
-          variables: names.map((name) => ({ name, value: 1 })),
+          variables: Object.entries(values).map(([name, value]) => ({ name, value })),
         },
       },
     });
@@ -113,19 +113,19 @@ describe('the defaulting webhook', () => {
         {
           operations: ['UPDATE'],
           concerns: () => true,
-          mutate: async ({ object }) => void Object.assign(object!, { spec: variables('a', 'b')['spec'] }),
+          mutate: async ({ object }) => void Object.assign(object!, { spec: variables({ a: 1, b: 2, c: 3 })['spec'] }),
         },
       ],
     };
-    const update = request(variables('a'), {
+    const update = request(variables({ a: 1 }), {
       operation: 'UPDATE',
       resource: { group: 'cluster.x-k8s.io', version: 'v1beta2', resource: 'clusters' },
-      oldObject: variables('a', 'b'),
+      oldObject: variables({ a: 1, b: 7, c: 3 }),
     });
     const answer = await mutate({ ...update, patchedBy: 'kubectl-patch' }, filled);
     expect(answer).toMatchObject({
       allowed: false,
-      status: { message: expect.stringContaining('would drop the variables b') },
+      status: { message: expect.stringContaining('would drop the variables b. To remove') },
     });
     expect(await mutate(update, filled)).toMatchObject({ allowed: true });
   });
