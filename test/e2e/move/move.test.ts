@@ -114,12 +114,18 @@ describe.each([
       const before = await serverIds();
       const script = process.env['CAPSTAN_PROGRAM'];
       const program = script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
-      const first = startProcess(process.execPath, [...program, ...move(here, there)], {
-        cwd: root,
-        env: { ...(process.env as Record<string, string>) },
-      });
-      await eventually(async () => expect(first.stderr()).toContain('copied'));
-      await first.stop('SIGKILL');
+      const begin = () =>
+        startProcess(process.execPath, [...program, ...move(here, there)], {
+          cwd: root,
+          env: { ...(process.env as Record<string, string>) },
+        });
+      const interrupted = begin();
+      await eventually(async () => expect(interrupted.stderr()).toContain('pausing the source'));
+      await interrupted.stop('SIGINT');
+      expect(interrupted.stderr()).toContain('run the same command again to go on, or with --cancel');
+      const killed = begin();
+      await eventually(async () => expect(killed.stderr()).toContain('copied'));
+      await killed.stop('SIGKILL');
       const outcome = await capstan(move(here, there));
       expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
       expect(await onHere('get', clusterObjects, '-o', 'name')).toBe('');
