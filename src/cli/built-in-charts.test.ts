@@ -65,8 +65,8 @@ describe('charts that come with the program', () => {
   });
 
   it('are refused by name and by version, with those there are', () => {
-    expect(() => builtInChart('nginx', '1.0.0')).toThrow('no chart named nginx');
-    expect(() => builtInChart('cilium', '9.9.9')).toThrow('has no version 9.9.9');
+    expect(() => builtInChart('nginx', '1.0.0')).toThrow('does not include a chart nginx');
+    expect(() => builtInChart('cilium', '9.9.9')).toThrow('does not include version 9.9.9');
   });
 
   it('read the configuration of Cinder where their release does', () => {

@@ -99,7 +99,7 @@ describe('what capstan lattice install is given', () => {
     });
 
     it.each(['{}', 'x', '[]'])('is refused: %s', async (text) => {
-      await expect(registrySecrets(await file('bad.json', text))).rejects.toThrow('is no config.json of docker');
+      await expect(registrySecrets(await file('bad.json', text))).rejects.toThrow('is not a docker config.json');
     });
   });
 
