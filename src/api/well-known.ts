@@ -437,7 +437,7 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     ],
     'openstackmachine.infrastructure.cluster.x-k8s.io/ip-claim': [
       'IPAddressClaim',
-      'The address is taken from the server first.',
+      'The address is removed from the server first.',
     ],
   }),
   ...names('condition', 'capstan', {
