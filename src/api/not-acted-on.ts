@@ -11,7 +11,7 @@ export interface NotActedOn {
  * The API warns clients that write one of these kinds. `docs/reference/not-acted-on.md` is generated from this list.
  */
 export const notActedOn: readonly NotActedOn[] = [
-  { kind: 'MachinePool', resource: 'machinepools.cluster.x-k8s.io', note: 'Write a MachineDeployment.' },
+  { kind: 'MachinePool', resource: 'machinepools.cluster.x-k8s.io', note: 'Use a MachineDeployment.' },
 ];
 
 /** Returns the Warning header for a client that writes such an object. */

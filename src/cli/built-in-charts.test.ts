@@ -65,8 +65,8 @@ describe('built-in charts', () => {
   });
 
   it('refuse an unknown name or version and list the available ones', () => {
-    expect(() => builtInChart('nginx', '1.0.0')).toThrow('no chart named nginx');
-    expect(() => builtInChart('cilium', '9.9.9')).toThrow('has no version 9.9.9');
+    expect(() => builtInChart('nginx', '1.0.0')).toThrow('does not include a chart nginx');
+    expect(() => builtInChart('cilium', '9.9.9')).toThrow('does not include version 9.9.9');
   });
 
   it('read the Cinder configuration from the path of their release', () => {

@@ -41,16 +41,16 @@ export function builtInAppVersion(name: string, versionPrefix: string): string |
  */
 export function builtInChart(name: string, version?: string): ChartFileMap {
   if (!isBuiltIn(name)) {
-    throw new CapstanError('CAP_CHART_MISSING', `no chart named ${name} comes with capstan`, {
-      hint: `there are ${builtInChartNames().join(', ')}`,
+    throw new CapstanError('CAP_CHART_MISSING', `Capstan does not include a chart ${name}`, {
+      hint: `available charts: ${builtInChartNames().join(', ')}`,
     });
   }
   const releases = releasesOf(name);
   const release =
     version === undefined || version === '' ? releases.at(-1) : releases.find((row) => row.version === version);
   if (!release) {
-    throw new CapstanError('CAP_CHART_MISSING', `the chart ${name} that comes with capstan has no version ${version}`, {
-      hint: `it can be had as ${releases.map((row) => row.version).join(', ')}`,
+    throw new CapstanError('CAP_CHART_MISSING', `Capstan does not include version ${version} of the chart ${name}`, {
+      hint: `available versions: ${releases.map((row) => row.version).join(', ')}`,
     });
   }
   const files = new Map(readFiles(name));
@@ -102,8 +102,8 @@ function chartsDirectory(): string {
     const found = join(directory, 'charts');
     if (existsSync(join(found, 'cilium', versionsFile))) return found;
     if (dirname(directory) === directory) {
-      throw new CapstanError('CAP_CHART_MISSING', 'the charts of add-ons are not where capstan is installed', {
-        hint: 'install capstan again, or use a clone of its repository',
+      throw new CapstanError('CAP_CHART_MISSING', 'the charts of add-ons are missing in the installation of Capstan', {
+        hint: 'reinstall Capstan, or use a clone of its repository',
       });
     }
   }

@@ -31,7 +31,7 @@ export const cloudLists: readonly CloudList[] = [
   },
   {
     name: 'images',
-    description: 'list the images of a cloud, with the version of Kubernetes on them where they tell',
+    description: 'list the images of a cloud, with their Kubernetes version if known',
     header: ['NAME', 'KUBERNETES', 'STATUS', 'VISIBILITY', 'ID'],
     async rows(cloud, signal) {
       const images = await collect(cloud.image.images.list({}, { signal }));
@@ -50,7 +50,7 @@ export const cloudLists: readonly CloudList[] = [
   },
   {
     name: 'networks',
-    description: 'list the networks of a cloud; external ones are for floating addresses and routers',
+    description: 'list the networks of a cloud; external ones are for floating IPs and routers',
     header: ['NAME', 'EXTERNAL', 'STATUS', 'ID'],
     async rows(cloud, signal) {
       const networks = await collect(cloud.network.networks.list({}, { signal }));

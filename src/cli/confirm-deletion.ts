@@ -14,5 +14,7 @@ export async function confirmDeletion(
     return;
   }
   if (await context.confirm(`delete ${what} from ${where}?`)) return;
-  throw new CapstanError('CAP_NOT_CONFIRMED', 'nothing was deleted', { hint: '--yes deletes without asking' });
+  throw new CapstanError('CAP_NOT_CONFIRMED', 'nothing was deleted', {
+    hint: 'use --yes to delete without a question',
+  });
 }

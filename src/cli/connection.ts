@@ -112,7 +112,7 @@ function distrust(error: unknown, { server, context }: ConnectionConfig): Capsta
     new CapstanError('CAP_API_NOT_TRUSTED', `${server} answers, but ${what}`, { hint, cause: error });
   if (foreignAuthority.has(code)) {
     return wrong(
-      'its certificate is not from the authority of the kubeconfig: another server has this address, or it was set up anew',
+      'its certificate is not from the authority of the kubeconfig: another server has this address, or it was set up again',
       `${
         context === ownContext
           ? 'start `capstan up` with the data directory you mean: it writes its context again'

@@ -15,7 +15,7 @@ describe('--timeout', () => {
   });
 
   it.each(['', '-1s', '10x', 's', '10m 5'])('"%s" is refused', (text) => {
-    expect(() => parseTimeout(text)).toThrow(`--timeout: "${text}" is not a length of time`);
+    expect(() => parseTimeout(text)).toThrow(`--timeout: "${text}" is not a duration`);
   });
 
   it('aborts at the deadline and not before', async () => {

@@ -6,8 +6,8 @@ export function parseTimeout(text: string, flag = '--timeout'): number {
   if (/^\d+$/.test(trimmed)) return Number(trimmed) * 1000;
   const duration = parseDuration(trimmed);
   if (duration === undefined || duration < 0) {
-    throw new CapstanError('CAP_USAGE', `${flag}: "${text}" is not a length of time`, {
-      hint: 'write for example 90s, 10m or 1h30m; 0 waits without end',
+    throw new CapstanError('CAP_USAGE', `${flag}: "${text}" is not a duration`, {
+      hint: 'write for example 90s, 10m or 1h30m; 0 waits forever',
     });
   }
   return duration;

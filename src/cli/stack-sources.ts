@@ -86,8 +86,8 @@ function needed(value: string | undefined, problem: string): string {
 function builtIn(): ReleaseSource {
   const folder = installedFolder('stacks', 'openstack');
   if (folder === undefined) {
-    throw new CapstanError('CAP_STACK_SOURCE', 'the cluster stacks are not where capstan is installed', {
-      hint: 'install capstan again, or use a clone of its repository',
+    throw new CapstanError('CAP_STACK_SOURCE', 'the cluster stacks are missing in the installation of Capstan', {
+      hint: 'reinstall Capstan, or use a clone of its repository',
     });
   }
   return builtInSource(resolve(folder, '..'), async ({ name, version }) => builtInChart(name, version));

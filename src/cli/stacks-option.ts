@@ -4,5 +4,5 @@ import { Option } from 'commander';
 export const stacksSourceOption = (): Option =>
   new Option(
     '--stacks-source <where>',
-    'where cluster stacks come from: built-in (default), a directory, oci://…, https://…, or oci or github with their variables; several may be given',
+    'where cluster stacks come from: built-in (default), a directory, oci://…, https://…, or oci or github with their variables; may be repeated',
   ).argParser((value: string, earlier: string[] | undefined) => [...(earlier ?? []), value]);

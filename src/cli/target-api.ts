@@ -50,7 +50,7 @@ export async function targetApi(
 function noManagementApi(contexts: readonly string[]): CapstanError {
   return new CapstanError(
     'CAP_NO_MANAGEMENT_API',
-    `no management API of this computer is known: no kubeconfig has a context "${ownContext}"`,
+    `no management API found on this computer: no kubeconfig has a context "${ownContext}"`,
     {
       hint: `start one with \`capstan up\`, or choose another with --context${
         contexts.length > 0 ? ` (${contexts.join(', ')})` : ''

@@ -156,7 +156,7 @@ function decodeHeader(header: Buffer, path: string): number {
   }
   if (version > format) {
     throw new CapstanError('CAP_BACKUP_TOO_NEW', `${path} has backup format ${version}, this program knows ${format}`, {
-      hint: 'use the version of capstan that wrote it, or a newer one',
+      hint: 'use the Capstan version that wrote it, or a newer one',
     });
   }
   return header.readUIntBE(magic.length + 1, 6);

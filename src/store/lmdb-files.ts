@@ -80,7 +80,7 @@ export function readState(files: LmdbFiles, directory: string, transaction?: Tra
       'CAP_STORE_TOO_NEW',
       `the store in ${directory} has format ${found}, this program knows ${format}`,
       {
-        hint: 'use the version of capstan that wrote it, or a newer one',
+        hint: 'use the Capstan version that wrote it, or a newer one',
       },
     );
   }

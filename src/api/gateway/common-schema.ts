@@ -24,7 +24,7 @@ export const hostname = (description: string): Field<string> =>
   string(description, { minLength: 1, maxLength: 253, pattern: hostnamePattern });
 export const port = (description: string): Field<number> => int32(description, { minimum: 1, maximum: 65535 });
 export const controllerName = (): Field<string> =>
-  string('Who serves it, as domain/path.', { minLength: 1, maxLength: 253, pattern: domainPrefixed });
+  string('Controller, as domain/path.', { minLength: 1, maxLength: 253, pattern: domainPrefixed });
 
 /** Fields of a reference with the given default group and kind. */
 export const referenceFields = (
@@ -70,6 +70,6 @@ export const routeParentStatus: () => Field<RouteParentStatus> = once(() =>
   object({
     conditions: gatewayConditions(1).required(),
     controllerName: controllerName().required(),
-    parentRef: parentReference().describe('The Gateway this is about.').required(),
+    parentRef: parentReference().describe('The Gateway that this describes.').required(),
   }),
 );

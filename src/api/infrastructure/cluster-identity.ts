@@ -19,7 +19,7 @@ const spec: () => Field<OpenStackClusterIdentitySpec> = once(() =>
       ).required(),
       namespaceSelector: labelSelector().describe('Namespaces that may use the credentials; absent means all.'),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 

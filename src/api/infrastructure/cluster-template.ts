@@ -13,7 +13,7 @@ import { infrastructureGroup } from './group.ts';
 import type { OpenStackClusterTemplate, OpenStackClusterTemplateSpec } from './types.ts';
 import { openStackClusterV1beta1 } from './v1beta1.ts';
 
-const templateDescription = 'What clusters are made from.';
+const templateDescription = 'Template of the clusters.';
 
 const spec: () => Field<OpenStackClusterTemplateSpec> = once(() =>
   object(
@@ -26,7 +26,7 @@ const spec: () => Field<OpenStackClusterTemplateSpec> = once(() =>
         templateDescription,
       ).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -35,7 +35,7 @@ const oldSpec = (cluster: UntypedField): UntypedField =>
     {
       template: object({ spec: { schema: cluster.schema, isRequired: true } }, templateDescription).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   );
 
 /** A template has the fields of a cluster under `template`. */

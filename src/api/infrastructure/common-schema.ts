@@ -87,12 +87,12 @@ export function subnetParam(era: Era, description: string): Field<SubnetParam> {
 }
 
 export function identityReference(era: Era, description: string): Field<IdentityReference> {
-  const type = oneOf(['Secret', 'ClusterIdentity'], 'Where the credentials are.').default('Secret');
+  const type = oneOf(['Secret', 'ClusterIdentity'], 'Kind of the object with the credentials.').default('Secret');
   const fields = {
     type,
     name: string('Name of the Secret or of the cluster identity.', { minLength: 1 }).required(),
     cloudName: string('Name of the cloud in clouds.yaml.', { minLength: 1 }).required(),
-    region: string('Region to use instead of the one in clouds.yaml; cannot be changed once something was made there.'),
+    region: string('Region to use instead of the one in clouds.yaml; cannot change once something was created there.'),
   };
   const shaped: Field<IdentityReference> = object(fields, description);
   // The schema has a default, so users may omit the field, but v1beta1 publishes it as required.
@@ -103,7 +103,7 @@ export const addressPairs = (era: Era): Field<AddressPair[]> =>
   plainList(
     era,
     object({ ipAddress: needed(era, 'Address or range.'), macAddress: string('MAC address.') }),
-    'Further addresses the port may send from.',
+    'Additional addresses the port may send from.',
   );
 
 export const valueSpecs = (era: Era): Field<ValueSpec[]> =>
@@ -114,7 +114,7 @@ export const valueSpecs = (era: Era): Field<ValueSpec[]> =>
       key: needed(era, 'Key in the request.'),
       value: needed(era, 'Value in the request.'),
     }),
-    'Further keys and values for the request that makes the port.',
+    'Additional keys and values for the request that creates the port.',
   );
 
 export const portProfile = (): Field<{ ovsHWOffload?: boolean; trustedVF?: boolean }> =>

@@ -27,7 +27,7 @@ const portFields = (era: Era) => ({
   ...portCommonFields(era),
   network: networkParam('network', 'Network of the port; absent means the one of the cluster.'),
   description: string('Description of the port.'),
-  nameSuffix: string('End of the name of the port; absent means its position.'),
+  nameSuffix: string('Suffix of the port name; absent means its position.'),
   fixedIPs: atomicList(
     object({ subnet: subnetParam(era, 'Subnet of the address.'), ipAddress: string('The address.') }),
     'Addresses of the port.',

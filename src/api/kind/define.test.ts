@@ -24,7 +24,7 @@ const boatSpec = (): Field<BoatSpec> =>
       sails: listKeyedBy(['kind'], object({ kind: oneOf(['Main', 'Jib']).required(), patched: boolean() })),
       timeouts: object({ dockSeconds: int32() }, 'How long things take.', { minProperties: 1 }),
     },
-    'What is wanted.',
+    'Desired state.',
   );
 
 // The compiler checks this test: missing, additional, wrongly typed or optional fields do not compile.

@@ -117,7 +117,7 @@ export async function carryOutAdoption(options: AdoptOptions, record: AdoptionRe
       clock,
       signal,
       patienceMs: readyPatienceMs,
-      hint: `look at the Pods of ${systemNamespace}; run the same command again to go on, or with --release to go back`,
+      hint: `look at the Pods of ${systemNamespace}; run the same command again to continue, or with --release to revert`,
     });
     await migrateStorage(client, isInstalledByUs, {
       signal,

@@ -67,7 +67,7 @@ export async function releaseAdoption(
 async function refuseLostRecord(client: Client, record: AdoptionRecord, signal: AbortSignal): Promise<void> {
   for (const key of record.saved) {
     if (await readSaved(client, key, signal)) continue;
-    throw new CapstanError('CAP_ADOPTION', `the note of ${key.kind} ${key.name} in ${systemNamespace} is gone`, {
+    throw new CapstanError('CAP_ADOPTION', `the note of ${key.kind} ${key.name} in ${systemNamespace} is missing`, {
       hint: 'nothing was changed; install the provider again as it was, for instance with clusterctl, after `capstan uninstall`',
     });
   }
@@ -113,9 +113,13 @@ async function storeAsBefore({ client, signal, onProgress }: AdoptionIo, record:
     signal,
     onMigrated: (name, objects, version) => onProgress(`stored ${objects} objects of ${name} as ${version} again`),
     onRefused: (name, reason) => {
-      throw new CapstanError('CAP_ADOPTION', `objects of ${name} cannot be stored as upstream knows them: ${reason}`, {
-        hint: 'our controllers still work; correct the cause and run the same command again',
-      });
+      throw new CapstanError(
+        'CAP_ADOPTION',
+        `objects of ${name} cannot be stored in the version that upstream supports: ${reason}`,
+        {
+          hint: 'the Capstan controllers still work; correct the cause and run the same command again',
+        },
+      );
     },
   });
 }
@@ -134,7 +138,7 @@ async function stopOwn(client: Client, { clock, signal }: AdoptionIo): Promise<v
       const { items } = await client.list(Pods, { namespace: systemNamespace, labelSelector, limit: 1, signal });
       return items[0] && `Pod ${systemNamespace}/${items[0].metadata.name} still runs`;
     },
-    { clock, signal, patienceMs: 120_000, hint: 'run the same command again to go on' },
+    { clock, signal, patienceMs: 120_000, hint: 'run the same command again to continue' },
   );
   await waitForOwnEnd(client, { clock, signal });
 }

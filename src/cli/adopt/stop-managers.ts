@@ -8,7 +8,7 @@ import { waitFor } from './wait.ts';
 const by = { fieldManager: 'capstan-adoption' };
 /** Time for a manager to finish its current work. */
 const patienceMs = 120_000;
-const hint = 'run the same command again to go on, or `capstan adopt --release` to go back';
+const hint = 'run the same command again to continue, or `capstan adopt --release` to revert';
 
 interface Options {
   readonly clock: Clock;

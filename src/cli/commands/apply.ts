@@ -23,7 +23,7 @@ export async function apply(options: ApplyCommandOptions, context: CommandContex
   const dryRun = options.dryRun === 'server';
   for (const { origin, message } of problems) context.stderr(`capstan: ${origin}: ${message}\n`);
   if (documents.length === 0 && problems.length === 0) {
-    throw new CapstanError('CAP_USAGE', '-f: there is nothing to apply in what was named');
+    throw new CapstanError('CAP_USAGE', '-f: the files contain nothing to apply');
   }
   return await withConnection(options, context, async (connection) => {
     const applied: Applied[] = [];
@@ -54,7 +54,7 @@ export async function apply(options: ApplyCommandOptions, context: CommandContex
 /** Returns the files of `-f`; none is a usage error. */
 export function filenames(options: { filename?: string[] }): string[] {
   if (options.filename === undefined || options.filename.length === 0) {
-    throw new CapstanError('CAP_USAGE', '-f: no file is named', {
+    throw new CapstanError('CAP_USAGE', '-f: name at least one file', {
       hint: 'name a file, a directory, or - for standard input',
     });
   }

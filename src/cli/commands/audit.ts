@@ -195,7 +195,9 @@ async function confirm(count: number, options: AuditOptions, context: CommandCon
   );
   if (options.yes) return;
   if (context.confirm && (await context.confirm(`delete ${what}?`))) return;
-  throw new CapstanError('CAP_NOT_CONFIRMED', 'nothing was deleted', { hint: '--yes deletes without asking' });
+  throw new CapstanError('CAP_NOT_CONFIRMED', 'nothing was deleted', {
+    hint: 'use --yes to delete without a question',
+  });
 }
 
 async function remove(

@@ -34,7 +34,7 @@ export async function backup(options: BackupOptions, context: CommandContext, fi
     else await backupServer(await targetApi(options, context.env, { interactive: true }), context, target);
     context.stdout(`saved to ${target}\n`);
     context.stderr(
-      'not in it: the authorities, the key that seals Secrets, volumes of Pods; --passphrase-file or --key-file makes a complete archive\n',
+      'not included: the authorities, the key that encrypts Secrets, volumes of Pods; use --passphrase-file or --key-file for a complete archive\n',
     );
     return 0;
   }

@@ -57,7 +57,7 @@ function parseScale(text: string): number {
   const scale = Number(text);
   if (text.trim() === '' || !(scale >= 0)) {
     throw new CapstanError('CAP_USAGE', `--time-scale: "${text}" is not a number`, {
-      hint: '1 is the pace of a usual cloud, 0.1 ten times as fast, 0 without any waiting',
+      hint: '1 is the pace of a usual cloud, 0.1 is ten times as fast, 0 does not wait',
     });
   }
   return scale;
@@ -69,7 +69,7 @@ function parseServices(services: readonly string[]): readonly string[] {
   for (const service of services) {
     if (!optionalServices.includes(service)) {
       throw new CapstanError('CAP_USAGE', `--without: "${service}" cannot be left out`, {
-        hint: `what can be left out: ${optionalServices.join(', ')}`,
+        hint: `possible values: ${optionalServices.join(', ')}`,
       });
     }
   }

@@ -61,7 +61,7 @@ function grouping(by: string): (cost: ClusterCost) => string {
   if (by === 'namespace') return ({ namespace }) => namespace;
   const label = /^label=(.+)$/.exec(by)?.[1];
   if (label !== undefined) return ({ labels }) => labels[label] ?? '(none)';
-  throw new CapstanError('CAP_USAGE', `--by: "${by}" is not known`, { hint: 'say cluster, namespace or label=KEY' });
+  throw new CapstanError('CAP_USAGE', `--by: "${by}" is not known`, { hint: 'use cluster, namespace or label=KEY' });
 }
 
 function rowsOf(costs: readonly ClusterCost[], groupOf: (cost: ClusterCost) => string): CostRow[] {

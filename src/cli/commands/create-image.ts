@@ -72,7 +72,7 @@ async function checkFile(file: string): Promise<void> {
     throw new CapstanError('CAP_IMAGE_CONTENT', `${file} cannot be read: ${errorMessage(error)}`, { cause: error });
   });
   if (!found.isFile()) {
-    throw new CapstanError('CAP_IMAGE_CONTENT', `${file} is no file`, { hint: 'name the disk image itself' });
+    throw new CapstanError('CAP_IMAGE_CONTENT', `${file} is not a file`, { hint: 'name the disk image itself' });
   }
 }
 

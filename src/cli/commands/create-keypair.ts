@@ -23,7 +23,7 @@ export async function createKeypair(
   const { publicKey, privateKey } = options;
   if (publicKey !== undefined && privateKey !== undefined) {
     throw new CapstanError('CAP_USAGE', '--public-key and --private-key exclude each other', {
-      hint: 'the first imports a key you have, the second writes the private half of a new one',
+      hint: '--public-key imports an existing key, --private-key writes the private key of a new pair',
     });
   }
   const imported = publicKey === undefined ? undefined : await importedKey(publicKey, context);
@@ -79,7 +79,7 @@ async function writeNew(file: string, text: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw new CapstanError('CAP_SSH_KEY', `${file} cannot be written: ${errorMessage(error)}`, { cause: error });
     }
-    throw new CapstanError('CAP_SSH_KEY', `${file} is there already, and is not overwritten`, {
+    throw new CapstanError('CAP_SSH_KEY', `${file} already exists and is not overwritten`, {
       hint: 'choose another file, or import the public half of that key with --public-key',
     });
   });
@@ -101,7 +101,7 @@ async function put(cloud: OpenStack, spec: { name: string; publicKey: string }, 
 
 function taken(name: string, fingerprint: string | undefined): CapstanError {
   const which = fingerprint === undefined ? '' : ` (${fingerprint})`;
-  return new CapstanError('CAP_OPENSTACK_CONFLICT', `you have a key pair "${name}" in the cloud already${which}`, {
+  return new CapstanError('CAP_OPENSTACK_CONFLICT', `the cloud already has a key pair "${name}" of yours${which}`, {
     hint: 'use it, or choose another name',
   });
 }

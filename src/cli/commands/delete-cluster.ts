@@ -99,6 +99,6 @@ export async function untilClusterGone(
   const waited = deadline.timedOut() ? ` after ${timeoutMs / 1000} s` : '';
   const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
   throw new CapstanError('CAP_STILL_THERE', `cluster "${name}" is still being deleted${waited}${why}`, {
-    hint: `the deletion goes on by itself; ${describeCommand(name, connection.namespace)} shows what it waits for`,
+    hint: `the deletion continues; ${describeCommand(name, connection.namespace)} shows what it waits for`,
   });
 }

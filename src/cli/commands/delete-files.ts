@@ -39,7 +39,7 @@ export async function deleteFiles(options: DeleteFilesOptions, context: CommandC
   });
   for (const { origin, message } of problems) context.stderr(`capstan: ${origin}: ${message}\n`);
   if (documents.length === 0 && problems.length === 0) {
-    throw new CapstanError('CAP_USAGE', '-f: there is nothing to delete in what was named');
+    throw new CapstanError('CAP_USAGE', '-f: the files contain nothing to delete');
   }
   return await withConnection(options, context, async (connection) => {
     let failed = problems.length;
@@ -52,8 +52,8 @@ export async function deleteFiles(options: DeleteFilesOptions, context: CommandC
     if (found.length === 0) {
       if (failed > 0) return 1;
       if (options.ignoreNotFound) return 0;
-      throw new CapstanError('CAP_NOTHING_THERE', `nothing of what the files name is there, on ${connection.where}`, {
-        hint: '--ignore-not-found takes that for success; --context and --namespace look elsewhere',
+      throw new CapstanError('CAP_NOTHING_THERE', `none of the objects in the files exists on ${connection.where}`, {
+        hint: 'use --ignore-not-found to accept this, or --context and --namespace for another place',
       });
     }
     await confirmDeletion(

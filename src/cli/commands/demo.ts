@@ -170,7 +170,7 @@ async function untilReady(
   throw new CapstanError(
     'CAP_DEMO',
     `the cluster is not ready in time: ${missing === undefined ? 'it was never seen' : `${missing.title}: ${missing.detail}`}`,
-    { hint: '--timeout gives it longer; `capstan up --simulated-cloud` and `capstan apply` show every step' },
+    { hint: 'use a longer --timeout; `capstan up --simulated-cloud` and `capstan apply` show every step' },
   );
 }
 

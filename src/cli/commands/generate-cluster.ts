@@ -76,7 +76,7 @@ const connectionOf = ({ kubeconfig, context }: GenerateOptions): ConnectionOptio
 function checkInfrastructure(infrastructure = 'openstack'): void {
   if (infrastructure.split(':')[0] === 'openstack') return;
   throw new CapstanError('CAP_USAGE', `--infrastructure: there are no templates for ${infrastructure}`, {
-    hint: 'Capstan makes clusters on openstack; --from takes a template of your own',
+    hint: 'Capstan creates clusters on openstack; use --from for your own template',
   });
 }
 
@@ -108,7 +108,7 @@ function versionOf(text: string | undefined): string | undefined {
 
 function count(text: string | undefined, flag: string): string | undefined {
   if (text === undefined || /^\d{1,5}$/.test(text)) return text;
-  throw new CapstanError('CAP_USAGE', `${flag}: "${text}" is no number of machines`, { hint: 'say 0, 1, 2, …' });
+  throw new CapstanError('CAP_USAGE', `${flag}: "${text}" is not a number of machines`, { hint: 'use 0, 1, 2, …' });
 }
 
 /** Reads clusterctl's configuration file: the given one or clusterctl's default. */
@@ -125,8 +125,8 @@ async function readConfig(file: string | undefined, context: CommandContext): Pr
     }
     const { value } = parseYaml(text);
     if (isJsonObject(value)) return value;
-    throw new CapstanError('CAP_TEMPLATE', `${path} is no mapping of variables`, {
-      hint: 'write NAME: value, one a line',
+    throw new CapstanError('CAP_TEMPLATE', `${path} is not a map of variables`, {
+      hint: 'write NAME: value, one per line',
     });
   }
   return {};
@@ -155,7 +155,7 @@ function checkDocuments(text: string): void {
   addDocuments(text, 'line', manifests);
   const [problem] = manifests.problems;
   if (problem === undefined) return;
-  throw new CapstanError('CAP_TEMPLATE', `the result is no manifest: ${problem.origin}: ${problem.message}`, {
+  throw new CapstanError('CAP_TEMPLATE', `the result is not a manifest: ${problem.origin}: ${problem.message}`, {
     hint: 'check the template, and the values for quotes and line ends',
   });
 }

@@ -37,7 +37,7 @@ async function readKubeconfig(connection: Connection, name: string, signal: Abor
     const value = secret.data?.['value'];
     if (value !== undefined && value !== '') return Buffer.from(value, 'base64').toString('utf8');
     throw new CapstanError('CAP_KUBECONFIG_SECRET', `the Secret "${namespace}/${secretName}" has no key "value"`, {
-      hint: 'delete the Secret: the controllers write it anew',
+      hint: 'delete the Secret; the controllers write it again',
     });
   } catch (error) {
     if (!isNotFound(error)) throw error;

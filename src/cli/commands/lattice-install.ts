@@ -89,14 +89,14 @@ async function readCluster(options: LatticeInstallOptions, { readInput }: Comman
       'CAP_USAGE',
       `${other.origin}: ${other.object.kind} is neither a LatticeCluster nor a Secret`,
       {
-        hint: 'apply it in the cluster when it is there',
+        hint: 'apply it in the new cluster later',
       },
     );
   }
   const [found, second] = documents.filter(({ object: { kind } }) => kind === LatticeClusters.kind);
   if (!found || second) {
     throw new CapstanError('CAP_USAGE', `${filename} has ${second ? 'more than one' : 'no'} LatticeCluster`, {
-      hint: 'it is to hold the one that is made; others are applied in it',
+      hint: 'it must contain only the cluster to create; apply others in that cluster',
     });
   }
   const given = asTyped<LatticeCluster>(found.object);

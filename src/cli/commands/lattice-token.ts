@@ -14,7 +14,7 @@ export async function latticeToken(options: ConnectionOptions, context: CommandC
     const place = await client.get(ConfigMaps, latticeCellKey, { signal }).catch(ignoreNotFound);
     const { host = '', bootstrapPort = '' } = place?.data ?? {};
     if (host === '') {
-      throw new CapstanError('CAP_LATTICE', 'no cluster can dial in here: the endpoints are not there yet', {
+      throw new CapstanError('CAP_LATTICE', 'no cluster can connect here yet: the endpoints are not open', {
         hint: `the condition Connected of LatticeCluster ${name} says why`,
       });
     }

@@ -63,7 +63,7 @@ async function withChild<T>(
   work: (child: Client) => Promise<T>,
 ): Promise<T> {
   if (kubeconfig === undefined) {
-    throw new CapstanError('CAP_USAGE', 'which cluster is not said', { hint: 'name its kubeconfig with -k FILE' });
+    throw new CapstanError('CAP_USAGE', 'name a cluster', { hint: 'name its kubeconfig with -k FILE' });
   }
   const where = { kubeconfig, ...(chosen !== undefined && { context: chosen }) };
   return await withConnection(where, context, ({ client }) => work(client));
@@ -90,7 +90,7 @@ async function findInside(child: Client, name: string | undefined, signal: Abort
     throw new CapstanError(
       'CAP_LATTICE',
       `the cluster has no LatticeCluster ${name === undefined ? '' : `${name} `}that stands for itself`,
-      { hint: 'one that its parent manages is deleted at its parent' },
+      { hint: 'if its parent manages the cluster, delete it at the parent' },
     );
   }
   const [other] = others;
@@ -108,7 +108,7 @@ async function confirmed(
   question: string,
 ): Promise<void> {
   if (yes === true || (await confirm?.(question)) === true) return;
-  throw new CapstanError('CAP_USAGE', 'nothing was deleted', { hint: 'say yes, or give --yes' });
+  throw new CapstanError('CAP_USAGE', 'nothing was deleted', { hint: 'answer yes, or use --yes' });
 }
 
 /** Returns the kubeconfig that the controllers maintain, with the public address. */

@@ -21,7 +21,7 @@ export interface MoveOptions extends ConnectionOptions {
 export async function move(options: MoveOptions, context: CommandContext): Promise<number> {
   const { toKubeconfig, toKubeconfigContext, dryRun, cancel } = options;
   if (toKubeconfig === undefined && toKubeconfigContext === undefined) {
-    throw new CapstanError('CAP_USAGE', 'where to is not said', { hint: 'name the target with --to-kubeconfig FILE' });
+    throw new CapstanError('CAP_USAGE', 'name a target', { hint: 'name the target with --to-kubeconfig FILE' });
   }
   if (dryRun && cancel) throw new CapstanError('CAP_USAGE', '--dry-run and --cancel exclude each other');
   const to = {

@@ -191,7 +191,7 @@ function apiBehind({ server }: ConnectionConfig): PortService {
 
 function parseName(text: string): string {
   if (text.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text)) return text;
-  throw new CapstanError('CAP_USAGE', `--name: "${text}" is no name of a node`, {
+  throw new CapstanError('CAP_USAGE', `--name: "${text}" is not a valid node name`, {
     hint: 'lower case letters, digits and dashes, at most 63 of them',
   });
 }
@@ -200,7 +200,7 @@ function parseNetwork(text: string): { address: string; bits: 16 | 24 } {
   const [, address = '', bits] = /^((?:\d{1,3}\.){3}\d{1,3})\/(16|24)$/.exec(text) ?? [];
   if (address.split('.').every((part) => part !== '' && Number(part) <= 255))
     return { address, bits: bits === '16' ? 16 : 24 };
-  throw new CapstanError('CAP_USAGE', `--pod-cidr: "${text}" is no network for Pods`, {
+  throw new CapstanError('CAP_USAGE', `--pod-cidr: "${text}" is not a Pod network`, {
     hint: 'an IPv4 network of 16 or 24 bits, such as 10.244.0.0/16',
   });
 }
@@ -215,7 +215,7 @@ function parseTaints(text: string): Taint[] {
       const [, key = '', value, effect = ''] =
         /^([\w./-]+)(?:=([\w.-]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/.exec(part) ?? [];
       if (key === '') {
-        throw new CapstanError('CAP_USAGE', `--register-with-taints: "${part}" is no taint`, {
+        throw new CapstanError('CAP_USAGE', `--register-with-taints: "${part}" is not a taint`, {
           hint: 'KEY=VALUE:EFFECT with an effect of NoSchedule, PreferNoSchedule or NoExecute',
         });
       }

@@ -108,11 +108,11 @@ async function withManagementApi(options: PlanOptions, context: CommandContext, 
       if (isNamed || !(error instanceof CapstanError) || !withoutOne.includes(error.code)) throw error;
       if (error.code !== 'CAP_NO_MANAGEMENT_API') {
         throw new CapstanError('CAP_API_UNREACHABLE', error.message, {
-          hint: `${error.hint ?? ''}; --no-management-api plans as if none of it were there yet`,
+          hint: `${error.hint ?? ''}; --no-management-api plans as if no object existed`,
           cause: error,
         });
       }
-      context.stderr('capstan: there is no management API: planned as if none of it were there yet\n');
+      context.stderr('capstan: there is no management API: planned as if no object existed\n');
     }
   }
   const api = await startThrowAway(options);

@@ -23,7 +23,7 @@ export async function printEnvironment(
   }
   const [file, cloud] = second === undefined ? [undefined, first ?? context.env['OS_CLOUD']] : [first, second];
   if (cloud === undefined || cloud === '') {
-    throw new CapstanError('CAP_USAGE', 'which cloud is not said', {
+    throw new CapstanError('CAP_USAGE', 'name a cloud', {
       hint: 'name one of clouds.yaml: capstan env [CLOUDS_YAML] CLOUD',
     });
   }

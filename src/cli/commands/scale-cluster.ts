@@ -63,7 +63,7 @@ function targetOf({ controlPlane, machineDeployment, replicas }: ScaleClusterOpt
 }
 
 function count(flag: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw usage(`${flag}: "${text}" is no number of machines`);
+  if (!/^\d{1,9}$/.test(text)) throw usage(`${flag}: "${text}" is not a number of machines`);
   return Number(text);
 }
 

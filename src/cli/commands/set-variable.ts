@@ -63,8 +63,8 @@ function assignmentOf(word: string): Assignment {
   if (name !== undefined && text !== undefined) return { name, text };
   const removed = /^([^=]+)-$/.exec(word)?.[1];
   if (removed !== undefined) return { name: removed, text: undefined };
-  throw new CapstanError('CAP_USAGE', `"${word}" says nothing about a variable`, {
-    hint: 'write NAME=VALUE to set a variable, NAME- to take it away',
+  throw new CapstanError('CAP_USAGE', `"${word}" is not an assignment`, {
+    hint: 'write NAME=VALUE to set a variable, NAME- to remove it',
   });
 }
 

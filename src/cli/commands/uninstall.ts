@@ -85,8 +85,8 @@ async function remove<T extends KubeObject>(
 /** The namespace contains the adoption record, which is required to restore upstream's controllers. */
 async function refuseAdopted(client: Client, signal: AbortSignal): Promise<void> {
   if (!(await readAdoption(client, signal))) return;
-  throw new CapstanError('CAP_ADOPTION', 'the clusters here were taken over from the controllers of upstream', {
-    hint: 'give them back with `capstan adopt --release`, which takes this installation away',
+  throw new CapstanError('CAP_ADOPTION', 'the clusters were taken over from the upstream controllers', {
+    hint: 'give them back with `capstan adopt --release`, which also removes this installation',
   });
 }
 

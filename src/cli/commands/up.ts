@@ -191,8 +191,8 @@ export async function startInstallation(options: UpOptions, context: CommandCont
     const standIns = pods && options.namespace === undefined && { standIns: health };
     if (areas.size > 0 && workers > 0) {
       if (options.prices !== undefined) {
-        throw new CapstanError('CAP_USAGE', '--prices: controllers in processes of their own do not show costs', {
-          hint: 'leave --workers out, or ask with capstan cost --prices',
+        throw new CapstanError('CAP_USAGE', '--prices: controllers in separate processes do not report costs', {
+          hint: 'leave --workers out, or use capstan cost --prices',
         });
       }
       const { startControllersElsewhere } = await import('../controllers.ts');

@@ -20,7 +20,7 @@ export async function upgradeCluster(
   const { version, class: className } = options;
   const dryRun = options.dryRun ?? false;
   if (version === undefined && className === undefined) {
-    throw new CapstanError('CAP_USAGE', 'nothing is named to upgrade to', {
+    throw new CapstanError('CAP_USAGE', 'name a version or a class to upgrade to', {
       hint: 'write --version v1.33.6, --class NAME, or both',
     });
   }

@@ -30,8 +30,8 @@ export async function why(
 ): Promise<number> {
   const [kind, name] = second === undefined ? [undefined, first] : [first, second];
   if (kind !== undefined && kind !== 'cluster' && kind !== 'machine') {
-    throw new CapstanError('CAP_USAGE', `why ${kind}: only clusters and machines can be explained`, {
-      hint: 'say capstan why NAME, capstan why cluster NAME or capstan why machine NAME',
+    throw new CapstanError('CAP_USAGE', `why ${kind}: only clusters and machines are supported`, {
+      hint: 'use capstan why NAME, capstan why cluster NAME or capstan why machine NAME',
     });
   }
   return await withConnection(options, context, async (connection) => {
@@ -66,7 +66,7 @@ async function causeOf(
       'CAP_CLUSTER_NOT_FOUND',
       `there is no Machine "${name}" in the namespace "${connection.namespace}"`,
       {
-        hint: 'kubectl get machines shows those there are',
+        hint: '`kubectl get machines` lists the existing ones',
       },
     );
   }

@@ -49,7 +49,7 @@ async function refuseBesideInstallation(administrator: Client, signal: AbortSign
     throw new CapstanError(
       'CAP_INSTALLED_ALREADY',
       `the controllers are installed in that Kubernetes: there is a Deployment ${metadata.namespace}/${metadata.name}`,
-      { hint: 'leave --install out to run beside them, or take them away with `capstan uninstall`' },
+      { hint: 'leave --install out to run beside them, or remove them with `capstan uninstall`' },
     );
   } catch (error) {
     if (!isNotFound(error)) throw error;

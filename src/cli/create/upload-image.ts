@@ -53,7 +53,7 @@ export async function uploadImage(upload: Upload, spec: ImageSpec, path: string)
     if (left === undefined) throw error;
     throw new CapstanError(
       'CAP_IMAGE_CONTENT',
-      `${errorMessage(error)}; and the image ${made.id}, which is not whole, cannot be deleted: ${left}`,
+      `${errorMessage(error)}; and the image ${made.id}, which is incomplete, cannot be deleted: ${left}`,
       { cause: error },
     );
   }
@@ -64,7 +64,7 @@ async function refuseDouble(images: Images, name: string, signal: AbortSignal): 
   for await (const { id, status } of images.list({ name }, { signal })) {
     const hint =
       status === 'queued'
-        ? `an upload of it goes on, or did not end: delete ${id} if nobody is at it, or choose another name`
+        ? `an upload is running or was interrupted: delete ${id} if nobody is uploading, or choose another name`
         : 'choose another name: manifests that name it would not know which one is meant';
     throw new CapstanError('CAP_OPENSTACK_CONFLICT', `the cloud has an image "${name}" (${id}, ${status})`, { hint });
   }
@@ -109,5 +109,5 @@ async function digestOf(path: string, algorithm: string): Promise<string | undef
 }
 
 function damaged(message: string): CapstanError {
-  return new CapstanError('CAP_IMAGE_CONTENT', message, { hint: 'try again; the image was taken away' });
+  return new CapstanError('CAP_IMAGE_CONTENT', message, { hint: 'try again; the incomplete image was deleted' });
 }

@@ -13,7 +13,7 @@ export type DemoFlavor = keyof typeof demoExamples;
 export function exampleDirectory(name: string): string {
   const found = installedFolder('examples', name);
   if (found !== undefined) return found;
-  throw new CapstanError('CAP_EXAMPLE_MISSING', `the example ${name} is not where capstan is installed`, {
-    hint: 'install capstan again, or use a clone of its repository',
+  throw new CapstanError('CAP_EXAMPLE_MISSING', `the example ${name} is missing in the installation of Capstan`, {
+    hint: 'reinstall Capstan, or use a clone of its repository',
   });
 }

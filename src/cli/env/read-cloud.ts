@@ -33,7 +33,7 @@ async function checkReadable(path: string): Promise<void> {
 async function authority(path: string, cloud: string): Promise<string> {
   return await readFile(path, 'utf8').catch((error: unknown) => {
     throw new CapstanError('CAP_CLOUDS_YAML', `cacert of cloud "${cloud}" cannot be read: ${errorMessage(error)}`, {
-      hint: 'put the certificate there, or take `cacert` out of clouds.yaml',
+      hint: 'put the certificate there, or remove `cacert` from clouds.yaml',
       cause: error,
     });
   });

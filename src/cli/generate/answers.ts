@@ -140,6 +140,6 @@ function missingVariables(
   });
   const asked = refusal === undefined ? '' : `; the cloud could not be asked: ${refusal}`;
   return new CapstanError('CAP_TEMPLATE', `variables are not set: ${lines.join('; ')}${asked}`, {
-    hint: 'set them in the environment or in --config, or let the cloud be asked: --cloud NAME of clouds.yaml; --list-variables shows all',
+    hint: 'set them in the environment or in --config, or use --cloud NAME of clouds.yaml to read them from the cloud; --list-variables shows all',
   });
 }

@@ -39,7 +39,7 @@ export const flavors: readonly Flavor[] = [
   },
   {
     name: 'without-lb',
-    description: 'control planes on machines, the API at a floating address',
+    description: 'control planes on machines, the API at a floating IP',
     template: 'cluster-template.yaml',
     presets: { OPENSTACK_API_SERVER_LOAD_BALANCER: 'false' },
     image: 'kubernetes',

@@ -21,8 +21,8 @@ const maxTemplateBytes = 16 * 1024 * 1024;
 export async function builtInTemplate(file: string): Promise<string> {
   const folder = installedFolder('templates');
   if (folder === undefined) {
-    throw new CapstanError('CAP_TEMPLATE', 'the templates of clusters are not where capstan is installed', {
-      hint: 'install capstan again, or use a clone of its repository',
+    throw new CapstanError('CAP_TEMPLATE', 'the cluster templates are missing in the installation of Capstan', {
+      hint: 'reinstall Capstan, or use a clone of its repository',
     });
   }
   return await readFile(join(folder, file), 'utf8');

@@ -95,7 +95,7 @@ async function established(
     const refused = items.find((crd) => names.has(crd.metadata.name ?? '') && refusalOf(crd));
     if (refused) {
       throw new CapstanError('CAP_KIND_NOT_SERVED', `${refused.metadata.name} is not served: ${refusalOf(refused)}`, {
-        hint: 'another definition has the same names; take one of the two away',
+        hint: 'another definition has the same names; remove one of the two',
       });
     }
     if (waiting.length === 0) return;
@@ -105,9 +105,9 @@ async function established(
     if (clock.now() > deadline) {
       throw new CapstanError(
         'CAP_KIND_NOT_SERVED',
-        `${waiting[0]?.metadata.name} is defined and not served, and nothing has moved for two minutes`,
+        `${waiting[0]?.metadata.name} is defined but not served, without any progress for two minutes`,
         {
-          hint: 'look at the conditions of that CustomResourceDefinition',
+          hint: 'check the conditions of that CustomResourceDefinition',
         },
       );
     }

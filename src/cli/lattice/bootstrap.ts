@@ -40,7 +40,7 @@ export async function withBootstrap(
   context: CommandContext,
   work: (client: Client, signal: AbortSignal) => Promise<void>,
 ): Promise<number> {
-  if (!isName(name)) throw new CapstanError('CAP_USAGE', `"${name}" is no name of a LatticeCluster`);
+  if (!isName(name)) throw new CapstanError('CAP_USAGE', `"${name}" is not a valid name of a LatticeCluster`);
   const directory = directoryOf(name, context.env);
   const starting = startInstallation(
     {
@@ -66,8 +66,9 @@ export async function withBootstrap(
     const failing = running.failed.then(() => {});
     await Promise.race([work(client, deadline.signal), failing]);
   } catch (error) {
-    const hint = `nothing is lost: run the same command again to go on from ${directory}`;
-    if (deadline.timedOut()) throw new CapstanError('CAP_LATTICE', `LatticeCluster ${name}: time is up`, { hint });
+    const hint = `the state is kept: run the same command again to continue from ${directory}`;
+    if (deadline.timedOut())
+      throw new CapstanError('CAP_LATTICE', `LatticeCluster ${name}: not finished in time`, { hint });
     if (context.signal.aborted) {
       context.stderr(`${hint}\n`);
       return 0;

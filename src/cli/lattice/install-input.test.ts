@@ -99,7 +99,7 @@ describe('the input of capstan lattice install', () => {
     });
 
     it.each(['{}', 'x', '[]'])('are refused: %s', async (text) => {
-      await expect(registrySecrets(await file('bad.json', text))).rejects.toThrow('is no config.json of docker');
+      await expect(registrySecrets(await file('bad.json', text))).rejects.toThrow('is not a docker config.json');
     });
   });
 

@@ -10,7 +10,7 @@ export async function registrySecrets(file: string | undefined): Promise<readonl
   const text = await read(resolve(file));
   const config = object(text);
   if (!isJsonObject(config?.['auths'])) {
-    throw new CapstanError('CAP_USAGE', `--registry-credentials-file: ${file} is no config.json of docker`, {
+    throw new CapstanError('CAP_USAGE', `--registry-credentials-file: ${file} is not a docker config.json`, {
       hint: 'it has the field "auths"; `docker login` and `podman login --authfile` write one',
     });
   }

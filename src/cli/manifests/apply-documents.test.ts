@@ -94,7 +94,9 @@ describe('applying manifests', () => {
     expect(failures.map(({ document, message }) => `${document.origin} ${message}`)).toEqual([
       expect.stringMatching(/^file\.yaml:5 .*Bad_Name/),
       'file.yaml:7 namespaces "no-such-namespace" not found',
-      expect.stringContaining('file.yaml:1 file.yaml:1: no kind "Ghost" in nowhere.example.com/v1 is served'),
+      expect.stringContaining(
+        'file.yaml:1 file.yaml:1: the API does not serve the kind "Ghost" in nowhere.example.com/v1',
+      ),
     ]);
   });
 
@@ -104,7 +106,7 @@ describe('applying manifests', () => {
     const theirs = { metadata: { name: 'shared', namespace: 'default' }, data: { key: 'theirs' } };
     await api.connection.client.apply(resource as never, theirs as never, { fieldManager: 'other', force: true });
     const { failures } = await apply(configMap('shared', 'ours'));
-    expect(failures).toMatchObject([{ hint: '--force-conflicts takes these fields over' }]);
+    expect(failures).toMatchObject([{ hint: 'use --force-conflicts to take over these fields' }]);
     expect((await apply(configMap('shared', 'ours'), { forceConflicts: true })).lines).toEqual([
       'configmap/shared configured',
     ]);
@@ -116,7 +118,7 @@ describe('applying manifests', () => {
     const { failures } = await apply(configMap('misplaced', '1', 'default'), {}, given);
     expect(failures).toMatchObject([
       {
-        message: 'the manifest says namespace "default", the command line "kube-public"',
+        message: 'the manifest has the namespace "default", the command line "kube-public"',
         hint: 'leave --namespace out, or write --namespace default',
       },
     ]);

@@ -112,7 +112,7 @@ async function untilServed(
       const conditions = objectsAt(live, 'status', 'conditions') ?? [];
       if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) break;
       if (options.now() >= deadline) {
-        throw new CapstanError('CAP_NOT_ESTABLISHED', `${label} is still not served`, {
+        throw new CapstanError('CAP_NOT_ESTABLISHED', `${label} is not served yet`, {
           hint: 'its status says why; apply again when that is corrected',
         });
       }
@@ -124,7 +124,7 @@ async function untilServed(
 
 function failureOf(document: ManifestDocument, error: unknown): ApplyFailure {
   if (isConflict(error) && error instanceof ApiStatusError && error.status.details?.causes !== undefined) {
-    return { document, message: error.message, hint: '--force-conflicts takes these fields over' };
+    return { document, message: error.message, hint: 'use --force-conflicts to take over these fields' };
   }
   const hint = error instanceof CapstanError ? error.hint : undefined;
   return { document, message: errorMessage(error), ...(hint !== undefined && { hint }) };

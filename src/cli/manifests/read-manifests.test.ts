@@ -54,7 +54,7 @@ describe('the files of -f', () => {
 
   it.each([
     ['a file that is not there', 'nothing.yaml', /cannot be read: ENOENT/],
-    ['a directory without manifests', 'empty', /holds no file that ends in/],
+    ['a directory without manifests', 'empty', /contains no file that ends in/],
   ])('are refused for %s', async (_what, name, message) => {
     await mkdir(join(directory, 'empty'));
     await expect(readManifests([join(directory, name)], { recursive: false, readInput: noInput })).rejects.toThrow(

@@ -68,7 +68,7 @@ async function filesOf(name: string, recursive: boolean): Promise<string[]> {
   );
   const files = entries.map((entry) => join(entry.parentPath ?? name, entry.name)).sort();
   if (files.length === 0) {
-    throw new CapstanError('CAP_USAGE', `-f: ${name} holds no file that ends in .yaml, .yml or .json`, {
+    throw new CapstanError('CAP_USAGE', `-f: ${name} contains no file that ends in .yaml, .yml or .json`, {
       hint: recursive ? 'check the directory' : '-R also looks into the directories below',
     });
   }

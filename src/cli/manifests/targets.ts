@@ -31,7 +31,7 @@ export async function targetOf(
   if (!resource) {
     throw new CapstanError(
       'CAP_UNKNOWN_RESOURCE',
-      `${origin}: no kind "${object.kind}" in ${object.apiVersion} is served`,
+      `${origin}: the API does not serve the kind "${object.kind}" in ${object.apiVersion}`,
       {
         hint: 'check apiVersion and kind, or install the provider that defines it',
       },
@@ -52,7 +52,7 @@ export async function targetOf(
   if (connection.namespaceGiven && namespace !== connection.namespace) {
     throw new CapstanError(
       'CAP_NAMESPACE_MISMATCH',
-      `the manifest says namespace "${namespace}", the command line "${connection.namespace}"`,
+      `the manifest has the namespace "${namespace}", the command line "${connection.namespace}"`,
       { hint: `leave --namespace out, or write --namespace ${namespace}` },
     );
   }

@@ -53,7 +53,7 @@ export async function refuseTaken(
   if (clock.now() > Date.parse(renewTime ?? '') + leaseDurationSeconds * 1000 || renewTime === undefined) return;
   throw new CapstanError(
     'CAP_NODE_REFUSED',
-    `node ${name} is run by another program, which showed a sign of life at ${renewTime}`,
+    `node ${name} is run by another program, which renewed its lease at ${renewTime}`,
     {
       hint: `choose another name with --name, or wait ${leaseDurationSeconds} s after that program has ended`,
     },
@@ -84,7 +84,7 @@ export async function requireRights(administrator: Client, account: UserInfo, si
     { fieldManager: 'capstan', signal },
   );
   if (review.status?.allowed === true) return;
-  throw new CapstanError('CAP_NODE_REFUSED', 'the account of simulated nodes has no rights in that Kubernetes', {
+  throw new CapstanError('CAP_NODE_REFUSED', 'the account of simulated nodes has no permissions in that Kubernetes', {
     hint: 'start once with --install, or apply what `capstan node --simulated --install --dry-run` prints',
   });
 }
@@ -96,9 +96,13 @@ export async function requireNodeAuthorizer(node: Client, name: string, signal: 
   } catch (error) {
     if (isNotFound(error)) return;
     if (!isForbidden(error)) throw error;
-    throw new CapstanError('CAP_NODE_REFUSED', `that Kubernetes lets no node read itself: ${errorMessage(error)}`, {
-      hint: 'start its API server with --authorization-mode=Node,RBAC, and use a kubeconfig that may impersonate nodes',
-      cause: error,
-    });
+    throw new CapstanError(
+      'CAP_NODE_REFUSED',
+      `that Kubernetes does not let nodes read themselves: ${errorMessage(error)}`,
+      {
+        hint: 'start its API server with --authorization-mode=Node,RBAC, and use a kubeconfig that may impersonate nodes',
+        cause: error,
+      },
+    );
   }
 }

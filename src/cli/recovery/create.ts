@@ -77,14 +77,14 @@ async function mustExist({ dataDirectory, encryptionKeyFile }: ArchiveSource): P
   if (!(await there(join(dataDirectory, 'pki', 'ca.key')))) {
     throw new CapstanError(
       'CAP_USAGE',
-      `${dataDirectory} holds no authority: it is not the data directory of a management API`,
+      `${dataDirectory} contains no certificate authority: it is not the data directory of a management API`,
       {
         hint: '--data-dir names the directory `capstan up` was started with; run this on the computer it is on',
       },
     );
   }
   if (!(await there(encryptionKeyFile))) {
-    throw new CapstanError('CAP_USAGE', `the key that seals Secrets is not at ${encryptionKeyFile}`, {
+    throw new CapstanError('CAP_USAGE', `the key that encrypts Secrets is not at ${encryptionKeyFile}`, {
       hint: '--encryption-key-file names the one `capstan up` was started with',
     });
   }

@@ -25,12 +25,12 @@ export function parseManifest(text: string, file: string): RecoveryManifest {
     value = undefined;
   }
   if (!isJsonObject(value) || typeof value['layout'] !== 'number') {
-    throw new CapstanError('CAP_BACKUP_UNKNOWN', `${file} does not say what is in it`);
+    throw new CapstanError('CAP_BACKUP_UNKNOWN', `${file} has no list of its contents`);
   }
   const { layout, version, createdAt, server, missing } = value;
   if (layout > manifestLayout) {
     throw new CapstanError('CAP_BACKUP_TOO_NEW', `${file} was written by a newer capstan (${String(version)})`, {
-      hint: 'use the version of capstan that wrote it, or a newer one',
+      hint: 'use the Capstan version that wrote it, or a newer one',
     });
   }
   return {

@@ -108,7 +108,7 @@ async function unpack(archive: string, secret: ArchiveSecret, directory: string)
   const parts = [storeName, sealingKeysName, 'pki/ca.crt', 'pki/ca.key', 'pki/sa.key'];
   for (const part of parts) {
     if (manifest && (await isThere(join(directory, part)))) continue;
-    throw new CapstanError('CAP_BACKUP_UNKNOWN', `${archive} is not a whole archive: ${part} is not in it`);
+    throw new CapstanError('CAP_BACKUP_UNKNOWN', `${archive} is an incomplete archive: ${part} is missing`);
   }
   return must(manifest, 'the manifest');
 }

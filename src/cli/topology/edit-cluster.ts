@@ -56,13 +56,9 @@ export async function editTopology(
 }
 
 function withoutTopology(name: string, namespace: string): CapstanError {
-  return new CapstanError(
-    'CAP_NO_TOPOLOGY',
-    `cluster "${namespace}/${name}" has no spec.topology: it is made of single objects`,
-    {
-      hint: 'change its control plane and MachineDeployments themselves, with capstan apply or kubectl',
-    },
-  );
+  return new CapstanError('CAP_NO_TOPOLOGY', `cluster "${namespace}/${name}" has no spec.topology`, {
+    hint: 'change its control plane and MachineDeployments directly, with capstan apply or kubectl',
+  });
 }
 
 export function printChanges(context: CommandContext, name: string, changes: readonly Change[], dryRun: boolean): void {

@@ -107,7 +107,7 @@ async function readHeader(reader: ByteReader, secret: ArchiveSecret, name: strin
       'CAP_BACKUP_TOO_NEW',
       `${name} has archive format ${version}, this program knows ${format}`,
       {
-        hint: 'use the version of capstan that wrote it, or a newer one',
+        hint: 'use the Capstan version that wrote it, or a newer one',
       },
     );
   }

@@ -68,7 +68,7 @@ describe('the everyday verbs', () => {
       'has no kubeconfig yet (Pending)',
     ],
     ['a file that is not there', ['apply', '-f', 'nothing.yaml'], 2, 'nothing.yaml cannot be read'],
-    ['no file at all', ['apply'], 2, '-f: no file is named'],
+    ['no file at all', ['apply'], 2, '-f: name at least one file'],
     ['a cluster and a file', ['delete', 'cluster', 'a', '-f', 'b.yaml'], 2, 'name a cluster or files, not both'],
     ['a deletion of nothing', ['delete'], 2, 'nothing is named to delete'],
     ['an unknown flag', ['get', 'clusters', '--nonsense'], 2, "unknown option '--nonsense'"],
@@ -122,7 +122,7 @@ describe('the everyday verbs', () => {
     expect(second.stderr).toContain('Cluster/owner: already gone\n');
     const third = await capstan(on('delete', '-f', '-'), { input });
     expect(third).toMatchObject({ code: 1, stdout: '' });
-    expect(third.stderr).toContain('nothing of what the files name is there');
+    expect(third.stderr).toContain('none of the objects in the files exists');
     await capstanOk(on('delete', '-f', '-', '--ignore-not-found'), { input });
   });
 

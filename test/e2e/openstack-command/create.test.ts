@@ -80,7 +80,7 @@ describe('capstan create', () => {
       expect(await readFile(file, 'utf8')).toBe(before);
       const taken = await run(['create', 'keypair', 'my-key', '--private-key', inDirectory('second')]);
       expect(taken).toMatchObject({ code: 1 });
-      expect(taken.stderr).toContain('you have a key pair "my-key"');
+      expect(taken.stderr).toContain('the cloud already has a key pair "my-key" of yours');
       await expect(stat(inDirectory('second'))).rejects.toThrow('ENOENT');
       expect((await run(['get', 'keypairs', '-o', 'name'])).stdout.split('\n')).toEqual(
         expect.arrayContaining(['printed', 'my-key']),

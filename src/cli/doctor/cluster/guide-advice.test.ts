@@ -139,7 +139,7 @@ const advices: readonly Advised[] = [
     management: [pod(waiting('InvalidImageName', "couldn't parse image name"))],
     check: 'control plane',
     detail: /InvalidImageName: couldn't parse/,
-    cure: /with one tag, such as ghcr\.io\/k0sproject\/k0s:v1\.32\.6-k0s\.0, and leave version out/,
+    cure: /use one tag, such as ghcr\.io\/k0sproject\/k0s:v1\.32\.6-k0s\.0, and leave version out/,
   },
   {
     advice: '000, image pull errors (429): another registry, imagePullSecrets',
