@@ -51,6 +51,8 @@ export interface ControllerDefinition {
   concurrency?: number;
   /** after this long the signal aborts; default 5 minutes */
   timeoutMs?: number;
+  /** how long a key that fails again and again waits at most for the next try; default 1,000 seconds */
+  maxBackoffMs?: number;
   /** works when no other controller has anything to do, or late: for those whose work nobody waits for. Default false */
   background?: boolean;
   /**
