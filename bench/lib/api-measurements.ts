@@ -12,7 +12,7 @@ export interface ApiSettings {
   run: number;
   bytes: number;
   clients: number;
-  /** connections the clients share */
+  /** number of connections shared by the clients */
   sessions: number;
   measureMs: number;
 }
@@ -56,7 +56,7 @@ async function measureUpdates(settings: ApiSettings): Promise<void> {
   await withConnections(settings, settings.sessions, async (connections) => {
     const objects = await createObjects(settings, connections, settings.clients, 'update');
     let revision = 1;
-    // Each client has an object of its own: what is measured are updates, not conflicts.
+    // Each client updates its own object, so conflicts do not affect the result.
     const result = await measureLoad(settings, connections, 'updates', async (connection, client) => {
       const object = objects[client]!;
       const { name, resourceVersion } = object;
@@ -182,7 +182,7 @@ async function measureFanOut(settings: ApiSettings): Promise<void> {
     const started = performance.now();
     let writes = 0;
     let stopped = false;
-    // A writer goes on only while readers keep up: what is measured is the rate that lasts.
+    // Writers wait for readers, so the result is the sustained rate.
     const writer = async (connection: Connection): Promise<void> => {
       while (!stopped) {
         if ((writes - 64) * fanOutWatchers > deliveries) {
@@ -197,7 +197,7 @@ async function measureFanOut(settings: ApiSettings): Promise<void> {
     await delay(settings.measureMs);
     stopped = true;
     await Promise.all(writing);
-    // A server may cut off watchers that fall behind: what they miss is told, not waited for.
+    // A server may disconnect slow watchers. Missed events are reported instead of awaited.
     while (deliveries < writes * fanOutWatchers && performance.now() - lastDelivery < 3000) await delay(5);
     const key: FigureKey = { figure: 'watch_deliveries_per_second', target: target.name, protocol: settings.protocol };
     figures.add(key, deliveries / ((lastDelivery - started) / 1000), { unit: '/s', better: 'higher' });
@@ -212,7 +212,7 @@ async function measureFanOut(settings: ApiSettings): Promise<void> {
   for (const watcher of watchers) watcher.close();
 }
 
-/** The first run meets a server that has not been compiled yet. */
+/** The first run meets a server whose code has not been optimized yet. */
 function warmUpMs({ run }: ApiSettings): number {
   return run === 0 ? 3000 : 1000;
 }
@@ -245,7 +245,7 @@ async function measureLoad(
   return result;
 }
 
-/** How long the server's event loop was deaf; known for our own server only. */
+/** Reports how long the server's event loop was blocked; known only for capstan. */
 async function reportStall(settings: ApiSettings, load: string): Promise<void> {
   const { target, figures, protocol, kind } = settings;
   if (!target.capstan) return;
@@ -289,20 +289,20 @@ async function withConnections(
   }
 }
 
-/** Names no other run of this process has used. */
+/** Returns names unique in this process. */
 function nameSource(settings: ApiSettings, what: string): () => string {
   let next = 0;
   const prefix = `${what}-${settings.protocol}-${settings.run}`;
   return () => `${prefix}-${next++}`;
 }
 
-/** Creates objects of which `what` is the name's beginning; those of an earlier run may be there already. */
+/** Creates objects with the name prefix `what`. Objects of an earlier run may exist already. */
 async function createObjects(
   settings: ApiSettings,
   connections: readonly Connection[],
   count: number,
   what: string,
-  /** default: the run's own */
+  /** default: the namespace of the run */
   namespace?: string,
 ): Promise<{ name: string; resourceVersion: string }[]> {
   const { kind, target } = settings;

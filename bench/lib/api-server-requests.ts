@@ -1,11 +1,11 @@
 import type { HttpClient } from '../../src/client/index.ts';
 
-/** What an API server has answered so far, by verb; it counts requests of everybody. */
+/** Requests answered by an API server, by verb, for all clients. */
 export type AnsweredRequests = ReadonlyMap<string, number>;
 
 const writingVerbs: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'APPLY', 'DELETE', 'DELETECOLLECTION']);
 
-/** Reads `apiserver_request_total`, which kube-apiserver has. Watches count when they end, so they are left out. */
+/** Reads `apiserver_request_total` of kube-apiserver. Watches are excluded, because they count only when they end. */
 export async function answeredRequests(client: HttpClient): Promise<AnsweredRequests> {
   const { body } = await client.raw('/metrics', { accept: 'text/plain' });
   const counts = new Map<string, number>();
@@ -18,7 +18,7 @@ export async function answeredRequests(client: HttpClient): Promise<AnsweredRequ
   return counts;
 }
 
-/** All requests between two readings, and of those the ones that write. */
+/** Returns the number of requests between two readings, in total and for writes. */
 export function requestsBetween(before: AnsweredRequests, after: AnsweredRequests): { all: number; writes: number } {
   let all = 0;
   let writes = 0;

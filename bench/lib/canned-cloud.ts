@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Transport } from '../../src/openstack/index.ts';
 
-/** A cloud that says the same for ever: pages made once, so that only the client's own work is measured. */
+/** A cloud with constant answers, built once, so that only the client's own work is measured. */
 export interface CannedCloud {
-  /** answers by path and query, host and order of arguments aside */
+  /** answers by path and query, ignoring the host and the order of parameters */
   readonly pages: ReadonlyMap<string, Buffer>;
   readonly transport: Transport;
 }
@@ -23,7 +23,7 @@ const projectId = 'f'.repeat(32);
 const id = (kind: number, index: number): string =>
   `${String(kind).padStart(8, '0')}-0000-4000-8000-${String(index).padStart(12, '0')}`;
 
-/** As nova 26 renders it. */
+/** In the format of nova 26. */
 function server(index: number): object {
   return {
     id: id(1, index),
@@ -253,7 +253,7 @@ function answerFor(pages: ReadonlyMap<string, Buffer>, url: string): Awaited<Ret
   return { status: 200, headers, body };
 }
 
-/** The same over HTTP, from a process of its own, so that its work is not counted as ours. */
+/** Serves the same over HTTP from a separate process, so that its CPU time does not count. */
 export async function serveCanned(
   pagesAt: (origin: string) => CannedCloud,
 ): Promise<{ origin: string; close(): Promise<void> }> {

@@ -8,7 +8,7 @@ import { projectRoot, shippedNodeArguments } from './node-arguments.ts';
 
 const probe = pathToFileURL(join(projectRoot, 'bench/lib/probe.mjs')).href;
 
-/** What a server under test says of itself; counted since the last reset. */
+/** Statistics a server under test reports about itself, since the last reset. */
 export interface ProcessReport {
   stallMs: { p50: number; p99: number; max: number };
   cpuSeconds: number;
@@ -36,13 +36,13 @@ export interface StartOptions {
   /** default: a new directory, removed at the end */
   dataDirectory?: string;
   nodeArguments?: readonly string[];
-  /** further arguments of `capstan up` */
+  /** additional arguments of `capstan up` */
   upArguments?: readonly string[];
-  /** without it the process runs exactly as users run it, but only times and resident memory can be told */
+  /** without it the process runs exactly as for users, but only times and resident memory are known */
   probe?: boolean;
 }
 
-/** Bundles the program as the package ships it, but beside the working tree, and returns its entry point. */
+/** Bundles the program like the package, but outside of the working tree. Returns its entry point. */
 export async function buildCapstan(): Promise<{ program: string; remove(): void }> {
   const directory = mkdtempSync(join(tmpdir(), 'capstan-bench-build-'));
   copyFileSync(join(projectRoot, 'package.json'), join(directory, 'package.json'));
@@ -65,7 +65,7 @@ export async function buildCapstan(): Promise<{ program: string; remove(): void 
   };
 }
 
-/** Starts `capstan up` as a process of its own and waits until it is ready. */
+/** Starts `capstan up` in a separate process and waits until it is ready. */
 export async function startCapstan(options: StartOptions): Promise<CapstanProcess> {
   const scratch = mkdtempSync(join(tmpdir(), 'capstan-bench-'));
   const dataDirectory = options.dataDirectory ?? join(scratch, 'data');
@@ -113,7 +113,7 @@ export async function startCapstan(options: StartOptions): Promise<CapstanProces
   };
 }
 
-/** Resident memory of a process as the kernel counts it. */
+/** Returns the resident memory of a process from the kernel. */
 export function residentBytes(pid: number): number {
   const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(line?.[1] ?? Number.NaN) * 1024;
@@ -151,9 +151,9 @@ function questioner(child: ChildProcess): <T>(ask: string, path?: string) => Pro
     });
 }
 
-/** What a process holds once its garbage is gone: resident, and of that objects and buffers in use. */
+/** Returns the memory of a process after garbage collection: resident, and the part used by objects and buffers. */
 export async function settledMemory(capstan: CapstanProcess): Promise<{ residentBytes: number; usedBytes: number }> {
-  // The first collection shrinks the young generation, the second gives back what it held.
+  // The first collection shrinks the young generation, the second releases its memory.
   await capstan.report({ collectGarbage: true });
   const { memory } = await capstan.report({ collectGarbage: true });
   return { residentBytes: capstan.residentBytes(), usedBytes: memory.heapUsed + memory.external };

@@ -3,7 +3,7 @@ import { type HttpClient, restMapper } from '../../src/client/index.ts';
 import type { KubeObject, Resource } from '../../src/machinery/index.ts';
 import type { CloudProcess } from './cloud-process.ts';
 
-/** The Secret the examples name, leading to a cloud in another process. */
+/** Creates the Secret of the examples, for a cloud in another process. */
 export async function createCloudSecret(client: HttpClient, cloud: CloudProcess): Promise<void> {
   const secrets = (await restMapper(client).forKind({ kind: 'Secret', group: '' })) as Resource<KubeObject>;
   const cloudsYaml = readFileSync(cloud.cloudsYaml).toString('base64');
@@ -12,7 +12,7 @@ export async function createCloudSecret(client: HttpClient, cloud: CloudProcess)
   await client.apply(secrets, typed, { fieldManager: 'bench', force: true });
 }
 
-/** What is measured is not how much a project may have. */
+/** Quotas would limit the benchmark. */
 export async function liftQuotas({ operate, cloudsYaml }: CloudProcess): Promise<void> {
   const project = /project_id: (\S+)/.exec(readFileSync(cloudsYaml, 'utf8'))?.[1];
   const unlimited = (...names: string[]): Record<string, number> => Object.fromEntries(names.map((name) => [name, -1]));

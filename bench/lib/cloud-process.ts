@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { isJsonObject } from '../../src/machinery/index.ts';
 import { shippedNodeArguments } from './node-arguments.ts';
 
-/** `capstan cloud` as a process of its own, so that whoever uses it can be measured apart from it. */
+/** `capstan cloud` in a separate process, so that it is not measured together with its clients. */
 export interface CloudProcess {
   pid: number;
   cloudsYaml: string;
-  /** a request to the admin API; the parsed answer */
+  /** sends a request to the operator API; returns the parsed answer */
   operate(method: string, path: string, body?: unknown): Promise<unknown>;
-  /** how many requests it answered since its counters were emptied */
+  /** number of answered requests since the counters were reset */
   requestCount(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function startCloudProcess(program: string, nodeArguments: readonly
   };
 }
 
-/** Counters are grouped by service, verb and path; only their sum is asked for here. */
+/** Counters are grouped by service, verb and path. Only the sum is needed. */
 function sumOf(counters: unknown): number {
   if (typeof counters === 'number') return counters;
   return isJsonObject(counters) ? Object.values(counters).reduce<number>((sum, part) => sum + sumOf(part), 0) : 0;

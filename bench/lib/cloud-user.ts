@@ -12,7 +12,7 @@ const unlimited = {
   volume: { volumes: -1, gigabytes: -1, snapshots: -1 },
 };
 
-/** The usual world without limits: what is measured is the cloud, not its quotas. */
+/** The default world without quotas, which would limit the benchmark. */
 export const benchWorld: World = {
   ...defaultWorld,
   projects: [
@@ -25,7 +25,7 @@ export const benchWorld: World = {
   ],
 };
 
-/** Somebody who works with a cloud: what they need to know to make servers. */
+/** A user of a cloud, with everything needed to create servers. */
 export interface CloudUser {
   send(method: string, path: string, body?: unknown): Promise<{ status: number; body: Uint8Array }>;
   sendText(method: string, path: string, body: string): Promise<{ status: number; body: Uint8Array }>;
@@ -74,7 +74,10 @@ export async function enterCloud(transport: Transport, origin: string): Promise<
   return { send, sendText, ask, token, flavorId, imageId: images[0]!.id, networkId: networks[0]!.id };
 }
 
-/** Makes a port and a server on it; gives their ids. The bodies are cut from ready-made texts: they are not what is measured. */
+/**
+ * Creates a port and a server on it, and returns their ids. Bodies are assembled from prepared texts, so that building
+ * them costs little.
+ */
 export async function makeServer(user: CloudUser, name: string): Promise<{ portId: string; serverId: string }> {
   const port = await user.sendText(
     'POST',
@@ -99,7 +102,7 @@ function idIn({ status, body }: { status: number; body: Uint8Array }): string {
   return bytes.toString('latin1', at + idMark.length, at + idMark.length + 36);
 }
 
-/** A few kilobytes, as much as a node's bootstrap data. */
+/** A few kilobytes, the size of a node's bootstrap data. */
 const userData = Buffer.from('#cloud-config\n'.padEnd(3000, 'x')).toString('base64');
 const serverRest = `"tags":["bench","cluster"],"metadata":{"purpose":"bench"},"user_data":"${userData}"}}`;
 

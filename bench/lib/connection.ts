@@ -7,24 +7,24 @@ export interface Answer {
 }
 
 /**
- * One connection to an API server. The two implementations speak their protocol by hand and decode no more than a
- * benchmark needs, so that the server and not the load generator is what gets measured.
+ * A connection to an API server. Both implementations handle their protocol directly and decode only what a benchmark
+ * needs, so that the server is measured and not the load generator.
  */
 export interface Connection {
   send(method: string, path: string, body?: Buffer): Promise<Answer>;
-  /** resolves once the answer has begun; `onData` gets the body as it comes, with any framing removed */
+  /** resolves once the answer has begun; `onData` receives the body without framing */
   stream(path: string, onData: (bytes: Buffer) => void): Promise<void>;
   close(): void;
 }
 
 export type Protocol = 'h1' | 'h2';
 
-/** Where and as whom to connect. */
+/** Address and credentials of a server. */
 export interface Endpoint {
   host: string;
   port: number;
   tls: ConnectionOptions;
-  /** header lines besides the usual ones, in lower case */
+  /** additional header fields, in lower case */
   headers: Readonly<Record<string, string>>;
 }
 

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { shippedNodeArguments } from './node-arguments.ts';
 
-/** A `capstan controller` of its own. */
 export interface ControllerProcess {
   readonly pid: number;
   stop(signal?: NodeJS.Signals): Promise<void>;

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A share of the cores for one process, as the limit of a Pod gives it. Needs root and Linux control groups. */
+/** Limits a process to a share of the cores, like the CPU limit of a Pod. Needs root and Linux cgroups. */
 export interface CpuLimit {
   add(pid: number): void;
   remove(): void;

@@ -1,11 +1,11 @@
 import { cpus, loadavg } from 'node:os';
 
-/** Whether more or less of it is better. */
+/** Whether higher or lower values are better. */
 export type Direction = 'higher' | 'lower';
 
 export interface FigureKey {
   figure: string;
-  /** what was measured: `capstan`, or the name given to another kubeconfig */
+  /** measured server: `capstan`, or the name given to another kubeconfig */
   target: string;
   protocol?: string;
   kind?: string;
@@ -14,9 +14,9 @@ export interface FigureKey {
 export interface FigureMeaning {
   unit: string;
   better: Direction;
-  /** what we hold ourselves to */
+  /** target value */
   aim?: number;
-  /** tells how far the other figures can be trusted, not how good a target is: gets no ratio */
+  /** describes how reliable the other figures are and not the server, so it gets no ratio */
   isContext?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface FigureSummary extends FigureKey, FigureMeaning {
   met?: boolean;
 }
 
-/** Collects what the runs measured and prints it: a table for people, one JSON line per figure for programs. */
+/** Collects the results of all runs and prints them: a table, and one JSON line per figure for programs. */
 export class Figures {
   readonly #series = new Map<string, Series>();
 
@@ -78,7 +78,7 @@ function summarise(series: Series): FigureSummary {
   };
 }
 
-/** The value below which the share `p` of the samples lies. */
+/** Returns the `p` quantile of the samples. */
 export function percentile(samples: readonly number[], p: number): number {
   if (samples.length === 0) return Number.NaN;
   const sorted = [...samples].sort((a, b) => a - b);
@@ -96,7 +96,7 @@ export function round(value: number): number {
 
 type Row = string[];
 
-/** Beside each other: every target's median, and ours over theirs as "times better". */
+/** Puts the medians of all targets side by side, with the ratio of capstan to each as "times better". */
 function withRatios(summaries: readonly FigureSummary[]): Row[] {
   const targets = [...new Set(summaries.map(({ target }) => target))];
   const [first, ...others] = targets;

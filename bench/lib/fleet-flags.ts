@@ -1,20 +1,22 @@
 import type { MachinePace } from './cloud-timings.ts';
 import type { FleetShape } from './fleet.ts';
 
-/** Flags of the benchmarks that make a fleet of clusters on a simulated cloud; each says its own defaults where they differ. */
+/**
+ * Flags of the benchmarks that create a fleet of clusters on a simulated cloud. Some benchmarks have other defaults.
+ */
 export const fleetFlags = {
   clusters: { type: 'string', default: '1' },
   'control-planes': { type: 'string', default: '1' },
   workers: { type: 'string', default: '2' },
-  /** from a server's creation to its operating system, in seconds */
+  /** from the creation of a server to its operating system, in seconds */
   boot: { type: 'string', default: '10' },
-  /** etcd, the API server and the registration of a node take this long each, in seconds */
+  /** duration of each: etcd, the API server, and the registration of a node, in seconds */
   step: { type: 'string', default: '2' },
-  /** share by which every one of these times varies; without any, the cloud's own time is known and told */
+  /** relative variation of all these times; without variation the cloud's own time is known and reported */
   jitter: { type: 'string', default: '0.2' },
-  /** how long the fleet may take, in seconds */
+  /** time limit of the fleet, in seconds */
   patience: { type: 'string', default: '1200' },
-  /** measure on another management API, with the processes whose cost counts */
+  /** measure another management API, with the processes whose CPU time counts */
   kubeconfig: { type: 'string' },
   pid: { type: 'string', multiple: true, default: [] as string[] },
 } as const;
@@ -28,7 +30,7 @@ interface FleetFlags {
   jitter: string;
 }
 
-/** How many clusters of which size. */
+/** Number and size of the clusters. */
 export function fleetShape(flags: FleetFlags, prefix: string): FleetShape {
   return {
     prefix,
@@ -38,7 +40,7 @@ export function fleetShape(flags: FleetFlags, prefix: string): FleetShape {
   };
 }
 
-/** What a fleet is called in the figures: `50 x 1+2`. */
+/** Name of a fleet in the figures, for example `50 x 1+2`. */
 export function fleetKind({ clusters, controlPlanes, workers }: FleetShape): string {
   return `${clusters} x ${controlPlanes}+${workers}`;
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { type JsonObject, parseYamlDocuments } from '../../src/machinery/index.ts';
 import { projectRoot } from './node-arguments.ts';
 
-/** One cluster of a fleet. */
 export interface FleetCluster {
   name: string;
   controlPlanes: number;
@@ -12,7 +11,7 @@ export interface FleetCluster {
 
 const example = 'vm-cluster';
 
-/** The objects of a cluster: the example of the repository under another name and of another size. */
+/** Builds the objects of a cluster from the repository's example, with another name and size. */
 export function clusterManifests({ name, controlPlanes, workers }: FleetCluster): JsonObject[] {
   const text = readFileSync(join(projectRoot, 'examples', example, 'cluster.yaml'), 'utf8').replaceAll(example, name);
   return parseYamlDocuments(text).map(({ value }) => {

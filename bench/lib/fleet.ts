@@ -9,13 +9,13 @@ import {
 } from '../../src/machinery/index.ts';
 import { clusterManifests } from './fleet-manifests.ts';
 
-/** A Machine as far as the benchmarks read it. */
+/** The fields of a Machine used by the benchmarks. */
 export type MachineView = KubeObject & {
   spec: { clusterName: string };
   status?: { initialization?: { infrastructureProvisioned?: boolean }; nodeRef?: unknown; conditions?: JsonObject[] };
 };
 
-/** Clusters of one shape, named after a prefix. */
+/** Clusters of one shape, with names from a prefix. */
 export interface FleetShape {
   prefix: string;
   clusters: number;
@@ -26,18 +26,18 @@ export interface FleetShape {
 export interface Fleet {
   readonly names: readonly string[];
   apply(): Promise<void>;
-  /** resolves when the nodes of all machines are Ready; `look` sees the machines whenever one changes */
+  /** resolves once the nodes of all machines are Ready; `look` gets the machines on every change */
   untilReady(look?: (machines: readonly MachineView[]) => void): Promise<void>;
   delete(): Promise<void>;
-  /** names of the clusters of the fleet that exist */
+  /** names of the fleet's existing clusters */
   existing(): Promise<string[]>;
-  /** resolves when no more than these clusters of the fleet are left */
+  /** resolves once only these clusters of the fleet are left */
   untilGone(except?: readonly string[]): Promise<void>;
 }
 
 const namespace = 'default';
 
-/** How clusters are made and watched through a management API; `signal` ends whatever waits. */
+/** Creates and watches clusters through a management API. `signal` ends all waits. */
 export async function openFleet(
   client: HttpClient,
   shape: FleetShape,
@@ -115,7 +115,7 @@ export async function until(
         clearTimeout(timer);
         resolve();
       };
-      // the load generator must not be what is measured: one look for all that changed in a moment
+      // Changes are batched, so that the load generator does not become the bottleneck.
       const soon = (): void => {
         if (waiting) return;
         waiting = true;
@@ -130,7 +130,7 @@ export async function until(
   }
 }
 
-/** Does the work for all items, a few at a time. */
+/** Processes all items, a few in parallel. */
 export function eachOf<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   return inParallel(items, async (item) => void (await work(item)), { atOnce: 8 });
 }

@@ -5,16 +5,16 @@ import { type JsonObject, type KubeObject, parseYamlDocuments, type Resource } f
 import { eachOf, until } from './fleet.ts';
 import { projectRoot } from './node-arguments.ts';
 
-/** Whose manifests the planes are written in. */
+/** Kind of control plane in the manifests. */
 export interface HostedFlavor {
   /** directory below examples/, and the name of its cluster */
   example: string;
   cluster: string;
   controlPlaneKind: string;
-  /** the Service of a plane whose load balancer leads to the API, and the port there */
+  /** Service of a plane's load balancer, and its API port */
   service(name: string): string;
   port: number;
-  /** how the Pods of its etcd and of its API servers are called, without what tells them apart */
+  /** names of the Pods of etcd and of the API servers, without their unique suffix */
   etcdPods(name: string): string;
   apiPods(name: string): string;
 }
@@ -40,14 +40,14 @@ export const flavors: Readonly<Record<string, HostedFlavor>> = {
   },
 };
 
-/** A control plane as far as the benchmark reads it. */
+/** The fields of a control plane used by the benchmark. */
 type ControlPlaneView = KubeObject & {
   status?: { initialization?: { controlPlaneInitialized?: boolean }; readyReplicas?: number };
 };
 type PodView = KubeObject & { status?: { phase?: string } };
 type ServiceView = KubeObject & { status?: { loadBalancer?: { ingress?: { ip?: string }[] } } };
 
-/** When the first Pod of a plane's etcd was there, when a majority of them ran, and when the first Pod of its API was there. */
+/** Times at which a plane's first etcd Pod existed, a majority of them ran, and its first API Pod existed. */
 export interface PodTimes {
   etcdMadeMs: number;
   etcdRunsMs: number;
@@ -56,26 +56,29 @@ export interface PodTimes {
 
 export interface HostedFleet {
   apply(names: readonly string[]): Promise<void>;
-  /** resolves when all of these answer; `reached` hears of each when it is seen to */
+  /** resolves once all of them answer; `reached` is called for each */
   untilInitialized(names: readonly string[], reached?: (name: string) => void): Promise<void>;
-  /** resolves when all replicas of these are ready */
+  /** resolves once all their replicas are ready */
   untilComplete(names: readonly string[]): Promise<void>;
-  /** resolves when the load balancers of these have addresses; `reached` hears of each */
+  /** resolves once their load balancers have addresses; `reached` is called for each */
   untilAddressed(names: readonly string[], reached: (name: string, address: string) => void): Promise<void>;
-  /** when the Pods of each plane came, once the first Pod of every API is there; `reached` hears of each plane when its API's is */
+  /**
+   * returns the times of each plane's Pods, once every plane has an API Pod; `reached` is called for each plane at that
+   * moment
+   */
   untilPods(names: readonly string[], reached?: (name: string) => void): Promise<ReadonlyMap<string, PodTimes>>;
-  /** planes of no replicas: everything of them stays but their Pods */
+  /** scales planes to zero replicas, which removes only their Pods */
   sleep(names: readonly string[]): Promise<void>;
-  /** resolves when no Pod is left */
+  /** resolves once there are no Pods */
   untilAsleep(): Promise<void>;
-  /** resolves when these are gone */
+  /** resolves once they are gone */
   untilGone(names: readonly string[]): Promise<void>;
   delete(names: readonly string[]): Promise<void>;
 }
 
 const namespace = 'default';
 
-/** How hosted planes without workers are made and watched through a management API. */
+/** Creates and watches hosted planes without workers through a management API. */
 export async function openHostedFleet(
   client: HttpClient,
   flavor: HostedFlavor,
@@ -92,7 +95,7 @@ export async function openHostedFleet(
   const services = await resource('Service', '');
   const pods = await resource('Pod', '');
   const { replicas } = options;
-  /** until all names satisfy the condition, each told once */
+  /** waits until all names satisfy the condition, and reports each once */
   const untilEach = (
     kind: Resource<KubeObject>,
     nameOf: (name: string) => string,
@@ -155,7 +158,7 @@ export async function openHostedFleet(
   };
 }
 
-/** Notes when the Pods of planes come, from looks at all Pods; a look tells whether every plane has a Pod of its API. */
+/** Records when the Pods of planes appear, from lists of all Pods. Reports whether every plane has an API Pod. */
 export function observePods(
   flavor: HostedFlavor,
   options: { names: readonly string[]; replicas: number; reached?: (name: string) => void },
@@ -190,18 +193,21 @@ export function observePods(
   };
 }
 
-/** Seconds from the address of a plane's load balancer to the first Pod of its API, without those the Pods of its etcd took to run. */
+/**
+ * Returns the seconds from the address of a plane's load balancer to its first API Pod, without the start of the etcd
+ * Pods.
+ */
 export function ownSeconds({ etcdMadeMs, etcdRunsMs, apiMadeMs }: PodTimes, addressedMs: number): number {
-  // Pods of etcd may be made before there is an address: nobody waits for that then
+  // etcd Pods may exist before the address does. Then nothing waits for them.
   return (Math.max(0, etcdMadeMs - addressedMs) + apiMadeMs - etcdRunsMs) / 1000;
 }
 
-/** Pods are called after their set, by number or by two random words: the name of the set. */
+/** Pods are named after their set, with a number or two random parts as suffix. Returns the name of the set. */
 function setOfPod(pod: string): string {
   return pod.replace(/-(\d+|[a-z0-9]+-[a-z0-9]{5})$/, '');
 }
 
-/** The example of the repository under another name, with so many replicas and no workers. */
+/** Builds the repository's example with another name, this number of replicas, and no workers. */
 function planeManifests(flavor: HostedFlavor, name: string, replicas: number): JsonObject[] {
   const text = readFileSync(join(projectRoot, 'examples', flavor.example, 'cluster.yaml'), 'utf8');
   const kinds = new Set(['Cluster', 'OpenStackCluster', 'Gateway', flavor.controlPlaneKind]);

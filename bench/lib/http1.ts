@@ -23,7 +23,7 @@ class Http1Connection implements Connection {
   #pending: Pending | undefined;
   #rest: Buffer = empty;
   #status = 0;
-  /** what is left of the answer being read; undefined while its head is awaited */
+  /** rest of the answer being read; undefined before its header is complete */
   #body: Body | undefined;
   #parts: Buffer[] = [];
   #failure: Error | undefined;
@@ -113,7 +113,7 @@ class Http1Connection implements Connection {
       body.left -= taken;
       return bytes.subarray(taken);
     }
-    // The line with a chunk's size; the line end of the chunk before it comes first.
+    // The line with a chunk's size is preceded by the line break of the previous chunk.
     const start = bytes[0] === 0x0d ? 2 : 0;
     const end = bytes.indexOf('\r\n', start);
     if (end < 0) return bytes;

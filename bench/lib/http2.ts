@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import { type Answer, type Connection, type Endpoint, openSocket } from './connection.ts';
 
-/** HTTP/2 with any number of requests at once, as client-go does over its one connection. */
+/** HTTP/2 with any number of parallel requests, like client-go over its single connection. */
 export async function openHttp2(endpoint: Endpoint): Promise<Connection> {
   const socket = await openSocket(endpoint, 'h2');
   const connection = new Http2Connection(socket, endpoint);
@@ -32,11 +32,11 @@ interface Waiting {
 class Http2Connection implements Connection {
   readonly ready: Promise<void>;
   readonly #socket: TLSSocket;
-  /** the headers that are the same in every request: spelled out in the first, then known to the server by number */
+  /** headers equal in every request: literal in the first, later by index in the server's table */
   readonly #firstHeaders: Buffer;
   readonly #fixedHeaders: Buffer;
   readonly #streams = new Map<number, Stream>();
-  /** requests that must wait until the server takes more bytes */
+  /** requests that wait for the server's flow control */
   readonly #waiting: Waiting[] = [];
   #nextId = 1;
   #sendWindow = 65_535;
@@ -55,7 +55,7 @@ class Http2Connection implements Connection {
       ...endpoint.headers,
     });
     this.#firstHeaders = Buffer.concat([httpsScheme, ...fixed.map(([name, value]) => remembered(name, value))]);
-    // The newest entry of the server's table has the lowest number.
+    // The newest entry of the dynamic table has the lowest index.
     this.#fixedHeaders = Buffer.concat([
       httpsScheme,
       Buffer.from(fixed.map((_, i) => indexed(firstDynamic + fixed.length - 1 - i))),
@@ -67,7 +67,7 @@ class Http2Connection implements Connection {
     socket.on('error', (error) => this.#fail(error));
     socket.on('close', () => this.#fail(new Error('the server closed the connection')));
     socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-    // No dynamic header table: answers can then be read one by one, without keeping state.
+    // Disables the dynamic table for answers, so that they can be decoded without state.
     const settings = Buffer.alloc(18);
     const entries: [number, number][] = [
       [setting.headerTableSize, 0],
@@ -105,7 +105,7 @@ class Http2Connection implements Connection {
     if (this.#failure) return stream.reject(this.#failure);
     const fixed = this.#nextId === 1 && this.#waiting.length === 0 ? this.#firstHeaders : this.#fixedHeaders;
     const start = [methodField(method), plain(':path', path), fixed];
-    // Go's client, too, declares the length of what it has in memory.
+    // Go's client also sends content-length for bodies in memory.
     if (body) start.push(plain('content-length', String(body.length)));
     const headers = Buffer.concat(start);
     if (!body) {
@@ -231,7 +231,7 @@ function frameHead(length: number, type: number, flags: number, id: number): Buf
   return head;
 }
 
-/** Entries of HPACK's static table that requests use. */
+/** Entries of HPACK's static table used by requests. */
 const staticTable: Readonly<Record<string, number>> = {
   ':authority': 1,
   ':method': 2,
@@ -244,24 +244,26 @@ const staticTable: Readonly<Record<string, number>> = {
 };
 const firstDynamic = 62;
 
-/** A field both sides know by number. */
+/** Encodes an indexed field. */
 function indexed(entry: number): number {
   return 0x80 | entry;
 }
 
 const httpsScheme = Buffer.from([indexed(7)]);
 
-/** A field that enters no table. */
+/** Encodes a field that is not added to a table. */
 function plain(name: string, value: string): Buffer {
   return field(0x00, 15, name, value);
 }
 
-/** A field that enters the server's table, as clients send what they will send again. Every server has room for these few. */
+/**
+ * Encodes a field that is added to the server's dynamic table, for later requests. Every server has room for these few.
+ */
 function remembered(name: string, value: string): Buffer {
   return field(0x40, 63, name, value);
 }
 
-/** `pattern` is what the first byte starts with, `most` the largest number its rest can hold. */
+/** `pattern` is the prefix of the first byte, `most` the largest number in the rest of it. */
 function field(pattern: number, most: number, name: string, value: string): Buffer {
   const entry = staticTable[name] ?? 0;
   const number = entry < most ? [pattern | entry] : [pattern | most, entry - most];
@@ -292,13 +294,13 @@ function text(value: string): Buffer {
   return Buffer.concat([Buffer.from(length), bytes]);
 }
 
-/** The values of `:status` with an entry of their own in HPACK's static table, from index 8 on. */
+/** Status codes in HPACK's static table, from index 8 on. */
 const indexedStatus = [200, 204, 206, 304, 400, 404, 500];
 
-/** Reads `:status`, which is always the first header, and nothing else. */
+/** Decodes only `:status`, which is always the first header. */
 export function decodeStatus(block: Buffer): number {
   let at = 0;
-  while ((block[at]! & 0xe0) === 0x20) at++; // changes of the table's size
+  while ((block[at]! & 0xe0) === 0x20) at++; // dynamic table size updates
   const first = block[at]!;
   if (first & 0x80) return indexedStatus[(first & 0x7f) - 8] ?? 0;
   const length = block[at + 1]!;
@@ -315,7 +317,7 @@ export function decodeStatus(block: Buffer): number {
 
 const knownStatus = new Map<number, number>();
 
-/** Huffman-coded digits: 0, 1, 2 take five bits (the digit), 3 to 9 take six (the digit plus 22). */
+/** Decodes Huffman-coded digits: 0, 1, 2 take five bits (the digit), 3 to 9 take six (the digit plus 22). */
 function decodeDigits(bytes: Buffer): string {
   let bits = '';
   for (const byte of bytes) bits += byte.toString(2).padStart(8, '0');

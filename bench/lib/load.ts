@@ -1,7 +1,7 @@
 import type { Answer, Connection } from './connection.ts';
 import { percentile } from './figures.ts';
 
-/** One step of a client: sends a request and returns when it is answered. */
+/** One step of a client: sends a request and resolves once it is answered. */
 export type Step = (connection: Connection, client: number) => Promise<void>;
 
 export interface LoadResult {
@@ -9,20 +9,23 @@ export interface LoadResult {
   requests: number;
   seconds: number;
   latencyMs: { p50: number; p99: number };
-  /** share of its one core that the load generator used: near 1 it, and not the server, is the limit */
+  /** fraction of one core used by the load generator; near 1 it is the bottleneck instead of the server */
   generatorLoad: number;
-  /** CPU time of the load generator's process per request */
+  /** CPU time of the load generator per request */
   generatorCpuMicroseconds: number;
 }
 
-/** `clients` clients, each sending its next request when the last is answered; the first `warmUpMs` do not count. */
+/**
+ * Runs `clients` clients, each of which sends its next request after the last answer. The first `warmUpMs` do not
+ * count.
+ */
 export async function closedLoop(options: {
   connections: readonly Connection[];
   clients: number;
   warmUpMs: number;
   measureMs: number;
   step: Step;
-  /** called when counting starts, e.g. to reset the server's own counters */
+  /** called when the measurement starts, for example to reset the server's counters */
   onMeasure?(): Promise<void> | void;
 }): Promise<LoadResult> {
   const { connections, clients, step } = options;
@@ -62,7 +65,7 @@ export async function closedLoop(options: {
   };
 }
 
-/** Starts `perSecond` steps a second whatever the answers take, for `durationMs`; resolves when all are answered. */
+/** Starts `perSecond` steps per second for `durationMs`, independent of the answers. Resolves once all are answered. */
 export async function openLoop(options: {
   connections: readonly Connection[];
   perSecond: number;
@@ -99,7 +102,7 @@ export function expectStatus(answer: Answer, ...wanted: number[]): Buffer {
 
 const versionMark = Buffer.from('"resourceVersion":"');
 
-/** Finds the resourceVersion in an object's JSON without parsing it. */
+/** Finds the resourceVersion in JSON without parsing it. */
 export function resourceVersionIn(body: Buffer): string {
   const at = body.indexOf(versionMark) + versionMark.length;
   return body.toString('latin1', at, body.indexOf(0x22, at));

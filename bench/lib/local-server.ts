@@ -18,7 +18,7 @@ export interface LocalServer {
   close(): Promise<void>;
 }
 
-/** The API server inside this process, without a listener. */
+/** The API server in this process, without a listener. */
 export async function startLocalServer(engine: Engine): Promise<LocalServer> {
   const store = await openObjectStore({ engine });
   const server = await createApiServer({
@@ -45,7 +45,7 @@ export interface BenchEngine {
   remove(): void;
 }
 
-/** The durable engine on a throw-away directory, or the one in memory: the difference is the price of the disk. */
+/** Opens the durable engine in a temporary directory, or the one in memory. The difference is the cost of the disk. */
 export async function openBenchEngine(name: string): Promise<BenchEngine> {
   if (name === 'memory') return { engine: memoryEngine(), remove() {} };
   const directory = mkdtempSync(join(tmpdir(), 'capstan-bench-store-'));
@@ -57,15 +57,15 @@ export async function openBenchEngine(name: string): Promise<BenchEngine> {
 
 export interface WriteResult {
   perSecond: number;
-  /** CPU time of the whole process per write, disk threads and garbage collection included */
+  /** CPU time of the whole process per write, including disk threads and garbage collection */
   cpuMicroseconds: number;
-  /** the same in the quietest tenth of the time: what it costs when nothing else disturbs the machine */
+  /** the same in the fastest tenth of the time, without interference from the machine */
   quietCpuMicroseconds: number;
 }
 
 const sliceWrites = 1000;
 
-/** Runs `writers` loops of `write` for a while and returns how many of them ended per second and what they cost. */
+/** Runs `writers` parallel loops of `write` and returns the rate and the cost. */
 export async function writesPerSecond(options: {
   writers: number;
   warmUpMs: number;

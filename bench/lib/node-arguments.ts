@@ -5,21 +5,21 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 
-/** Set in a benchmark that runs as a bundle; says where the project is. */
+/** Set in a benchmark that runs as a bundle, to the directory of the project. */
 const shippedMark = 'CAPSTAN_BENCH_PROJECT';
 
 export const projectRoot: string =
   process.env[shippedMark] ?? resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
-/** The arguments users' node is started with, by the first line of the command. */
+/** Returns the node arguments of the shipped program, from the first line of the command. */
 export function shippedNodeArguments(): string[] {
   const [firstLine = ''] = readFileSync(join(projectRoot, 'bin/capstan.js'), 'utf8').split('\n', 1);
   return firstLine.split(' ').filter((word) => word.startsWith('--'));
 }
 
 /**
- * For what is measured inside this process: runs it again as users' node would run the program, bundled and with the shipped
- * arguments, unless it already is. The loader for TypeScript would otherwise be part of what is measured.
+ * For benchmarks inside of this process: restarts it bundled and with the shipped node arguments, unless it already is.
+ * Otherwise the TypeScript loader would be measured too.
  */
 export function runAsShipped(script: string): void {
   if (process.env[shippedMark] !== undefined) return;

@@ -1,29 +1,31 @@
-/** The kinds load is made of: one built in, one defined by a CustomResourceDefinition that any server can be given. */
+/** Kinds of the load: a built-in one, and one with a CustomResourceDefinition that works on any server. */
 export interface LoadKind {
   plural: string;
   /** path of the collection in a namespace */
   collection(namespace: string): string;
-  /** about `bytes` of JSON */
+  /** an object of about `bytes` of JSON */
   object(options: { metadata: object; revision: number; bytes: number }): object;
 }
 
 export interface BodyFields {
   name: string;
-  /** differs between updates, so that each of them changes something */
+  /** differs between updates, so that each one changes the object */
   revision: number;
-  /** of the object to update */
+  /** resourceVersion of the object to update */
   resourceVersion?: string;
 }
 
 export type BodyMaker = (fields: BodyFields) => Buffer;
 
-/** What a body says about when it was made: milliseconds of this process's clock. */
+/** Annotation with the creation time of a body, in milliseconds of this process's clock. */
 export const sentMark: Buffer = Buffer.from('"bench.capstan.dev/sent":"');
 
 const hole = { name: '@name@', revision: 918_273_645, resourceVersion: '@version@', sent: '@sent@' };
 const holes = new RegExp(`(${Object.values(hole).join('|')})`);
 
-/** Bodies are cut from two ready-made texts: making one must cost the load generator next to nothing. */
+/**
+ * Returns a function that assembles bodies from two prepared texts, so that it costs the load generator almost nothing.
+ */
 export function bodyMaker(kind: LoadKind, namespace: string, bytes: number): BodyMaker {
   const pieces = (isUpdate: boolean): string[] => {
     const metadata = {
@@ -48,7 +50,7 @@ export function bodyMaker(kind: LoadKind, namespace: string, bytes: number): Bod
   };
 }
 
-/** Text that is neither repetitive nor random: stands for what people store. */
+/** Text that is neither repetitive nor random, similar to real data. */
 function filler(length: number, seed: number): string {
   let state = seed * 2654435761 + 1;
   let text = '';
@@ -71,7 +73,7 @@ const configMaps: LoadKind = {
   },
 };
 
-/** Machines of a made-up kind: nested objects, lists, numbers, as custom resources have them. */
+/** A custom kind with nested objects, lists and numbers, like typical custom resources. */
 const widgets: LoadKind = {
   plural: 'widgets',
   collection: (namespace) => `/apis/bench.capstan.dev/v1/namespaces/${namespace}/widgets`,

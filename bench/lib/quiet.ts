@@ -1,14 +1,14 @@
 import { discover, type HttpClient, restMapper } from '../../src/client/index.ts';
 import type { KubeObject, Resource } from '../../src/machinery/index.ts';
 
-/** Every write of an API server moves its revision by one, and every list tells it. */
+/** Returns the current revision of an API server from a list. Every write increments it by one. */
 export async function revisionOf(client: HttpClient): Promise<number> {
   const namespaces = (await restMapper(client).forKind({ kind: 'Namespace', group: '' })) as Resource<KubeObject>;
   const { metadata } = await client.list(namespaces, { limit: 1 });
   return Number(metadata.resourceVersion);
 }
 
-/** Waits until nothing was written for a while. */
+/** Waits until there have been no writes for a while. */
 export async function untilQuiet(
   client: HttpClient,
   { quietMs, patienceMs }: { quietMs: number; patienceMs: number },
@@ -25,7 +25,9 @@ export async function untilQuiet(
   }
 }
 
-/** Objects written after a revision, with who wrote them last: says where to look when it was not quiet. */
+/**
+ * Returns the objects written after a revision, with their last field manager, to find the cause of unexpected writes.
+ */
 export async function writtenSince(client: HttpClient, revision: number): Promise<string[]> {
   const { resources } = await discover(client);
   const found = new Map<string, string>();
@@ -36,7 +38,7 @@ export async function writtenSince(client: HttpClient, revision: number): Promis
       if (Number(metadata.resourceVersion) <= revision) continue;
       const managers = (metadata.managedFields ?? []).toSorted((a, b) => ((a.time ?? '') < (b.time ?? '') ? 1 : -1));
       const name = `${resource.kind} ${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
-      // kinds are served in several versions; the object is one
+      // The same object appears in several versions of its kind.
       found.set(metadata.uid ?? name, `${name} by ${managers[0]?.manager ?? 'nobody known'}`);
     }
   }

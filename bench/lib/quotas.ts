@@ -1,6 +1,6 @@
 import type { System } from '../../test/simulation/system.ts';
 
-/** A fleet is larger than what a project may have by default. */
+/** A fleet exceeds the default quotas of a project. */
 export async function liftQuotas({ cloud, tenant }: System): Promise<void> {
   const project = await tenant.projectId();
   const unlimited = (...names: string[]): Record<string, number> => Object.fromEntries(names.map((name) => [name, -1]));

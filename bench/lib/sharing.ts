@@ -6,10 +6,10 @@ import { type CpuLimit, createCpuLimit } from './cpu-limit.ts';
 /** Processes that share the clusters of a management API. */
 export interface Sharing {
   readonly kubeconfig: string;
-  /** of the processes that share */
+  /** pids of the processes that share */
   readonly pids: readonly number[];
   readonly apiPids: readonly number[];
-  /** ends the newest of them as a crash would */
+  /** kills the newest one */
   killOne(): void;
   stop(): Promise<void>;
 }
@@ -17,11 +17,11 @@ export interface Sharing {
 interface SharingOptions {
   program: string;
   count: number;
-  /** cores each of them may use; default: all */
+  /** CPU limit of each process in cores; default: all */
   cores?: number;
 }
 
-/** `capstan up --workers`: an API of our own. */
+/** Starts `capstan up --workers`, with the embedded API. */
 export async function shareBesideOwnApi({ program, count, cores }: SharingOptions): Promise<Sharing> {
   const upArguments = ['--pods', 'none', '--workers', String(count)];
   const capstan = await startCapstan({ program, probe: false, upArguments });
@@ -39,14 +39,14 @@ export async function shareBesideOwnApi({ program, count, cores }: SharingOption
   };
 }
 
-/** `capstan controller --shares`, several times: any Kubernetes. */
+/** Starts several `capstan controller --shares`, for any Kubernetes. */
 export async function shareOn(
   options: SharingOptions & { kubeconfig: string; apiPids: readonly number[] },
 ): Promise<Sharing> {
   const { program, kubeconfig, count, cores, apiPids } = options;
   const processes: ControllerProcess[] = [];
   for (let index = 0; index < count; index++) {
-    // one of them brings what a foreign API server lacks
+    // The first one installs what another API server lacks.
     const args = index === 0 ? ['--shares', '--install'] : ['--shares'];
     processes.push(await startController({ program, kubeconfig, args }));
   }
@@ -58,7 +58,7 @@ export async function shareOn(
     apiPids,
     killOne: () => process.kill(pids.at(-1) ?? Number.NaN, 'SIGKILL'),
     async stop() {
-      // newest first: the first one takes what it installed away
+      // Newest first, because the first one removes what it installed.
       for (const one of processes.toReversed()) await one.stop();
       for (const limit of limits) limit.remove();
     },

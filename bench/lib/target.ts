@@ -9,13 +9,13 @@ import { widgetDefinition } from './objects.ts';
 export interface Target {
   name: string;
   endpoint: Endpoint;
-  /** ours, when we started it */
+  /** the server, if the benchmark started it */
   capstan: CapstanProcess | undefined;
-  /** the processes that make up the server, when they are known and on this machine */
+  /** processes of the server, if known and on this machine */
   processIds: readonly number[];
-  /** where this run's objects go */
+  /** namespace of this run's objects */
   namespace: string;
-  /** holds nothing but the objects to be listed */
+  /** namespace with only the objects to list */
   listNamespace: string;
 }
 
@@ -51,7 +51,7 @@ export async function openTarget(
   return target;
 }
 
-/** Leaves a server that is not ours as it was: its own controllers remove what the namespaces hold. */
+/** Restores a server the benchmark did not start. Its own controllers remove the contents of the namespaces. */
 export async function closeTarget(target: Target): Promise<void> {
   if (target.capstan) return target.capstan.stop();
   const connection = await openHttp1(target.endpoint);
@@ -65,7 +65,7 @@ export function openConnection(target: Target, protocol: Protocol): Promise<Conn
   return protocol === 'h1' ? openHttp1(target.endpoint) : openHttp2(target.endpoint);
 }
 
-/** CPU time the server has used so far, in seconds; undefined when it does not tell. */
+/** Returns the server's CPU time so far in seconds, or undefined if unknown. */
 export async function cpuSeconds(target: Target): Promise<number | undefined> {
   if (target.capstan) return (await target.capstan.report()).cpuSeconds;
   if (target.processIds.length > 0) return target.processIds.map(processCpuSeconds).reduce((sum, each) => sum + each);
@@ -76,7 +76,7 @@ export async function cpuSeconds(target: Target): Promise<number | undefined> {
   return found ? Number(found[1]) : undefined;
 }
 
-/** CPU time of a process so far; the kernel counts in hundredths of a second. */
+/** Returns the CPU time of a process so far. The kernel counts in hundredths of a second. */
 export function processCpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')

@@ -1,15 +1,18 @@
 import { installation } from '../../src/cli/install/installation.ts';
 import { asJson, formatYaml, type KubeObject } from '../../src/machinery/index.ts';
 
-/** Stand in the objects where the chart has values. */
+/** Placeholders in the objects for values of the chart. */
 const placeholders = { image: 'CAPSTAN_IMAGE', replicas: 424_242 };
 
 const namespace = 'capstan-system';
 
-/** Lists and mappings people may add to the Pods, below the service account. */
+/** Optional lists and maps of the Pods, below the service account. */
 const podFields = ['imagePullSecrets', 'nodeSelector', 'tolerations', 'affinity', 'priorityClassName'];
 
-/** A Helm chart of an installation. Helm makes the namespace; the definitions are in crds/, which Helm installs once. */
+/**
+ * Builds the Helm chart of an installation. Helm creates the namespace. The definitions are in crds/, which Helm
+ * installs only once.
+ */
 export function chartFiles(options: { definitions: string; version: string; replicas: number }): Map<string, string> {
   const { others } = installation(placeholders);
   const objects = others.filter(({ kind }) => kind !== 'Namespace');

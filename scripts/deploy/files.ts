@@ -3,11 +3,11 @@ import { version } from '../../src/cli/version.ts';
 import { asJson, formatYaml, type KubeObject } from '../../src/machinery/index.ts';
 import { chartFiles } from './chart.ts';
 
-/** The image until somebody says another: `npm run image` makes it under this name. */
+/** Default image, which `npm run image` builds with this name. */
 const image = `capstan:${version}`;
 const replicas = 2;
 
-/** The files below deploy/ that are made from the code: what `capstan install` applies, as manifests and as a chart. */
+/** Builds the files below deploy/ from the code: the objects of `capstan install`, as manifests and as a chart. */
 export function deployFiles(): Map<string, string> {
   const { kinds, others } = installation({ image, replicas });
   const definitions = kinds.map(oneLine).join('');
@@ -20,7 +20,10 @@ export function deployFiles(): Map<string, string> {
   ]);
 }
 
-/** Definitions are for programs (people have docs/reference): one kind a line, which also shows in a diff what changed. */
+/**
+ * Writes one definition per line, because they are for programs (docs/reference is for people), and diffs then show
+ * which kind changed.
+ */
 function oneLine(object: KubeObject): string {
   return `---\n${JSON.stringify(object)}\n`;
 }

@@ -1,4 +1,4 @@
-// Writes the manifests and the chart below deploy/ anew from the code.
+// Regenerates the manifests and the chart below deploy/ from the code.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { deployFiles } from './files.ts';

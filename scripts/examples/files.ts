@@ -5,7 +5,7 @@ import { replaceVariables } from '../../src/template/index.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** What `capstan up --simulated-cloud` has. */
+/** Values for the cloud of `capstan up --simulated-cloud`. */
 const simulatedCloud = {
   NAMESPACE: 'default',
   OPENSTACK_CLOUD: 'openstack',
@@ -17,7 +17,7 @@ const simulatedCloud = {
   OPENSTACK_IMAGE_NAME: 'ubuntu-capi-image-v1.33.6',
 };
 
-/** Examples that are templates of `capstan generate cluster`, filled in for the simulated cloud. */
+/** Examples generated from templates of `capstan generate cluster`, for the simulated cloud. */
 const examples: readonly { folder: string; template: string; values: Readonly<Record<string, string>> }[] = [
   {
     folder: 'vm-cluster',
@@ -76,7 +76,7 @@ const examples: readonly { folder: string; template: string; values: Readonly<Re
   },
 ];
 
-/** The examples by their paths below examples/. What stands above the first object is written by hand, and stays. */
+/** Returns the examples by path below examples/. The header above the first object is handwritten and kept. */
 export function exampleFiles(): Map<string, string> {
   return new Map(
     examples.map(({ folder, template, values }) => {

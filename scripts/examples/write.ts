@@ -1,4 +1,4 @@
-// Writes the examples that are templates filled in for the simulated cloud anew.
+// Regenerates the examples that come from templates.
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { exampleFiles } from './files.ts';

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { NodeRuntime, SharedLibrary } from './node-runtime.ts';
 
 const run = promisify(execFile);
-/** of dpkg-query, not of ours */
+/** A variable of dpkg-query, not of JavaScript. */
 const versionFormat = '--showformat=$' + '{Version}';
 
 interface Component {
@@ -19,7 +19,10 @@ interface LockFile {
   readonly packages: Readonly<Record<string, { version?: string; dev?: boolean; license?: string }>>;
 }
 
-/** What is in the image, in CycloneDX: our package, its dependencies, Node and the libraries Node needs. */
+/**
+ * Builds the bill of materials of the image in CycloneDX: this package, its dependencies, Node and its shared
+ * libraries.
+ */
 export async function billOfMaterials(
   lockPath: string,
   runtime: NodeRuntime,
@@ -65,7 +68,7 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf(mark) + mark.length);
 }
 
-/** By the Debian packages they come from; on other systems by their file alone. */
+/** Lists libraries with their Debian packages; on other systems only by file. */
 async function libraryComponents(libraries: readonly SharedLibrary[]): Promise<Component[]> {
   const found = await Promise.all(libraries.map(debianPackage));
   return [...new Map(found.map((component) => [component.purl, component])).values()];

@@ -1,4 +1,5 @@
-// Writes the container image as an OCI archive, without Docker. The same sources on the same system give the same digest.
+// Writes the container image as an OCI archive, without Docker. The same sources on the same system give the same
+// digest.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -20,7 +21,7 @@ ctr -n k8s.io images import FILE    kind load image-archive FILE    skopeo copy 
 `;
 
 const root = resolve(import.meta.dirname, '../..');
-/** nobody's account on any host; the same as in the Deployment */
+/** Not a user of any host; the same as in the Deployment. */
 const user = 65_532;
 
 const { values } = parseArgs({
@@ -52,7 +53,7 @@ async function writeImage(): Promise<void> {
       user: `${user}:${user}`,
       workingDirectory: '/',
       env: ['PATH=/usr/local/bin', 'HOME=/tmp', 'NODE_ENV=production'],
-      // as the first line of bin/capstan.js, which needs a shell's env
+      // Same as the first line of bin/capstan.js, which needs a shell's env.
       entrypoint: [
         '/usr/local/bin/node',
         '--max-semi-space-size=64',
@@ -96,7 +97,7 @@ function accounts(materials: string) {
   ];
 }
 
-/** containerd knows images by names with a registry; one without gets the one it means by default. */
+/** containerd requires image names with a registry. Adds the default one. */
 function fullName(name: string): string {
   const [first = '', ...rest] = name.split('/');
   if (rest.length > 0 && (first.includes('.') || first.includes(':') || first === 'localhost')) return name;

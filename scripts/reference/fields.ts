@@ -1,17 +1,17 @@
 import { coreTypeNameOf } from '../../src/api/index.ts';
 import type { Schema } from '../../src/machinery/index.ts';
 
-/** One row of the table of a version. */
+/** A row of a version's table. */
 export interface FieldRow {
   readonly path: string;
   readonly type: string;
   readonly required: boolean;
-  /** default, bounds, values and rules */
+  /** default, limits, values and rules */
   readonly rules: string;
   readonly description: string;
 }
 
-/** Every field below a schema, parents first. Types of Kubernetes itself are named, not spread out. */
+/** Lists every field below a schema, parents first. Types of Kubernetes are named but not expanded. */
 export function fieldsOf(schema: Schema, path = ''): FieldRow[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const at = path === '' ? name : `${path}.${name}`;
@@ -53,7 +53,7 @@ function typeOf(schema: Schema): string {
   return format === undefined ? type : `${type} (${format})`;
 }
 
-/** Longer ones say nothing to a reader; the schema has them, and so has the answer to a wrong value. */
+/** Longer patterns do not help readers. They are in the schema and in validation errors. */
 const longestPattern = 40;
 
 const json = (value: unknown): string => `\`${JSON.stringify(value)}\``;

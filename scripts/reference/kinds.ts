@@ -54,12 +54,12 @@ const rowOf = ({ path, type, required, rules, description }: FieldRow): string[]
 const fieldTable = (rows: readonly FieldRow[]): string =>
   rows.length === 0 ? 'None.' : table(['field', 'type', 'rules', 'meaning'], rows.map(rowOf));
 
-/** What a version has that the next newer one has not, or with another type, and the other way round. */
+/** Describes the fields that only one of two adjacent versions has, or that have different types. */
 function oldVersion(version: VersionDefinition, newer: VersionDefinition): string {
   const before = fieldsOf(version.schema);
   const after = fieldsOf(newer.schema);
   const own = differing(before, after);
-  // few people still write alpha versions: the top of what they had is enough
+  // Alpha versions are rarely used, so only their top-level fields are listed.
   const added = version.name.includes('alpha') ? topmost(own) : own;
   const removed = topmost(differing(after, before)).filter(({ path }) => !before.some((row) => row.path === path));
   return [
@@ -76,7 +76,7 @@ function oldVersion(version: VersionDefinition, newer: VersionDefinition): strin
     .join('\n\n');
 }
 
-/** Rows that the others have not, by path and type. Types of Kubernetes are the same, spread out or not. */
+/** Returns the rows missing in the others, by path and type. Kubernetes types are equal whether expanded or not. */
 function differing(rows: readonly FieldRow[], others: readonly FieldRow[]): FieldRow[] {
   const known = new Map(others.map((row) => [row.path, row.type]));
   const spread = [...rows, ...others].filter(({ type }) => type.endsWith('of Kubernetes')).map(({ path }) => path);
@@ -89,7 +89,7 @@ function differing(rows: readonly FieldRow[], others: readonly FieldRow[]): Fiel
 
 const isBelow = (path: string, top: string): boolean => path.startsWith(`${top}.`) || path.startsWith(`${top}[]`);
 
-/** Below an object that is listed itself, nothing is: it has all of its own fields. */
+/** Removes fields below a listed object, because the object stands for all of them. */
 function topmost(rows: readonly FieldRow[]): FieldRow[] {
   const objects = rows.filter(({ type }) => type.includes('object')).map(({ path }) => path);
   return rows.filter(({ path }) => !objects.some((top) => isBelow(path, top)));

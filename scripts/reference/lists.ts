@@ -16,7 +16,7 @@ export function namesPage(): string {
   };
   return page(
     'Annotations, labels and other names',
-    '`*` stands for a part that varies. Labels of Kubernetes itself are not listed.',
+    '`*` stands for a variable part. Labels of Kubernetes itself are not listed.',
     section('What you write', 'user'),
     section('What Capstan writes', 'capstan'),
   );
@@ -35,7 +35,7 @@ export function conditionsPage(): string {
   return page(
     'Conditions',
     'A condition is `True`, `False` or `Unknown`. Its reason and message name the cause and what to do. `Deleting`, `Paused`, ' +
-      '`RollingOut`, `ScalingUp`, `ScalingDown`, `ControlPlaneScaling` and `Remediating` are `False` in a quiet cluster; all others are `True`. ' +
+      '`RollingOut`, `ScalingUp`, `ScalingDown`, `ControlPlaneScaling`, `Remediating`, `Updating`, `Downloading` and `Progressing` are `False` in a healthy cluster without changes; all others are `True`. ' +
       'The page of each kind lists its own conditions.',
     table(['type', 'True means', 'kinds'], rows),
   );
@@ -78,14 +78,14 @@ export function metricsPage(metrics: readonly Metric[]): string {
 export function notActedOnPage(): string {
   return page(
     'Served, but not acted on',
-    'Capstan serves these so that manifests and other programs find them. No controller acts on them yet. The API says so in a ' +
-      '`Warning:` header when one is created or changed, which `kubectl` prints.',
+    'Capstan serves these kinds so that manifests and other programs work. No controller acts on them yet. If you create or change such ' +
+      'an object, the API sends a `Warning:` header, which `kubectl` prints.',
     table(
       ['kind', 'resource', 'instead'],
       notActedOn.map(({ kind, resource, note }) => [kind, code(resource), note]),
     ),
-    'Of the kinds of Kubernetes itself, the embedded API stores these and acts on none of them: `HorizontalPodAutoscaler`, ' +
-      '`NetworkPolicy`, `RuntimeClass`, `CSIDriver`, `CSINode`, `CSIStorageCapacity`, `VolumeAttachment`, `PodTemplate`. There is no warning for them: a Kubernetes without the part that acts on them gives none either.',
+    'The embedded API also stores these kinds of Kubernetes, but does not act on them: `HorizontalPodAutoscaler`, ' +
+      '`NetworkPolicy`, `RuntimeClass`, `CSIDriver`, `CSINode`, `CSIStorageCapacity`, `VolumeAttachment`, `PodTemplate`. There is no warning for them, as in a Kubernetes without the components for these kinds.',
   );
 }
 

@@ -1,4 +1,4 @@
-/** One cell of a table: no line breaks, no bars that end it. */
+/** Escapes a table cell: no line breaks or bars. */
 function cell(text: string): string {
   return text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('<', '&lt;').trim();
 }

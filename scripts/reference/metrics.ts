@@ -11,7 +11,7 @@ export interface Metric {
   readonly labels: readonly string[];
 }
 
-/** Every metric of the program, from the registries that serve them. */
+/** Returns every metric of the program, from the registries that serve them. */
 export async function allMetrics(): Promise<Metric[]> {
   const registry = new Registry();
   createMetrics(registry);
@@ -35,7 +35,7 @@ function ofLibrary(metric: ReturnType<Registry['getMetricsAsArray']>[number]): M
   return { name, help, type: kind, labels: labelNames };
 }
 
-/** The text format: what is served without the library. */
+/** Parses the text format, for metrics served without the library. */
 function read(text: string): Metric[] {
   const lines = text.split('\n');
   return lines

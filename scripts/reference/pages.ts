@@ -12,7 +12,7 @@ import {
 import { page } from './markdown.ts';
 import { allMetrics } from './metrics.ts';
 
-/** Every page of the reference, by its path below docs/reference. */
+/** Returns every page of the reference, by path below docs/reference. */
 export async function referencePages(): Promise<Map<string, string>> {
   const pages = new Map(ownDefinitions.map((definition) => [kindPath(definition), kindPage(definition)]));
   pages.set('annotations-and-labels.md', namesPage());

@@ -4,7 +4,7 @@ import { transformSync } from 'esbuild';
 
 const root = resolve(import.meta.dirname, '../../src');
 
-/** Text of every file of the program, tests left out, without comments and types. */
+/** Returns the source of every file of the program except tests, without comments and types. */
 export function programSources(except: readonly string[]): Map<string, string> {
   const sources = new Map<string, string>();
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
@@ -17,7 +17,7 @@ export function programSources(except: readonly string[]): Map<string, string> {
   return sources;
 }
 
-/** Strings of a source, with constants of the same file put in and `*` for everything else that varies. */
+/** Returns the strings of a source, with constants of the same file substituted and `*` for other variables. */
 export function stringsOf(source: string): string[] {
   const constants = new Map(
     [...source.matchAll(/const (\w+) = "([^"\\]*)"/g)].map(([, name = '', text = '']) => [name, text] as const),

@@ -1,4 +1,4 @@
-// Writes docs/reference anew from the definitions in the code.
+// Regenerates docs/reference from the definitions in the code.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { referencePages } from './pages.ts';

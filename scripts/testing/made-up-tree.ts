@@ -9,11 +9,11 @@ export type Tree = Readonly<Record<string, string>>;
 
 export interface Outcome {
   status: number | null;
-  /** what it complains of, line by line */
+  /** lines of its complaints */
   lines: string[];
 }
 
-/** Runs a script of this folder on a tree of files that exists for it alone; `git`: as a repository. */
+/** Runs a script of this directory on a temporary tree of files; with `git`, as a repository. */
 export function runOn(tree: Tree, script: string, { git = false }: { git?: boolean } = {}): Outcome {
   const root = mkdtempSync(join(tmpdir(), 'capstan-check-'));
   try {
@@ -22,7 +22,7 @@ export function runOn(tree: Tree, script: string, { git = false }: { git?: boole
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, text);
     }
-    // a git of the caller (in a hook, for one) is not that of the tree
+    // Removes the git environment of the caller, for example of a hook.
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')));
     const run = (program: string, ...args: string[]) => spawnSync(program, args, { cwd: root, env, encoding: 'utf8' });
     const made = git ? run('git', 'init', '--quiet') : undefined;

@@ -26,17 +26,15 @@ export function make(kind: string, spec: JsonObject, metadata: object = {}, stat
   };
 }
 
-/** with the defaults the API server would give it */
+/** Adds the defaults that the API server would set. */
 export function defaulted(object: UnstructuredObject): UnstructuredObject {
   strategyOf(object.kind).applyDefaults!(object);
   return object;
 }
 
-/** what is said to a create */
 export const created = (object: UnstructuredObject): string[] =>
   (strategyOf(object.kind).validateCreate?.(object, context) ?? []).map(formatFieldError);
 
-/** what is said to an update */
 export const updated = (
   object: UnstructuredObject,
   old: UnstructuredObject,
@@ -44,7 +42,7 @@ export const updated = (
 ): string[] =>
   (strategyOf(object.kind).validateUpdate?.(object, old, { ...context, ...more }) ?? []).map(formatFieldError);
 
-/** what the published schema of the hub version says, its rules included */
+/** Returns the errors of the published schema of the hub version, including its CEL rules. */
 export function refusedBySchema(object: UnstructuredObject): string[] {
   const { versions } = ownDefinitions.find(({ kind }) => kind === object.kind)!;
   return validateCustomResource(asJson(object), versions[0]!.schema).map(formatFieldError);

@@ -11,7 +11,7 @@ interface RowCase {
   cells: JsonValue[];
 }
 
-/** Recorded from kube-apiserver 1.34.4: objects and the table rows it made of them. */
+/** Objects and their table rows, recorded from kube-apiserver 1.34.4. */
 const cases = JSON.parse(readFileSync(join(import.meta.dirname, 'testdata/builtin-rows.json'), 'utf8')) as RowCase[];
 
 describe('a table row', () => {
@@ -36,7 +36,7 @@ describe('a table row', () => {
   );
 });
 
-/** enough for any kind that has no recorded object */
+/** Minimal object for kinds without a recorded one. */
 const empty = {
   apiVersion: 'v1',
   metadata: { name: 'x' },

@@ -24,7 +24,7 @@ const texts = fc.constantFrom(
   '2026-01-01T00:00:00Z',
 );
 
-/** Values a schema allows by type alone: what kube-apiserver can decode, however little sense it makes. */
+/** Generates values that match a schema by type only: everything that kube-apiserver can decode. */
 function valueFor(schema: Schema, depth: number): fc.Arbitrary<JsonValue> {
   if (schema['x-kubernetes-int-or-string']) return fc.oneof(texts, fc.integer({ min: -1, max: 70000 }));
   switch (schema.type) {

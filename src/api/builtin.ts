@@ -1,4 +1,4 @@
-// Every built-in Kubernetes kind we serve, gathered from one file per kind.
+// Collects the built-in Kubernetes kinds, which have one file each.
 import type { ResourceDefinition } from '../machinery/index.ts';
 import { mutatingWebhookConfigurationDefinition } from './admissionregistration/mutating-webhook-configuration.ts';
 import { validatingAdmissionPolicyDefinition } from './admissionregistration/validating-admission-policy.ts';
@@ -62,7 +62,7 @@ import { csiStorageCapacityDefinition } from './storage/csi-storage-capacity.ts'
 import { storageClassDefinition } from './storage/storage-class.ts';
 import { volumeAttachmentDefinition } from './storage/volume-attachment.ts';
 
-/** Every built-in resource, core group first. */
+/** All built-in resources, core group first. */
 export const builtinDefinitions: readonly ResourceDefinition[] = [
   bindingDefinition,
   configMapDefinition,
@@ -122,8 +122,8 @@ export const builtinDefinitions: readonly ResourceDefinition[] = [
 ];
 
 /**
- * Bodies of subresources that are no resources of their own: serviceaccounts/token and pods/eviction. Not in discovery,
- * but decoded, defaulted and validated like the rest.
+ * Bodies of the subresources serviceaccounts/token and pods/eviction. Discovery does not list them, but they are
+ * decoded, defaulted and validated like other kinds.
  */
 export const subresourceBodyDefinitions: readonly ResourceDefinition[] = [tokenRequestDefinition, evictionDefinition];
 

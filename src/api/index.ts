@@ -1,4 +1,4 @@
-// The door of the api room: the kinds users write, their behaviour and their schemas.
+// Public exports of the api room: kinds, strategies and schemas.
 export * from './builtin.ts';
 export * from './own.ts';
 export * from './schema/index.ts';

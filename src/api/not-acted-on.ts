@@ -1,18 +1,20 @@
-/** Something that is served, so that manifests and other programs find it, and that no controller of Capstan acts on. */
+/** A kind that is served for compatibility with manifests and other programs, but has no controller in Capstan. */
 export interface NotActedOn {
   readonly kind: string;
   /** `plural.group` */
   readonly resource: string;
-  /** what happens, or what to write instead */
+  /** effect of the object, or an alternative */
   readonly note: string;
 }
 
-/** The one list of them. The API warns whoever writes one; `docs/reference/not-acted-on.md` is made from it. */
+/**
+ * The API warns clients that write one of these kinds. `docs/reference/not-acted-on.md` is generated from this list.
+ */
 export const notActedOn: readonly NotActedOn[] = [
-  { kind: 'MachinePool', resource: 'machinepools.cluster.x-k8s.io', note: 'Write a MachineDeployment.' },
+  { kind: 'MachinePool', resource: 'machinepools.cluster.x-k8s.io', note: 'Use a MachineDeployment.' },
 ];
 
-/** What the API says, in a Warning header, to whoever writes one. */
+/** Returns the Warning header for a client that writes such an object. */
 export function notActedOnWarning({ kind, note }: NotActedOn): string {
   return `no controller acts on ${kind}: it is stored and nothing else happens. ${note}`;
 }

@@ -5,7 +5,7 @@ import { arbitraryFor } from './kind/arbitrary.test-support.ts';
 import { conversionDataAnnotation } from './kind/conversion.ts';
 import { ownDefinitions } from './own.ts';
 
-/** every pair of an old version and its hub */
+/** All pairs of an old version and its hub. */
 const pairs = ownDefinitions.flatMap((definition) =>
   definition.versions
     .filter(({ name }) => name !== definition.storageVersion)
@@ -38,7 +38,7 @@ function objects(definition: Definition, version: string): fc.Arbitrary<Unstruct
 const runs = { numRuns: 25 };
 
 describe.each(pairs)('$kind $version', ({ definition, version, hub }) => {
-  it('comes back from the hub exactly as it was written', () => {
+  it('converts to the hub and back exactly as it was written', () => {
     fc.assert(
       fc.property(objects(definition, version), (written) => {
         const stored = convert(definition, written, hub);
@@ -48,7 +48,7 @@ describe.each(pairs)('$kind $version', ({ definition, version, hub }) => {
     );
   });
 
-  it('carries a hub object there and back without loss', () => {
+  it('converts a hub object to this version and back without loss', () => {
     fc.assert(
       fc.property(objects(definition, hub), (stored) => {
         const shown = convert(definition, stored, version);
@@ -58,7 +58,7 @@ describe.each(pairs)('$kind $version', ({ definition, version, hub }) => {
     );
   });
 
-  it('keeps a hub object written in this version unchanged through every other version', () => {
+  it('converts a hub object written in this version through every other version unchanged', () => {
     fc.assert(
       fc.property(objects(definition, version), fc.constantFrom(...definition.versions), (written, other) => {
         const stored = convert(definition, written, hub);
@@ -70,10 +70,10 @@ describe.each(pairs)('$kind $version', ({ definition, version, hub }) => {
     );
   });
 
-  it('adds no annotation to what the hub can say and the version can show', () => {
+  it('gets no annotation when both hub and version can express every field', () => {
     fc.assert(
       fc.property(objects(definition, version), (written) => {
-        // what came down from the hub without an annotation is said the same in both
+        // An object converted down without the annotation has the same meaning in both versions.
         const { [conversionDataAnnotation]: _, ...annotations } =
           convert(definition, written, hub).metadata.annotations ?? {};
         const plain = {
@@ -89,7 +89,7 @@ describe.each(pairs)('$kind $version', ({ definition, version, hub }) => {
   });
 });
 
-it.each(ownDefinitions)('$kind prints a row for an object that says nothing, in every version', (definition) => {
+it.each(ownDefinitions)('$kind prints an empty row for an empty object in every version', (definition) => {
   for (const { name, printer } of definition.versions) {
     const object = {
       apiVersion: formatApiVersion(definition.group, name),

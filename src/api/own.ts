@@ -1,4 +1,4 @@
-// Our own kinds: those of Cluster API, of its kubeadm providers and of its OpenStack provider.
+// Capstan's own kinds: those of Cluster API and of its supported providers.
 import type { Resource, ResourceDefinition } from '../machinery/index.ts';
 import { clusterResourceSetBindingKind, clusterResourceSetKind } from './addons/kinds.ts';
 import type { ClusterResourceSet, ClusterResourceSetBinding } from './addons/types.ts';
@@ -141,7 +141,7 @@ export { runtimeGroup } from './runtime/kinds.ts';
 export type * from './runtime/types.ts';
 export * from './well-known.ts';
 
-/** every kind of ours, as the API server takes them */
+/** Definitions of all own kinds, as the API server takes them. */
 export const ownDefinitions: readonly ResourceDefinition[] = [
   clusterKind.definition,
   clusterClassKind.definition,
@@ -198,7 +198,7 @@ export const ownDefinitions: readonly ResourceDefinition[] = [
   latticeClusterKind.definition,
 ];
 
-// Handles for typed clients, in the hub version.
+// Resources for typed clients, in the hub version.
 export const Clusters: Resource<Cluster> = clusterKind.resource;
 export const ClusterClasses: Resource<ClusterClass> = clusterClassKind.resource;
 export const Machines: Resource<Machine> = machineKind.resource;
@@ -234,7 +234,7 @@ export const K0smotronControlPlaneTemplates: Resource<K0smotronControlPlaneTempl
   k0smotronControlPlaneTemplateKind.resource;
 export const K0sWorkerConfigs: Resource<K0sWorkerConfig> = k0sWorkerConfigKind.resource;
 export const K0sWorkerConfigTemplates: Resource<K0sWorkerConfigTemplate> = k0sWorkerConfigTemplateKind.resource;
-/** `kmc`, not the Cluster of Cluster API */
+/** `kmc`; not the Cluster of Cluster API */
 export const K0smotronClusters: Resource<K0smotronCluster> = k0smotronClusterKind.resource;
 export const JoinTokenRequests: Resource<JoinTokenRequest> = joinTokenRequestKind.resource;
 export const KamajiControlPlanes: Resource<KamajiControlPlane> = kamajiControlPlaneKind.resource;

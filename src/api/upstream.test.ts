@@ -5,7 +5,7 @@ import { asTyped, type JsonObject, type JsonValue, type Schema } from '../machin
 import { ownDefinitions } from './own.ts';
 
 /**
- * Holds our definitions against the CustomResourceDefinitions upstream publishes (as JSON, without prose), when
+ * Compares our definitions with upstream's CustomResourceDefinitions (as JSON without descriptions).
  * CAPSTAN_REFERENCE_DATA names a directory with `crds/<project>/<plural>.<group>.json`.
  */
 const data = process.env['CAPSTAN_REFERENCE_DATA'];
@@ -18,7 +18,7 @@ const projects = [
   'kamaji-control-plane-provider',
   'orc',
 ];
-/** kinds the reference data have no definition of: upstream carries it inside a program, or it is not collected */
+/** Kinds without a definition in the reference data: upstream embeds it in a program, or it is not collected. */
 const unpublished = [
   'RKE2Config',
   'RKE2ConfigTemplate',
@@ -37,23 +37,23 @@ const unpublished = [
   'LatticeCluster',
 ];
 
-/** what of the Service upstream's v1beta2 lost, though clouds need it */
+/** Fields of the Service that upstream's v1beta2 dropped, although clouds need them. */
 const keptOfService = /\.spec\.service\.(annotations|labels|externalTrafficPolicy|loadBalancerClass)/;
-/** what differs in types of Kubernetes with its version, and metadata we do not throw away */
+/** Differences between versions of Kubernetes types, and metadata that we keep. */
 const kubernetesTypes =
   /\.(podCertificate\.userAnnotations|volumeClaimTemplate\.metadata\.|loadBalancer\.ingress\[\]\.(ipMode|ports\[\]))/;
 
-/** where we ask for less than upstream, or take more */
+/** Fields where our schema is less strict than upstream's or has more fields. */
 const relaxed: Readonly<Record<string, RegExp>> = {
-  // a load balancer that is being made has no address yet, and not all have one outside
+  // A new load balancer has no address yet, and some have no external address.
   'OpenStackCluster.infrastructure.cluster.x-k8s.io': /^\.status\.apiServer(Managed)?LoadBalancer(\.(ip|internalIP))? /,
   'K0smotronControlPlane.controlplane.cluster.x-k8s.io': keptOfService,
   'K0smotronControlPlaneTemplate.controlplane.cluster.x-k8s.io': keptOfService,
-  // the address that was found is observed: upstream writes it into the spec
+  // Capstan reports the discovered address in the status; upstream writes it into the spec.
   'Cluster.k0smotron.io': new RegExp(`${keptOfService.source}|^\\.status\\.controlPlaneEndpoint`),
   'KamajiControlPlane.controlplane.cluster.x-k8s.io': kubernetesTypes,
   'KamajiControlPlaneTemplate.controlplane.cluster.x-k8s.io': kubernetesTypes,
-  // conditions say what is waited for, and rules look into a profile that may be left out
+  // Conditions explain what the control plane waits for. The rules read a profile that may be omitted.
   'TenantControlPlane.kamaji.clastix.io': new RegExp(
     `${kubernetesTypes.source}|^\\.status\\.conditions|^\\.spec\\.networkProfile `,
   ),
@@ -80,7 +80,7 @@ function upstream(name: string): UpstreamCrd | undefined {
   return undefined;
 }
 
-/** one line per schema node, so that a difference names the field */
+/** Returns one line per schema node, so that a difference names the field. */
 function facts(schema: Schema, path = '', lines: string[] = []): string[] {
   const { properties, items, additionalProperties, description: _, required, ...rest } = schema;
   const sorted = Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -91,12 +91,12 @@ function facts(schema: Schema, path = '', lines: string[] = []): string[] {
   return lines;
 }
 
-/** rules that see too little: admission lets a region be corrected until something was made in it */
+/** Upstream's CEL rules that Capstan replaces. Admission allows a new region until a resource exists in the old one. */
 const dropped: ReadonlySet<string> = new Set(['region is immutable']);
 
 function sortRules(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema), (key, value) => {
-    // a schema of schemas has a property of that name, which is no list
+    // In a schema of schemas, a property of this name is an object and not a list.
     if (key === 'x-kubernetes-validations' && Array.isArray(value)) {
       const kept = value.filter((rule: JsonObject) => !dropped.has(String(rule['message'])));
       if (kept.length === 0) return undefined;
@@ -118,29 +118,32 @@ describe.skipIf(data === undefined)('definitions against upstream (skipped witho
     }));
   });
 
-  it('finds every kind, and every version of it that upstream still serves', () => {
+  it('include every kind and every version that upstream still serves', () => {
     const found = new Set(checked.map(({ definition }) => definition));
     const missing = ownDefinitions.filter((definition) => !found.has(definition)).map(({ kind }) => kind);
     expect(missing).toEqual(unpublished);
   });
 
-  it.each(checked)('$kind $name has the schema of upstream', ({ definition, version }) => {
+  it.each(checked)('$kind $name has the same schema as upstream', ({ definition, version }) => {
     const ours = definition.versions.find(({ name }) => name === version.name)!;
     const compared = (schema: Schema): string[] =>
       facts(sortRules(schema)).filter((line) => !relaxed[`${definition.kind}.${definition.group}`]?.test(line));
     expect(compared(ours.schema)).toEqual(compared(version.schema.openAPIV3Schema));
   });
 
-  it.each(checked)('$kind $name is printed, scaled and stored as upstream does', ({ definition, version, crd }) => {
-    const ours = asTyped<UpstreamCrd['spec']>(definition.crd!['spec']!).versions.find(
-      ({ name }) => name === version.name,
-    )!;
-    expect(ours.additionalPrinterColumns).toEqual(version.additionalPrinterColumns);
-    expect(ours.subresources ?? {}).toEqual(version.subresources ?? {});
-    expect(ours.storage).toBe(version.storage);
-    expect(ours.deprecated).toBe(version.deprecated);
-    expect(definition.shortNames).toEqual(crd.spec.names.shortNames ?? []);
-    expect(definition.categories).toEqual(crd.spec.names.categories ?? []);
-    expect(definition.namespaced ? 'Namespaced' : 'Cluster').toBe(crd.spec.scope);
-  });
+  it.each(checked)(
+    '$kind $name has the same columns, scale and storage version as upstream',
+    ({ definition, version, crd }) => {
+      const ours = asTyped<UpstreamCrd['spec']>(definition.crd!['spec']!).versions.find(
+        ({ name }) => name === version.name,
+      )!;
+      expect(ours.additionalPrinterColumns).toEqual(version.additionalPrinterColumns);
+      expect(ours.subresources ?? {}).toEqual(version.subresources ?? {});
+      expect(ours.storage).toBe(version.storage);
+      expect(ours.deprecated).toBe(version.deprecated);
+      expect(definition.shortNames).toEqual(crd.spec.names.shortNames ?? []);
+      expect(definition.categories).toEqual(crd.spec.names.categories ?? []);
+      expect(definition.namespaced ? 'Namespaced' : 'Cluster').toBe(crd.spec.scope);
+    },
+  );
 });

@@ -1,15 +1,15 @@
-// Names on objects that users and other programs may rely on. `docs/reference/annotations-and-labels.md` is made from this list; a
-// test compares it with every such name in the program, in both directions.
+// Names on objects that users and other programs may rely on. `docs/reference/annotations-and-labels.md` is generated
+// from this list. A test compares the list with all such names in the program, in both directions.
 
 export interface WellKnownName {
   readonly type: 'annotation' | 'label' | 'taint' | 'finalizer' | 'condition' | 'class' | 'Secret type';
-  /** `user`: people write it; `capstan`: the program does, and people read it */
+  /** `user`: set by people; `capstan`: set by the program and read by people */
   readonly by: 'user' | 'capstan';
   readonly on: string;
   readonly meaning: string;
 }
 
-/** On what is part of the program, and on objects that stand for its controllers. */
+/** Marks objects that are part of the program or that represent its controllers. */
 export const builtInAnnotation = 'capstan.dev/built-in';
 
 type Rest = readonly [on: string, meaning: string];
@@ -22,30 +22,30 @@ function names(
   return Object.entries(table).map(([name, [on, meaning]]) => [name, { type, by, on, meaning }]);
 }
 
-/** By name; `*` stands for a part that varies. */
+/** Keyed by name; `*` stands for a variable part. */
 export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
   ...names('annotation', 'user', {
-    'clusterctl.cluster.x-k8s.io/block-move': ['any object', 'A move waits while an object carries it.'],
+    'clusterctl.cluster.x-k8s.io/block-move': ['any object', 'A move waits while an object has this annotation.'],
     'lattice.dev/image': [
       'LatticeCluster',
-      'Image the controllers inside of the cluster run from; without it that of the parent.',
+      'Image of the controllers in the cluster. Default: the image of the parent.',
     ],
     'lattice.dev/lost': [
       'LatticeCluster that is deleted',
-      'The cluster that managed itself is gone for good: nothing is taken back from it.',
+      'The cluster is lost for good. Capstan does not try to move its objects back.',
     ],
     'lattice.dev/new-token': [
       'LatticeCluster at its parent',
-      'A new token is made; the certificate the cluster gets with it takes the place of the one before.',
+      'Creates a new token. The certificate that the cluster gets with it replaces the previous one.',
     ],
     'stacks.capstan.dev/skip-addon-gate': ['Cluster', 'Upgrades do not wait for the add-ons of the new class.'],
     'stacks.capstan.dev/stage-timeout': [
       'Cluster',
-      'How long a stage of the add-ons may take before it counts as stuck; 10m without it.',
+      'How long a stage of the add-ons may take before it counts as stuck. Default: 10m.',
     ],
     'capstan.dev/write-warning': [
       'CustomResourceDefinition',
-      'The API warns with this text whoever writes an object of the kind.',
+      'Clients that write an object of the kind get this text as a warning.',
     ],
     'certs.kamaji.clastix.io/rotate': [
       'Secrets of a control plane in Pods',
@@ -63,17 +63,20 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'Machine',
       'Deletes this machine first when its MachineSet or control plane scales down.',
     ],
-    'cluster.x-k8s.io/disable-machine-create': ['MachineSet', 'Creates no new machines while it is there.'],
+    'cluster.x-k8s.io/disable-machine-create': [
+      'MachineSet',
+      'The MachineSet creates no machines while it has this annotation.',
+    ],
     'cluster.x-k8s.io/managed-by': [
       'infrastructure clusters',
       'Another program manages the infrastructure of the cluster.',
     ],
-    'cluster.x-k8s.io/paused': ['every kind', 'Stops reconciling the object while it is there.'],
+    'cluster.x-k8s.io/paused': ['every kind', 'The object is not reconciled while it has this annotation.'],
     'cluster.x-k8s.io/remediate-machine': ['Machine', 'Makes a MachineHealthCheck replace the machine.'],
     'cluster.x-k8s.io/skip-remediation': ['Machine', 'No MachineHealthCheck replaces the machine.'],
     'controlplane.cluster.x-k8s.io/backup-directory': [
       'control planes in Pods',
-      'Not accepted any more: the operator chooses the directory with --backup-directory.',
+      'Refused. The operator chooses the directory with --backup-directory.',
     ],
     'controlplane.cluster.x-k8s.io/backup-schedule': [
       'control planes in Pods',
@@ -97,7 +100,7 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     ],
     'controlplane.cluster.x-k8s.io/restore-from': [
       'control planes in Pods',
-      'Control plane the backup was made of, where that was another one.',
+      'Control plane that the backup is from, if it is another one.',
     ],
     'controlplane.cluster.x-k8s.io/restore-token': [
       'control planes in Pods',
@@ -121,29 +124,29 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     ],
     'controlplane.cluster.x-k8s.io/rollout-before-certificates-expiry-days': [
       'RKE2ControlPlane',
-      'Replaces machines this many days before the certificate of their API server ends.',
+      'Replaces machines this many days before the certificate of their API server expires.',
     ],
     'controlplane.cluster.x-k8s.io/skip-coredns': [
       'KubeadmControlPlane',
-      'Leaves CoreDNS of the workload cluster alone.',
+      'Capstan does not change CoreDNS of the workload cluster.',
     ],
     'controlplane.cluster.x-k8s.io/skip-kube-proxy': [
       'KubeadmControlPlane',
-      'Leaves kube-proxy of the workload cluster alone.',
+      'Capstan does not change kube-proxy of the workload cluster.',
     ],
     'infrastructure.cluster.x-k8s.io/abandon-cloud-resources': [
       'deleted OpenStack objects',
-      'true lets a deletion end without the cloud. What was made stays there.',
+      'true ends a deletion without the cloud. Created resources stay in the cloud.',
     ],
     'infrastructure.cluster.x-k8s.io/delete-leftovers': [
       'OpenStackCluster',
-      'Deletes loadbalancers, volumes or all that the workload cluster made in the cloud.',
+      'Also deletes what the workload cluster created in the cloud: loadbalancers, volumes or all.',
     ],
     'kamaji.clastix.io/kubeconfig-secret-key': [
       'KamajiControlPlane',
-      'Key of the admin kubeconfig that the Cluster gets.',
+      'Key in the admin kubeconfig Secret that the Cluster gets.',
     ],
-    'kamaji.clastix.io/paused': ['TenantControlPlane', 'Stops reconciling the object while it is there.'],
+    'kamaji.clastix.io/paused': ['TenantControlPlane', 'The object is not reconciled while it has this annotation.'],
     'machine.cluster.x-k8s.io/exclude-node-draining': ['Machine', 'Deletes the machine without draining its Node.'],
     'machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach': [
       'Machine',
@@ -151,47 +154,47 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     ],
     'machineset.cluster.x-k8s.io/skip-preflight-checks': [
       'MachineSet, MachineDeployment',
-      'Preflight checks to leave out, or All.',
+      'Preflight checks to skip, or All.',
     ],
     'pre-drain.delete.hook.machine.cluster.x-k8s.io': [
       'Machine',
-      'Prefix. The machine is not drained while such an annotation is there.',
+      'Prefix. The machine is not drained while it has such an annotation.',
     ],
     'pre-terminate.delete.hook.machine.cluster.x-k8s.io': [
       'Machine',
-      'Prefix. The server is not deleted while such an annotation is there.',
+      'Prefix. The server is not deleted while the Machine has such an annotation.',
     ],
     'pre-terminate.delete.hook.machine.cluster.x-k8s.io/kcp-cleanup': [
       'Machine of a KubeadmControlPlane',
-      'The control plane takes the member of etcd out before the server goes.',
+      'The control plane removes the etcd member before the server is deleted.',
     ],
     'pre-terminate.delete.hook.machine.cluster.x-k8s.io/rke2-cleanup': [
       'Machine of an RKE2ControlPlane',
-      'The control plane takes the member of etcd out before the server goes.',
+      'The control plane removes the etcd member before the server is deleted.',
     ],
     'runtime.cluster.x-k8s.io/inject-ca-from-secret': [
       'ExtensionConfig',
-      '<namespace>/<name> of the Secret whose ca.crt the server is checked against.',
+      '<namespace>/<name> of the Secret whose ca.crt verifies the server.',
     ],
     'before-upgrade.hook.cluster.cluster.x-k8s.io': [
       'Cluster',
-      'Holds the next upgrade of a topology while it is there; what follows a slash tells several apart.',
+      'Prefix. Holds the next upgrade of a topology. The part after the slash is a name of your choice.',
     ],
     'topology.capstan.dev/offered-to': [
       'ClusterClass',
-      'Other namespaces whose Clusters may use the class, with commas between them; `*` is all. Others need a ReferenceGrant.',
+      'Other namespaces whose Clusters may use the class, separated by commas; `*` means all. Others need a ReferenceGrant.',
     ],
     'topology.capstan.dev/control-plane-replicas-variable': [
       'ClusterClass',
-      'Variable that gives the replicas of the control plane; it wins over the field of the topology.',
+      'Variable that sets the replicas of the control plane. It wins over the field of the topology.',
     ],
     'topology.cluster.x-k8s.io/defer-upgrade': [
       'metadata of workers in a topology',
-      'Leaves these workers out of upgrades while it is there.',
+      'These workers are not upgraded while they have this annotation.',
     ],
     'topology.cluster.x-k8s.io/hold-upgrade-sequence': [
       'metadata of workers in a topology',
-      'Leaves these workers, and all after them, out of upgrades while it is there.',
+      'These workers and all after them are not upgraded while they have this annotation.',
     ],
     'topology.cluster.x-k8s.io/dry-run': ['Cluster', 'Set by dry-run requests of topology tools.'],
     'topology.cluster.x-k8s.io/upgrade-concurrency': [
@@ -210,12 +213,12 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
   ...names('label', 'user', {
     'lattice.dev/cluster': [
       'namespace of a LatticeCluster, and its objects',
-      'Name of the LatticeCluster. On a namespace that was there before it says that the cluster may use it.',
+      'Name of the LatticeCluster. On an existing namespace it permits the cluster to use the namespace.',
     ],
     'cluster.x-k8s.io/drain': ['Pods of a workload cluster', 'skip or wait-completed: how a drain treats the Pod.'],
     'cluster.x-k8s.io/interruptible': [
       'infrastructure machines and Nodes',
-      'The server may be taken away at any time.',
+      'The cloud may remove the server at any time.',
     ],
     'cluster.x-k8s.io/watch-filter': [
       'every kind',
@@ -225,41 +228,41 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
   ...names('annotation', 'capstan', {
     'stacks.capstan.dev/digest': [
       'ClusterStackRelease',
-      'Digest of the files that were used first. The release is held to it; removing it takes the release as it is now.',
+      'Digest of the files at the first use. Other files are refused. Remove the annotation to accept the current files.',
     ],
-    'stacks.capstan.dev/served-hook': ['ClusterAddon', 'Hook and class whose stages were run last.'],
-    'stacks.capstan.dev/stage-since': ['ClusterAddon', 'The stage at work, and since when.'],
-    'stacks.capstan.dev/release': ['objects of a release', 'Name of the ClusterStackRelease they came with.'],
+    'stacks.capstan.dev/served-hook': ['ClusterAddon', 'Hook and class whose stages ran last.'],
+    'stacks.capstan.dev/stage-since': ['ClusterAddon', 'The running stage, and its start time.'],
+    'stacks.capstan.dev/release': ['objects of a release', 'Name of the ClusterStackRelease that brought them.'],
     'capstan.dev/built-in': [
       'CustomResourceDefinition; Deployments and Pods',
-      'The definition is part of the program; the object stands for built-in controllers, its value says of which area.',
+      'The definition is part of the program. Deployments and Pods are placeholders for built-in controllers; the value names their area.',
     ],
     'clusterctl.cluster.x-k8s.io/delete-for-move': [
       'objects of a moved cluster',
-      'It lives on in another management API.',
+      'The object was moved to another management API.',
     ],
     'left-nodes.capstan.dev': [
       'Cluster',
-      'Prefix, with the uid of a deleted Machine behind it. Node and provider ID of that machine; the Node is deleted once the workload API answers.',
+      'Prefix before the uid of a deleted Machine. Node and provider ID of that machine. The Node is deleted when the workload API answers.',
     ],
     'shares.capstan.dev/members': [
       'Lease of a process that shares the work',
-      'The members its holder reckons with; empty while it leaves.',
+      'The members that its holder knows; empty while it leaves.',
     ],
-    'shares.capstan.dev/clusters': [
-      'Lease of a process that shares the work',
-      'How many clusters its holder works on.',
-    ],
-    'capstan.dev/move': ['everything a move makes', 'Id of the move; gone once it is done.'],
+    'shares.capstan.dev/clusters': ['Lease of a process that shares the work', 'Number of clusters of its holder.'],
+    'capstan.dev/move': ['objects that a move creates', 'Id of the move. Removed at its end.'],
     'capstan.dev/next-authority-announced': [
       'Secret',
-      'When the next authority of the webhooks was published beside the one in use.',
+      'When the next authority of the webhooks was published beside the current one.',
     ],
     'cluster.x-k8s.io/annotations-from-machine': ['Node', 'Annotations that come from the Machine.'],
     'cluster.x-k8s.io/cloned-from-groupkind': ['cloned objects', 'Kind of the template.'],
     'cluster.x-k8s.io/cloned-from-name': ['cloned objects', 'Name of the template.'],
     'cluster.x-k8s.io/cluster-namespace': ['Node', 'Namespace of the Cluster.'],
-    'cluster.x-k8s.io/conversion-data': ['every kind in an old version', 'What the old version has no field for.'],
+    'cluster.x-k8s.io/conversion-data': [
+      'every kind in an old version',
+      'Data for which the old version has no field.',
+    ],
     'cluster.x-k8s.io/labels-from-machine': ['Node', 'Labels that come from the Machine.'],
     'cluster.x-k8s.io/machine': ['Node', 'Name of the Machine.'],
     'cluster.x-k8s.io/owner-kind': ['Node', 'Kind of the owner of the Machine.'],
@@ -271,7 +274,7 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     ],
     'controlplane.cluster.x-k8s.io/applied-checksum': [
       'objects of a control plane in Pods',
-      'Checksum of what was applied last.',
+      'Checksum of the last applied content.',
     ],
     'controlplane.cluster.x-k8s.io/cloud-credentials-checksum': [
       'Secrets of a workload cluster',
@@ -284,11 +287,11 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     ],
     'controlplane.cluster.x-k8s.io/rke2-server-configuration': [
       'Machine',
-      'The spec.serverConfig of the RKE2ControlPlane it was made with.',
+      'The spec.serverConfig of the RKE2ControlPlane when the Machine was created.',
     ],
     'in-place-updates.internal.cluster.x-k8s.io/acknowledged-move': [
       'MachineSet',
-      'Machines that were moved to it for an in-place update and are counted now.',
+      'Machines that were moved to it for an in-place update and that it counts now.',
     ],
     'in-place-updates.internal.cluster.x-k8s.io/move-machines-to-machineset': [
       'MachineSet',
@@ -296,43 +299,37 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     ],
     'in-place-updates.internal.cluster.x-k8s.io/pending-acknowledge-move': [
       'Machine',
-      'It was moved to another set for an in-place update and is not counted there yet.',
+      'The Machine was moved to another set for an in-place update. The set does not count it yet.',
     ],
     'in-place-updates.internal.cluster.x-k8s.io/receive-machines-from-machinesets': [
       'MachineSet',
       'Sets whose machines are moved to it for an in-place update.',
     ],
-    'in-place-updates.internal.cluster.x-k8s.io/update-in-progress': ['Machine', 'An in-place update is under way.'],
+    'in-place-updates.internal.cluster.x-k8s.io/update-in-progress': ['Machine', 'An in-place update is in progress.'],
     'infrastructure.cluster.x-k8s.io/*-floating-ip-id': [
       'OpenStackCluster',
       'Id of the floating IP reserved for the api or the bastion.',
     ],
-    'infrastructure.cluster.x-k8s.io/bastion-spec-hash': [
-      'OpenStackServer',
-      'Hash of the bastion spec the server was made from.',
-    ],
-    'infrastructure.cluster.x-k8s.io/machine-spec-hash': [
-      'OpenStackServer',
-      'Hash of the machine spec the server was made from.',
-    ],
+    'infrastructure.cluster.x-k8s.io/bastion-spec-hash': ['OpenStackServer', 'Hash of the bastion spec of the server.'],
+    'infrastructure.cluster.x-k8s.io/machine-spec-hash': ['OpenStackServer', 'Hash of the machine spec of the server.'],
     'infrastructure.cluster.x-k8s.io/managed-server-group': [
       'OpenStackMachine',
       'Server group that is deleted with its last machine.',
     ],
     'infrastructure.cluster.x-k8s.io/begun-by-upstream-until': [
       'OpenStackClusterIdentity',
-      'Objects with this identity that were made until then may have been begun by upstream’s provider; `capstan adopt` writes it.',
+      'Time until which the upstream provider may have begun objects with this identity. `capstan adopt` writes it.',
     ],
     'infrastructure.cluster.x-k8s.io/begun-by': [
       'OpenStack objects',
-      'The provider that had begun with the object before Capstan took it over; what that made carries no mark.',
+      'The provider that began with the object before Capstan took it over. Its cloud resources have no owner mark.',
     ],
     'infrastructure.cluster.x-k8s.io/owner-mark': [
       'OpenStack objects',
-      'The owner that is written on the cloud resources, where it is not the uid.',
+      'The uid in the owner mark of the cloud resources, if it is not the uid of the object.',
     ],
     'infrastructure.cluster.x-k8s.io/server-seen-in': ['OpenStackServer', 'The cloud project the server was seen in.'],
-    'kamaji.clastix.io/checksum': ['Secret of a KubeconfigGenerator', 'Checksum of what the kubeconfig was made from.'],
+    'kamaji.clastix.io/checksum': ['Secret of a KubeconfigGenerator', 'Checksum of the input of the kubeconfig.'],
     'machine.cluster.x-k8s.io/certificates-expiry': [
       'Machine, KubeadmConfig',
       'When the first certificate of the machine expires.',
@@ -340,26 +337,26 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     'machinedeployment.clusters.x-k8s.io/desired-replicas': ['MachineSet', 'Size of the MachineDeployment.'],
     'machinedeployment.clusters.x-k8s.io/max-replicas': ['MachineSet', 'Size of the MachineDeployment with its surge.'],
     'machinedeployment.clusters.x-k8s.io/revision': ['MachineDeployment, MachineSet', 'Number of the rollout.'],
-    'runtime.cluster.x-k8s.io/ok-to-delete': [
-      'Cluster',
-      'Everybody who listens to BeforeClusterDelete agreed to the deletion.',
-    ],
+    'runtime.cluster.x-k8s.io/ok-to-delete': ['Cluster', 'All BeforeClusterDelete hooks have agreed to the deletion.'],
     'lattice.dev/management': [
       'LatticeCluster',
-      'pivoting, self or unpivoting: its objects are on their way into the cluster, in it, or on their way back. Without it they are here.',
+      'pivoting, self or unpivoting: its objects are moving into the cluster, are in it, or are moving back. Without the annotation they are here.',
     ],
     'lattice.dev/parent': [
       'LatticeCluster inside of its own cluster',
-      'The uid of kube-system of the parent, which alone may take it back.',
+      'The uid of kube-system of the parent. Only this parent may take the cluster back.',
     ],
-    'runtime.cluster.x-k8s.io/pending-hooks': ['Cluster, Machine', 'Hooks that are to be called when a step is done.'],
+    'runtime.cluster.x-k8s.io/pending-hooks': ['Cluster, Machine', 'Hooks to call at the end of a step.'],
     'storage.kamaji.clastix.io/*': ['Pods of a control plane', 'Checksum of the storage settings.'],
-    'topology.internal.cluster.x-k8s.io/upgrade-step': ['Cluster', 'Version an upgrade of a topology passes through.'],
+    'topology.internal.cluster.x-k8s.io/upgrade-step': [
+      'Cluster',
+      'Version that an upgrade of a topology currently passes.',
+    ],
   }),
   ...names('label', 'capstan', {
     'shares.capstan.dev/of': [
       'Lease of a process that shares the work',
-      'Those with the same value share the same clusters.',
+      'Processes with the same value share the same clusters.',
     ],
     'lattice.dev/environment': ['Cluster of a LatticeCluster', 'Its spec.environment.'],
     'lattice.dev/pool': ['Nodes of a LatticeCluster', 'Id of the pool of workers.'],
@@ -368,10 +365,10 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'objects of workers of a topology',
       'Name of the workers in the topology.',
     ],
-    'topology.cluster.x-k8s.io/owned': ['objects of a topology', 'The topology of a Cluster made it.'],
+    'topology.cluster.x-k8s.io/owned': ['objects of a topology', 'A topology of a Cluster created the object.'],
     'clusterstack.x-k8s.io/instance': [
       'objects of a release, and of its add-ons',
-      '`owned`: a cluster stack keeps them.',
+      '`owned`: a cluster stack maintains the object.',
     ],
     'cluster.x-k8s.io/aggregate-to-manager': ['ClusterRole', 'Its rules are added to those of the controllers.'],
     'cluster.x-k8s.io/cluster-name': ['everything of a cluster', 'Name of the Cluster. On Nodes an annotation.'],
@@ -381,7 +378,7 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     'cluster.x-k8s.io/pool-name': ['Machine', 'Name of the MachinePool.'],
     'cluster.x-k8s.io/provider': ['CustomResourceDefinition', 'Provider that brings the kind.'],
     'cluster.x-k8s.io/set-name': ['Machine', 'Name of the MachineSet.'],
-    'controlplane.cluster.x-k8s.io/plane': ['Pods of etcd of a HostedControlPlane', 'Name of the plane.'],
+    'controlplane.cluster.x-k8s.io/plane': ['Pods of etcd of a HostedControlPlane', 'Name of the control plane.'],
     'clusterctl.cluster.x-k8s.io/core': ['CustomResourceDefinition', 'For clusterctl: the inventory of providers.'],
     'clusterctl.cluster.x-k8s.io/move': ['CustomResourceDefinition', 'For clusterctl: objects of the kind are moved.'],
     'controlplane.cluster.x-k8s.io/certificate-kind': ['Secrets of a HostedControlPlane', 'Which certificate it is.'],
@@ -405,39 +402,42 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     'kamaji.clastix.io/project': ['objects of a TenantControlPlane', 'Always kamaji.'],
   }),
   ...names('taint', 'capstan', {
-    'capstan.dev/simulated': ['Node', 'A label and, beside real nodes, a taint: Pods only seem to run there.'],
+    'capstan.dev/simulated': ['Node', 'A label, and beside real nodes a taint: Pods on this node are simulated.'],
     'node.cluster.x-k8s.io/outdated-revision': ['Node', 'A newer MachineSet replaces the Node.'],
-    'node.cluster.x-k8s.io/uninitialized': ['Node', 'Labels from the Machine are not there yet.'],
+    'node.cluster.x-k8s.io/uninitialized': ['Node', 'The Node does not have the labels of its Machine yet.'],
   }),
   ...names('finalizer', 'capstan', {
     'clusterstackrelease.clusterstack.x-k8s.io': [
       'ClusterStackRelease',
-      'Its class and templates are deleted first, once no Cluster uses them.',
+      'Its class and templates are deleted first, when no Cluster uses them.',
     ],
     'machinedeployment.topology.cluster.x-k8s.io': [
       'MachineDeployment',
-      'Of Cluster API, on what its topologies made; taken off when the object is deleted.',
+      'From Cluster API, on objects of its topologies. Removed when the object is deleted.',
     ],
     'machineset.topology.cluster.x-k8s.io': [
       'MachineSet',
-      'Of Cluster API, on what its topologies made; taken off when the object is deleted.',
+      'From Cluster API, on objects of its topologies. Removed when the object is deleted.',
     ],
-    'addons.cluster.x-k8s.io': ['ClusterResourceSet', 'The record of what clusters got is cleaned first.'],
+    'addons.cluster.x-k8s.io': ['ClusterResourceSet', 'The record of applied objects is cleaned up first.'],
     'capstan.dev/provisioning': ['PersistentVolume', 'The directory of the volume is deleted first.'],
     'cluster.x-k8s.io/machinedeployment': ['MachineDeployment', 'Its MachineSets are deleted first.'],
     'cluster.x-k8s.io/machineset': ['MachineSet', 'Its Machines are deleted first.'],
     'jointokenrequests.k0smotron.io/finalizer': ['JoinTokenRequest', 'The token is revoked first.'],
     'k0smotron.io/finalizer': ['Cluster of k0smotron.io', 'The Pods of the control plane are deleted first.'],
     'kamaji.clastix.io/TenantControlPlane': ['DataStore', 'A TenantControlPlane uses it.'],
-    'lattice.dev/unpivot': ['LatticeCluster', 'Its Cluster and what is in the cloud are deleted first.'],
-    'openstack.k-orc.cloud/image': ['Image', 'The image in the cloud is deleted first, if it was made for the object.'],
+    'lattice.dev/unpivot': ['LatticeCluster', 'Its Cluster and its cloud resources are deleted first.'],
+    'openstack.k-orc.cloud/image': [
+      'Image',
+      'The image in the cloud is deleted first, if it was created for the object.',
+    ],
     'openstackfloatingippool.infrastructure.cluster.x-k8s.io/delete-floating-ip': [
       'IPAddress',
       'The floating IP is released first.',
     ],
     'openstackmachine.infrastructure.cluster.x-k8s.io/ip-claim': [
       'IPAddressClaim',
-      'The address is taken from the server first.',
+      'The address is removed from the server first.',
     ],
   }),
   ...names('condition', 'capstan', {

@@ -1,6 +1,6 @@
 import { type JsonObject, must } from '../machinery/index.ts';
 
-/** A resource of another server, as its discovery has it. */
+/** A resource of another server, from its discovery. */
 export interface AggregatedResource {
   readonly name: string;
   readonly singularName: string;
@@ -9,7 +9,7 @@ export interface AggregatedResource {
   readonly verbs: readonly string[];
 }
 
-/** One version of a group that another server answers for. */
+/** One group version that another server serves. */
 export interface AggregatedApi {
   readonly group: string;
   readonly version: string;
@@ -21,17 +21,16 @@ export interface AggregatedAnswer {
   readonly body: string;
 }
 
-/** Groups of the API that other servers answer for: APIServices that name a Service. */
+/** API groups that other servers serve: APIServices that refer to a Service. */
 export interface Aggregation {
-  /** those that answer at the moment */
   available(): Promise<readonly AggregatedApi[]>;
-  /** whether an APIService names the group, answered or not */
+  /** whether an APIService claims the group version, available or not */
   claims(group: string, version: string): boolean;
-  /** answers a GET of a path with its query; who asks has been authorized */
+  /** forwards a GET of a path with its query; the caller is already authorized */
   get(group: string, version: string, path: string): Promise<AggregatedAnswer>;
 }
 
-/** The groups of other servers in the legacy form of discovery. */
+/** Returns the groups of other servers in the legacy form of discovery. */
 export function legacyGroups(apis: readonly AggregatedApi[]): JsonObject[] {
   return groupNames(apis).map((name) => {
     const versions = apis
@@ -41,7 +40,7 @@ export function legacyGroups(apis: readonly AggregatedApi[]): JsonObject[] {
   });
 }
 
-/** The same in the aggregated form. */
+/** Returns the groups of other servers in the aggregated form of discovery. */
 export function aggregatedGroups(apis: readonly AggregatedApi[]): JsonObject[] {
   return groupNames(apis).map((name) => ({
     metadata: { name },

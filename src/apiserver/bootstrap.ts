@@ -18,7 +18,7 @@ import { objectKey } from './storage/keys.ts';
 const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 const settings = { dryRun: false, fieldManager: 'kube-apiserver', fieldValidation: 'Ignore' } as const;
 
-/** The objects every Kubernetes has from its first moment. Present ones are left as they are. */
+/** Creates the initial objects of every Kubernetes API server. Existing objects are left unchanged. */
 export async function ensureBootstrapObjects(api: ResourceApi, extra: readonly KubeObject[] = []): Promise<void> {
   const { registry, store } = api.context;
   const caller: Caller = {
@@ -44,7 +44,7 @@ export async function ensureBootstrapObjects(api: ResourceApi, extra: readonly K
         await createLike(pattern.object, key, served.resource, api.context);
         return;
       }
-      // A create takes its body over; these objects serve every server of the process.
+      // A create takes ownership of its body, but these objects are shared by all servers of the process.
       const body = { value: clone(object) as UnstructuredObject, duplicateFields: [] };
       const written = await api.create({ ...served, namespace }, body, caller, settings);
       patterns?.set(object, { definition: served.resource.definition, object: written.object });
@@ -57,13 +57,13 @@ export async function ensureBootstrapObjects(api: ResourceApi, extra: readonly K
   await Promise.all([...others.map((object) => ensure(object, madeBefore)), ...extra.map((object) => ensure(object))]);
 }
 
-/** What became of an object that is the same for all servers, by the object. */
+/** Stored form of objects that are the same on all servers, keyed by the source object. */
 type Patterns = WeakMap<KubeObject, { definition: ResourceDefinition; object: UnstructuredObject }>;
 
-/** Thousands of simulated clusters have these hundred objects each: only the first has to work out how they are stored. */
+/** Thousands of simulated clusters contain the same hundred objects, so their stored form is computed once. */
 const madeBefore: Patterns = new WeakMap();
 
-/** Stores an object that differs from another server's in its identity alone. */
+/** Stores a copy that differs from the object of another server only in its identity. */
 async function createLike(
   pattern: UnstructuredObject,
   key: string,

@@ -1,4 +1,4 @@
-// The door of the API-server room: a Kubernetes API as a library.
+// Public exports of the apiserver room: a Kubernetes API as a library.
 export * from './admission/index.ts';
 export type { AggregatedAnswer, AggregatedApi, Aggregation } from './aggregation.ts';
 export * from './audit/index.ts';

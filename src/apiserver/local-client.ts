@@ -44,15 +44,16 @@ interface Key {
   name: string;
 }
 
-/** Which listed or watched objects a client wants whole; of all others it gets the identity only. */
+/** Selects listed or watched objects that a client needs completely; others are reduced to their identity. */
 export type WantsWhole = (kind: { group: string; plural: string }, name: string) => boolean;
 
 const never = new AbortController().signal;
 const ignoreWarning = (): void => {};
 
 /**
- * The API without HTTP, for controllers in the same process. It has the shape of the client room's `Client`; objects it
- * returns are those of the store, shared and immutable. Requests are authorized, admitted and validated like all others.
+ * The API without HTTP, for controllers in the same process. It has the interface of `Client` in the client room.
+ * Returned objects are those of the store, shared and immutable. Requests are authorized, admitted and validated like
+ * all others.
  */
 export class LocalClient {
   readonly #api: ResourceApi;
@@ -277,7 +278,7 @@ export class LocalClient {
     return asTyped<R>(answer.type === 'value' ? answer.value : answer.written.object);
   }
 
-  /** Lists and watches of a client that cares only for identities leave the rest of the objects unread. */
+  /** Objects that the client needs only by identity are not parsed. */
   #viewListed(target: Target, record: StoreRecord<StoredObject>): MaybePromise<KubeObject> {
     const name = nameOfKey(record.key);
     const { definition } = target.resource;
@@ -306,7 +307,7 @@ export class LocalClient {
   }
 }
 
-/** One object of a namespaced kind is in a namespace; without one its key would be another's. */
+/** A namespaced object requires a namespace; otherwise its key could match another object. */
 function placed(target: Target): Target {
   if (target.namespace !== undefined || !target.resource.definition.namespaced) return target;
   throw statusError.badRequest('an empty namespace may not be set when a resource name is provided');
@@ -317,13 +318,13 @@ function keyOf(object: { metadata: { name?: string; namespace?: string } }): Key
   return { name: name ?? '', ...(namespace !== undefined && { namespace }) };
 }
 
-/** A private copy with apiVersion and kind filled in: controllers may leave them out. */
+/** Returns a private copy with apiVersion and kind, which controllers may omit. */
 function withTypeMeta(object: KubeObject, target: Target): unknown {
   return { ...clone(object), apiVersion: target.apiVersion, kind: target.resource.definition.kind };
 }
 
 function settingsOf(options: WriteOptions): WriteSettings {
-  // Our own controllers are typed: a field the schema does not know is a bug of ours, not a warning to nobody.
+  // Our controllers are typed, so an unknown field is a bug and not worth only a warning.
   return { dryRun: options.dryRun ?? false, fieldManager: options.fieldManager, fieldValidation: 'Strict' };
 }
 
@@ -355,10 +356,10 @@ function bookmark(target: Target, delivery: Extract<WatchDelivery, { type: 'BOOK
   };
 }
 
-/** Most deliveries an in-process watcher may fall behind by before its watch is ended. */
+/** Maximum backlog of an in-process watcher; beyond it the watch ends. */
 const maxQueued = 100_000;
 
-/** Keeps pushed deliveries until their reader comes for them. */
+/** Queues pushed deliveries until the reader takes them. */
 class DeliveryQueue implements WatchSink {
   #items: WatchDelivery[] = [];
   #position = 0;
@@ -374,7 +375,7 @@ class DeliveryQueue implements WatchSink {
     if (this.#ended) return;
     for (const delivery of deliveries) this.#items.push(delivery);
     if (this.#items.length - this.#position > maxQueued) this.#ended = true;
-    // A reader that is always a little behind never empties the queue; what it has read must go all the same.
+    // A reader that is always slightly behind never empties the queue, so read items are removed in between.
     if (this.#position > 1000 && this.#position * 2 > this.#items.length) {
       this.#items.splice(0, this.#position);
       this.#position = 0;
@@ -391,14 +392,13 @@ class DeliveryQueue implements WatchSink {
     this.#wake?.();
   }
 
-  /** The next delivery, if there is one already. */
   next(): WatchDelivery | undefined {
     const next = this.#items[this.#position];
     if (next) this.#position++;
     return next;
   }
 
-  /** The next delivery when there is none yet; undefined at the end. */
+  /** Waits for the next delivery; undefined at the end. */
   async more(): Promise<WatchDelivery | undefined> {
     for (;;) {
       const next = this.next();

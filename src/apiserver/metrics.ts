@@ -16,7 +16,10 @@ export interface RequestLabels {
 
 const bucketBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Requests of one kind and verb. Kept as plain numbers: a metrics library would hash its labels on every request. */
+/**
+ * Counters of requests with the same labels, as plain numbers. A metrics library would hash the labels on every
+ * request.
+ */
 interface RequestSeries {
   labels: RequestLabels;
   codes: Map<number, number>;
@@ -25,7 +28,7 @@ interface RequestSeries {
   count: number;
 }
 
-/** The server's metrics under upstream's names, one registry per server. */
+/** Metrics of the server with upstream's names; one registry per server. */
 export class ApiServerMetrics {
   readonly registry: MetricRegistry = new MetricRegistry();
   readonly #series = new Map<string, RequestSeries>();
@@ -72,7 +75,7 @@ export class ApiServerMetrics {
       help: 'How late the event loop came to its work since the last scrape, 99th percentile.',
       registers,
       collect() {
-        // Measured from the first scrape on: a server nobody scrapes should not wake up for it.
+        // Starts on the first scrape, because the measurement wakes the process regularly.
         if (!delay) {
           delay = monitorEventLoopDelay({ resolution: 10 });
           delay.enable();
@@ -119,7 +122,7 @@ export class ApiServerMetrics {
     const key = `${labels.verb} ${labels.group} ${labels.version} ${labels.resource} ${labels.subresource}`;
     let series = this.#series.get(key);
     if (!series) {
-      // What clients ask for is theirs to choose: paths nobody serves must not fill the memory.
+      // Clients choose the paths, so unknown ones must not fill the memory.
       const crowded = this.#series.size >= maxSeries;
       const kept = crowded ? { verb: labels.verb, group: '', version: '', resource: '', subresource: '' } : labels;
       series = { labels: kept, codes: new Map(), buckets: bucketBounds.map(() => 0), seconds: 0, count: 0 };

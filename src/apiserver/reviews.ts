@@ -14,7 +14,7 @@ import {
 } from './auth/index.ts';
 import type { ReviewHandler } from './http/resource-handler.ts';
 
-/** The kinds that are questions: created, answered, never stored. */
+/** Builds the handlers of review kinds, which are created and answered but never stored. */
 export function reviewHandlers(access: AccessControl, clock: Clock): ReadonlyMap<string, ReviewHandler> {
   const { authorizer, authenticator } = access;
   const answer = <R extends object>(

@@ -88,7 +88,7 @@ import {
 
 export interface ApiServerOptions {
   store: Store<StoredObject>;
-  /** all compiled-in kinds, built-in and our own */
+  /** all compiled-in kinds: built-in kinds and our own */
   definitions: readonly ResourceDefinition[];
   /** shared components of meta/v1 for OpenAPI */
   metaSchema(component: string): Schema;
@@ -97,32 +97,32 @@ export interface ApiServerOptions {
   clock?: Clock;
   random?: Random;
   auditor?: Auditor;
-  /** addresses for Services; default 10.96.0.0/16 */
+  /** CIDR of Service addresses; default 10.96.0.0/16 */
   serviceCidr?: string;
   podLogs?: PodLogSource;
-  /** leads to ports of Pods; without it there is nothing to forward */
+  /** connects to ports of Pods; without it, port forwarding is not available */
   podConnector?: PodConnector;
-  /** connects to an address behind a Service that a webhook is said to be at; default: over the network of this computer */
+  /** connects to the Service address of a webhook; default: the network of this host */
   connectWebhook?: WebhookConnector;
-  /** groups that other servers answer for; none by default */
+  /** groups served by other servers; default: none */
   aggregation?: Aggregation;
-  /** runs commands in containers of Pods */
+  /** runs commands in containers */
   podExecutor?: PodExecutor;
-  /** shows what containers of Pods say */
+  /** attaches to the output of containers */
   podAttacher?: PodAttacher;
-  /** asked before every request for a resource is served: may make it wait, and what it throws is the answer */
+  /** called before every resource request: it may delay the request, and an error it throws is the response */
   gate?(): Promise<void> | undefined;
-  /** leaves out built-in admission steps, such as those that count on controllers nobody runs */
+  /** disables built-in admission steps, such as those that need a controller that does not run */
   admissionPlugins?: { disable?: readonly AdmissionPlugin[] };
-  /** further admission steps, after the server's own */
+  /** additional admission steps, after the built-in ones */
   admission?(context: ResourceApi): readonly AdmissionStep[];
-  /** objects to create at the first start besides the usual ones */
+  /** objects to create on the first start, besides the usual ones */
   bootstrapObjects?: readonly KubeObject[];
   healthChecks?: readonly HealthCheck[];
   version?: Partial<VersionInfo>;
-  /** how much requests of all senders may take together; see FlowControl */
+  /** limits for the requests of all users; see FlowControl */
   flow?: Partial<FlowLimits>;
-  /** unexpected failures: bugs, disk errors */
+  /** unexpected errors: bugs, disk errors */
   onError?(error: unknown, what: string): void;
 }
 
@@ -140,7 +140,7 @@ const defaultVersion: VersionInfo = {
   platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
 };
 
-/** What another server answers, to somebody who was authorized here. */
+/** Forwards a request to another server after local authorization. */
 async function serveAggregated(
   exchange: Exchange,
   aggregation: Aggregation,
@@ -154,7 +154,7 @@ async function serveAggregated(
   exchange.send(status, 'application/json', Buffer.from(body));
 }
 
-/** Makes a Kubernetes API over a store. Many may live in one process; nothing is global. */
+/** Creates a Kubernetes API server on a store. A process can have many, because there is no global state. */
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const server = new ApiServer(options);
   await server.prepare();
@@ -300,7 +300,7 @@ export class ApiServer {
     this.#stopSweeper = startExpirySweeper(this.api.context, (error) => this.#report(error, 'expiry of events'));
   }
 
-  /** Creates what every Kubernetes has from its first moment. */
+  /** Creates the initial objects of every Kubernetes API server. */
   async prepare(): Promise<void> {
     const kubernetes = kubernetesService(this.#serviceRange);
     await ensureBootstrapObjects(this.api, [kubernetes, ...(this.#options.bootstrapObjects ?? [])]);
@@ -311,7 +311,7 @@ export class ApiServer {
     this.#healthChecks.push(check);
   }
 
-  /** Access for controllers in the same process; see LocalClient. */
+  /** Returns a client for controllers in the same process; see LocalClient. */
   localClient(user: UserInfo = loopbackUser, wantsWhole?: WantsWhole): LocalClient {
     const handlers = { subresources: this.#subresources, reviews: this.#reviews };
     return new LocalClient(this.api, handlers, { user, check: this.access.checkInProcess(user) }, wantsWhole);
@@ -321,7 +321,7 @@ export class ApiServer {
     host: string;
     port: number;
     tls: { cert: string; key: string; clientCa: string };
-    /** how long a client may take to send a request, body included; default 60 s */
+    /** time limit to send a request including its body; default 60 s */
     requestTimeoutMs?: number;
   }): Promise<Listener> {
     const listener = await listen({ ...options, clock: systemClock }, (wire) => this.handle(wire));
@@ -329,7 +329,7 @@ export class ApiServer {
     return listener;
   }
 
-  /** Serves connections that come in elsewhere, with a certificate of their own. */
+  /** Serves connections that were accepted elsewhere, with a separate certificate. */
   acceptor(tls: { cert: string; key: string; clientCa: string }): Acceptor {
     const made = acceptor({ tls, clock: systemClock }, (wire) => this.handle(wire));
     const close = (): void => {
@@ -341,12 +341,15 @@ export class ApiServer {
     return tracked;
   }
 
-  /** New connections are shown this certificate; those that are open go on. */
+  /** Uses this certificate for new connections; open connections continue. */
   setCertificate(tls: { cert: string; key: string; clientCa: string }): void {
     for (const one of [...this.#listeners, ...this.#acceptors]) one.setCertificate(tls);
   }
 
-  /** Ends watches cleanly, finishes requests under way, stops listening. The store stays open: it is the caller's. */
+  /**
+   * Ends watches cleanly, finishes pending requests and stops listening. The store belongs to the caller and stays
+   * open.
+   */
   async stop(deadlineMs = 5000): Promise<void> {
     this.#stopping = true;
     const closing = [...this.#listeners].map((listener) => listener.close(deadlineMs));
@@ -373,7 +376,7 @@ export class ApiServer {
         exchange.sendStatus(status.status);
       })
       .catch((error: unknown) => {
-        // Not even the refusal could be written: the connection must not hang, nor the process end.
+        // The error response failed, too. The connection must not hang and the process must not exit.
         this.#report(error, `the answer to ${exchange.method} ${exchange.path}`);
         wire.output.destroy();
       });
@@ -410,7 +413,10 @@ export class ApiServer {
     }
   }
 
-  /** Who sent the request, as far as that is known; a refusal is part of the answer, so that it is audited as well. */
+  /**
+   * Returns the sender of a request as far as known. A refusal is returned instead of thrown, so that it is audited,
+   * too.
+   */
   #identify({ wire, path }: Exchange): Sender {
     const tooLarge = refuseOversizedHead(wire);
     if (tooLarge) return { ...unknownSender, refusal: tooLarge };
@@ -426,14 +432,14 @@ export class ApiServer {
     }
   }
 
-  /** Not async, nor is what it calls where nothing waits: each layer of promises costs every request a little. */
+  /** Not async, and neither are its callees unless they wait, because each promise layer adds cost to every request. */
   #route(exchange: Exchange, path: RequestPath, verb: Verb | undefined, user: UserInfo): undefined | Promise<unknown> {
     if (path.type === 'other') {
-      // Whoever looks after the server must always learn how it is.
+      // Health endpoints must respond regardless of load.
       const turn = isHealthPath(path.path) ? undefined : exchange.flow?.beginRead();
       return turn ? turn.then(() => this.#serveOther(exchange, path.path)) : this.#serveOther(exchange, path.path);
     }
-    // A group nobody serves is no API at all, hence no Status.
+    // An unknown group is no API path, so the response has no Status.
     if (!this.registry.groups().has(path.group)) {
       const { aggregation } = this.#options;
       if (aggregation?.claims(path.group, path.version)) {
@@ -446,7 +452,7 @@ export class ApiServer {
     const caller = new HttpCaller(exchange, user);
     const wait = this.#options.gate?.();
     const handle = (): Promise<void> => {
-      // Writes have their turn once their body has been read.
+      // Writes wait for their turn after their body has been read.
       const turn = reads.has(verb) ? beginReading(exchange, verb) : undefined;
       return turn
         ? turn.then(() => this.#resources.handle(exchange, path, verb, caller))
@@ -460,7 +466,7 @@ export class ApiServer {
     if (!(await handleInfo(exchange, this.#info))) exchange.sendText(404, '404 page not found\n');
   }
 
-  /** Counts the request and returns what to call at its end. */
+  /** Counts the request; returns a function to call at its end. */
   #measure(exchange: Exchange, attributes: AuthorizationAttributes): () => void {
     const { verb } = attributes;
     const labels = this.#labelsOf(attributes);
@@ -480,7 +486,7 @@ export class ApiServer {
     };
   }
 
-  /** What clients ask for is theirs to choose; only what is served is counted by name. */
+  /** Clients choose the paths, so only served resources get their own labels. */
   #labelsOf({ verb, group, version, resource, subresource }: AuthorizationAttributes): RequestLabels {
     const served = this.registry.find(group, version, resource);
     if (!served)
@@ -512,21 +518,24 @@ export class ApiServer {
   }
 }
 
-/** Who a request comes from and whom it acts as. */
+/** The authenticated and the effective user of a request. */
 interface Sender {
   user: UserInfo;
   requestor: UserInfo;
-  /** why the request goes no further */
+  /** error that ends the request */
   refusal?: unknown;
-  /** what the audit log says of it, where the answer says less */
+  /** message for the audit log, if the response says less */
   auditMessage?: string;
 }
 
-/** Nobody in particular: audit events of such requests have an empty user. */
+/** The user of unauthenticated requests; their audit events have an empty user. */
 const nobody: UserInfo = { name: '', groups: [] };
 const unknownSender: Sender = { user: nobody, requestor: nobody };
 
-/** Refusals are recorded with their words; those of objects may quote what was sent, which can be secret. */
+/**
+ * Status codes whose messages are audited. Messages of other refusals may quote the sent object, which can contain
+ * secrets.
+ */
 const auditedMessages: ReadonlySet<number> = new Set([401, 403, 405, 413, 429, 431]);
 
 function auditResponse(code: number, failure: Status | undefined, message?: string): AuditResponse {
@@ -564,5 +573,5 @@ function beginReading({ flow }: Exchange, verb: Verb): Promise<void> | undefined
 
 const countedVerbs: ReadonlySet<string> = new Set([...allVerbs, 'post', 'put', 'head', 'options']);
 
-/** Answers break off when clients go away; that is theirs to do. */
+/** Responses fail when clients disconnect, which is no error here. */
 function ignoreError(): void {}

@@ -11,44 +11,42 @@ import { openRegistry, type Registry } from './registry.ts';
 import { asDirectory, readUrl, shownUrl } from './url.ts';
 
 export interface ArtifactsOptions {
-  /** where content is kept: a directory, or the memory of this process */
+  /** content cache: a directory or process memory */
   readonly cache:
     | { readonly directory: string; readonly maxBytes?: number }
     | { readonly memory: true; readonly maxBytes?: number };
   readonly clock: Clock;
-  /** which addresses may be asked on the word of tenants */
+  /** policy for addresses, because tenants choose the URLs */
   readonly peers?: PeerPolicy;
-  /** PEM of authorities that are trusted beside the usual ones */
+  /** PEM of additional trusted CAs */
   readonly ca?: string;
   readonly userAgent?: string;
 }
 
 export interface ChartRequest {
-  /** `https://charts.example.com` with an index.yaml, or `oci://registry/path`; left out when `chart` is an address */
+  /** `https://charts.example.com` with an index.yaml, or `oci://registry/path`; absent if `chart` is a full URL */
   readonly repository?: string;
-  /** a name, or the whole address of a chart: `oci://registry/path/name`, `https://host/name-1.2.3.tgz` */
+  /** a name, or a full chart URL: `oci://registry/path/name`, `https://host/name-1.2.3.tgz` */
   readonly chart: string;
-  /** one version, or a range such as `~1.2`; the newest when empty */
+  /** a version, or a range such as `~1.2`; empty for the newest */
   readonly version: string;
   readonly credentials?: Credentials;
-  /** the registry of an `oci://` address speaks http; an operator's choice, as it lets everybody on the way read along */
+  /** use http for an `oci://` registry; only for operators, because traffic is readable */
   readonly plainHttp?: boolean;
   readonly signal?: AbortSignal;
 }
 
 export interface FetchedChart {
-  /** by their paths in the chart, for loadChart */
+  /** keyed by path in the chart, for loadChart */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** of the archive */
   readonly digest: Digest;
-  /** as the repository names it; empty where a whole address was given */
+  /** version in the repository; empty for a full chart URL */
   readonly version: string;
 }
 
 export interface DownloadOptions {
   /** 64 hexadecimal digits */
   readonly sha256?: string;
-  /** bytes */
   readonly limit: number;
   readonly credentials?: Credentials;
   readonly signal?: AbortSignal;
@@ -59,17 +57,17 @@ export interface Download {
   readonly digest: Digest;
 }
 
-/** Charts, artifacts and files from elsewhere. Failures are ArtifactErrors. */
+/** Fetches charts, artifacts and files. Failures are ArtifactErrors. */
 export interface Artifacts {
   chart(request: ChartRequest): Promise<FetchedChart>;
-  /** A repository of an OCI registry: `oci://host/path`; `http://host/path` for one without TLS. */
+  /** Opens a repository of an OCI registry: `oci://host/path`, or `http://host/path` without TLS. */
   registry(url: string, credentials?: Credentials): Registry;
   download(url: string, options: DownloadOptions): Promise<Download>;
   close(): Promise<void>;
 }
 
 const maxIndexBytes = 64 * 1024 * 1024;
-/** An index is asked for again after this time, and then only taken anew when it changed. */
+/** Age at which an index is requested again; it is transferred only if it changed. */
 const indexFreshMs = 30_000;
 const maxIndexes = 8;
 const chartLayers = ['application/vnd.cncf.helm.chart.content.v1.tar+gzip', 'application/tar+gzip'];
@@ -137,7 +135,7 @@ class FetchingArtifacts implements Artifacts {
     if (address === undefined) throw new ArtifactError('invalid', `${what} has no URL in the index`);
     const url = readUrl(address, repository);
     const digest = entry.digest === '' ? undefined : readDigest(entry.digest, what);
-    // Credentials of a repository are not shown to another host that its index names.
+    // Credentials of a repository are not sent to other hosts named in its index.
     const { credentials: given, ...open } = request;
     const isSame = url.origin === repository.origin;
     const own = isSame && given ? { ...open, credentials: given } : open;
@@ -212,7 +210,7 @@ class FetchingArtifacts implements Artifacts {
     return unpacked(await layer.read(signal), `${name}:${reference}`, pinned ? '' : reference.replaceAll('_', '+'));
   }
 
-  /** Tags cannot have the `+` of versions; helm puts `_` there. */
+  /** Tags cannot contain the `+` of versions; helm replaces it by `_`. */
   async #ociTag(registry: Registry, version: string, name: string, signal: AbortSignal | undefined): Promise<string> {
     if (/^v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?$/.test(version)) return version.replaceAll('+', '_');
     const tags = await registry.tags(signal);
@@ -234,7 +232,7 @@ class FetchingArtifacts implements Artifacts {
     return { bytes, digest: digest ?? digestOf(bytes) };
   }
 
-  /** Content at a URL. What has a digest is looked up in the cache first. */
+  /** Fetches a URL; content with a known digest is looked up in the cache first. */
   async #content(
     url: URL,
     wanted: {

@@ -3,22 +3,22 @@ import { join } from 'node:path';
 import { type Clock, type Random, systemRandom } from '../machinery/index.ts';
 import { type Digest, digestOf } from './digest.ts';
 
-/** Content by its digest, kept apart by scope: a scope sees what was fetched for it, and nothing of others. */
+/** Caches content by digest, separated by scope: a scope sees only content fetched for it. */
 export interface ContentCache {
-  /** Content is checked against its digest each time; undefined: it is not there, or is damaged. */
+  /** Verifies the digest on every read; returns undefined for missing or damaged content. */
   read(scope: string, digest: Digest): Promise<Uint8Array | undefined>;
   write(scope: string, digest: Digest, bytes: Uint8Array): Promise<void>;
 }
 
 export interface CacheOptions {
-  /** what is used longest ago goes first when there is more than this */
+  /** cache size; least recently used content is evicted first */
   readonly maxBytes?: number;
 }
 
 const defaultMaxBytes = 1024 * 1024 * 1024;
 const defaultMemoryBytes = 64 * 1024 * 1024;
 
-/** A cache in the memory of this process. */
+/** Creates a cache in process memory. */
 export function memoryCache({ maxBytes = defaultMemoryBytes }: CacheOptions = {}): ContentCache {
   const contents = new Map<string, Uint8Array>();
   let total = 0;
@@ -57,15 +57,15 @@ interface DirectoryCacheOptions extends CacheOptions {
 }
 
 /**
- * A cache in a directory: `<scope>/<digest>`. Files are written beside their place and renamed, so that a crash leaves none
- * that is half written; several processes may use one directory.
+ * Creates a cache in a directory: `<scope>/<digest>`. Files are written under another name and renamed, so that a crash
+ * leaves no partial files. Several processes can share a directory.
  */
 export function directoryCache(
   directory: string,
   { clock, random = systemRandom, maxBytes = defaultMaxBytes }: DirectoryCacheOptions,
 ): ContentCache {
   const fileOf = (scope: string, digest: Digest): string => join(directory, scope, digest.slice('sha256:'.length));
-  /** bytes in the directory as far as this process knows */
+  /** bytes in the directory, as known to this process */
   let total: number | undefined;
   const forget = async (path: string): Promise<void> => {
     await rm(path, { force: true });
@@ -86,7 +86,7 @@ export function directoryCache(
       try {
         bytes = await readFile(path);
       } catch {
-        // Whatever the reason: what cannot be read is fetched anew.
+        // Unreadable content is fetched again, whatever the reason.
         return undefined;
       }
       if (digestOf(bytes) !== digest) {
@@ -128,7 +128,7 @@ async function filesOf(directory: string): Promise<CachedFile[]> {
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
-    // Another process may have taken it away.
+    // Another process may have removed the file.
     const found = await stat(path).catch(() => undefined);
     if (found) files.push({ path, size: found.size, usedMs: found.mtimeMs });
   }

@@ -2,15 +2,15 @@ import { errorMessage, isJsonObject, type JsonValue, parseYaml } from '../machin
 import { Version, versionFits } from '../template/index.ts';
 import { ArtifactError } from './errors.ts';
 
-/** One version of a chart in a repository's index. */
+/** One version of a chart in a repository index. */
 export interface IndexEntry {
   readonly version: string;
   readonly urls: readonly string[];
-  /** SHA-256 without its name; empty where the index has none */
+  /** SHA-256 without prefix; empty if the index has none */
   readonly digest: string;
 }
 
-/** The versions of a chart in an index.yaml. */
+/** Returns the versions of a chart in an index.yaml. */
 export function indexEntries(text: string, chart: string, repository: string): IndexEntry[] {
   let value: JsonValue;
   try {
@@ -40,8 +40,8 @@ export function indexEntries(text: string, chart: string, repository: string): I
 }
 
 /**
- * The part of an index that is about one chart, as an index of its own; undefined: the index is not laid out as helm lays it
- * out. Public indexes have tens of thousands of entries, of which one chart's are wanted.
+ * Extracts the part of an index for one chart as a separate index, because public indexes have tens of thousands of
+ * entries. Returns undefined if the layout is not that of helm.
  */
 export function entryText(text: string, chart: string): string | undefined {
   const head = /^entries:[ \t]*\r?$/m.exec(text);
@@ -51,15 +51,15 @@ export function entryText(text: string, chart: string): string | undefined {
   const start = new RegExp(`^ {2}(?:${name}|"${name}"|'${name}'):[ \\t]*\\r?$`, 'm').exec(body);
   if (!start) return undefined;
   const rest = body.slice(start.index + start[0].length);
-  // The next chart, or the next field of the index.
+  // Matches the next chart or the next field of the index.
   const end = /^(?: {2}(?![ -])|(?! |\r?$|#)).*/m.exec(rest.slice(1));
   const own = end ? rest.slice(0, end.index + 1) : rest;
-  // Anchors may lead out of the part.
+  // YAML anchors may refer to text outside the part.
   if (/^[^#'"\n]*[:-] [*&]/m.test(own)) return undefined;
   return `entries:\n${start[0]}${own}`;
 }
 
-/** The newest version that fits: one version, a range, or nothing for the newest that is no pre-release. */
+/** Returns the newest version that matches a version or range; without either, the newest that is no pre-release. */
 export function chooseVersion<T extends { readonly version: string }>(
   entries: readonly T[],
   wanted: string,

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 
-/** Who reads. They never leave for a host other than the one they were given for. */
+/** Credentials, which are sent only to the host they were given for. */
 export interface Credentials {
   readonly username?: string;
   readonly password?: string;
-  /** a bearer token, in place of name and password */
+  /** bearer token, instead of name and password */
   readonly token?: string;
 }
 
@@ -18,7 +18,7 @@ export function authorizationOf(credentials: Credentials | undefined): string | 
   return credentials.token === undefined ? basicAuthorization(credentials) : `Bearer ${credentials.token}`;
 }
 
-/** A name for a source and those who read from it: what one of them fetched, another may not be allowed to see. */
+/** Returns the cache scope of a source and its credentials, because different users may have different permissions. */
 export function scopeOf(source: string, credentials: Credentials | undefined): string {
   const who = [credentials?.username, credentials?.password, credentials?.token];
   return createHash('sha256')

@@ -8,7 +8,7 @@ const shape = /^(?:sha256:)?([0-9a-fA-F]{64})$/;
 
 export const isDigest = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text);
 
-/** A digest as people and indexes write it, with or without the algorithm. */
+/** Parses a digest with or without algorithm prefix. */
 export function readDigest(text: string, of: string): Digest {
   const found = shape.exec(text.trim());
   if (found) return `sha256:${(found[1] ?? '').toLowerCase()}`;
@@ -25,7 +25,7 @@ export function digestOf(bytes: Uint8Array): Digest {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
-/** Throws where the content is not what was announced. */
+/** Throws if the content does not match the digest. */
 export function checkDigest(bytes: Uint8Array, wanted: Digest, of: string): void {
   const found = digestOf(bytes);
   if (found === wanted) return;

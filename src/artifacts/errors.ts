@@ -12,7 +12,7 @@ const codes: Readonly<Record<ArtifactErrorReason, ErrorCode>> = {
   peer: 'CAP_PEER_REFUSED',
 };
 
-/** A chart, image or file that could not be had. The message names it without credentials, the hint says what to do. */
+/** A chart, image or file could not be fetched. The message contains no credentials; the hint suggests a solution. */
 export class ArtifactError extends CapstanError {
   readonly reason: ArtifactErrorReason;
 
@@ -22,7 +22,7 @@ export class ArtifactError extends CapstanError {
     this.reason = reason;
   }
 
-  /** Whether the same request may succeed later without anybody changing anything. */
+  /** Tells whether a retry may succeed without any change. */
   get isTransient(): boolean {
     return this.reason === 'unreachable';
   }

@@ -17,48 +17,46 @@ import { readUrl, shownUrl } from './url.ts';
 
 export interface HttpOptions {
   readonly clock: Clock;
-  /** which addresses may be asked; tenants name the URLs */
+  /** policy for addresses, because tenants choose the URLs */
   readonly peers?: PeerPolicy;
-  /** PEM of authorities that are trusted beside the usual ones */
+  /** PEM of additional trusted CAs */
   readonly ca?: string;
-  /** names this program to servers */
   readonly userAgent?: string;
 }
 
 export interface Fetch {
   readonly url: URL;
-  /** what is fetched, for messages: `chart nginx of https://…` */
+  /** name of the content for messages: `chart nginx of https://…` */
   readonly what: string;
-  /** bytes that are taken at most */
   readonly limit: number;
   readonly accept?: string;
-  /** `Authorization`; it does not follow a redirect to another host */
+  /** `Authorization` header; not sent to other hosts after a redirect */
   readonly authorization?: string | undefined;
   /** `If-None-Match` */
   readonly knownTag?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** answers that are no failure beside 200 */
+  /** accepted status codes besides 200 */
   readonly expected?: readonly number[];
 }
 
 export interface Answer {
   readonly status: number;
-  /** where the answer came from, after redirects */
+  /** URL of the response after redirects */
   readonly url: URL;
   readonly body: Uint8Array;
   header(name: string): string | undefined;
 }
 
 const maxRedirects = 5;
-/** A server that is silent this long is given up. */
+/** Timeout without any data. */
 const silenceMs = 30_000;
-/** One that drips is given up after this time. */
+/** Timeout of the whole request, for servers that send very slowly. */
 const longestMs = 10 * 60_000;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
-/** An answer that is not wanted is read as far as this, for the words in it. */
+/** Maximum size of an error response that is read for its message. */
 const maxErrorBytes = 16 * 1024;
 
-/** Fetches by HTTP: bounded in size, time and redirects, only from peers that are allowed. */
+/** Fetches by HTTP with limits on size, time and redirects, only from allowed peers. */
 export class HttpFetcher {
   readonly #clock: Clock;
   readonly #peers: PeerPolicy;
@@ -83,7 +81,7 @@ export class HttpFetcher {
     return this.#agent.destroy();
   }
 
-  /** Throws ArtifactError for every answer but 200 and those expected. */
+  /** Throws ArtifactError for every status except 200 and the expected ones. */
   async fetch(wanted: Fetch): Promise<Answer> {
     let { url, authorization } = wanted;
     for (let hop = 0; ; hop++) {
@@ -101,7 +99,7 @@ export class HttpFetcher {
           hint: 'name an address that stays with https',
         });
       }
-      // Credentials are for the host they were given for, and for no other port of it either.
+      // Credentials are valid only for their origin, including its port.
       if (next.origin !== url.origin) authorization = undefined;
       url = next;
     }
@@ -198,7 +196,7 @@ async function bodyOf(
   return Buffer.concat(chunks);
 }
 
-/** Causes that Node and undici name by code. */
+/** Causes by error code of Node and undici. */
 const causes: readonly (readonly [RegExp, string, string])[] = [
   [/^ECONNREFUSED$/, 'refuses connections', 'check the address and port, and whether the server runs'],
   [/^(?:ENOTFOUND|EAI_)/, 'cannot be found by name', 'check the host name and DNS'],
@@ -239,7 +237,7 @@ function connectionError(what: string, url: URL, cause: unknown): ArtifactError 
   );
 }
 
-/** Looks through an error, its causes and what it collects. */
+/** Searches an error, its causes and its aggregated errors. */
 function find(error: unknown, isIt: (one: unknown) => boolean, depth = 0): unknown {
   if (depth > 8 || typeof error !== 'object' || error === null) return undefined;
   if (isIt(error)) return error;

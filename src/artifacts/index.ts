@@ -1,5 +1,4 @@
-// The door of the artifacts room: charts from repositories and registries, artifacts of OCI registries, files by HTTPS; checked
-// against their digests and kept in a cache.
+// Public exports of the artifacts room: charts, OCI artifacts and files by HTTPS, verified by digest and cached.
 export {
   type Artifacts,
   type ArtifactsOptions,

@@ -1,7 +1,6 @@
 import { trimTrailing } from '../machinery/index.ts';
 import { ArtifactError } from './errors.ts';
 
-/** A repository of a registry. */
 export interface RepositoryName {
   /** `registry.example.com` or `127.0.0.1:5000` */
   readonly host: string;
@@ -14,7 +13,7 @@ const hostShape = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]
 const pathShape = /^[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*$/;
 export const tagShape: RegExp = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 
-/** `oci://host/path`, `host/path`, or with https:// or http:// for a registry without TLS. */
+/** Parses `oci://host/path`, `host/path` or https://; with http://, the registry has no TLS. */
 export function readRepository(given: string): RepositoryName {
   const text = given.slice(0, 1_000);
   const bare = trimTrailing(text.replace(/^(?:oci|https|http):\/\//, ''), '/');
@@ -26,7 +25,7 @@ export function readRepository(given: string): RepositoryName {
       hint: 'write it like oci://registry.example.com/charts/name, in lower case and without credentials',
     });
   }
-  // What everybody calls docker.io answers elsewhere.
+  // The API of docker.io has another host.
   const address = host === 'docker.io' ? 'registry-1.docker.io' : host;
   return { host: address, path, scheme: text.startsWith('http://') ? 'http' : 'https' };
 }

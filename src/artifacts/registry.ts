@@ -8,18 +8,17 @@ import { type RepositoryName, repositoryText, repositoryUrl, tagShape } from './
 import { readUrl } from './url.ts';
 import { type Challenge, readChallenges } from './www-authenticate.ts';
 
-/** One repository of a registry that speaks the distribution API. */
+/** A repository of a registry with the OCI distribution API. */
 export interface Registry {
-  /** All tags, in the registry's order. */
   tags(signal?: AbortSignal): Promise<string[]>;
-  /** A manifest by tag or digest. Layers are fetched when they are read. */
+  /** Fetches a manifest by tag or digest. Layers are fetched when they are read. */
   pull(reference: string, signal?: AbortSignal): Promise<PulledArtifact>;
 }
 
 export interface PulledArtifact {
   readonly digest: Digest;
   readonly mediaType: string;
-  /** empty when the manifest names none */
+  /** empty if the manifest has none */
   readonly artifactType: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly config: ArtifactLayer | undefined;
@@ -31,7 +30,7 @@ export interface ArtifactLayer {
   readonly digest: Digest;
   readonly size: number;
   readonly annotations: Readonly<Record<string, string>>;
-  /** The content, checked against digest and size; from the cache where it was fetched before. */
+  /** Fetches the content from the cache or the registry and verifies digest and size. */
   read(signal?: AbortSignal): Promise<Uint8Array>;
 }
 
@@ -84,7 +83,7 @@ class DistributionRegistry implements Registry {
   readonly #name: string;
   readonly #base: URL;
   readonly #scope: string;
-  /** what the registry accepted last */
+  /** last accepted Authorization header */
   #authorization: string | undefined;
 
   constructor({ http, cache, repository, credentials, limits }: RegistryOptions) {
@@ -125,7 +124,7 @@ class DistributionRegistry implements Registry {
     });
   }
 
-  /** `Link: </v2/…?last=x>; rel="next"`; another host's pages are no pages of this repository. */
+  /** `Link: </v2/…?last=x>; rel="next"`; links to other hosts are ignored. */
   #nextPage(answer: Answer): URL | undefined {
     const link = /<([^>]*)>\s*;[^,]*rel="?next"?/.exec(answer.header('link') ?? '');
     if (!link) return undefined;
@@ -189,7 +188,7 @@ class DistributionRegistry implements Registry {
     return { body: answer.body, mediaType, digest };
   }
 
-  /** Artifacts have one manifest; of an index the first that is not for some machine, or the only one, is meant. */
+  /** Selects a manifest of an index: the first without a platform, or the only one. */
   #choice(index: JsonObject, what: string, depth: number): string {
     const manifests = (Array.isArray(index['manifests']) ? index['manifests'] : []).filter(isJsonObject);
     const chosen =
@@ -230,7 +229,7 @@ class DistributionRegistry implements Registry {
     return body;
   }
 
-  /** Asks with what was accepted last, and once more when the registry wants to know who asks. */
+  /** Sends a request with the last accepted authorization, and authenticates after a challenge. */
   async #ask(wanted: Fetch): Promise<Answer> {
     const first = await this.#http.fetch({ ...wanted, authorization: this.#authorization, expected: [401] });
     if (first.status !== 401) return first;
@@ -251,7 +250,7 @@ class DistributionRegistry implements Registry {
     });
   }
 
-  /** A token from the service that the registry names. */
+  /** Fetches a token from the service that the registry names. */
   async #token(challenge: Challenge, what: string, signal: AbortSignal | undefined): Promise<string> {
     const realm = challenge.parameters.get('realm') ?? '';
     const url = readUrl(realm);
@@ -285,7 +284,7 @@ function parseJson(body: Uint8Array, what: string): JsonObject {
     const value = JSON.parse(Buffer.from(body).toString('utf8')) as JsonValue;
     if (isJsonObject(value)) return value;
   } catch {
-    // Answered below.
+    // The error below covers invalid JSON.
   }
   throw new ArtifactError('invalid', `${what}: the answer is no JSON object`, {
     hint: 'check that the address is that of a registry',

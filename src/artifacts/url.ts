@@ -1,6 +1,9 @@
 import { ArtifactError } from './errors.ts';
 
-/** A URL of a tenant or an answer; user names and passwords in it are refused, so that none shows up in messages. */
+/**
+ * Parses a URL from a tenant or a response. URLs with user name or password are refused, so that none appears in
+ * messages.
+ */
 export function readUrl(text: string, base?: URL): URL {
   if (!URL.canParse(text, base?.href)) {
     throw new ArtifactError('invalid', `${JSON.stringify(withoutSecrets(text))} is no URL`, {
@@ -21,7 +24,7 @@ export function readUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** A URL as messages show it: queries may hold signatures, and user parts passwords. */
+/** Formats a URL for messages without query and user part, which may contain signatures and passwords. */
 export function shownUrl(url: URL): string {
   return `${url.protocol}//${url.host}${url.pathname}`;
 }
@@ -33,7 +36,10 @@ function withoutSecrets(text: string): string {
     .replace(/[?#].*$/, '');
 }
 
-/** `https://host/charts` and `https://host/charts/` are the same repository; what is relative is below it. */
+/**
+ * Adds a trailing slash, so that relative URLs resolve below the path: `https://host/charts` and `https://host/charts/`
+ * are the same repository.
+ */
 export function asDirectory(url: URL): URL {
   const directory = new URL(url);
   if (!directory.pathname.endsWith('/')) directory.pathname += '/';

@@ -1,17 +1,16 @@
-/** How a server wants to be told who asks. */
 export interface Challenge {
-  /** in lower case: `bearer`, `basic` */
+  /** lower case: `bearer`, `basic` */
   readonly scheme: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
 
 const maxHeader = 8_192;
 
-/** `Bearer realm="https://auth.example.com/token",service="registry"`, maybe several of them. */
+/** Parses one or more challenges: `Bearer realm="https://auth.example.com/token",service="registry"`. */
 export function readChallenges(header: string): Challenge[] {
   const challenges: Challenge[] = [];
   let parameters: Map<string, string> | undefined;
-  // Blanks around signs mean nothing; without them each part is found in one way only.
+  // Spaces around `=` are not matched, so that each part matches in only one way and backtracking is limited.
   const part = /([\w~!#$%&'*+.^`|-]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?/g;
   for (const [, name = '', quoted, plain] of header.slice(0, maxHeader).matchAll(part)) {
     const value = quoted === undefined ? plain : quoted.replace(/\\(.)/g, '$1');

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 
 /**
- * Go programs take `--grouping=false`, and so do people's fingers and scripts. Turns such words into the flags they mean:
- * `--no-grouping`, or nothing where that is what nothing means.
+ * Supports `--grouping=false`, which Go programs accept. Translates such arguments to `--grouping` or `--no-grouping`,
+ * or drops them if they equal the default.
  */
 export function spellOutBooleans(argv: readonly string[], program: Command): string[] {
   const { plain, negated } = booleanFlags(program);

@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import { CapstanError, isJsonObject, type JsonObject, type JsonValue } from '../machinery/index.ts';
 import { mergeValues } from '../template/index.ts';
 
-/** The files of a chart, by their paths below its root. */
+/** The files of a chart, keyed by path. */
 export type ChartFileMap = ReadonlyMap<string, Uint8Array>;
 
 interface Release {
@@ -16,7 +16,7 @@ interface Release {
 
 const versionsFile = 'versions.yaml';
 
-/** Names of the charts that come with the program. */
+/** Returns the names of the charts that ship with the program. */
 export function builtInChartNames(): string[] {
   const root = chartsDirectory();
   return readdirSync(root, { withFileTypes: true })
@@ -25,32 +25,32 @@ export function builtInChartNames(): string[] {
     .sort();
 }
 
-/** Releases a chart can be had as, the oldest first; none: there is no such chart. */
+/** Returns the versions of a chart, oldest first; empty for unknown charts. */
 export function builtInChartVersions(name: string): string[] {
   return isBuiltIn(name) ? releasesOf(name).map(({ version }) => version) : [];
 }
 
-/** What the newest release of a chart whose version begins like this installs; undefined: there is none. */
+/** Returns the app version of the newest chart release with this version prefix; undefined if there is none. */
 export function builtInAppVersion(name: string, versionPrefix: string): string | undefined {
   return releasesOf(name).findLast(({ version }) => version.startsWith(versionPrefix))?.appVersion;
 }
 
 /**
- * A chart that comes with the program, as one of its releases: without a version the newest. What a release has different from
- * the newest is a row of versions.yaml (charts/README.md), which is applied here.
+ * Returns a built-in chart, by default in its newest release. The differences of an older release are a row of
+ * versions.yaml (charts/README.md), which is applied here.
  */
 export function builtInChart(name: string, version?: string): ChartFileMap {
   if (!isBuiltIn(name)) {
-    throw new CapstanError('CAP_CHART_MISSING', `no chart named ${name} comes with capstan`, {
-      hint: `there are ${builtInChartNames().join(', ')}`,
+    throw new CapstanError('CAP_CHART_MISSING', `Capstan does not include a chart ${name}`, {
+      hint: `available charts: ${builtInChartNames().join(', ')}`,
     });
   }
   const releases = releasesOf(name);
   const release =
     version === undefined || version === '' ? releases.at(-1) : releases.find((row) => row.version === version);
   if (!release) {
-    throw new CapstanError('CAP_CHART_MISSING', `the chart ${name} that comes with capstan has no version ${version}`, {
-      hint: `it can be had as ${releases.map((row) => row.version).join(', ')}`,
+    throw new CapstanError('CAP_CHART_MISSING', `Capstan does not include version ${version} of the chart ${name}`, {
+      hint: `available versions: ${releases.map((row) => row.version).join(', ')}`,
     });
   }
   const files = new Map(readFiles(name));
@@ -96,14 +96,14 @@ function bytes(text: string): Uint8Array {
   return Buffer.from(text, 'utf8');
 }
 
-/** Wherever the program itself lies: in its sources or in one bundle. */
+/** Finds the directory for both source and bundle layouts. */
 function chartsDirectory(): string {
   for (let directory = dirname(fileURLToPath(import.meta.url)); ; directory = dirname(directory)) {
     const found = join(directory, 'charts');
     if (existsSync(join(found, 'cilium', versionsFile))) return found;
     if (dirname(directory) === directory) {
-      throw new CapstanError('CAP_CHART_MISSING', 'the charts of add-ons are not where capstan is installed', {
-        hint: 'install capstan again, or use a clone of its repository',
+      throw new CapstanError('CAP_CHART_MISSING', 'the charts of add-ons are missing in the installation of Capstan', {
+        hint: 'reinstall Capstan, or use a clone of its repository',
       });
     }
   }

@@ -12,7 +12,7 @@ import { startMemoryApi } from './testing/memory-api.ts';
 const dayMs = 24 * 60 * 60_000;
 
 describe('certificates of a running server', () => {
-  it('are renewed in time: new connections see the new one, open ones go on', async () => {
+  it('are renewed in time: new connections get the new one, and open ones continue', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-renewal-'));
     const clock = new ManualClock();
     const ensure = (): Promise<ServerPki> => ensureServerPki({ directory, hosts: ['localhost'], clock });
@@ -35,7 +35,7 @@ describe('certificates of a running server', () => {
         api.server.setCertificate(tls(next));
       },
     });
-    // the clock of the test is not the one of the TLS library: who signed it is checked, not when
+    // The test clock differs from that of the TLS library, so only the issuer is verified and not the dates.
     const open = (): Promise<TLSSocket> =>
       new Promise((resolve, reject) => {
         const socket = connect({ host: '127.0.0.1', port: listener.port, rejectUnauthorized: false }, () =>

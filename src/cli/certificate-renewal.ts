@@ -2,15 +2,15 @@ import type { Clock } from '../machinery/index.ts';
 import type { ServerPki } from '../pki/index.ts';
 import type { Logger } from '../runtime/index.ts';
 
-/** Certificates end months after they are renewed, and addresses of the host change now and then: an hour is soon enough. */
+/** Certificates are renewed months before they expire and host addresses rarely change, so hourly checks are enough. */
 const intervalMs = 60 * 60_000;
 
-/** Looks after the certificates of a running server: renewed ones are used at once, without a restart. */
+/** Renews the certificates of a running server; new ones are used at once without a restart. */
 export function renewCertificates(options: {
   clock: Clock;
   log: Logger;
   current: ServerPki;
-  /** loads them, makes what is missing and renews what ends soon or lacks a name */
+  /** loads certificates, creates missing ones, and renews those that expire soon or lack a name */
   ensure(): Promise<ServerPki>;
   onRenewed(pki: ServerPki): void | Promise<void>;
 }): () => void {

@@ -3,15 +3,16 @@ import { OpenStackClusterIdentities, type OpenStackClusterIdentity, type Secret,
 import type { Client } from '../client/index.ts';
 import { CapstanError, isJsonObject, parseYaml } from '../machinery/index.ts';
 
-/** Name of the Secret and of the identity with the simulated cloud's credentials. */
+/** Name of the Secret and the OpenStackClusterIdentity with credentials of the simulated cloud. */
 export const simulatedCloudName = 'simulated-cloud';
 
 const secretNamespace = 'default';
 const cloudName = 'openstack';
 
 /**
- * Keeps the credentials of the simulated cloud where manifests can name them: a Secret in the namespace `default`, and an
- * OpenStackClusterIdentity for clusters of all other namespaces. Only the project member's, never the administrator's.
+ * Publishes the credentials of the simulated cloud for manifests: as a Secret in the namespace `default`, and as an
+ * OpenStackClusterIdentity for clusters in other namespaces. Only the project member's credentials, never the
+ * administrator's.
  */
 export async function publishCloudCredentials(
   client: Client,
@@ -43,7 +44,7 @@ export async function publishCloudCredentials(
   await client.apply(OpenStackClusterIdentities, identity, write);
 }
 
-/** A clouds.yaml with one cloud of another, the project member's. */
+/** Reduces a clouds.yaml to the cloud of the project member. */
 export function onlyMember(cloudsYaml: string): string {
   const { value } = parseYaml(cloudsYaml);
   const clouds = isJsonObject(value) ? value['clouds'] : undefined;

@@ -1,12 +1,12 @@
 import { type JsonObject, kubernetesVersionOfImage } from '../machinery/index.ts';
 import { collect, type OpenStack } from '../openstack/index.ts';
 
-/** What people look up in a cloud before they write a manifest. */
+/** A list of cloud resources that users need to write a manifest. */
 export interface CloudList {
   readonly name: string;
   readonly description: string;
   readonly header: readonly string[];
-  /** rows as the table shows them, each with what `-o json` has of it */
+  /** table rows, each with its value for `-o json` */
   rows(cloud: OpenStack, signal: AbortSignal): Promise<{ cells: readonly string[]; value: JsonObject }[]>;
 }
 
@@ -31,7 +31,7 @@ export const cloudLists: readonly CloudList[] = [
   },
   {
     name: 'images',
-    description: 'list the images of a cloud, with the version of Kubernetes on them where they tell',
+    description: 'list the images of a cloud, with their Kubernetes version if known',
     header: ['NAME', 'KUBERNETES', 'STATUS', 'VISIBILITY', 'ID'],
     async rows(cloud, signal) {
       const images = await collect(cloud.image.images.list({}, { signal }));
@@ -50,7 +50,7 @@ export const cloudLists: readonly CloudList[] = [
   },
   {
     name: 'networks',
-    description: 'list the networks of a cloud; external ones are for floating addresses and routers',
+    description: 'list the networks of a cloud; external ones are for floating IPs and routers',
     header: ['NAME', 'EXTERNAL', 'STATUS', 'ID'],
     async rows(cloud, signal) {
       const networks = await collect(cloud.network.networks.list({}, { signal }));

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { must } from '../machinery/index.ts';
 import { outputFlag, type Runs, withConnectionFlags, withFileFlags } from './verbs.ts';
 
-/** Verbs that answer what people ask of clusters and clouds. */
+/** Adds verbs that answer questions about clusters and clouds. */
 export function addCloudVerbs(program: Command, runs: Runs): void {
   addDoctor(program, runs);
   withConnectionFlags(
@@ -12,18 +12,22 @@ export function addCloudVerbs(program: Command, runs: Runs): void {
     .addOption(
       new Option(
         '--also-owners-of <file>',
-        'kubeconfig of another management API that uses the same projects; may be given several times',
+        'kubeconfig of another management API that uses the same projects; may be repeated',
       ).argParser((value: string, earlier: string[] | undefined) => [...(earlier ?? []), value]),
     )
-    .option('--delete', 'delete what carries a mark of an owner that is nowhere, after asking')
+    .option('--delete', 'delete resources with the mark of an owner that does not exist, after asking')
     .option('-y, --yes', 'do not ask before deleting')
-    .option('--timeout <time>', 'how long one resource may take to be gone, as 90s or 10m; 0 waits without end', '5m')
+    .option(
+      '--timeout <time>',
+      'time limit for the deletion of one resource, such as 90s or 10m; 0 waits forever',
+      '5m',
+    )
     .addOption(outputFlag(['text', 'json', 'yaml']).default('text'))
     .addHelpText(
       'after',
       `
-Owners are looked for in all namespaces. Only what carries a mark is ever deleted: leftovers of other programs, such as
-cluster-api-provider-openstack, are shown and left alone. The exit code is 1 when there is something to do.
+The audit searches owners in all namespaces. It deletes only resources with an owner mark. Leftovers of other programs, such as
+cluster-api-provider-openstack, are only shown. The exit code is 1 if there are findings.
 
 Examples:
   capstan audit
@@ -37,21 +41,19 @@ Examples:
     withFileFlags(
       program
         .command('plan')
-        .description(
-          'show what applying files would make, change, replace and delete in OpenStack, before anything is touched',
-        ),
+        .description('show what applying files would create, change, replace and delete in OpenStack'),
     ),
   )
-    .option('--cloud <name>', 'a cloud of clouds.yaml (default: those the objects name)')
-    .option('--no-management-api', 'ask no management API: plan as if nothing of it were there yet')
-    .option('--prices <file>', 'a price table (default: the figures of the guide for OVH)')
+    .option('--cloud <name>', 'a cloud of clouds.yaml (default: the clouds that the objects name)')
+    .option('--no-management-api', 'plan without a management API, as if no object existed')
+    .option('--prices <file>', 'a price table (default: prices of OVH)')
     .addOption(outputFlag(['text', 'json', 'yaml']).default('text'))
     .addHelpText(
       'after',
       `
-Nothing is changed: clouds are only read, the management API is asked by dry run. Where there is none, defaults are this program's
-and credentials come from the Secret in the file or from --cloud. The exit code is 2 when it cannot work: something named does not
-exist, would be refused, or does not fit into the quota.
+Nothing is changed: the plan only reads clouds, and asks the management API by dry run. Without a management API, defaults are this program's
+and credentials come from the Secret in the file or from --cloud. The exit code is 2 if the change cannot work: a referenced resource does not
+exist, an object would be refused, or the quota is too small.
 
 Examples:
   capstan plan -f cluster.yaml
@@ -64,7 +66,7 @@ Examples:
   withConnectionFlags(
     program
       .command('why')
-      .description('say the first cause why a cluster or machine does not get further, and what to do')
+      .description('name the first cause why a cluster or machine makes no progress, and what to do')
       .argument('<name>', 'a cluster or machine; or the word cluster or machine before it')
       .argument('[rest]'),
   )
@@ -80,15 +82,15 @@ Examples:
     );
 
   withConnectionFlags(program.command('cost').description('show what clusters cost').argument('[name]', 'one cluster'))
-    .option('-A, --all-namespaces', 'of all namespaces')
+    .option('-A, --all-namespaces', 'all namespaces')
     .option('-l, --selector <labels>', 'only clusters with these labels, as key=value')
-    .option('--by <what>', 'a line for each cluster, namespace or label=KEY', 'cluster')
-    .option('--prices <file>', 'a price table (default: the figures of the guide for OVH)')
+    .option('--by <what>', 'one line per cluster, namespace or label=KEY', 'cluster')
+    .option('--prices <file>', 'a price table (default: prices of OVH)')
     .addOption(outputFlag(['table', 'json', 'yaml']).default('table'))
     .addHelpText(
       'after',
       `
-Counted is what clusters have: servers, volumes, load balancers and floating addresses.
+The cost includes servers, volumes, load balancers and floating IPs.
 
 Examples:
   capstan cost --prices prices.yaml
@@ -102,19 +104,19 @@ function addDoctor(program: Command, runs: Runs): void {
   withConnectionFlags(
     program
       .command('doctor')
-      .description('check whether a cloud has what clusters need, or everything a running cluster stands on')
+      .description('check whether a cloud has what clusters need, or check a running cluster')
       .argument('[what]', 'the word cluster: look at a cluster instead of a cloud')
       .argument('[name]', 'the cluster'),
   )
-    .option('--cloud <name>', 'the cloud of clouds.yaml to look at (default: $OS_CLOUD, or the only one)')
+    .option('--cloud <name>', 'the cloud of clouds.yaml to check (default: $OS_CLOUD, or the only one)')
     .option('--region <name>', 'one of the regions of the cloud')
-    .option('--without <service...>', 'do not miss a service: load-balancer, volume')
+    .option('--without <service...>', 'skip the check of a service: load-balancer, volume')
     .addOption(outputFlag(['text', 'json', 'yaml']).default('text'))
     .addHelpText(
       'after',
       `
-clouds.yaml is looked for as the openstack command does, OS_* variables included. A cluster is looked at with its own
-credentials, from the management API to its nodes. The exit code is 1 when something failed.
+clouds.yaml and OS_* variables are found as by the openstack command. A cluster is checked with its own
+credentials, from the management API to its nodes. The exit code is 1 if a check failed.
 
 Examples:
   capstan doctor --cloud openstack

@@ -12,13 +12,13 @@ import { credentialSecretKey, credentialText } from '../controllers/index.ts';
 import { errorMessage, isNotFound } from '../machinery/index.ts';
 import { type CloudConfig, cloudFromText, connect, type OpenStack } from '../openstack/index.ts';
 
-/** An object whose identityRef opens a cloud. */
+/** An object whose identityRef gives access to a cloud. */
 export type CloudUser = OpenStackCluster | OpenStackServer | OpenStackFloatingIPPool;
 
-/** One project of one cloud, and the objects that have something in it. */
+/** One project of one cloud, and the objects with resources in it. */
 export interface CloudInUse {
   readonly cloud: OpenStack;
-  /** for people: `project demo at https://…` */
+  /** for messages: `project demo at https://…` */
   readonly title: string;
   /** undefined: the credentials are of no project */
   readonly projectId: string | undefined;
@@ -27,12 +27,12 @@ export interface CloudInUse {
 
 export interface CloudsInUse {
   readonly clouds: readonly CloudInUse[];
-  /** objects whose cloud cannot be opened, with the reason */
+  /** objects whose cloud cannot be opened, with the reasons */
   readonly problems: readonly string[];
   close(): Promise<void>;
 }
 
-/** Opens the clouds that objects name, each project once however many credentials lead to it. */
+/** Opens the clouds of all objects, each project only once even if several credentials lead to it. */
 export async function openCloudsInUse(
   client: Client,
   users: readonly CloudUser[],
@@ -77,7 +77,7 @@ export async function openCloudsInUse(
   };
 }
 
-/** How a project is called in front of people. */
+/** Formats the name of a project for messages. */
 export function titleOf(config: CloudConfig, project: string | undefined): string {
   const region = config.region === undefined ? '' : `, region ${config.region}`;
   return `${project === undefined ? 'no project' : `project ${project}`} at ${config.authUrl}${region}`;

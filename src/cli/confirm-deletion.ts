@@ -2,7 +2,7 @@ import { CapstanError } from '../machinery/index.ts';
 import type { Connection } from './connection.ts';
 import type { CommandContext } from './context.ts';
 
-/** Asks the person at the terminal before something is deleted; for a script it prints where it acts and goes on. */
+/** Asks the user at a terminal before a deletion. For scripts, prints the target and continues. */
 export async function confirmDeletion(
   what: string,
   { where }: Connection,
@@ -14,5 +14,7 @@ export async function confirmDeletion(
     return;
   }
   if (await context.confirm(`delete ${what} from ${where}?`)) return;
-  throw new CapstanError('CAP_NOT_CONFIRMED', 'nothing was deleted', { hint: '--yes deletes without asking' });
+  throw new CapstanError('CAP_NOT_CONFIRMED', 'nothing was deleted', {
+    hint: 'use --yes to delete without a question',
+  });
 }

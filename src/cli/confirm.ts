@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 
-/** A question with yes or no for an answer; anything but yes is no, and so is the end of the input. */
+/** Asks a yes/no question; any answer but yes, and the end of input, mean no. */
 export function confirmOnTerminal(
   stderr: (text: string) => void,
   signal: AbortSignal,

@@ -11,26 +11,27 @@ import type { CommandContext } from './context.ts';
 import { ownContext, type TargetOptions, targetApi } from './target-api.ts';
 import { version } from './version.ts';
 
-/** Flags every verb that talks to a management API has. */
+/** Flags of all verbs that use a management API. */
 export interface ConnectionOptions extends TargetOptions {
   namespace?: string;
 }
 
-/** A management API a verb talks to. */
 export interface Connection {
   readonly client: Client;
   readonly mapper: RestMapper;
-  /** `--namespace`, else that of the context */
+  /** `--namespace`, otherwise the namespace of the context */
   readonly namespace: string;
-  /** the flag was given: objects that say otherwise are refused */
+  /** whether the flag was given; objects with another namespace are then refused */
   readonly namespaceGiven: boolean;
-  /** address and context of the API, for people */
+  /** address and context of the API for messages */
   readonly where: string;
-  /** of Kubernetes, as the API says it: `v1.34.0` */
+  /** Kubernetes version reported by the API: `v1.34.0` */
   serverVersion(signal: AbortSignal): Promise<string>;
 }
 
-/** Connects to the management API of this computer, or to the one the flags name, runs the work, and closes the connections however it ends. */
+/**
+ * Connects to the local management API or to the one of the flags, runs the work, and always closes the connections.
+ */
 export async function withConnection<T>(
   options: ConnectionOptions,
   context: CommandContext,
@@ -40,7 +41,7 @@ export async function withConnection<T>(
   const warned = new Set<string>();
   const client = httpClient(config, {
     userAgent: `capstan/${version}`,
-    // People wait for this one: a server that is not there should not be asked for long.
+    // Users wait for the result, so an unreachable server is not retried for long.
     maxAttempts: 2,
     onWarning: (text) => {
       if (warned.has(text)) return;
@@ -69,7 +70,7 @@ export async function withConnection<T>(
   }
 }
 
-/** What a person at a terminal can do about a failure of the connection itself. */
+/** Adds a hint for users to a connection error. */
 export function explained(error: unknown, config: ConnectionConfig): unknown {
   const isOwn = config.context === ownContext;
   if (isUnreachable(error)) {
@@ -104,14 +105,14 @@ const foreignAuthority = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Somebody does answer, and cannot prove to be the API of the kubeconfig. */
+/** Explains TLS errors: a server responds, but cannot prove to be the API of the kubeconfig. */
 function distrust(error: unknown, { server, context }: ConnectionConfig): CapstanError | undefined {
   const code = systemCode(error) ?? '';
   const wrong = (what: string, hint: string): CapstanError =>
     new CapstanError('CAP_API_NOT_TRUSTED', `${server} answers, but ${what}`, { hint, cause: error });
   if (foreignAuthority.has(code)) {
     return wrong(
-      'its certificate is not from the authority of the kubeconfig: another server has this address, or it was set up anew',
+      'its certificate is not from the authority of the kubeconfig: another server has this address, or it was set up again',
       `${
         context === ownContext
           ? 'start `capstan up` with the data directory you mean: it writes its context again'

@@ -3,37 +3,40 @@ import { jsonLogger, type Logger, type LogLevel, terminalLogger } from '../runti
 import { confirmOnTerminal } from './confirm.ts';
 import { asInvoked } from './invocation.ts';
 
-/** What a command may touch of the outside world. */
+/** Access of a command to its environment. */
 export interface CommandContext {
   env: Readonly<Record<string, string | undefined>>;
-  /** data: what the command is for */
+  /** data output of the command */
   stdout(text: string): void;
-  /** talk: progress, logs, errors; free of what a terminal would act upon */
+  /** messages: progress, logs, errors; without control characters */
   stderr(text: string): void;
-  /** shows a line in place of the last one it showed; none clears it. Absent where nobody watches */
+  /** replaces the last progress line; an empty line clears it. Absent without a terminal */
   progress?(line: string): void;
-  /** asks the person at the terminal; absent where there is none to ask */
+  /** asks the user at the terminal; absent without one */
   confirm?(question: string): Promise<boolean>;
-  /** everything on standard input, for `-f -` */
+  /** reads all of standard input, for `-f -` */
   readInput(): Promise<string>;
-  /** data goes to a person at a terminal, who may be shown it anew */
+  /** whether stdout is a terminal and can be redrawn */
   interactive: boolean;
-  /** data may be coloured */
+  /** whether output may be colored */
   colour: boolean;
   clock: Clock;
   log: Logger;
-  /** aborts when the user asks to stop */
+  /** aborts when the user stops the command */
   signal: AbortSignal;
-  /** resolves at that moment */
+  /** resolves when the user stops the command */
   stopped: Promise<void>;
-  /** the exit code of a command a signal has ended before it was done; undefined while none has */
+  /** exit code of a command that a signal has interrupted, otherwise undefined */
   interruptedCode?(): number | undefined;
 }
 
-/** how long everything may take to stop; whatever hangs then is cut off */
+/** Time limit of the whole shutdown. */
 const stopPatienceMs = 20_000;
 
-/** The context of a real process: SIGINT and SIGTERM stop, a second one ends at once, and so does what hangs. */
+/**
+ * Creates the context of a real process. SIGINT and SIGTERM stop it; a second signal or a hanging shutdown exits at
+ * once.
+ */
 export function processContext(level: LogLevel): CommandContext {
   const stop = new AbortController();
   let interrupted: number | undefined;
@@ -51,7 +54,7 @@ export function processContext(level: LogLevel): CommandContext {
     };
     process.on('SIGINT', onSignal);
     process.on('SIGTERM', onSignal);
-    // Whoever read the output has gone away, as `head` does: they have seen enough.
+    // The reader of the output has closed the pipe, as `head` does.
     process.stdout.on('error', () => {
       stop.abort();
       resolve();
@@ -77,14 +80,14 @@ export function processContext(level: LogLevel): CommandContext {
   };
 }
 
-/** Lines for people on a terminal, JSON for everything else. */
+/** Plain lines for a terminal, otherwise JSON. */
 function chooseLogger(level: LogLevel): Logger {
   if (!process.stderr.isTTY) return jsonLogger({ level, destination: process.stderr });
   const colour = wantsColour(process.env);
   return terminalLogger({ write: (line) => process.stderr.write(line), now: () => systemClock.now(), level, colour });
 }
 
-/** https://no-color.org: any value but the empty one switches colours off. */
+/** https://no-color.org: any non-empty value disables colors. */
 function wantsColour(env: NodeJS.ProcessEnv): boolean {
   return (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
 }

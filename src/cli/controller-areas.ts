@@ -1,6 +1,6 @@
 import { CapstanError } from '../machinery/index.ts';
 
-/** The controllers one can switch on and off, by the part of a cluster they look after. */
+/** Controllers that can be switched on and off, by the part of a cluster they reconcile. */
 export const controllerAreas = [
   'cluster',
   'topology',
@@ -16,8 +16,8 @@ export const controllerAreas = [
 export type ControllerArea = (typeof controllerAreas)[number];
 
 /**
- * Reads `--controllers`: `all`, `none`, names, and names with a minus that are left out. What only leaves out begins
- * with all, as the flag of the same name of kube-controller-manager does.
+ * Parses `--controllers`: `all`, `none`, names, and names with a minus to exclude. Only exclusions start from all, as
+ * in kube-controller-manager.
  */
 export function parseControllerAreas(text: string): ReadonlySet<ControllerArea> {
   const words = text
@@ -35,7 +35,7 @@ export function parseControllerAreas(text: string): ReadonlySet<ControllerArea> 
     if (word === 'all' || word === '*') for (const area of controllerAreas) chosen.add(area);
     else if (!word.startsWith('-')) chosen.add(areaOf(word));
   }
-  // Last, so that the order of the words does not matter.
+  // Exclusions are applied last, so that the order of the words does not matter.
   for (const word of words) if (word.startsWith('-')) chosen.delete(areaOf(word.slice(1)));
   return chosen;
 }

@@ -12,16 +12,16 @@ import { serviceAccountGroups, serviceAccountUsername, systemGroups, type UserIn
 import type { Client } from '../client/index.ts';
 import { isAlreadyExists, type KubeObject, type Resource } from '../machinery/index.ts';
 
-/** Where what belongs to the program itself lives. */
+/** Namespace of the program's own objects. */
 export const systemNamespace = 'capstan-system';
 
 export const accountName = 'capstan-controllers';
 const providersRoleName = 'capstan-controllers-providers';
-/** Providers of upstream put this label on the ClusterRole of their kinds: it is how core controllers may reach them. */
+/** Upstream providers put this label on the ClusterRole of their kinds, to give core controllers access. */
 const aggregationLabel = 'cluster.x-k8s.io/aggregate-to-manager';
 const by = { fieldManager: 'capstan', force: true };
 
-/** Who the controllers are: the service account they would run as on any other Kubernetes, with the same rights. */
+/** The service account of the controllers, with the same permissions as on any other Kubernetes. */
 export const controllersUser: UserInfo = {
   name: serviceAccountUsername(systemNamespace, accountName),
   groups: [...serviceAccountGroups(systemNamespace), systemGroups.authenticated],
@@ -30,7 +30,7 @@ export const controllersUser: UserInfo = {
 const everything = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
 const reading = ['get', 'list', 'watch'];
 
-/** What the controllers read and write, and nothing else; the same here and on any other Kubernetes. */
+/** Permissions of the controllers, the same in the embedded API and on any other Kubernetes. */
 const rules: NonNullable<ClusterRole['rules']> = [
   {
     apiGroups: [
@@ -51,11 +51,11 @@ const rules: NonNullable<ClusterRole['rules']> = [
     verbs: everything,
   },
   { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: everything },
-  // what hosted control planes are made of
+  // parts of hosted control planes
   { apiGroups: [''], resources: ['services', 'persistentvolumeclaims'], verbs: everything },
-  // a second name of a plane's Service shows the address of the first
+  // an additional Service of a control plane shows the address of the main one
   { apiGroups: [''], resources: ['services/status'], verbs: ['patch'] },
-  // members of an etcd that an earlier version made get the labels of today
+  // etcd members created by an earlier version get the current labels
   { apiGroups: [''], resources: ['pods'], verbs: [...reading, 'patch', 'delete'] },
   { apiGroups: [''], resources: ['pods/portforward'], verbs: ['get', 'create'] },
   { apiGroups: ['apps'], resources: ['statefulsets', 'deployments'], verbs: everything },
@@ -66,16 +66,16 @@ const rules: NonNullable<ClusterRole['rules']> = [
   { apiGroups: ['gateway.networking.k8s.io'], resources: ['tlsroutes', 'referencegrants'], verbs: everything },
   { apiGroups: ['gateway.networking.k8s.io'], resources: ['gateways'], verbs: reading },
   { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: reading },
-  // who is behind the Service of a runtime extension
+  // backends of a runtime extension's Service
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: reading },
-  // from the Service of the endpoints to the Pod that leads
+  // from the Service of the endpoints to the leading Pod
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['create', 'patch', 'update', 'delete'] },
-  // data stores of Kamaji that are run here live in a namespace of their own, and so does each LatticeCluster
+  // built-in Kamaji datastores and LatticeClusters have namespaces of their own
   { apiGroups: [''], resources: ['namespaces'], verbs: [...reading, 'create'] },
   { apiGroups: [''], resources: ['nodes'], verbs: reading },
   { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update', 'get'] },
   { apiGroups: ['openstack.k-orc.cloud'], resources: ['images', 'images/status'], verbs: everything },
-  // certificates that manifests of providers bring for their webhooks, where this program runs their Pods
+  // certificates in provider manifests for webhooks whose Pods this program runs
   {
     apiGroups: ['cert-manager.io'],
     resources: ['certificates', 'issuers', 'clusterissuers'],
@@ -87,7 +87,7 @@ const rules: NonNullable<ClusterRole['rules']> = [
     verbs: ['patch', 'update'],
   },
   { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: reading },
-  // of the leader, and of all who share the work
+  // leases of the leader and of all sharded instances
   {
     apiGroups: ['coordination.k8s.io'],
     resources: ['leases'],
@@ -104,7 +104,7 @@ const controllersRole: ClusterRole = {
   rules,
 };
 
-/** Kinds of providers somebody else runs, in groups nobody knows in advance. Its rules are the server's to gather. */
+/** Kinds of other providers in groups unknown in advance. The server aggregates its rules. */
 const providersRole: ClusterRole = {
   apiVersion: rbacApiVersion,
   kind: 'ClusterRole',
@@ -132,7 +132,7 @@ const account: ServiceAccount = {
 
 const roles: readonly ClusterRole[] = [controllersRole, providersRole];
 
-/** The account of the controllers and their rights, in the order in which they can be applied. */
+/** Service account and permissions of the controllers, in apply order. */
 export const controllerIdentityObjects: {
   readonly namespace: Namespace;
   readonly account: ServiceAccount;
@@ -140,7 +140,7 @@ export const controllerIdentityObjects: {
   readonly bindings: readonly ClusterRoleBinding[];
 } = { namespace, account, roles, bindings: roles.map(bindingOf) };
 
-/** Brings account and rights of the controllers to what this program's version needs. Nothing is written when they are. */
+/** Updates account and permissions for this program version. Writes nothing if they are current. */
 export async function ensureControllerIdentity(client: Client, signal: AbortSignal): Promise<void> {
   const options = { ...by, signal };
   await ensureExists(client, Namespaces, namespace, signal);
@@ -151,7 +151,7 @@ export async function ensureControllerIdentity(client: Client, signal: AbortSign
   ]);
 }
 
-/** There is nothing to say about it but that it is there. */
+/** Creates an object that only has to exist. */
 async function ensureExists<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,

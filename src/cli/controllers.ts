@@ -55,38 +55,38 @@ import { type WorkerPlace, workerSettings } from './workers/worker-settings.ts';
 
 export interface ControllersOptions {
   areas: ReadonlySet<ControllerArea>;
-  /** handle only objects whose label `cluster.x-k8s.io/watch-filter` has this value */
+  /** reconcile only objects whose label `cluster.x-k8s.io/watch-filter` has this value */
   watchFilter?: string;
-  /** look after the objects of one namespace only */
+  /** reconcile only one namespace */
   namespace?: string;
-  /** how ports of Pods are reached that run in this process */
+  /** connects to ports of Pods that run in this process */
   podConnector?: PodConnector;
-  /** Pods may be simulated, and so may be the backups they made */
+  /** whether Pods and their backups may be simulated */
   simulatedPods?: boolean;
-  /** how workload APIs are reached; over HTTPS by default */
+  /** connects to workload APIs; default: HTTPS */
   connectWorkload?: ConnectWorkload;
-  /** where clusters that manage themselves dial in; absent: they are dialled */
+  /** where self-managed clusters dial in; absent: this process dials them */
   cell?: CellPlace;
-  /** how the cluster we run in reaches its parent */
+  /** how this cluster reaches its parent */
   agent?: AgentDials;
-  /** which peers may be asked on the word of a tenant */
+  /** policy for addresses that tenants specify */
   peers: PeerPolicy;
-  /** how requests reach clouds; over HTTP by default */
+  /** transport of cloud requests; default: HTTP */
   cloudTransport?: Transport;
-  /** where backups of hosted control planes go that name no store of their own */
+  /** directory for backups of hosted control planes without their own store */
   backupDirectory: string;
-  /** where releases of cluster stacks come from, in the order they are asked */
+  /** sources of cluster stack releases, in order */
   stackSources: readonly ReleaseSource[];
-  /** what the cloud asks for; absent: costs are not shown in the metrics */
+  /** prices of the cloud; absent: no costs in the metrics */
   prices?: Prices;
-  /** told of the manager, for those who stand for its controllers; absent: nobody runs Pods here that could */
+  /** receives the manager, for placeholder Pods of its controllers; absent: no Pods run here */
   standIns?: ControllerHealth;
   metrics: RuntimeMetrics;
   log: Logger;
   signal: AbortSignal;
 }
 
-/** Brings what the controllers expect to find in the API. */
+/** Creates the objects that the controllers expect in the API. */
 async function prepare(
   administrator: Client,
   { areas, signal }: Pick<ControllersOptions, 'areas' | 'signal'>,
@@ -96,7 +96,7 @@ async function prepare(
   if (areas.has('cluster')) await ensureMachinePoolKind(administrator, signal);
 }
 
-/** What stands for the controllers of upstream where Pods are run. */
+/** Adds placeholders for upstream's controllers where Pods are run. */
 async function addStandIns(
   manager: Manager,
   administrator: Client,
@@ -108,7 +108,7 @@ async function addStandIns(
   for (const definition of [markingController(), ...certificateControllers(manager.reader)]) manager.add(definition);
 }
 
-/** Starts the controllers that make clusters of objects and resolves when their caches are filled. */
+/** Starts the controllers; resolves when their caches have synced. */
 export async function startControllers(api: ManagementApi, options: ControllersOptions): Promise<RunningManager> {
   const { log, signal, metrics, namespace } = options;
   const { server } = api;
@@ -140,7 +140,7 @@ export async function startControllers(api: ManagementApi, options: ControllersO
   };
 }
 
-/** The same, but in other processes that share the clusters; resolves when all of them are ready. */
+/** Starts the controllers in other processes that share the clusters; resolves when all are ready. */
 export async function startControllersElsewhere(
   api: ManagementApi,
   options: Pick<ControllersOptions, 'areas' | 'standIns' | 'metrics' | 'log' | 'signal'> & {
@@ -190,11 +190,11 @@ export async function startControllersElsewhere(
 }
 
 export type AddedControllersOptions = Omit<ControllersOptions, 'signal' | 'standIns'> & {
-  /** how the management API is reached where it is not in this process */
+  /** connection to a management API in another process */
   connection?: ConnectionConfig;
 };
 
-/** Adds the controllers of the chosen areas; answers how to close what they opened. */
+/** Adds the controllers of the selected areas; returns a function that closes their resources. */
 export function addControllers(manager: Manager, options: AddedControllersOptions): () => Promise<void> {
   const { areas, watchFilter, namespace, peers, backupDirectory } = options;
   const { client, permit } = manager;
@@ -210,7 +210,7 @@ export function addControllers(manager: Manager, options: AddedControllersOption
   };
   const closes: (() => Promise<void>)[] = [];
   const topologies = areas.has('topology');
-  // read at every call: areas that are set up later add theirs
+  // Read on every call, so that areas can add handlers later.
   const handlers: BuiltInHookHandler[] = [];
   const extensions =
     topologies || areas.has('cluster')
@@ -258,7 +258,7 @@ export function addControllers(manager: Manager, options: AddedControllersOption
         })
       : undefined;
   if (infrastructure) closes.push(() => infrastructure.close());
-  // they are outside of namespaces, and so are the namespaces they make
+  // LatticeClusters are cluster-scoped and create namespaces.
   if (areas.has('lattice') && namespace === undefined) {
     const charts = { versions: builtInChartVersions, files: builtInChart };
     const sessions = infrastructure && { sessions: infrastructure.sessions };
@@ -297,7 +297,7 @@ interface CommonOptions {
   connectWorkload: ConnectWorkload;
 }
 
-/** What areas share, where the cluster controllers that would bring it are somebody else's. */
+/** Sets up what areas share, for installations whose cluster controllers are not ours. */
 function setupShared(
   manager: Manager,
   { client, clock, random, namespace, connectWorkload }: CommonOptions,

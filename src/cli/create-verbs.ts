@@ -3,37 +3,43 @@ import { must } from '../machinery/index.ts';
 import { diskFormats } from './create/disk-format.ts';
 import { outputFlag, type Runs } from './verbs.ts';
 
-/** Verbs that put into a cloud what manifests name and no controller makes. Flags are those of the openstack command. */
+/**
+ * Adds verbs that create cloud resources that manifests need and no controller creates. Flags are those of the
+ * openstack command.
+ */
 export function addCreateVerbs(program: Command, runs: Runs): void {
-  const create = program.command('create').description('put images and key pairs into a cloud');
+  const create = program.command('create').description('create images and key pairs in a cloud');
   const several = (flags: string, description: string): Option =>
-    new Option(flags, `${description}; may be given several times`).argParser(
-      (value: string, earlier: string[] | undefined) => [...(earlier ?? []), value],
-    );
+    new Option(flags, `${description}; may be repeated`).argParser((value: string, earlier: string[] | undefined) => [
+      ...(earlier ?? []),
+      value,
+    ]);
   withCloudFlags(
     create
       .command('image')
-      .description('upload a disk image, and check that the cloud has all of it')
+      .description('upload a disk image and verify it')
       .argument('<name>', 'what it will be called'),
   )
     .requiredOption('--file <file>', 'the disk image')
     .addOption(
-      new Option('--disk-format <format>', 'its format (default: what the file says of itself)').choices(diskFormats),
+      new Option('--disk-format <format>', 'format of the image (default: detected from the file)').choices(
+        diskFormats,
+      ),
     )
-    .addOption(new Option('--container-format <format>', 'what is around it').default('bare'))
+    .addOption(new Option('--container-format <format>', 'container format of the image').default('bare'))
     .addOption(several('--property <key=value>', 'a property, such as os_distro=ubuntu'))
     .addOption(several('--tag <tag>', 'a tag'))
     .option('--min-disk <gib>', 'smallest disk of a server, in GiB')
     .option('--min-ram <mib>', 'smallest memory of a server, in MiB')
-    .option('--public', 'for everybody; most clouds leave that to administrators')
-    .option('--community', 'for everybody who knows its id')
-    .option('--shared', 'for projects it is shared with (what clouds do by themselves)')
-    .option('--private', 'for this project alone')
-    .option('--protected', 'it cannot be deleted by mistake')
+    .option('--public', 'visible to everybody; most clouds allow this only for administrators')
+    .option('--community', 'visible to everybody who knows its id')
+    .option('--shared', 'visible to projects that it is shared with (the usual default of clouds)')
+    .option('--private', 'visible only to this project')
+    .option('--protected', 'protect the image from deletion')
     .addHelpText(
       'after',
       `
-An image of the same name is never replaced, and one that is not whole is taken away.
+An image of the same name is never replaced. An incomplete image is deleted.
 
 Examples:
   capstan create image "Ubuntu 22.04" --file jammy-server-cloudimg-amd64.img --cloud mycloud
@@ -48,15 +54,15 @@ Examples:
   withCloudFlags(
     create
       .command('keypair')
-      .description('import a public SSH key, or make a new key pair')
+      .description('import a public SSH key, or create a new key pair')
       .argument('<name>', 'what it will be called'),
   )
-    .option('--public-key <file>', 'import this one; - reads standard input')
-    .option('--private-key <file>', 'write the private key of the new pair there, readable by you alone')
+    .option('--public-key <file>', 'public key to import; - reads standard input')
+    .option('--private-key <file>', 'write the private key of the new pair to this file, which only you can read')
     .addHelpText(
       'after',
       `
-Without --public-key a key pair is made on this computer. Its private key is printed, once, and the cloud never sees it.
+Without --public-key, a key pair is created on this computer. The private key is printed once, and the cloud never sees it.
 
 Examples:
   capstan create keypair lattice-key --public-key ~/.ssh/id_ed25519.pub --cloud mycloud

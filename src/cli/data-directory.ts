@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CapstanError, errorMessage } from '../machinery/index.ts';
 
-/** Makes the data directory and tries it: one that cannot be written to is refused before anything leans on it. */
+/** Creates the data directory and refuses it if it is not writable. */
 export async function prepareDataDirectory(directory: string): Promise<void> {
   const probe = join(directory, `.writable-${randomUUID()}`);
   try {

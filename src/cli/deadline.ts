@@ -1,19 +1,19 @@
 import { CapstanError, type Clock, parseDuration } from '../machinery/index.ts';
 
-/** Reads `90s`, `10m`, `1h30m` or bare seconds; 0 means without end. */
+/** Parses `90s`, `10m`, `1h30m` or seconds; 0 means no limit. */
 export function parseTimeout(text: string, flag = '--timeout'): number {
   const trimmed = text.trim();
   if (/^\d+$/.test(trimmed)) return Number(trimmed) * 1000;
   const duration = parseDuration(trimmed);
   if (duration === undefined || duration < 0) {
-    throw new CapstanError('CAP_USAGE', `${flag}: "${text}" is not a length of time`, {
-      hint: 'write for example 90s, 10m or 1h30m; 0 waits without end',
+    throw new CapstanError('CAP_USAGE', `${flag}: "${text}" is not a duration`, {
+      hint: 'write for example 90s, 10m or 1h30m; 0 waits forever',
     });
   }
   return duration;
 }
 
-/** A signal that aborts with the given one or when the time is up, whichever comes first. */
+/** Returns a signal that aborts with the given one or on timeout. */
 export function withDeadline(
   clock: Clock,
   timeoutMs: number,

@@ -6,14 +6,14 @@ import { createManager, type Logger, type RuntimeMetrics } from '../runtime/inde
 import type { ManagementApi } from './management-api.ts';
 import { type RunningManager, runManager } from './running-manager.ts';
 
-/** Starts the controllers every Kubernetes has and resolves when their caches are filled. */
+/** Starts the standard controllers of Kubernetes; resolves when their caches have synced. */
 export async function startHousekeeping(
   api: ManagementApi,
   options: { metrics: RuntimeMetrics; log: Logger; signal: AbortSignal },
 ): Promise<RunningManager> {
   const { metrics, log, signal } = options;
   const { server } = api;
-  // The garbage collector follows every object there is; holding them all parsed would multiply the memory they take.
+  // The garbage collector watches every object, and parsing all of them would multiply the memory use.
   const client: Client = server.localClient(loopbackUser, isReadWhole);
   const manager = createManager({ client, clock: systemClock, random: systemRandom, log, metrics });
   const { authority } = api.pki;
@@ -27,7 +27,7 @@ export async function startHousekeeping(
   return runManager(manager, { server, name: 'controllers', signal });
 }
 
-/** What controllers look into; of everything else they follow the identities only. */
+/** Selects the objects that controllers read; of all others only the identity is cached. */
 function isReadWhole({ group, plural }: { group: string; plural: string }, name: string): boolean {
   if (group === 'certificates.k8s.io') return true;
   if (group !== '') return false;

@@ -3,41 +3,47 @@ import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'n
 import { runInNewContext } from 'node:vm';
 import { type CancelTimer, type Clock, must, systemClock } from '../machinery/index.ts';
 
-/** What the process did since the last look, and what it holds. */
+/** Activity since the last sample and current memory. */
 export interface MemorySample {
-  /** share of the time in which the event loop was busy, 0 to 1 */
+  /** fraction of time in which the event loop was busy, 0 to 1 */
   readonly utilization: number;
-  /** size of the young generation; at rest hardly anything lives in it */
+  /** size of the young generation; almost empty at rest */
   readonly youngBytes: number;
 }
 
 const recheckEveryMs = 5_000;
-/** V8 shrinks its young generation only when little was allocated for a while, so one calm look is not enough. */
+/** V8 shrinks its young generation only after some time with few allocations, so one quiet sample is not enough. */
 const enoughChecks = 2;
 const calmUtilization = 0.05;
-/** Half of what the young generation grows to under load; less is not worth a pause. */
+/** Half of the size under load; less is not worth a pause. */
 const worthwhileBytes = 64 * 1024 * 1024;
 
-/** The store forgets the past of a burst of writes some minutes after it: from then on that is garbage which nobody looks for. */
+/**
+ * Some minutes after a burst of writes, the store drops its history, which then is garbage that V8 does not collect by
+ * itself.
+ */
 const looksUntilForgotten = 6 * (60_000 / recheckEveryMs);
-/** what is in use by far more than an empty installation */
+/** Far more than an empty installation uses. */
 const largeHeapBytes = 128 * 1024 * 1024;
 
-/** Whether a pause for a full collection would hurt nobody and give something back. `samples`: the latest last. */
+/** Tells whether a full collection would disturb nothing and free memory. `samples`: newest last. */
 export function isWorthCollecting(samples: readonly MemorySample[]): boolean {
   const latest = samples.slice(-enoughChecks);
   if (latest.length < enoughChecks || latest.some(({ utilization }) => utilization > calmUtilization)) return false;
   return must(latest.at(-1), 'the latest sample').youngBytes >= worthwhileBytes;
 }
 
-/** Whether what was kept for a while after the last work is garbage by now; true once per rest. `calmLooks`: how many in a row. */
+/**
+ * Tells whether data kept for a while after the last activity is garbage now; true once per idle period. `quietChecks`:
+ * number of consecutive quiet samples.
+ */
 export function isPastForgotten(quietChecks: number, heapBytes: number): boolean {
   return quietChecks === looksUntilForgotten && heapBytes >= largeHeapBytes;
 }
 
 /**
- * Gives memory back that a burst of work left behind, once the process has come to rest. V8 does not do so by itself: it
- * collects when something is allocated, and a process at rest allocates nothing. Answers how to stop.
+ * Releases memory after a burst of work, once the process is idle. V8 does not do so itself, because it collects only
+ * on allocation. Returns a function that stops it.
  */
 export function giveMemoryBackAtRest(clock: Clock = systemClock): () => void {
   let samples: MemorySample[] = [];
@@ -65,11 +71,11 @@ function youngGenerationBytes(): number {
   return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
 }
 
-/** The first pass shrinks the young generation and moves together what is left, the second unmaps what they held. */
+/** The first pass shrinks the young generation and compacts the rest; the second unmaps the freed pages. */
 function collect(): void {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;
-  // What lives long was made among much that did not: where it stays in place, so do half-empty pages.
+  // Long-lived objects were allocated among many short-lived ones, so without compaction their pages stay half empty.
   setFlagsFromString('--compact-on-every-full-gc');
   gc();
   setFlagsFromString('--no-compact-on-every-full-gc');

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A folder that comes with the program, wherever the program itself lies: in its sources or in one bundle. */
+/** Finds a folder that ships with the program, for both source and bundle layouts. */
 export function installedFolder(...path: readonly string[]): string | undefined {
   for (let directory = dirname(fileURLToPath(import.meta.url)); ; directory = dirname(directory)) {
     const found = join(directory, ...path);

@@ -2,32 +2,38 @@ import { type Command, Option } from 'commander';
 import { must } from '../machinery/index.ts';
 import { type Runs, withConnectionFlags } from './verbs.ts';
 
-const timeout = ['--timeout <duration>', 'how long to wait at most; 0 waits without end', '1h'] as const;
+const timeout = ['--timeout <duration>', 'maximum time to wait; 0 waits forever', '1h'] as const;
 
-/** Clusters that manage themselves, from nothing and back. */
+/** Adds verbs that install and uninstall self-managed clusters. */
 export function addLatticeVerbs(program: Command, runs: Runs): void {
   const lattice = program.command('lattice').description('clusters that manage themselves');
   lattice
     .command('install')
-    .description('make a LatticeCluster that manages itself, with this program as the bootstrap cluster')
-    .option('-f, --filename <file>', 'the LatticeCluster, and what else is to be applied first; - reads standard input')
+    .description('create a LatticeCluster that manages itself, with this program as the bootstrap cluster')
+    .option(
+      '-f, --filename <file>',
+      'file with the LatticeCluster and the objects that it needs; - reads standard input',
+    )
     .option('--cluster <file>', 'the same as --filename')
     .option('--config <file>', 'the same as --filename')
     .option(
       '--clouds-yaml <file>',
       'credentials of the cloud; default: the Secret in the file, OPENSTACK_CLOUD_CONFIG, OS_CLIENT_CONFIG_FILE, or the OS_* variables',
     )
-    .option('--image <image>', 'which the controllers in the cluster are run from')
-    .option('--registry-credentials-file <file>', 'config.json of docker, for the registry the image is in')
+    .option('--image <image>', 'image of the controllers in the cluster')
+    .option('--registry-credentials-file <file>', 'a docker config.json for the registry of the image')
     .addOption(
-      new Option('--bootstrap <how>', 'what makes nodes of machines, whatever the file says').choices([
+      new Option('--bootstrap <how>', 'bootstrap provider; overrides the value in the file').choices([
         'kubeadm',
         'rke2',
       ]),
     )
-    .option('--dry-run', 'check what is given, print what would be applied, and make nothing')
-    .option('--keep-bootstrap-on-failure', 'accepted: what was begun is always kept, for the same command to go on')
-    .option('--kubeconfig-out <file>', 'where the kubeconfig of the cluster is written; default: NAME.kubeconfig')
+    .option('--dry-run', 'check the input and print what would be applied, and create nothing')
+    .option(
+      '--keep-bootstrap-on-failure',
+      'accepted without effect: the state is always kept, so that the same command can continue',
+    )
+    .option('--kubeconfig-out <file>', 'file for the kubeconfig of the cluster (default: NAME.kubeconfig)')
     .option(...timeout)
     .addHelpText('after', '\nExamples:\n  capstan lattice install -f my-cluster.yaml --clouds-yaml clouds.yaml\n')
     .action(
@@ -38,9 +44,7 @@ export function addLatticeVerbs(program: Command, runs: Runs): void {
   withConnectionFlags(
     lattice
       .command('token')
-      .description(
-        'make a token with which a cluster that its parent does not reach dials in, and print how it is used',
-      )
+      .description('print a token for a cluster that its parent cannot reach, and how to use it')
       .argument('<name>', 'the LatticeCluster'),
   )
     .addHelpText('after', '\nExamples:\n  capstan lattice token my-cluster\n')
@@ -55,12 +59,18 @@ export function addLatticeVerbs(program: Command, runs: Runs): void {
     );
   lattice
     .command('uninstall')
-    .description('take a cluster that manages itself back into this program, and delete it')
+    .description('delete a cluster that manages itself, through this program')
     .argument('[name]', 'its LatticeCluster; default: the only one that stands for the cluster itself')
-    .option('-k, --kubeconfig <file>', 'kubeconfig of the cluster; not needed to go on with what was begun here')
+    .option(
+      '-k, --kubeconfig <file>',
+      'kubeconfig of the cluster; not needed to continue what was begun on this computer',
+    )
     .option('--context <name>', 'context in the kubeconfig')
     .option('-y, --yes', 'do not ask')
-    .option('--keep-bootstrap-on-failure', 'accepted: what was begun is always kept, for the same command to go on')
+    .option(
+      '--keep-bootstrap-on-failure',
+      'accepted without effect: the state is always kept, so that the same command can continue',
+    )
     .option(...timeout)
     .addHelpText('after', '\nExamples:\n  capstan lattice uninstall -k my-cluster.kubeconfig\n')
     .action(

@@ -1,10 +1,7 @@
-/** Options that say where, which every verb takes behind itself. */
+/** Location options, which every verb accepts. */
 const withValue = new Set(['-n', '--namespace', '--kubeconfig', '--context']);
 
-/**
- * People write `kubectl -n team get …`, and so they write `capstan -n team get …`: options that say where may stand before
- * the verb as well.
- */
+/** Moves location options behind the verb, so that `capstan -n team get …` works like in kubectl. */
 export function optionsBehindVerb(argv: readonly string[]): string[] {
   let verb = 0;
   while (verb < argv.length) {
@@ -13,7 +10,7 @@ export function optionsBehindVerb(argv: readonly string[]): string[] {
     else if (word.startsWith('--') && withValue.has(word.split('=')[0] ?? '')) verb += 1;
     else break;
   }
-  // without a verb nothing can be behind it, and the program says so
+  // Without a verb the program itself reports the error.
   if (verb === 0 || verb >= argv.length) return [...argv];
   const end = argv.indexOf('--');
   const last = end < 0 ? argv.length : end;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { guidePrices, type Prices, readPrices } from '../controllers/index.ts';
 import { CapstanError, errorMessage } from '../machinery/index.ts';
 
-/** The table of the user, or the figures of the guide. */
+/** Reads the user's price table, by default the one of the guide. */
 export async function loadPrices(file: string | undefined): Promise<Prices> {
   if (file === undefined) return guidePrices;
   let text: string;

@@ -10,8 +10,8 @@ import { isAlreadyExists } from '../machinery/index.ts';
 const name = 'machinepools.cluster.x-k8s.io';
 
 /**
- * clusterctl looks for MachinePools in every management cluster and gives up where there is no such kind. No controller of
- * ours acts on them, hence it is a definition like any other: one of upstream may take its place.
+ * clusterctl lists MachinePools in every management cluster and fails without the kind. We have no controller for it,
+ * so the kind is a plain definition that upstream's may replace.
  */
 export const machinePoolKind: CustomResourceDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -55,7 +55,7 @@ export const machinePoolKind: CustomResourceDefinition = {
   },
 };
 
-/** Serves the kind unless somebody brought it. */
+/** Creates the definition unless it exists. */
 export async function ensureMachinePoolKind(client: Client, signal: AbortSignal): Promise<void> {
   try {
     await client.create(CustomResourceDefinitions, machinePoolKind, { fieldManager: 'capstan', signal });

@@ -35,24 +35,24 @@ import { classPatienceMs, topologySteps } from './topology-admission.ts';
 export interface ManagementApiOptions {
   dataDirectory: string;
   listen: { host: string; port: number };
-  /** seals Secrets on disk; outside the data directory */
+  /** key file to seal Secrets on disk, outside the data directory */
   encryptionKeyFile: string;
   auditLog?: string;
   serviceCidr?: string;
-  /** further names and addresses of the serving certificate */
+  /** additional names and addresses of the serving certificate */
   tlsSans?: readonly string[];
   /** paths that may be read without credentials */
   anonymousPaths?: readonly string[];
-  /** an issuer people sign in with */
+  /** issuer for user logins */
   oidc?: OidcOptions;
-  /** the certificate of the administrator is another from now on */
+  /** called when the administrator's certificate was renewed */
   onRenewed?(pki: ServerPki): Promise<void>;
-  /** Pods will be run in this process: `pods.attach` is called once that is so */
+  /** whether this process runs Pods; `pods.attach` is called when they are ready */
   runsPods?: boolean;
   log: Logger;
 }
 
-/** Ways to Pods that are run in this process. */
+/** Connections to Pods of this process. */
 export interface PodAccess {
   readonly podLogs: PodLogSource;
   readonly podConnector: PodConnector;
@@ -66,14 +66,14 @@ export interface ManagementApi {
   pki: ServerPki;
   listener: Listener;
   url: string;
-  /** whoever runs the Pods says how to reach them */
+  /** sets the connections once Pods run */
   attachPods(access: PodAccess): void;
   stop(): Promise<void>;
 }
 
 const serviceAccountIssuer = 'https://kubernetes.default.svc';
 
-/** Opens the data directory and serves the management API over it. */
+/** Opens the data directory and serves the management API on it. */
 export async function startManagementApi(options: ManagementApiOptions): Promise<ManagementApi> {
   const { dataDirectory, log } = options;
   await prepareDataDirectory(dataDirectory);
@@ -106,7 +106,7 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
       protobuf: protobufRegistry,
       access: {
         mode: 'RBAC',
-        // Whoever runs Pods elsewhere does so as a node.
+        // Without Pods in this process, kubelets may join as nodes.
         nodes: !options.runsPods,
         clientCa: pki.authority.certificate,
         serviceAccounts: { issuer: serviceAccountIssuer, signingKeyPem: pki.serviceAccountKeys.privateKey },
@@ -128,11 +128,11 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
           });
           return topologies;
         }),
-        // after the check that a class of another namespace may be used: it is not spoken of before
+        // Runs after the check for classes of other namespaces, so that refused users learn nothing about a class.
         ...stackAdmission(() => server.localClient(loopbackUser)),
       ],
       onError: (error, what) => {
-        // A bug or a fault of the disk: the trace is what its report needs.
+        // A bug or disk error, whose report needs the stack trace.
         const stack = error instanceof Error ? error.stack : undefined;
         log.error('Request failed unexpectedly', { what, error, ...(stack !== undefined && { stack }) });
       },
@@ -162,7 +162,7 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
   }
 }
 
-/** The server is there before anything runs on it; until then Pods cannot be reached. */
+/** The server exists before Pods run; until then, Pods are unreachable. */
 function podHooks(access: () => PodAccess | undefined): PodAccess {
   const running = (): PodAccess => {
     const found = access();
@@ -193,7 +193,7 @@ function formatHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** "127.0.0.1:6443", "[::1]:0", ":6443" or a bare port. */
+/** Parses "127.0.0.1:6443", "[::1]:0", ":6443" or a port. */
 export function parseListenAddress(text: string, flag = '--listen'): { host: string; port: number } {
   const match = /^(?:(?:\[([^\]]+)\]|([^:[]*)):)?(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
@@ -212,7 +212,7 @@ export function defaultDataDirectory(env: Environment): string {
   return join(env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'capstan');
 }
 
-/** One key per data directory, kept apart from it: a copied data directory does not carry its key along. */
+/** Each data directory has a key elsewhere, so that a copy of the directory does not contain the key. */
 export function defaultEncryptionKeyFile(env: Environment, dataDirectory: string): string {
   const id = createHash('sha256').update(resolve(dataDirectory)).digest('hex').slice(0, 16);
   return join(env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'capstan', 'keys', `${id}.key`);

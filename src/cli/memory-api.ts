@@ -5,16 +5,19 @@ import { clone, type JsonObject, must, type ResourceDefinition } from '../machin
 import { memoryEngine } from '../store/index.ts';
 import type { Connection } from './connection.ts';
 
-/** A management API in memory: what is in it goes with the process. */
+/** A management API in memory, whose data is lost with the process. */
 export interface MemoryApi {
   server: ApiServer;
   connection: Connection;
-  /** the newest revision: moves with every write */
+  /** newest revision, which increases with every write */
   revision(): number;
   close(): Promise<void>;
 }
 
-/** Publishing what objects look like takes longer than many a use of this API, and checks them no better. */
+/**
+ * Removes the published schema of a definition. Publishing would take longer than a typical use of this API and adds no
+ * validation.
+ */
 export function withoutPublishedSchema(definition: ResourceDefinition): ResourceDefinition {
   if (!definition.crd) return definition;
   const crd = clone(definition.crd);
@@ -56,7 +59,7 @@ export async function startMemoryApi(
   };
 }
 
-/** What discovery would tell, straight from the registry. */
+/** Builds a REST mapper from the registry instead of discovery. */
 export function registryMapper({ registry }: Pick<ApiServer, 'registry'>): RestMapper {
   const all = (): DiscoveredResource[] =>
     [...registry.all()].flatMap(({ definition }) =>

@@ -1,6 +1,5 @@
 import { CapstanError } from '../machinery/index.ts';
 
-/** A cluster a verb is about is not there, or several of them. */
 export function noSuchCluster(names: string | readonly string[], namespace: string): CapstanError {
   const all = [names].flat().map((name) => `"${name}"`);
   return new CapstanError(
@@ -12,7 +11,6 @@ export function noSuchCluster(names: string | readonly string[], namespace: stri
   );
 }
 
-/** How to look at a cluster, written so that it can be copied. */
 export function describeCommand(name: string, namespace: string): string {
   return `\`capstan describe cluster ${name} -n ${namespace}\``;
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type OidcAlgorithm, type OidcOptions, oidcAlgorithms } from '../apiserver/index.ts';
 import { CapstanError, errorMessage } from '../machinery/index.ts';
 
-/** kube-apiserver's flags for sign-in with an OpenID Connect issuer. */
+/** Flags of kube-apiserver for an OpenID Connect issuer. */
 export interface OidcFlags {
   oidcIssuerUrl?: string;
   oidcClientId?: string;
@@ -25,7 +25,7 @@ const others = [
   'oidcSigningAlgs',
 ] as const;
 
-/** What the flags say; undefined when none is given. */
+/** Reads the flags; undefined if none is given. */
 export async function oidcOptions(flags: OidcFlags): Promise<OidcOptions | undefined> {
   const { oidcIssuerUrl: issuerUrl, oidcClientId: clientId } = flags;
   const isGiven = issuerUrl !== undefined || clientId !== undefined || others.some((flag) => flags[flag] !== undefined);

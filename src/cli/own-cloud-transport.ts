@@ -3,8 +3,8 @@ import { type CloudConfig, httpTransport, type Transport } from '../openstack/in
 const loopbackNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * How programs on simulated machines reach OpenStack: over HTTP, with the authorities their configuration trusts, and no cloud
- * but the simulated one. Whoever writes their configuration is a tenant, and must not send this computer to other addresses.
+ * Connects programs on simulated machines to OpenStack: over HTTP with the CAs in their configuration, and only to the
+ * simulated cloud. Tenants write that configuration and must not make this host connect anywhere else.
  */
 export function ownCloudTransport(url: () => string | undefined): (config: Pick<CloudConfig, 'tls'>) => Transport {
   const known = new Map<string, Transport>();

@@ -8,23 +8,23 @@ import {
 } from '../machinery/index.ts';
 
 export interface PeerOptions {
-  /** `--deny-peers`: takes the place of the default */
+  /** `--deny-peers`, replaces the default */
   denyPeers?: string | undefined;
-  /** `--allow-peers`: exceptions, added to the default ones */
+  /** `--allow-peers`: exceptions, added to the defaults */
   allowPeers?: string | undefined;
-  /** where the management API listens */
+  /** listen address of the management API */
   listenHost: string;
-  /** clouds and Pods that are simulated here have addresses of this machine */
+  /** simulated clouds and Pods have addresses of this host */
   simulatesCloud: boolean;
   simulatesPods: boolean;
 }
 
-/** Load balancers of simulated Pods are in this range. */
+/** Address range for load balancers of simulated Pods. */
 const simulatedNetworks: readonly string[] = ['127.64.0.0/10'];
 
 /**
- * Which addresses this program asks on the word of a tenant. Those of the link never. Those of this machine only while nobody
- * but its own users can write manifests, or where the cloud is simulated on it.
+ * Builds the policy for addresses that tenants specify. Link-local addresses are always denied. Addresses of this host
+ * are allowed only while just its own users can write manifests, or while the cloud is simulated on it.
  */
 export function peersOf(options: PeerOptions): PeerPolicy {
   const isOpen = options.simulatesCloud || isLoopback(options.listenHost);

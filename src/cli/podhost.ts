@@ -12,14 +12,14 @@ import type { ControllerHealth } from './stand-ins/controller-health.ts';
 
 export interface PodsOptions {
   dataDirectory: string;
-  /** how the controllers are that images of upstream's managers stand for */
+  /** state of the controllers behind images of upstream's managers */
   health: ControllerHealth;
   metrics: RuntimeMetrics;
   log: Logger;
   signal: AbortSignal;
 }
 
-/** Runs the Pods of the management API as simulated programs; what they keep is below DATA_DIR/pods. */
+/** Runs the Pods of the management API as simulated programs with their data in DATA_DIR/pods. */
 export async function startPods(api: ManagementApi, options: PodsOptions): Promise<PodHost> {
   const { dataDirectory, health, metrics, log, signal } = options;
   const { server } = api;
@@ -57,12 +57,12 @@ export async function startPods(api: ManagementApi, options: PodsOptions): Promi
   };
 }
 
-/** The API as Pods reach it by its Service. */
+/** Forwards to the API for Pods that use its Service. */
 function managementApi({ server, pki }: ManagementApi): PortService {
   let acceptor: ReturnType<typeof server.acceptor> | undefined;
   return {
     accept(socket) {
-      // Few Pods ever ask.
+      // Created on demand, because few Pods need it.
       acceptor ??= server.acceptor({
         cert: pki.server.certificate,
         key: pki.server.privateKey,

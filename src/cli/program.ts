@@ -18,7 +18,7 @@ interface GlobalOptions {
   logLevel: LogLevel;
 }
 
-/** The command line. Commands load their code only when they run, so that help and completion stay instant. */
+/** Builds the command line. Commands are loaded when they run, so that help and completion stay fast. */
 export function buildProgram(
   setExitCode: (code: number) => void,
   { versionFlag = true }: { versionFlag?: boolean } = {},
@@ -33,7 +33,7 @@ export function buildProgram(
       new Option('--log-level <level>', 'how much to log').choices(['debug', 'info', 'warn', 'error']).default('info'),
     );
 
-  // Commander knows flags of the program behind every verb.
+  // Commander would accept program flags after every verb.
   if (versionFlag) program.version(version, '-V, --version', 'print the version');
 
   const runs =
@@ -48,7 +48,7 @@ export function buildProgram(
       try {
         setExitCode(await action(command.opts() as O, context, ...args));
       } catch (error) {
-        // what breaks off because the user has stopped it is no failure of its own
+        // An error caused by the user's interruption is no failure.
         const code = context.interruptedCode?.();
         if (code === undefined || error instanceof CapstanError) throw error;
         setExitCode(code);
@@ -64,54 +64,58 @@ export function buildProgram(
   program
     .command('up')
     .description('run the management API and its controllers in the foreground')
-    .option('--data-dir <dir>', 'where everything durable is kept (default: $XDG_DATA_HOME/capstan)')
-    .option('--listen <host:port>', 'address of the management API; port 0 takes a free one', '127.0.0.1:6443')
-    .option('--kubeconfig <file>', 'write the admin kubeconfig there and nowhere else (default: merge into yours)')
-    .option('--encryption-key-file <file>', 'key that seals Secrets on disk (default: below $XDG_CONFIG_HOME/capstan)')
-    .addOption(
-      several('--tls-san <name>', 'further name or address of the serving certificate; may be given several times'),
+    .option('--data-dir <dir>', 'directory for all durable data (default: $XDG_DATA_HOME/capstan)')
+    .option('--listen <host:port>', 'address of the management API; port 0 takes a free port', '127.0.0.1:6443')
+    .option('--kubeconfig <file>', 'write the admin kubeconfig only to this file (default: add a context to yours)')
+    .option(
+      '--encryption-key-file <file>',
+      'key that encrypts Secrets on disk (default: below $XDG_CONFIG_HOME/capstan)',
     )
+    .addOption(several('--tls-san <name>', 'additional name or address in the serving certificate; may be repeated'))
     .option(
       '--anonymous-paths <list>',
-      'paths that can be read without credentials: /livez, /readyz, /healthz, /metrics, /version (default: none)',
+      'paths served without credentials: /livez, /readyz, /healthz, /metrics, /version (default: none)',
     )
     .option('--oidc-issuer-url <url>', 'accept ID tokens of this OpenID Connect issuer')
-    .option('--oidc-client-id <id>', 'client (audience) the tokens must be for')
+    .option('--oidc-client-id <id>', 'required client (audience) of the tokens')
     .option('--oidc-username-claim <claim>', 'claim with the user name (default: sub)')
-    .option('--oidc-username-prefix <prefix>', 'put before user names (default: ISSUER#, none for email; - for none)')
+    .option('--oidc-username-prefix <prefix>', 'prefix of user names (default: ISSUER#, none for email; - for none)')
     .option('--oidc-groups-claim <claim>', 'claim with the groups')
-    .option('--oidc-groups-prefix <prefix>', 'put before groups')
-    .option('--oidc-ca-file <file>', "authorities of the issuer's own certificate (default: the system's)")
-    .addOption(several('--oidc-required-claim <key=value>', 'claim a token must have; may be given several times'))
+    .option('--oidc-groups-prefix <prefix>', 'prefix of groups')
+    .option('--oidc-ca-file <file>', "certificate authorities for the issuer (default: the system's)")
+    .addOption(several('--oidc-required-claim <key=value>', 'claim that a token must have; may be repeated'))
     .addOption(several('--oidc-signing-algs <list>', 'accepted algorithms (default: RS256)'))
-    .option('--audit-log <file>', 'record every request there, one JSON line each')
+    .option('--audit-log <file>', 'write one JSON line per request to this file')
     .option('--service-cidr <cidr>', 'addresses of Services', '10.96.0.0/16')
-    .option('--simulated-cloud', 'run a simulated OpenStack too and write DATA_DIR/clouds.yaml for it')
-    .option('--cloud-listen <host:port>', 'address of the simulated cloud; port 0 takes a free one', '127.0.0.1:0')
+    .option('--simulated-cloud', 'also run a simulated OpenStack and write DATA_DIR/clouds.yaml for it')
+    .option('--cloud-listen <host:port>', 'address of the simulated cloud; port 0 takes a free port', '127.0.0.1:0')
     .option(...cellFlags.bootstrap)
     .option(...cellFlags.agents)
     .option(...cellFlags.host)
     .addOption(
-      new Option('--pods <how>', 'what runs Pods of the management API')
+      new Option('--pods <how>', 'how Pods of the management API run')
         .choices(['simulated', 'none'])
         .default('simulated'),
     )
     .option('--controllers <list>', 'controllers to run: all, none, or names; -NAME leaves one out', 'all')
-    .option('--workers <count>', 'run them in so many processes that share the clusters (default: in this one)')
     .option(
-      '--watch-filter <value>',
-      'look after objects whose label cluster.x-k8s.io/watch-filter has this value only',
+      '--workers <count>',
+      'run the controllers in this number of processes, which share the clusters (default: in this process)',
     )
-    .option('--namespace <name>', 'look after clusters of this namespace only')
-    .option('--prices <file>', 'price table: costs of clusters are shown in the metrics (see capstan cost)')
+    .option('--watch-filter <value>', 'manage only objects whose label cluster.x-k8s.io/watch-filter has this value')
+    .option('--namespace <name>', 'manage only clusters in this namespace')
+    .option('--prices <file>', 'price table, to show costs of clusters in the metrics (see capstan cost)')
     .option(
       '--backup-directory <dir>',
-      'where hosted control planes are backed up to (default: below the data directory)',
+      'directory for backups of hosted control planes (default: below the data directory)',
     )
     .addOption(stacksSourceOption())
-    .option('--deny-peers <networks>', 'addresses not asked on the word of tenants: clouds, kubeconfigs, buckets')
+    .option(
+      '--deny-peers <networks>',
+      'addresses that are refused if a tenant names them in clouds, kubeconfigs or buckets',
+    )
     .option('--allow-peers <networks>', 'exceptions from --deny-peers')
-    .option('--no-dashboard', 'do not serve the dashboard')
+    .option('--no-dashboard', 'accepted without effect: there is no dashboard yet')
     .addHelpText(
       'after',
       '\nExamples:\n  capstan up\n  capstan up --simulated-cloud\n  capstan up --listen 127.0.0.1:0 --data-dir ./data --kubeconfig ./kubeconfig\n',
@@ -120,34 +124,34 @@ export function buildProgram(
 
   program
     .command('demo')
-    .description('try it: everything in a throw-away directory, with a hosted cluster on a simulated cloud')
+    .description('try Capstan: a hosted cluster on a simulated cloud, in a temporary directory')
     .addOption(
-      new Option('--flavor <kind>', 'what the control plane is made by')
+      new Option('--flavor <kind>', 'kind of the control plane')
         .choices(['k0smotron', 'kamaji', 'hosted'])
         .default('k0smotron'),
     )
-    .option('--exit', 'end by itself when all is Ready')
-    .option('--timeout <time>', 'how long the cluster may take; 0 waits without end', '5m')
+    .option('--exit', 'end when everything is Ready')
+    .option('--timeout <time>', 'time limit for the cluster; 0 waits forever', '5m')
     .addHelpText('after', '\nExamples:\n  capstan demo\n  capstan demo --flavor kamaji --exit\n')
     .action(
-      // progress is told in its own way: the log is for what goes wrong
+      // The demo reports progress itself, so it logs only errors.
       runs(async (options, context) => (await import('./commands/demo.ts')).demo(options as never, context), 'error'),
     );
 
   program
     .command('cloud')
     .description('run a simulated OpenStack in the foreground and write a clouds.yaml for it')
-    .option('--data-dir <dir>', 'where the cloud is kept and clouds.yaml is written (default: $XDG_DATA_HOME/capstan)')
-    .option('--listen <host:port>', 'address of the cloud; port 0 takes a free one', '127.0.0.1:0')
-    .option('--https', 'serve over HTTPS with an authority of its own')
-    .option('--in-memory', 'forget everything at the end')
-    .option('--time-scale <factor>', 'how long builds and the like take: 1 as on a usual cloud, 0 no time')
-    .option('--without <service...>', 'leave a service out: load-balancer, volumev3, placement')
-    .option('--faults <file>', 'fault rules to begin with, YAML or JSON')
+    .option('--data-dir <dir>', 'directory for the cloud and its clouds.yaml (default: $XDG_DATA_HOME/capstan)')
+    .option('--listen <host:port>', 'address of the cloud; port 0 takes a free port', '127.0.0.1:0')
+    .option('--https', 'serve over HTTPS with its own certificate authority')
+    .option('--in-memory', 'do not store anything')
+    .option('--time-scale <factor>', 'speed of operations: 1 as in a usual cloud, 0.1 ten times as fast, 0 immediate')
+    .option('--without <service...>', 'services to leave out: load-balancer, volumev3, placement')
+    .option('--faults <file>', 'initial fault rules, YAML or JSON')
     .addOption(
       several(
         '--reachable <host:port>',
-        'where a parent of LatticeClusters listens that their simulated machines may dial; may be given several times',
+        'address of a parent of LatticeClusters that simulated machines may connect to; may be repeated',
       ),
     )
     .addHelpText(
@@ -160,13 +164,11 @@ export function buildProgram(
 
   program
     .command('env')
-    .description('print the OPENSTACK_* variables of a cloud in clouds.yaml, for templates of clusters')
-    .argument('[clouds-yaml]', 'a clouds.yaml (default: the one the openstack command would find)')
+    .description('print the OPENSTACK_* variables of a cloud in clouds.yaml, for cluster templates')
+    .argument('[clouds-yaml]', 'a clouds.yaml (default: the one that the openstack command finds)')
     .argument('[cloud]', 'a cloud of it')
-    .option('--unset', 'print what takes all OPENSTACK_* and CAPO_* variables away')
-    .addOption(
-      new Option('--shell <name>', 'whose language to print').choices(['sh', 'fish', 'powershell']).default('sh'),
-    )
+    .option('--unset', 'print the commands that unset all OPENSTACK_* and CAPO_* variables')
+    .addOption(new Option('--shell <name>', 'syntax of the output').choices(['sh', 'fish', 'powershell']).default('sh'))
     .addHelpText(
       'after',
       '\nExamples:\n  eval "$(capstan env clouds.yaml mycloud)"\n  eval "$(capstan env --unset)"\n  capstan env --shell fish mycloud | source\n',
@@ -185,17 +187,20 @@ export function buildProgram(
 
   program
     .command('backup')
-    .description('save a management API, also while it is being served: all of it, or the store alone')
+    .description('back up a management API, also while it runs: everything, or only the store')
     .argument('<file>', 'where to write the backup')
-    .option('--passphrase-file <file>', 'make a complete archive, sealed with the passphrase in this file')
-    .option('--key-file <file>', 'make a complete archive, sealed with the 32 or more random bytes of this file')
+    .option('--passphrase-file <file>', 'write a complete archive, encrypted with the passphrase in this file')
+    .option('--key-file <file>', 'write a complete archive, encrypted with the 32 or more random bytes in this file')
     .option('--data-dir <dir>', 'the data directory (default: $XDG_DATA_HOME/capstan)')
-    .option('--encryption-key-file <file>', 'key that seals Secrets on disk (default: below $XDG_CONFIG_HOME/capstan)')
-    .option('--kubeconfig <file>', 'how to reach the running server')
+    .option(
+      '--encryption-key-file <file>',
+      'key that encrypts Secrets on disk (default: below $XDG_CONFIG_HOME/capstan)',
+    )
+    .option('--kubeconfig <file>', 'kubeconfig of the running server')
     .option('--context <name>', 'context of the kubeconfig')
     .addHelpText(
       'after',
-      '\nWithout a passphrase or key file the backup holds the store alone: no authorities, no sealing key, no volumes.\n\nExamples:\n  capstan backup --passphrase-file passphrase capstan.archive\n  capstan backup --data-dir ./data store.bak\n',
+      '\nWithout a passphrase or key file, the backup contains only the store: no authorities, no encryption key, no volumes.\n\nExamples:\n  capstan backup --passphrase-file passphrase capstan.archive\n  capstan backup --data-dir ./data store.bak\n',
     )
     .action(
       runs(async (options, context, file) =>
@@ -205,13 +210,16 @@ export function buildProgram(
 
   program
     .command('restore')
-    .description('put an archive, or a backup of the store, into a data directory')
+    .description('restore an archive, or a backup of the store, into a data directory')
     .argument('<file>', 'the backup')
-    .option('--passphrase-file <file>', 'the passphrase the archive was sealed with')
-    .option('--key-file <file>', 'the key file the archive was sealed with')
-    .option('--data-dir <dir>', 'where to restore to (default: $XDG_DATA_HOME/capstan)')
-    .option('--encryption-key-file <file>', 'where to put the key that seals Secrets (default: where up looks for it)')
-    .option('--force', 'replace what is there')
+    .option('--passphrase-file <file>', 'file with the passphrase of the archive')
+    .option('--key-file <file>', 'key file of the archive')
+    .option('--data-dir <dir>', 'directory to restore to (default: $XDG_DATA_HOME/capstan)')
+    .option(
+      '--encryption-key-file <file>',
+      'where to write the key that encrypts Secrets (default: where `capstan up` reads it)',
+    )
+    .option('--force', 'replace existing data')
     .addHelpText(
       'after',
       '\nExamples:\n  capstan restore --passphrase-file passphrase capstan.archive\n  capstan restore --data-dir ./data store.bak\n',
@@ -222,12 +230,12 @@ export function buildProgram(
       ),
     );
 
-  const store = program.command('store').description('look after the management store');
+  const store = program.command('store').description('maintain the store of the management API');
   store
     .command('check')
     .description('verify every record of a data directory that no server is using')
     .option('--data-dir <dir>', 'the data directory (default: $XDG_DATA_HOME/capstan)')
-    .option('--repair', 'take damaged records out, keeping a copy of them')
+    .option('--repair', 'remove damaged records and keep a copy of them')
     .action(
       runs(async (options, context) =>
         (await import('./commands/store-check.ts')).storeCheck(options as never, context),
@@ -244,7 +252,7 @@ export function buildProgram(
 
   program
     .command('completion')
-    .description('print a completion script, for names and values too')
+    .description('print a shell completion script, which also completes names and values')
     .addArgument(program.createArgument('<shell>', 'your shell').choices(['bash', 'zsh', 'fish', 'powershell']))
     .addHelpText(
       'after',

@@ -3,14 +3,14 @@ import type { Client } from '../client/index.ts';
 import type { ControllerArea } from './controller-areas.ts';
 import { systemNamespace } from './controller-identity.ts';
 
-/** A provider of Cluster API whose work the controllers of an area do. */
+/** A Cluster API provider whose work the controllers of an area do. */
 interface BuiltInProvider {
   area: ControllerArea;
-  /** how clusterctl calls it: type and name in one word */
+  /** name in clusterctl: type and name combined */
   label: string;
   providerName: string;
   type: NonNullable<Provider['type']>;
-  /** the upstream release whose behaviour ours follows; clusterctl compares it when it moves and upgrades */
+  /** upstream release with equivalent behavior, which clusterctl compares for moves and upgrades */
   version: string;
 }
 
@@ -93,15 +93,15 @@ const builtIn: readonly BuiltInProvider[] = [
   },
 ];
 
-/** The upstream release whose behaviour a built-in provider follows. */
+/** Returns the upstream release that a built-in provider follows. */
 export function providerVersion(label: string): string {
   return builtIn.find((provider) => provider.label === label)?.version ?? clusterApiVersion;
 }
 
 /**
- * Enters the built-in providers into clusterctl's inventory, so that `clusterctl init` finds them installed and `move`
- * accepts this API as source and target. What somebody installed beside them, in another namespace, stays theirs: of one
- * provider there may be only one entry.
+ * Adds the built-in providers to clusterctl's inventory, so that `clusterctl init` finds them installed and `move`
+ * accepts this API as source and target. A provider that somebody installed in another namespace stays, because
+ * clusterctl allows one entry per provider.
  */
 export async function ensureProviderInventory(
   client: Client,
@@ -142,5 +142,4 @@ function inventoryEntry({ label, providerName, type, version }: BuiltInProvider)
   };
 }
 
-/** The entries of everything that is built in. */
 export const providerInventory: readonly Provider[] = builtIn.map(inventoryEntry);

@@ -1,6 +1,6 @@
 /**
- * Node 20 takes more than ten listeners on an AbortSignal for a leak. A signal that stops a whole program has one
- * listener per operation under way, which is what it is for; all other warnings are shown as ever.
+ * Node 20 reports more than ten listeners on an AbortSignal as a leak. A signal for the whole program has one listener
+ * per running operation, which is intended. All other warnings are still shown.
  */
 export function allowManyWaitersOnSignals(): void {
   const printers = process.listeners('warning');

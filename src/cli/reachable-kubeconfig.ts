@@ -3,12 +3,12 @@ import type { Client } from '../client/index.ts';
 import { isForbidden, isNotFound } from '../machinery/index.ts';
 import { throughGateway } from './demo/workload-kubeconfig.ts';
 
-/** Names of this ending lead to the computer that asks, if anywhere, and not to a Gateway or Ingress. */
+/** Names with this suffix resolve to the local host or not at all, never to a Gateway or Ingress. */
 const unresolvable = /\.localhost$/;
 
 /**
- * A kubeconfig that works as it is: an API behind a Gateway or Ingress whose name nobody resolves is asked for, under that name,
- * at the address of the Gateway or Ingress. Others stay as they are.
+ * Returns a kubeconfig that works without DNS: an API behind a Gateway or Ingress is connected by its address, with the
+ * unresolvable host as server name. Others stay unchanged.
  */
 export async function reachableKubeconfig(
   client: Client,
@@ -45,7 +45,7 @@ async function ingressAddress({ client, namespace, host, signal }: Place): Promi
   return ingress?.status?.loadBalancer?.ingress?.[0]?.ip;
 }
 
-/** A management API may not serve the kind, or not let everybody see it. */
+/** A management API may lack the kind or deny access to it. */
 async function orNothing(address: Promise<string | undefined>): Promise<string | undefined> {
   try {
     return await address;

@@ -3,35 +3,38 @@ import { cellFlags } from './lattice/cell-flags.ts';
 import { stacksSourceOption } from './stacks-option.ts';
 import { type Runs, withConnectionFlags } from './verbs.ts';
 
-/** The commands about a Kubernetes that is run by somebody else. */
+/** Adds commands for a Kubernetes that somebody else operates. */
 export function addRealKubernetesCommands(program: Command, runs: Runs): void {
   program
     .command('controller')
     .description('run the controllers against a Kubernetes, in the foreground')
-    .option('--kubeconfig <file>', "how to reach it (default: the Pod's service account)")
+    .option('--kubeconfig <file>', "kubeconfig of the Kubernetes (default: the Pod's service account)")
     .option('--context <name>', 'context of the kubeconfig')
-    .option('--install', 'to try it from outside: bring kinds and rights, and point the API server at this process')
-    .option('--controllers <list>', 'controllers to run: all, none, or names; -NAME leaves one out', 'all')
     .option(
-      '--watch-filter <value>',
-      'look after objects whose label cluster.x-k8s.io/watch-filter has this value only',
+      '--install',
+      'try it from outside: install CRDs and permissions, and let the API server call the webhooks of this process',
     )
-    .option('--namespace <name>', 'look after clusters of this namespace only')
-    .option('--no-leader-elect', 'work without asking whether another instance does')
-    .option('--shares', 'divide the clusters among all instances, instead of one that leads and others that stand by')
+    .option('--controllers <list>', 'controllers to run: all, none, or names; -NAME leaves one out', 'all')
+    .option('--watch-filter <value>', 'manage only objects whose label cluster.x-k8s.io/watch-filter has this value')
+    .option('--namespace <name>', 'manage only clusters in this namespace')
+    .option('--no-leader-elect', 'do not check whether another instance runs')
+    .option('--shares', 'all instances share the clusters, instead of one leader and standby instances')
     .option(...cellFlags.bootstrap)
     .option(...cellFlags.agents)
     .option(...cellFlags.host)
-    .option('--metrics-bind-address <host:port>', 'where metrics are served; 0 for nowhere', '127.0.0.1:8080')
-    .option('--health-probe-bind-address <host:port>', 'where /healthz and /readyz are served; 0 for nowhere', '0')
-    .option('--webhook-port <port>', 'port of the webhooks; 0 takes a free one', '9443')
-    .option('--prices <file>', 'price table: costs of clusters are shown in the metrics (see capstan cost)')
+    .option('--metrics-bind-address <host:port>', 'address of /metrics; 0 disables it', '127.0.0.1:8080')
+    .option('--health-probe-bind-address <host:port>', 'address of /healthz and /readyz; 0 disables them', '0')
+    .option('--webhook-port <port>', 'port of the webhooks; 0 takes a free port', '9443')
+    .option('--prices <file>', 'price table, to show costs of clusters in the metrics (see capstan cost)')
     .option(
       '--backup-directory <dir>',
-      'where hosted control planes are backed up to (default: below the data directory)',
+      'directory for backups of hosted control planes (default: below the data directory)',
     )
     .addOption(stacksSourceOption())
-    .option('--deny-peers <networks>', 'addresses not asked on the word of tenants: clouds, kubeconfigs, buckets')
+    .option(
+      '--deny-peers <networks>',
+      'addresses that are refused if a tenant names them in clouds, kubeconfigs or buckets',
+    )
     .option('--allow-peers <networks>', 'exceptions from --deny-peers')
     .addHelpText(
       'after',
@@ -48,24 +51,24 @@ export function addRealKubernetesCommands(program: Command, runs: Runs): void {
     .description(
       'run a simulated node for a Kubernetes, in the foreground: hosted control planes run there without images',
     )
-    .option('--simulated', 'what it is: Pods are programs of this process; real machines cannot be joined')
-    .option('--kubeconfig <file>', 'the Kubernetes it is a node of')
+    .option('--simulated', 'required: Pods are programs in this process; you cannot join real machines')
+    .option('--kubeconfig <file>', 'kubeconfig of the Kubernetes to join')
     .option('--context <name>', 'context of the kubeconfig')
-    .option('--name <name>', 'of the node (default: simulated-HOSTNAME)')
+    .option('--name <name>', 'name of the node (default: simulated-HOSTNAME)')
     .option(
       '--data-dir <dir>',
-      'where volumes and logs of its Pods are kept (default: $XDG_DATA_HOME/capstan/nodes/NAME)',
+      'directory for volumes and logs of its Pods (default: $XDG_DATA_HOME/capstan/nodes/NAME)',
     )
-    .option('--install', 'bring its account and rights, a CSIDriver and the StorageClass capstan-simulated')
+    .option('--install', 'create its account and permissions, a CSIDriver and the StorageClass capstan-simulated')
     .option(
       '--gateways',
-      'be a gateway, too: Gateways, TLSRoutes and Ingresses of the class capstan; --install brings the kinds where nobody has',
+      'also serve Gateways, TLSRoutes and Ingresses of the class capstan; --install installs these kinds if they are missing',
     )
-    .option('--dry-run', 'print what --install would bring, and change nothing')
-    .option('--pod-cidr <cidr>', 'addresses of its Pods; nobody reaches them but its own Pods', '10.244.0.0/16')
+    .option('--dry-run', 'print what --install would create, and change nothing')
+    .option('--pod-cidr <cidr>', 'addresses of its Pods, which only its own Pods can reach', '10.244.0.0/16')
     .option(
       '--register-with-taints <list>',
-      'taints to begin with, KEY=VALUE:EFFECT (default: capstan.dev/simulated=true:NoSchedule beside real nodes)',
+      'initial taints, KEY=VALUE:EFFECT (default: capstan.dev/simulated=true:NoSchedule beside real nodes)',
     )
     .addHelpText(
       'after',
@@ -75,18 +78,16 @@ export function addRealKubernetesCommands(program: Command, runs: Runs): void {
 
   const withTarget = (command: Command): Command =>
     command
-      .option('--kubeconfig <file>', 'the Kubernetes to act on')
+      .option('--kubeconfig <file>', 'kubeconfig of the Kubernetes')
       .option('--context <name>', 'context of the kubeconfig');
 
   withTarget(
-    program
-      .command('install')
-      .description('install the controllers into a Kubernetes, or bring an installation up to date'),
+    program.command('install').description('install the controllers into a Kubernetes, or upgrade an installation'),
   )
     .option('--image <name>', 'image of the controllers (default: capstan:VERSION)')
-    .option('--registry <host/path>', 'where that image is')
-    .option('--replicas <count>', 'how many instances share the webhooks and stand by', '2')
-    .option('--shares', 'the instances divide the clusters among themselves, instead of one that leads')
+    .option('--registry <host/path>', 'registry and path of that image')
+    .option('--replicas <count>', 'number of instances; all serve the webhooks, one leads', '2')
+    .option('--shares', 'all instances share the clusters, instead of one leader')
     .option('--dry-run', 'print the objects and change nothing')
     .addOption(new Option('-o, --output <format>', 'format of --dry-run (default: yaml)').choices(['yaml', 'json']))
     .addHelpText(
@@ -97,9 +98,9 @@ export function addRealKubernetesCommands(program: Command, runs: Runs): void {
       runs(async (options, context) => (await import('./commands/install.ts')).install(options as never, context)),
     );
 
-  withTarget(program.command('uninstall').description('take the controllers away; clusters stay as they are'))
-    .option('--include-crd', 'the kinds, too; refused while objects of them exist')
-    .option('--dry-run', 'only tell what would be deleted')
+  withTarget(program.command('uninstall').description('remove the controllers; clusters keep running'))
+    .option('--include-crd', 'also remove the CRDs; refused while they have objects')
+    .option('--dry-run', 'only print what would be deleted')
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', '\nExamples:\n  capstan uninstall --kubeconfig ./kubeconfig\n')
     .action(
@@ -112,16 +113,19 @@ export function addRealKubernetesCommands(program: Command, runs: Runs): void {
       .description('take clusters over from Cluster API and its providers in the same Kubernetes, or give them back'),
   )
     .option('--image <name>', 'image of the controllers (default: capstan:VERSION)')
-    .option('--registry <host/path>', 'where that image is')
-    .option('--replicas <count>', 'how many instances share the webhooks and stand by', '2')
-    .option('--no-controllers', 'do not install the controllers: `capstan controller --install` runs them from outside')
-    .option('--release', "give everything back as it was, and start upstream's managers again")
-    .option('--dry-run', 'only tell what would be done, what would differ and what stands against it')
+    .option('--registry <host/path>', 'registry and path of that image')
+    .option('--replicas <count>', 'number of instances; all serve the webhooks, one leads', '2')
+    .option(
+      '--no-controllers',
+      'do not install the controllers; run them from outside with `capstan controller --install`',
+    )
+    .option('--release', 'restore the previous state, and start the upstream managers again')
+    .option('--dry-run', 'only print what would be done, what would differ, and obstacles')
     .addOption(new Option('-o, --output <format>', 'format of --dry-run').choices(['text', 'json', 'yaml']))
     .option('-y, --yes', 'do not ask')
     .addHelpText(
       'after',
-      '\nNo cloud resource is touched and no machine rolled; what would roll one is refused. Interrupted, the same command goes on.\n\nExamples:\n  capstan adopt --kubeconfig ./kubeconfig --dry-run\n  capstan adopt --kubeconfig ./kubeconfig --registry registry.example.org/platform\n  capstan adopt --kubeconfig ./kubeconfig --release\n',
+      '\nNo cloud resource is changed and no machine is replaced; the command refuses if one would be. If it is interrupted, run it again to continue.\n\nExamples:\n  capstan adopt --kubeconfig ./kubeconfig --dry-run\n  capstan adopt --kubeconfig ./kubeconfig --registry registry.example.org/platform\n  capstan adopt --kubeconfig ./kubeconfig --release\n',
     )
     .action(runs(async (options, context) => (await import('./commands/adopt.ts')).adopt(options as never, context)));
 
@@ -132,11 +136,11 @@ export function addRealKubernetesCommands(program: Command, runs: Runs): void {
   )
     .option('--to-kubeconfig <file>', 'kubeconfig of the target')
     .option('--to-kubeconfig-context <name>', 'context of the target (default: capstan, else the current one)')
-    .option('--dry-run', 'only tell what would be moved, or why it cannot be')
-    .option('--cancel', 'call off a move that was interrupted before it was handed over')
+    .option('--dry-run', 'only print what would be moved, or why it cannot be moved')
+    .option('--cancel', 'cancel an interrupted move, before the target takes over')
     .addHelpText(
       'after',
-      '\nA move that was interrupted goes on when the same command is run again.\n\nExamples:\n  capstan move -n clusters --to-kubeconfig ./real.kubeconfig\n',
+      '\nIf a move is interrupted, run the same command again to continue.\n\nExamples:\n  capstan move -n clusters --to-kubeconfig ./real.kubeconfig\n',
     )
     .action(runs(async (options, context) => (await import('./commands/move.ts')).move(options as never, context)));
 }

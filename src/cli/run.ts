@@ -5,11 +5,10 @@ import { asInvoked } from './invocation.ts';
 import { optionsBehindVerb } from './leading-options.ts';
 import { buildProgram } from './program.ts';
 
-/** Exit codes scripts can rely on: 0 fine, 1 failed, 2 wrong usage. */
+/** Exit codes for scripts: 0 success, 1 failure, 2 usage error. */
 const exitFailure = 1;
 const exitUsage = 2;
 
-/** Runs one command line and returns its exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
   let exitCode = 0;
   const line = optionsBehindVerb(argv);
@@ -17,7 +16,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     (code) => {
       exitCode = code;
     },
-    // `capstan upgrade` has a --version of its own
+    // `capstan upgrade` has its own --version option.
     { versionFlag: !line.includes('upgrade') },
   );
   try {
@@ -30,19 +29,19 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** A file that is not there, a port nobody listens on: the message says it all. */
+/** System errors such as a missing file or an unused port need no stack trace. */
 function isSystemError(error: Error): boolean {
   return typeof (error as NodeJS.ErrnoException).syscall === 'string';
 }
 
-/** What went wrong and what to do about it, without a stack trace unless asked for. */
+/** Formats an error and its hint; with a stack trace only on request. */
 function formatFailure(error: unknown): string {
   const lines = [`capstan: ${errorMessage(error)}`];
   if (error instanceof CapstanError) {
     if (error.hint !== undefined) lines.push(`  hint: ${error.hint}`);
     if (error.code !== 'CAP_USAGE') lines.push(`  code: ${error.code}`);
   } else if (error instanceof Error && error.stack && !(error instanceof ApiStatusError) && !isSystemError(error)) {
-    // Not one of ours: a bug, and the trace is what its report needs.
+    // An unexpected error is a bug, whose report needs the stack trace.
     lines.push(error.stack.split('\n').slice(1).join('\n'));
   }
   return `${lines.join('\n')}\n`;

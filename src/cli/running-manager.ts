@@ -1,14 +1,13 @@
 import type { ApiServer } from '../apiserver/index.ts';
 import type { Manager } from '../runtime/index.ts';
 
-/** Controllers at work. */
 export interface RunningManager {
-  /** rejects when a controller cannot go on */
+  /** rejects when a controller fails permanently */
   failed: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a manager, shows how it is in the health checks of the API, and resolves when its caches are filled. */
+/** Starts a manager and adds its state to the health checks of the API; resolves when its caches have synced. */
 export async function runManager(
   manager: Manager,
   options: { server: ApiServer; name: string; signal: AbortSignal },

@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { CapstanError } from '../machinery/index.ts';
 
-/** What this computer is called and reached by. */
 export interface HostNames {
   hostname(): string;
   interfaces(): ReturnType<typeof networkInterfaces>;
@@ -21,7 +20,7 @@ const always = [
 ];
 const hostPattern = /^(?:\*\.)?(?:[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/i;
 
-/** The names of `--tls-san`, which may be given several times and hold several with commas. */
+/** Parses `--tls-san`, which can be repeated and can contain commas. */
 export function parseTlsSans(given: readonly string[]): string[] {
   const names = given
     .flatMap((value) => value.split(','))
@@ -38,13 +37,16 @@ export function isWildcard(host: string): boolean {
   return host === '' || host === '0.0.0.0' || host === '::';
 }
 
-/** Names and addresses the serving certificate is good for: what was asked for, and on all interfaces what the host has. */
+/**
+ * Returns the names and addresses of the serving certificate: the requested ones, and those of the host if it listens
+ * on all interfaces.
+ */
 export function servingHosts(host: string, sans: readonly string[], names: HostNames = systemHostNames): string[] {
   const found = isWildcard(host) ? [...hostName(names), ...addresses(names)] : [host];
   return [...new Set([...always, ...found, ...sans])];
 }
 
-/** The host that kubeconfigs name: the first name that was given, else an address others can reach. */
+/** Returns the host for kubeconfigs: the first given name, otherwise a reachable address. */
 export function advertisedHost(host: string, sans: readonly string[], names: HostNames = systemHostNames): string {
   if (!isWildcard(host)) return host;
   const given = sans.find((san) => !san.startsWith('*.'));
@@ -56,7 +58,7 @@ function hostName(names: HostNames): string[] {
   return hostPattern.test(name) ? [name] : [];
 }
 
-/** Addresses others may reach, those of IPv4 first; what only means something on one link is left out. */
+/** Returns reachable addresses, IPv4 first, without link-local ones. */
 function addresses(names: HostNames): string[] {
   const all = Object.values(names.interfaces()).flatMap((entries) => entries ?? []);
   const usable = all.filter(

@@ -24,15 +24,15 @@ export interface SimulatedCloudOptions {
   dataDirectory: string;
   listen: { host: string; port: number };
   https?: boolean;
-  /** forget everything when the program ends */
+  /** keep nothing after the program ends */
   inMemory?: boolean;
   timeScale?: number;
   without?: readonly string[];
-  /** file with fault rules, YAML or JSON */
+  /** YAML or JSON file with fault rules */
   faultsFile?: string;
-  /** what servers find beyond the cloud */
+  /** network that servers reach outside the cloud */
   outside?: Outside;
-  /** addresses outside of the cloud that agents of clusters on its machines may dial; default: none */
+  /** whether agents on its machines may dial an address outside the cloud; default: none */
   reachable?: (host: string, port: number) => boolean;
   log: Logger;
 }
@@ -41,9 +41,8 @@ export interface RunningCloud {
   cloud: SimulatedCloud;
   url: string;
   cloudsYaml: string;
-  /** where to read the token of the admin API */
   adminTokenFile: string;
-  /** lines for the user: where things are and what to try */
+  /** messages for the user with locations and suggestions */
   lines: string[];
   stop(): Promise<void>;
 }
@@ -113,10 +112,7 @@ export async function startSimulatedCloud(options: SimulatedCloudOptions): Promi
   }
 }
 
-/**
- * Port 0 takes a free port, and the same again at the next start when it is still free: clouds.yaml may have been copied
- * to where nobody writes it anew.
- */
+/** Port 0 selects a free port and reuses it on the next start if possible, because copies of clouds.yaml contain it. */
 async function listenAgain(cloud: SimulatedCloud, directory: string, options: ListenOptions): Promise<CloudListener> {
   if (options.port !== 0) return cloud.listen(options);
   const file = join(directory, 'port');

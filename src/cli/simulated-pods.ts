@@ -12,22 +12,21 @@ import {
 import { builtInChart, builtInChartNames } from './built-in-charts.ts';
 
 export interface SimulatedPods {
-  /** what containers said */
   readonly logDirectory: string;
-  /** `special` is asked first what an image does */
+  /** `special` is consulted first for the program of an image */
   backend(special?: ProgramChooser): PodHostOptions['backend'];
   close(): Promise<void>;
 }
 
 export interface SimulatedPodsOptions {
-  /** where everything is kept that Pods keep */
+  /** directory of all Pod data */
   readonly directory: string;
   readonly log: Logger;
-  /** network of the Pods; default: 10.244.0.0/16 */
+  /** Pod network; default 10.244.0.0/16 */
   readonly network?: { readonly address: string; readonly bits: 16 | 24 };
 }
 
-/** Pods whose programs are simulated: a whole Kubernetes of them. */
+/** Creates a simulated Kubernetes whose Pods run simulated programs. */
 export function simulatedPods({ directory, log, network: podNetwork }: SimulatedPodsOptions): SimulatedPods {
   const kubernetes = new SimulatedKubernetes({
     clock: systemClock,

@@ -12,7 +12,7 @@ import type { Client } from '../client/index.ts';
 import { checkStackCluster, releaseInUse, stackInUse } from '../controllers/index.ts';
 import { asTyped, ignoreNotFound, type JsonValue, statusError } from '../machinery/index.ts';
 
-/** What cluster stacks ask of writes, by looking at other objects. */
+/** Builds admission steps of cluster stacks that read other objects. */
 export function stackAdmission(client: () => Client): AdmissionStep[] {
   return [clusterStep(client), inUseStep(client)];
 }
@@ -59,7 +59,9 @@ function inUseStep(client: () => Client): AdmissionStep {
   };
 }
 
-/** A namespace goes with all it has; what is in use goes last by itself. */
+/**
+ * Tells whether the namespace is terminating. It deletes all its objects, and finalizers keep those in use until last.
+ */
 async function isEnding(client: Client, { target }: AdmissionRequest): Promise<boolean> {
   const { namespace: name } = target;
   if (name === undefined) return false;
@@ -67,5 +69,5 @@ async function isEnding(client: Client, { target }: AdmissionRequest): Promise<b
   return namespace?.metadata.deletionTimestamp !== undefined;
 }
 
-/** admission sees objects in the version they are stored in, which their types are about */
+/** Admission sees objects in the storage version, which the types describe. */
 const typed = <T extends object>(object: object | undefined): T => asTyped<T>(object as JsonValue);

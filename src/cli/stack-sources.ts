@@ -15,13 +15,13 @@ import { installedFolder } from './installed-folder.ts';
 export interface StackSourcesOptions {
   env: NodeJS.ProcessEnv;
   clock: Clock;
-  /** what is fetched is kept below this directory */
+  /** cache directory of downloads */
   cache: string;
 }
 
 /**
- * Reads `--stacks-source`: where releases of cluster stacks come from, in the order they are asked. Whoever starts the program
- * chooses; no object names a source.
+ * Parses `--stacks-source`: the sources of cluster stack releases in order. Only the operator chooses them; objects
+ * cannot name a source.
  */
 export function stackSourcesOf(
   given: readonly string[] = ['built-in'],
@@ -52,7 +52,7 @@ export function stackSourcesOf(
   return { sources, close: async () => opened?.close() };
 }
 
-/** As the stack operator takes them: the registry, and the repository with or without it. */
+/** Reads the variables of the stack operator: a registry, and a repository with or without the registry. */
 function registryUrl(env: NodeJS.ProcessEnv): string {
   const repository = needed(env['OCI_REPOSITORY'], 'oci needs the variable OCI_REPOSITORY').replace(/^oci:\/\//, '');
   const host = env['OCI_REGISTRY'] ?? '';
@@ -86,8 +86,8 @@ function needed(value: string | undefined, problem: string): string {
 function builtIn(): ReleaseSource {
   const folder = installedFolder('stacks', 'openstack');
   if (folder === undefined) {
-    throw new CapstanError('CAP_STACK_SOURCE', 'the cluster stacks are not where capstan is installed', {
-      hint: 'install capstan again, or use a clone of its repository',
+    throw new CapstanError('CAP_STACK_SOURCE', 'the cluster stacks are missing in the installation of Capstan', {
+      hint: 'reinstall Capstan, or use a clone of its repository',
     });
   }
   return builtInSource(resolve(folder, '..'), async ({ name, version }) => builtInChart(name, version));

@@ -1,8 +1,8 @@
 import { Option } from 'commander';
 
-/** `--stacks-source`, which may be given several times. */
+/** Option `--stacks-source`, which can be repeated. */
 export const stacksSourceOption = (): Option =>
   new Option(
     '--stacks-source <where>',
-    'where cluster stacks come from: built-in (default), a directory, oci://…, https://…, or oci or github with their variables; several may be given',
+    'where cluster stacks come from: built-in (default), a directory, oci://…, https://…, or oci or github with their variables; may be repeated',
   ).argParser((value: string, earlier: string[] | undefined) => [...(earlier ?? []), value]);

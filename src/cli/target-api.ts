@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type ConnectionConfig, loadKubeconfig, readKubeconfigs } from '../client/index.ts';
 import { CapstanError } from '../machinery/index.ts';
 
-/** The context `capstan up` writes. */
+/** Name of the context that `capstan up` writes. */
 export const ownContext = 'capstan';
 
 export interface TargetOptions {
@@ -39,7 +39,7 @@ export async function targetApi(
   if (context !== undefined) return await load({ context });
   const usual = await readKubeconfigs({ env });
   if (usual.contexts.has(ownContext)) return await load({ context: ownContext });
-  // `capstan up` writes into ~/.kube/config when KUBECONFIG is not set where it is started
+  // `capstan up` writes to ~/.kube/config if KUBECONFIG is not set there.
   const home = join(env['HOME'] ?? homedir(), '.kube', 'config');
   const { contexts: atHome } = await readKubeconfigs({ env: { ...env, KUBECONFIG: home } });
   if (atHome.has(ownContext)) return await load({ path: home, context: ownContext });
@@ -50,7 +50,7 @@ export async function targetApi(
 function noManagementApi(contexts: readonly string[]): CapstanError {
   return new CapstanError(
     'CAP_NO_MANAGEMENT_API',
-    `no management API of this computer is known: no kubeconfig has a context "${ownContext}"`,
+    `no management API found on this computer: no kubeconfig has a context "${ownContext}"`,
     {
       hint: `start one with \`capstan up\`, or choose another with --context${
         contexts.length > 0 ? ` (${contexts.join(', ')})` : ''

@@ -3,10 +3,10 @@ import type { AdmissionRequest, AdmissionStep } from '../apiserver/index.ts';
 import type { TopologyAdmission } from '../controllers/index.ts';
 import { asTyped, statusError } from '../machinery/index.ts';
 
-/** As long as upstream's webhook waits for a class. */
+/** Time that upstream's webhook waits for a class. */
 export const classPatienceMs = 2_000;
 
-/** The rules of Clusters and ClusterClasses that look at other objects, as steps of the embedded API. */
+/** Validation of Clusters and ClusterClasses that reads other objects, as steps of the embedded API. */
 export function topologySteps(admission: () => TopologyAdmission): AdmissionStep[] {
   const judged = (
     request: AdmissionRequest,

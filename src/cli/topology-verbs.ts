@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { must } from '../machinery/index.ts';
 import { outputFlag, type Runs, withConnectionFlags, withFileFlags } from './verbs.ts';
 
-const dryRun = ['--dry-run', 'let the server check everything and change nothing'] as const;
+const dryRun = ['--dry-run', 'let the server check everything, and change nothing'] as const;
 const nameOfCluster = 'the name of the cluster';
 
-/** Verbs that change one entry of a cluster and leave the others as they are. */
+/** Adds verbs that change one entry of a cluster and keep all others. */
 export function addTopologyVerbs(program: Command, runs: Runs): void {
   addScale(program, runs);
   addUpgrade(program, runs);
@@ -18,7 +18,7 @@ function addScale(program: Command, runs: Runs): void {
   withConnectionFlags(
     scale
       .command('cluster')
-      .description('change the replicas of a control plane or of one machine deployment')
+      .description('change the replicas of a control plane or of a machine deployment')
       .argument('<name>', 'the cluster'),
   )
     .option('--control-plane <n>', 'replicas of the control plane')
@@ -37,14 +37,14 @@ function addScale(program: Command, runs: Runs): void {
 }
 
 function addUpgrade(program: Command, runs: Runs): void {
-  const upgrade = program.command('upgrade').description('bring clusters to another version');
+  const upgrade = program.command('upgrade').description('change the version of clusters');
   withConnectionFlags(
     upgrade
       .command('cluster')
-      .description('give a cluster another Kubernetes version, another class, or both at once')
+      .description('change the Kubernetes version of a cluster, its class, or both')
       .argument('<name>', 'the cluster'),
   )
-    .option('--version <version>', 'the Kubernetes version, as v1.33.6')
+    .option('--version <version>', 'the Kubernetes version, such as v1.33.6')
     .option('--class <name>', 'the ClusterClass')
     .option(...dryRun)
     .addHelpText(
@@ -63,7 +63,7 @@ function addSet(program: Command, runs: Runs): void {
   withConnectionFlags(
     set
       .command('variable')
-      .description('set variables of a topology, each as NAME=VALUE; NAME- takes one away')
+      .description('set variables of a topology as NAME=VALUE; NAME- removes a variable')
       .argument('<cluster>', 'the cluster')
       .argument('<assignments...>', 'NAME=VALUE, the value as JSON or plain text; NAME- takes the variable away'),
   )
@@ -80,7 +80,7 @@ function addSet(program: Command, runs: Runs): void {
           options,
           context,
           must(name, nameOfCluster),
-          // an argument with dots is handed over as a list
+          // Commander passes variadic arguments as a list.
           [assignments].flat().filter((word) => word !== undefined),
         ),
       ),
@@ -88,7 +88,7 @@ function addSet(program: Command, runs: Runs): void {
 }
 
 function addTopology(program: Command, runs: Runs): void {
-  const topology = program.command('topology').description('look at clusters made from classes');
+  const topology = program.command('topology').description('inspect clusters from ClusterClasses');
   withConnectionFlags(
     withFileFlags(
       topology
@@ -101,7 +101,7 @@ function addTopology(program: Command, runs: Runs): void {
     .addOption(outputFlag(['text', 'json', 'yaml']).default('text'))
     .addHelpText(
       'after',
-      '\nNothing is changed: the server is asked by dry run. Every cluster that a class or template concerns is shown.\n\nExamples:\n  capstan topology plan -f cluster.yaml\n  capstan topology plan -f clusterclass.yaml -o json\n',
+      '\nNothing is changed: the command asks the server by dry run. It shows every cluster that a class or template affects.\n\nExamples:\n  capstan topology plan -f cluster.yaml\n  capstan topology plan -f clusterclass.yaml -o json\n',
     )
     .action(
       runs(async (options, context) => (await import('./commands/topology-plan.ts')).topologyPlan(options, context)),

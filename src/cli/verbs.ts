@@ -3,15 +3,15 @@ import { must } from '../machinery/index.ts';
 import { cloudLists } from './cloud-lists.ts';
 import type { CommandContext } from './context.ts';
 
-/** Makes the action of a command from a function that gets its options, the context and its arguments. */
+/** Wraps a function of options, context and arguments as the action of a command. */
 export type Runs = (
   action: (options: never, context: CommandContext, ...args: (string | undefined)[]) => Promise<number>,
 ) => (...received: unknown[]) => Promise<void>;
 
-/** An argument declared with dots: commander hands it over as a list, whatever the others are. */
+/** Commander passes a variadic argument as a list, although the type differs. */
 export const listed = (argument: unknown): string[] => argument as string[];
 
-/** The everyday verbs: what people do with clusters, without kubectl. */
+/** Adds the common verbs for clusters, which need no kubectl. */
 export function addVerbs(program: Command, runs: Runs): void {
   addGet(program, runs);
   addDescribe(program, runs);
@@ -20,13 +20,13 @@ export function addVerbs(program: Command, runs: Runs): void {
   addInit(program, runs);
 }
 
-/** Flags of every verb that talks to a management API; they mean what they mean to kubectl. */
+/** Adds the flags of verbs that use a management API, with the meaning of kubectl. */
 export function withConnectionFlags(command: Command): Command {
   return command
-    .option('-n, --namespace <name>', 'namespace (default: that of the context)')
+    .option('-n, --namespace <name>', 'namespace (default: the namespace of the context)')
     .option(
       '--kubeconfig <file>',
-      'how to reach another management API (default: the one of `capstan up` on this computer)',
+      'kubeconfig of another management API (default: the one of `capstan up` on this computer)',
     )
     .option('--context <name>', 'context of the kubeconfig (default: capstan, which `capstan up` writes)');
 }
@@ -36,7 +36,7 @@ export function outputFlag(choices: readonly string[]): Option {
 }
 
 function addGet(program: Command, runs: Runs): void {
-  const get = program.command('get').description('read clusters, their kubeconfigs, and what a cloud has for them');
+  const get = program.command('get').description('list clusters and cloud resources, print kubeconfigs');
   withConnectionFlags(
     get
       .command('kubeconfig')
@@ -53,9 +53,9 @@ function addGet(program: Command, runs: Runs): void {
         ),
       ),
     );
-  withConnectionFlags(get.command('clusters').alias('cluster').description('list clusters and how far they are'))
-    .option('-A, --all-namespaces', 'of all namespaces')
-    .option('-l, --selector <labels>', 'only those with these labels, as key=value')
+  withConnectionFlags(get.command('clusters').alias('cluster').description('list clusters and their state'))
+    .option('-A, --all-namespaces', 'all namespaces')
+    .option('-l, --selector <labels>', 'only clusters with these labels, as key=value')
     .addOption(outputFlag(['table', 'name', 'json', 'yaml']).default('table'))
     .action(
       runs(async (options, context) => (await import('./commands/get-clusters.ts')).getClusters(options, context)),
@@ -64,7 +64,7 @@ function addGet(program: Command, runs: Runs): void {
     get
       .command(name)
       .description(description)
-      .option('--cloud <name>', 'the cloud of clouds.yaml to ask (default: $OS_CLOUD, or the only one)')
+      .option('--cloud <name>', 'the cloud of clouds.yaml (default: $OS_CLOUD, or the only one)')
       .option('--region <name>', 'one of the regions of the cloud')
       .addOption(outputFlag(['table', 'name', 'json', 'yaml']).default('table'))
       .addHelpText('after', `\nExamples:\n  capstan get ${name} --cloud mycloud\n`)
@@ -77,7 +77,7 @@ function addGet(program: Command, runs: Runs): void {
 }
 
 function addDescribe(program: Command, runs: Runs): void {
-  const describe = program.command('describe').description('show what something consists of and how it is');
+  const describe = program.command('describe').description('show the parts of a cluster and their state');
   withConnectionFlags(
     describe
       .command('cluster')
@@ -86,21 +86,21 @@ function addDescribe(program: Command, runs: Runs): void {
   )
     .option(
       '--show-conditions <list>',
-      'show all conditions of these kinds or kind/name; "all" for everything; a + at the end for those that are not as they should be',
+      'show all conditions of these kinds or kind/name; "all" for everything; with a + at the end only those that report a problem',
     )
     .option('--show-machinesets', 'show MachineSets')
-    .option('--show-templates', 'show the templates machines are made from')
+    .option('--show-templates', 'show the templates of machines')
     .option('--show-resourcesets', 'show ClusterResourceSets')
-    .option('--echo', 'show infrastructure and bootstrap of machines also when they say what the machine says')
-    .option('--grouping', 'let machines in the same state share a line (default)', true)
-    .option('--no-grouping', 'give every machine a line of its own')
+    .option('--echo', 'always show infrastructure and bootstrap of machines')
+    .option('--grouping', 'show machines in the same state on one line (default)', true)
+    .option('--no-grouping', 'show one line per machine')
     .addOption(new Option('--disable-grouping', 'the same as --no-grouping').hideHelp())
-    .option('--v1beta2', 'show replica counts beside the conditions, as clusterctl does since v1.11')
+    .option('--v1beta2', 'also show replica counts, as clusterctl since v1.11')
     .addOption(new Option('--v1beta1', 'show the deprecated conditions of v1beta1').conflicts('v1beta2'))
-    .option('--wide', 'do not break long messages')
-    .option('--color', 'colour the output (default: on terminals; NO_COLOR switches it off)')
-    .option('--no-color', 'never colour the output')
-    .option('-w, --watch', 'show it anew whenever something changes')
+    .option('--wide', 'do not wrap long messages')
+    .option('--color', 'use colours (default: on terminals; NO_COLOR switches them off)')
+    .option('--no-color', 'do not use colours')
+    .option('-w, --watch', 'show the tree again after every change')
     .addOption(outputFlag(['tree', 'json', 'yaml']).default('tree'))
     .addHelpText(
       'after',
@@ -118,13 +118,13 @@ function addDescribe(program: Command, runs: Runs): void {
 }
 
 function addApply(program: Command, runs: Runs): void {
-  withConnectionFlags(withFileFlags(program.command('apply').description('create or change what manifests say')))
+  withConnectionFlags(withFileFlags(program.command('apply').description('create or change the objects in manifests')))
     .addOption(
-      new Option('--dry-run [mode]', 'let the server check everything and change nothing')
+      new Option('--dry-run [mode]', 'let the server check everything, and change nothing')
         .choices(['none', 'server'])
         .preset('server'),
     )
-    .option('--force-conflicts', 'take fields over that somebody else wrote')
+    .option('--force-conflicts', 'take over fields of other field managers')
     .addOption(outputFlag(['name', 'json', 'yaml']))
     .addHelpText(
       'after',
@@ -138,16 +138,16 @@ function addDelete(program: Command, runs: Runs): void {
     withFileFlags(
       program
         .command('delete')
-        .description('delete clusters with everything they made, or what manifests name')
+        .description('delete clusters with everything they created, or the objects in manifests')
         .addArgument(new Argument('[kind]', 'what to delete').choices(['cluster']))
         .argument('[names...]', 'the clusters'),
     ),
   )
-    .option('--wait', 'stay until it is gone, and say what is still there (default)')
-    .option('--no-wait', 'return at once; not with -f, where the rest has to wait for the clusters')
-    .option('--timeout <time>', 'how long to wait, as 90s or 10m; 0 waits without end', '0')
-    .option('--ignore-not-found', 'what is not there is no failure')
-    .option('-y, --yes', 'do not ask before deleting; without a terminal nobody is asked')
+    .option('--wait', 'wait until everything is gone, and print what is still there (default)')
+    .option('--no-wait', 'do not wait; not possible with -f, because other objects have to wait for the clusters')
+    .option('--timeout <time>', 'how long to wait, such as 90s or 10m; 0 waits forever', '0')
+    .option('--ignore-not-found', 'missing objects are not a failure')
+    .option('-y, --yes', 'do not ask before deleting; without a terminal there is no question')
     .addHelpText(
       'after',
       '\nExamples:\n  capstan delete cluster basic-1 --timeout 10m\n  capstan delete cluster red blue --no-wait\n  capstan delete -f cluster.yaml\n',
@@ -161,11 +161,13 @@ function addDelete(program: Command, runs: Runs): void {
 
 function addInit(program: Command, runs: Runs): void {
   const list = (flag: string, what: string): Option =>
-    new Option(`${flag} <names>`, `${what}, as name or name:version; several with commas`).argParser(
+    new Option(`${flag} <names>`, `${what}, as name or name:version, separated by commas`).argParser(
       (value: string, earlier: string[] | undefined) => [...(earlier ?? []), value],
     );
   withConnectionFlags(
-    program.command('init').description('check that an API can be a management cluster: rights, providers, storage'),
+    program
+      .command('init')
+      .description('check whether an API can be a management cluster: permissions, providers, storage'),
   )
     .option('--core <name>', 'core provider (default: cluster-api)')
     .addOption(list('-b, --bootstrap', 'bootstrap providers (default: kubeadm)'))
@@ -182,10 +184,9 @@ function addInit(program: Command, runs: Runs): void {
 export function withFileFlags(command: Command): Command {
   return command
     .addOption(
-      new Option(
-        '-f, --filename <file>',
-        'file, directory, or - for standard input; may be given several times',
-      ).argParser((value: string, earlier: string[] | undefined) => [...(earlier ?? []), value]),
+      new Option('-f, --filename <file>', 'file, directory, or - for standard input; may be repeated').argParser(
+        (value: string, earlier: string[] | undefined) => [...(earlier ?? []), value],
+      ),
     )
-    .option('-R, --recursive', 'also look into the directories below');
+    .option('-R, --recursive', 'include subdirectories');
 }

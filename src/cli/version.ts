@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 
-/** The package's version, from the manifest that ships with the program. */
+/** Version from the package.json of the program. */
 export const version: string = readVersion();
 
 function readVersion(): string {
-  // One level up from the bundle, two from the sources.
+  // One level above the bundle, two above the sources.
   for (const path of ['../package.json', '../../package.json']) {
     try {
       return (JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')) as { version: string }).version;
     } catch {
-      // try the next place
+      // Try the next path.
     }
   }
   return 'unknown';

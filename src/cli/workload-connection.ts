@@ -6,8 +6,8 @@ import { connectThrough, targetOf } from '../simkube/index.ts';
 type WorkloadApi = Awaited<ReturnType<ConnectWorkload>>;
 
 /**
- * Ways to workload APIs from a process that runs control planes itself: to those by the network of their Pods, which needs
- * no sockets, no ports below 1024 and no DNS; to all others over HTTPS.
+ * Connects to workload APIs from a process that runs control planes itself. Local ones are reached by their Pod
+ * network, without sockets, privileged ports or DNS; all others over HTTPS.
  */
 export function connectBeside(pods: Pick<PodHost, 'knows' | 'network'>, peers: PeerPolicy): ConnectWorkload {
   const overHttp = connectOverHttp({ peers });
@@ -20,7 +20,7 @@ export function connectBeside(pods: Pick<PodHost, 'knows' | 'network'>, peers: P
   };
 }
 
-/** A name may become one of ours: the Ingress or the Gateway behind it comes after the kubeconfig that has it. */
+/** A host may become local later, because its Ingress or Gateway is created after the kubeconfig. */
 function switching(first: WorkloadApi, better: () => Promise<WorkloadApi | undefined>): WorkloadApi {
   let current = first;
   return {

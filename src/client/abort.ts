@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * Tells Node that this signal is meant to be shared: by default it suspects a leak beyond ten listeners, while one signal
- * here stops dozens of informers, workers and requests. Returns the signal.
+ * Disables Node's leak warning for a signal that is shared by many listeners, such as dozens of informers, workers and
+ * requests. By default Node warns beyond ten. Returns the signal.
  */
 export function sharedSignal(signal: AbortSignal): AbortSignal {
   setMaxListeners(0, signal);

@@ -11,7 +11,7 @@ import {
 } from '../machinery/index.ts';
 import type { RawReader } from './http/client.ts';
 
-/** A served kind as discovery describes it. */
+/** A served kind in discovery. */
 export interface DiscoveredResource extends Resource<UnstructuredObject> {
   singular: string;
   shortNames: readonly string[];
@@ -21,9 +21,9 @@ export interface DiscoveredResource extends Resource<UnstructuredObject> {
 }
 
 export interface DiscoverySnapshot {
-  /** groups in the server's order of preference, versions of a group best first */
+  /** groups in the server's order of preference, best version of each group first */
   resources: readonly DiscoveredResource[];
-  /** group/versions that could not be described, as an aggregated API that is down */
+  /** group versions without discovery, such as an unavailable aggregated API */
   failedGroupVersions: readonly string[];
 }
 
@@ -68,7 +68,7 @@ const aggregatedAccept = [
   'application/json',
 ].join(',');
 
-/** Asks the server once for everything it serves: two requests where aggregated discovery works, else one per version. */
+/** Reads discovery once: two requests with aggregated discovery, otherwise one per version. */
 export async function discover(reader: RawReader, options: { signal?: AbortSignal } = {}): Promise<DiscoverySnapshot> {
   const read = async (path: string): Promise<Record<string, unknown>> => {
     const { body } = await reader.raw(path, { ...options, accept: aggregatedAccept });
@@ -108,7 +108,7 @@ async function readOptional<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
-    // a server without legacy or without named groups is legal
+    // A server may lack the legacy group or all named groups.
     if (isNotFound(error) || (error instanceof ApiStatusError && error.code === 403)) return undefined;
     throw error;
   }
@@ -169,25 +169,25 @@ function addLegacy(groupVersion: string, list: LegacyResourceList, into: Discove
   }
 }
 
-/** Turns what people and references write into a resource. */
+/** Resolves names from users and references to resources. */
 export interface RestMapper {
   /**
-   * Accepts a kind, plural, singular or short name, alone or followed by `.group` or `.version.group`, in any case.
+   * Accepts a kind, plural, singular or short name in any case, optionally followed by `.group` or `.version.group`.
    * Throws CapstanError `CAP_UNKNOWN_RESOURCE`.
    */
   resolve(name: string, options?: { signal?: AbortSignal }): Promise<DiscoveredResource>;
-  /** the preferred version of a kind, or the version asked for; undefined when it is not served */
+  /** returns the preferred or requested version of a kind; undefined if it is not served */
   forKind(
     kind: GroupKind & { version?: string },
     options?: { signal?: AbortSignal },
   ): Promise<DiscoveredResource | undefined>;
-  /** everything served, best versions first */
+  /** returns all served resources, best versions first */
   all(options?: { signal?: AbortSignal }): Promise<DiscoverySnapshot>;
-  /** forget what is known, as after creating a CustomResourceDefinition */
+  /** drops the cache, for example after creating a CustomResourceDefinition */
   invalidate(): void;
 }
 
-/** A mapper that asks the server on first use and again when it meets a name it does not know. */
+/** Creates a mapper that runs discovery on first use and again for unknown names. */
 export function restMapper(reader: RawReader): RestMapper {
   let known: Promise<DiscoverySnapshot> | undefined;
 
@@ -195,7 +195,7 @@ export function restMapper(reader: RawReader): RestMapper {
     if (!known) {
       const loading = discover(reader, options);
       known = loading;
-      // a failure is not worth remembering
+      // Failures are not cached.
       loading.catch(() => {
         if (known === loading) known = undefined;
       });
@@ -203,7 +203,7 @@ export function restMapper(reader: RawReader): RestMapper {
     return known;
   };
 
-  /** Looks, and when nothing is found looks once more with fresh knowledge. */
+  /** Searches the cache, then once more after a refresh. */
   const find = async <R>(
     pick: (resources: readonly DiscoveredResource[]) => R | undefined,
     options?: { signal?: AbortSignal },
@@ -243,7 +243,7 @@ export function restMapper(reader: RawReader): RestMapper {
   };
 }
 
-/** Within the first group (the server's order) the first listed version: discovery lists the preferred version first. */
+/** Prefers the first group (the server's order) and its first version, which discovery lists first if preferred. */
 function best(candidates: readonly DiscoveredResource[]): DiscoveredResource | undefined {
   const first = candidates[0];
   if (!first) return undefined;
@@ -259,7 +259,7 @@ function pickByName(resources: readonly DiscoveredResource[], name: string): Dis
     const exact = resources.filter(
       ({ plural, singular, kind }) => plural === text || singular === text || kind.toLowerCase() === text,
     );
-    // short names only count when nothing bears the name in full, as in kubectl
+    // As in kubectl, short names match only if no full name does.
     return exact.length > 0 ? exact : resources.filter(({ shortNames }) => shortNames.includes(text));
   };
   if (rest.length === 0) return best(named(lower));

@@ -1,6 +1,6 @@
 import { ApiStatusError, CapstanError, type Status } from '../machinery/index.ts';
 
-/** The request never got an answer: refused, reset, timed out. A write may or may not have happened. */
+/** A request without response: refused, reset or timed out. A write may or may not have been performed. */
 export class ApiUnreachableError extends CapstanError {
   constructor(message: string, options: { hint?: string; cause?: unknown } = {}) {
     super('CAP_API_UNREACHABLE', message, options);
@@ -8,7 +8,7 @@ export class ApiUnreachableError extends CapstanError {
   }
 }
 
-/** A watch stream that cannot be understood or broke off inside an event. */
+/** A watch stream with invalid data, or one that ended within an event. */
 export class WatchDecodeError extends CapstanError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super('CAP_WATCH_DECODE', message, options);
@@ -36,10 +36,10 @@ const reasonOfCode: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
-/** Longest piece of a foreign (non-Status) answer kept in a message: proxies like to answer with whole pages. */
+/** Maximum length of a quoted non-Status response, because proxies often return whole pages. */
 const maxQuotedBody = 512;
 
-/** The error of a failed response: the server's own Status when it sent one, else one made from the HTTP code. */
+/** Returns the error of a failed response: the Status of the server, otherwise one built from the HTTP code. */
 export function errorFromResponse(
   code: number,
   body: string,

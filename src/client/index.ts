@@ -1,4 +1,4 @@
-// The door of the client room: reaching a Kubernetes API and keeping a current copy of what it holds.
+// Public exports of the client room: clients and informers for a Kubernetes API.
 export * from './abort.ts';
 export * from './discovery.ts';
 export * from './errors.ts';

@@ -13,7 +13,7 @@ import { type HttpClient, httpClient } from './http/client.ts';
 import { createInformer } from './informer/informer.ts';
 import { loadKubeconfig } from './kubeconfig/load.ts';
 
-// Needs a real kube-apiserver: set CAPSTAN_REAL_KUBECONFIG to a kubeconfig with cluster-admin rights.
+// Requires a real kube-apiserver: set CAPSTAN_REAL_KUBECONFIG to a kubeconfig with cluster-admin rights.
 const kubeconfig = process.env['CAPSTAN_REAL_KUBECONFIG'];
 
 interface ConfigMap extends KubeObject {
@@ -42,7 +42,7 @@ const configMap = (name: string, data: Record<string, string>, finalizers?: stri
   data,
 });
 
-describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTAN_REAL_KUBECONFIG)', () => {
+describe.skipIf(kubeconfig === undefined)('the client against a real kube-apiserver (CAPSTAN_REAL_KUBECONFIG)', () => {
   let client: HttpClient | undefined;
   const connect = async (): Promise<HttpClient> => {
     if (!client) {
@@ -80,7 +80,7 @@ describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTA
     expect(isNotFound(await api.get(configMaps, key).catch((e: unknown) => e))).toBe(true);
   });
 
-  it('is told of objects that finalizers hold back', async () => {
+  it('returns objects that finalizers hold back from delete', async () => {
     const api = await connect();
     await api.create(configMaps, configMap('held', {}, ['capstan.dev/test']), by);
     const held = await api.delete(configMaps, { namespace, name: 'held' });
@@ -89,7 +89,7 @@ describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTA
     expect(isNotFound(await api.get(configMaps, { namespace, name: 'held' }).catch((e: unknown) => e))).toBe(true);
   });
 
-  it('keeps an informer current through streaming lists and through paged lists', async () => {
+  it('keeps an informer current with streaming lists and with paged lists', async () => {
     const api = await connect();
     await api.create(configMaps, configMap('before', { n: '0' }), by);
     for (const streaming of [true, false]) {
@@ -106,7 +106,8 @@ describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTA
           watch: (resource, options) => {
             requests.push(options?.sendInitialEvents === true ? 'watch-list' : 'watch');
             if (streaming || options?.sendInitialEvents !== true) return api.watch(resource, options);
-            // without the match mode the real server refuses the streaming list, with the 422 of servers that lack it
+            // Without the match mode, the real server refuses the streaming list with the same 422 as servers without
+            // support.
             const { resourceVersionMatch: _, ...refused } = options;
             return api.watch(resource, refused);
           },
@@ -146,7 +147,7 @@ describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTA
     }
   });
 
-  it('discovers what is served, the aggregated and the old way alike', async () => {
+  it('discovers the same resources in the aggregated and the old form', async () => {
     const api = await connect();
     const aggregated = await discover(api);
     const old = await discover({ raw: (path, options) => api.raw(path, { ...options, accept: 'application/json' }) });

@@ -1,6 +1,6 @@
 /**
- * Orders two resource versions: negative when `a` is older. Kubernetes promises decimal integers without leading zeros
- * that clients may compare, of any size, hence no conversion to number. Anything else is not comparable: undefined.
+ * Compares two resource versions: negative if `a` is older. Kubernetes guarantees comparable decimal integers without
+ * leading zeros, of any size, so they are not converted to numbers. Returns undefined for other texts.
  */
 export function compareResourceVersions(a: string, b: string): number | undefined {
   if (!isDecimal(a) || !isDecimal(b)) return undefined;
@@ -8,7 +8,7 @@ export function compareResourceVersions(a: string, b: string): number | undefine
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** True when `seen` is at least as new as `wanted`; versions that cannot be compared never count as seen. */
+/** Returns true if `seen` is at least as new as `wanted`; incomparable versions never are. */
 export function isAtLeast(seen: string, wanted: string): boolean {
   const order = compareResourceVersions(seen, wanted);
   return order !== undefined && order >= 0;

@@ -2,13 +2,16 @@ import type { KubeObject, Resource } from '../machinery/index.ts';
 import { resourceId } from './object-key.ts';
 import type { Client } from './types.ts';
 
-/** Which objects of a resource exist for a client, by a selector of fields. */
+/** Limits the visible objects of a resource by a field selector. */
 export interface ResourceScope {
   readonly resource: Resource;
   readonly fieldSelector: string;
 }
 
-/** A client for which some resources have fewer objects than there are; whoever lists through it need not know. Single objects are as ever. */
+/**
+ * Wraps a client so that lists and watches of some resources are limited by field selectors. Single objects are not
+ * affected.
+ */
 export function scopedClient(client: Client, scopes: readonly ResourceScope[]): Client {
   const selectors = new Map(scopes.map(({ resource, fieldSelector }) => [resourceId(resource), fieldSelector]));
   const scoped = <O extends { fieldSelector?: string }>(resource: Resource<KubeObject>, options: O): O => {

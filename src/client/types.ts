@@ -9,12 +9,12 @@ import type {
 
 export interface RequestOptions {
   signal?: AbortSignal;
-  /** asked whenever the request is about to be sent, again when it is repeated; what it throws is the outcome */
+  /** called before each attempt of the request; an error it throws is the result */
   permit?: () => void;
 }
 
 export interface WriteOptions extends RequestOptions {
-  /** who owns the fields written; every writer says it */
+  /** field manager; required for every write */
   fieldManager: string;
   dryRun?: boolean;
 }
@@ -25,7 +25,7 @@ export interface ApplyOptions extends WriteOptions {
 }
 
 export interface ReadListOptions extends RequestOptions {
-  /** all namespaces when absent */
+  /** absent: all namespaces */
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
@@ -33,7 +33,7 @@ export interface ReadListOptions extends RequestOptions {
   continue?: string;
   resourceVersion?: string;
   resourceVersionMatch?: 'Exact' | 'NotOlderThan';
-  /** the content of objects may be left out: it is not wanted */
+  /** allows the server to omit everything but metadata */
   metadataOnly?: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface WatchOptions extends RequestOptions {
   sendInitialEvents?: boolean;
   resourceVersionMatch?: 'NotOlderThan';
   timeoutSeconds?: number;
-  /** the content of objects may be left out: it is not wanted */
+  /** allows the server to omit everything but metadata */
   metadataOnly?: boolean;
 }
 
@@ -70,8 +70,8 @@ export interface WatchEvent<T extends KubeObject = UnstructuredObject> {
 }
 
 /**
- * Access to a Kubernetes API, over HTTP or in the same process. Objects returned are shared and immutable: clone before
- * changing. Failures are ApiStatusError.
+ * Client of a Kubernetes API, over HTTP or in-process. Returned objects are shared and immutable, so clone before
+ * changing. Errors are ApiStatusError.
  */
 export interface Client {
   get<T extends KubeObject>(
@@ -100,7 +100,7 @@ export interface Client {
     object: Partial<T> & Pick<T, 'metadata'>,
     options: ApplyOptions & { subresource?: string },
   ): Promise<T>;
-  /** resolves with the object when finalizers hold it back, else undefined */
+  /** resolves with the object if finalizers delay the deletion, otherwise with undefined */
   delete<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, options?: DeleteOptions): Promise<T | undefined>;
   deleteCollection<T extends KubeObject>(
     resource: Resource<T>,

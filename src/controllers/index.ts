@@ -1,4 +1,4 @@
-// The door of the controllers room: one set-up function per area adds its controllers to a manager, and what areas share.
+// Entry point of the controllers: one set-up function per area, and what the areas share.
 export { setupAddonControllers } from './addons/index.ts';
 export { setupBootstrapControllers } from './bootstrap/index.ts';
 export { certificateControllers, certManagerGroup } from './certificates/index.ts';

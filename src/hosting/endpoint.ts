@@ -4,7 +4,7 @@ import type { PlaneSpec } from './spec.ts';
 
 const gatewayPort = 443;
 
-/** Where clients reach the API. What was written down once stays. */
+/** Returns the API endpoint. A recorded endpoint never changes. */
 export function planeEndpoint(desired: PlaneSpec, facts: PlaneFacts): EndpointAnswer {
   if (facts.endpoint) return { known: true, endpoint: facts.endpoint };
   const { exposure } = desired;
@@ -29,7 +29,7 @@ export function planeEndpoint(desired: PlaneSpec, facts: PlaneFacts): EndpointAn
   }
 }
 
-/** k0smotron's users name the address of a plane behind a ClusterIP themselves; Kamaji's take the address of the Service. */
+/** With a ClusterIP, k0smotron users specify the address; Kamaji uses that of the Service. */
 function clusterIpEndpoint(desired: PlaneSpec, facts: PlaneFacts): EndpointAnswer {
   if (desired.layout === 'k0s') {
     return waiting('AddressMissing', 'a Service of type ClusterIP needs the external address of the plane to be set');
@@ -55,7 +55,7 @@ function gatewayEndpoint(desired: PlaneSpec, facts: PlaneFacts): EndpointAnswer 
   return { known: true, endpoint: { host: name, port } };
 }
 
-/** The host of the API behind a Gateway. */
+/** Host of the API behind a Gateway. */
 export function gatewayHost(desired: PlaneSpec, facts: PlaneFacts): string | undefined {
   const { gateway } = desired.exposure;
   if (gateway?.hostname !== undefined) return gateway.hostname;
@@ -63,7 +63,7 @@ export function gatewayHost(desired: PlaneSpec, facts: PlaneFacts): string | und
   return domain === undefined ? undefined : `${desired.identity.clusterName}.${desired.identity.namespace}.${domain}`;
 }
 
-/** The host agents of konnectivity connect to. */
+/** Host that konnectivity agents connect to. */
 export function konnectivityEndpoint(
   desired: PlaneSpec,
   facts: PlaneFacts,
@@ -73,12 +73,12 @@ export function konnectivityEndpoint(
   const { ingress, gateway, konnectivityPort } = desired.exposure;
   const { host, port } = answer.endpoint;
   if (ingress) return { host: ingress.konnectivityHost ?? host, port: ingress.port };
-  // one host for each route: the Gateway tells them apart by the name in the TLS handshake
+  // one host name per route: a TLS passthrough Gateway routes by server name
   if (gateway) return { host: desired.layout === 'hardened' ? `konnectivity.${host}` : host, port };
   return konnectivityPort === undefined ? undefined : { host, port: konnectivityPort };
 }
 
-/** An address wins over a name. */
+/** Prefers an IP address to a host name. */
 export function loadBalancerHost(facts: PlaneFacts): string | undefined {
   const entries = facts.service?.ingress ?? [];
   for (const { ip } of entries) if (ip !== undefined && ip !== '') return ip;
@@ -86,7 +86,9 @@ export function loadBalancerHost(facts: PlaneFacts): string | undefined {
   return undefined;
 }
 
-/** Names of the API's Services inside the management cluster, shortest first: the one it has, and the one guides look for. */
+/**
+ * DNS names of the API Services in the management cluster, shortest first: the actual one, and the alias from guides.
+ */
 export function serviceNames({ naming, identity, exposure }: PlaneSpec): string[] {
   const { namespace } = identity;
   const services = new Set([naming.apiService, exposure.aliasServiceName ?? naming.apiService]);
@@ -98,13 +100,13 @@ export function serviceNames({ naming, identity, exposure }: PlaneSpec): string[
   ]);
 }
 
-/** https:// address of the API for callers in the management cluster. */
+/** https:// URL of the API inside the management cluster. */
 export function internalServer(desired: PlaneSpec): string {
   const port = desired.exposure.legacyApiPort ?? desired.exposure.apiPort;
   return `https://${desired.naming.apiService}.${desired.identity.namespace}.svc:${port}`;
 }
 
-/** https:// address; IPv6 hosts in brackets. */
+/** Builds an https:// URL; IPv6 hosts in brackets. */
 export function serverUrl({ host, port }: { host: string; port: number }): string {
   return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,7 +1,7 @@
 import type { LoadBalancerIngress } from '../api/index.ts';
 import type { AuthorityName } from './naming/types.ts';
 
-// What was observed of a plane. Absent means: not there, or not known yet.
+// Observed facts about a plane. Absent means missing or not known yet.
 
 export interface Endpoint {
   readonly host: string;
@@ -9,19 +9,19 @@ export interface Endpoint {
 }
 
 export interface PlaneFacts {
-  /** the Service in front of the API, as it is */
+  /** the API Service as observed */
   readonly service?: ServiceFacts;
-  /** an address of the hosting cluster's nodes, for node ports */
+  /** an address of a hosting cluster node, for node ports */
   readonly nodeAddress?: string;
   readonly gateway?: GatewayFacts;
-  /** once written down it stays, whatever the Service says later */
+  /** once recorded it stays, whatever the Service shows later */
   readonly endpoint?: Endpoint;
-  /** Secret or ConfigMap of others -> checksum of its content, for all that Pods mount; see `checksumOf` */
+  /** checksum by mounted Secret or ConfigMap; see `checksumOf` */
   readonly checksums: ReadonlyMap<string, string>;
-  /** PEM, all certificates to trust, current one first; absent until made */
+  /** PEM of all trusted certificates, current one first; absent until created */
   readonly trust: Readonly<Partial<Record<AuthorityName, string>>>;
   readonly etcd?: EtcdSetFacts;
-  /** what runs: the version the control plane is rolled out with; absent before the first roll-out */
+  /** version the control plane is rolled out with; absent before the first rollout */
   readonly runningVersion?: string;
   readonly workload?: WorkloadFacts;
 }
@@ -30,46 +30,44 @@ export interface ServiceFacts {
   readonly type?: string;
   readonly clusterIPs: readonly string[];
   readonly ingress: readonly LoadBalancerIngress[];
-  /** port name -> node port */
+  /** node port by port name */
   readonly nodePorts?: Readonly<Record<string, number>>;
 }
 
 export interface GatewayFacts {
-  /** of the listener that takes our routes; a wildcard without its `*.` */
+  /** domain of the listener for our routes; a wildcard without `*.` */
   readonly domain?: string;
   readonly listener?: string;
   readonly port?: number;
   readonly addresses: readonly string[];
-  /** why it cannot be used, in words for a user */
+  /** why it cannot be used, for the user */
   readonly problem?: string;
 }
 
-/** What decides how the etcd objects look, besides the spec: the state of the membership steps. */
+/** Membership state that determines the etcd objects, besides the spec. */
 export interface EtcdSetFacts {
-  /** replicas the StatefulSet has; steps change them one by one */
+  /** replicas of the StatefulSet; changed one by one */
   readonly replicas: number;
-  /** image the StatefulSet has; steps change it minor by minor */
+  /** image of the StatefulSet; upgraded one minor version at a time */
   readonly image: string;
   readonly settings: EtcdSettings;
-  /** size the claims have */
+  /** size of the claims */
   readonly volumeSize?: string;
 }
 
-/** Start settings of members, as the ConfigMap holds them. */
+/** Start settings of members in their ConfigMap. */
 export interface EtcdSettings {
-  /** ETCD_INITIAL_CLUSTER */
+  /** value of ETCD_INITIAL_CLUSTER */
   readonly initialCluster: string;
-  /** ETCD_INITIAL_CLUSTER_STATE */
+  /** value of ETCD_INITIAL_CLUSTER_STATE */
   readonly initialClusterState: 'new' | 'existing';
-  /** member -> uid of the claim it was started on: another uid means that its data is gone */
+  /** member -> uid of the claim it was started with; a different uid means that its data is gone */
   readonly claims: Readonly<Record<string, string>>;
-  /** member that left -> uid of the claim to be deleted before a new member of that name may start */
+  /** removed member -> uid of the claim to delete before a new member with that name may start */
   readonly discard: Readonly<Record<string, string>>;
 }
 
 export interface WorkloadFacts {
-  /** nodes there are */
   readonly nodes: number;
-  /** versions of their kubelets */
   readonly kubeletVersions: readonly string[];
 }

@@ -18,7 +18,7 @@ import { memoryEngine } from '../store/index.ts';
 import { certificatePlan, type PlaneSpec, planeObjects, workloadObjects } from './index.ts';
 import { factsOf, hostedPlaneSpec, k0smotronPlaneSpec, kamajiPlaneSpec } from './testing/specs.ts';
 
-// Everything that follows from the guides' manifests. CAPSTAN_UPDATE_GOLDEN=1 writes the golden files anew.
+// Golden files of all objects generated from the guides' manifests. CAPSTAN_UPDATE_GOLDEN=1 rewrites them.
 const directory = fileURLToPath(new URL('./testdata/', import.meta.url));
 
 const planes: readonly (readonly [name: string, desired: PlaneSpec])[] = [
@@ -50,7 +50,7 @@ const cases = planes.flatMap(([name, desired]) =>
 );
 
 describe.each(cases)('$file', ({ file, text }) => {
-  it('is what follows from the spec', () => {
+  it('matches what follows from the spec', () => {
     const path = `${directory}${file}`;
     if (process.env['CAPSTAN_UPDATE_GOLDEN'] === '1') writeFileSync(path, text);
     expect(existsSync(path), `${path} is missing; run with CAPSTAN_UPDATE_GOLDEN=1`).toBe(true);
@@ -58,11 +58,11 @@ describe.each(cases)('$file', ({ file, text }) => {
   });
 });
 
-it('has no golden file that nothing makes', () => {
+it('there are no golden files that no case makes', () => {
   expect(readdirSync(directory).sort()).toEqual(cases.map(({ file }) => file).sort());
 });
 
-describe('a real API of ours', () => {
+describe('a real API server of Capstan', () => {
   const clock = new ManualClock();
   let client: Client;
   let close: () => Promise<void>;
@@ -88,12 +88,12 @@ describe('a real API of ours', () => {
 
   afterAll(() => close());
 
-  it.each(planes)('takes all objects of %s', async (provider, desired) => {
+  it.each(planes)('accepts all objects of %s', async (provider, desired) => {
     const facts = factsOf(desired);
     const all = [
       ...Object.values(planeObjects(desired, facts)).flat(),
       ...workloadObjects(desired, facts).map(({ object }) => object),
-      // kinds of k0s are served where k0s runs
+      // k0s custom resources are served only in clusters with k0s
     ].filter(({ apiVersion }) => !apiVersion.startsWith('k0s.k0sproject.io/'));
     const definitions = [...builtinDefinitions, ...ownDefinitions];
     for (const namespace of new Set(all.map(({ metadata }) => metadata.namespace ?? ''))) {

@@ -1,4 +1,4 @@
-// The door of the hosting room: from a spec for a hosted control plane to the objects, certificates and steps that fulfil it.
+// Entry point of hosting: turns the spec of a hosted control plane into objects, certificates and steps.
 export * from './certificates/plan.ts';
 export * from './certificates/renewals.ts';
 export * from './certificates/rotation.ts';

@@ -4,7 +4,7 @@ import { maxEtcdMembers } from './etcd/members.ts';
 import type { SpecProblem } from './result.ts';
 import type { PlaneSpec } from './spec.ts';
 
-/** What is wrong with a spec, whoever made it; nothing of a plane is made while the list is not empty. */
+/** Lists the problems of a spec; nothing is created while there are any. */
 export function specProblems(desired: PlaneSpec): SpecProblem[] {
   return [
     ...versionProblems(desired),
@@ -52,7 +52,7 @@ function networkProblems({ network }: PlaneSpec): SpecProblem[] {
   return problems;
 }
 
-/** A certificate with a name nobody can ask for is refused by some clients as a whole. */
+/** Refuses invalid names: some clients reject a certificate with one. */
 function nameProblems({ exposure }: PlaneSpec): SpecProblem[] {
   const isName = (host: string): boolean =>
     ipFamily(host) !== undefined || checkDns1123Subdomain(host.replace(/^\*\./, '').toLowerCase()).length === 0;
@@ -70,7 +70,7 @@ function nameProblems({ exposure }: PlaneSpec): SpecProblem[] {
     }));
 }
 
-/** Clusters may have names that Services may not have. */
+/** Cluster names may be invalid as Service names. */
 function serviceProblems({ naming, dataStore }: PlaneSpec): SpecProblem[] {
   const etcd = dataStore.kind === 'own-etcd' ? [naming.etcdService, naming.etcdClientService] : [];
   const refused = [naming.apiService, ...etcd].find((name) => checkDns1035Label(name).length > 0);

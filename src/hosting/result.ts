@@ -1,7 +1,7 @@
 import type { KubeObject } from '../machinery/index.ts';
 import type { Endpoint } from './facts.ts';
 
-/** The objects of a plane on the management API, by the phase they are applied in. */
+/** Objects of a plane by the phase in which they are applied. */
 export interface PlaneObjects {
   readonly exposure: readonly KubeObject[];
   readonly config: readonly KubeObject[];
@@ -11,7 +11,7 @@ export interface PlaneObjects {
   readonly policies: readonly KubeObject[];
 }
 
-/** Where clients reach the API, or why that is not known. */
+/** The API endpoint, or why it is unknown. */
 export type EndpointAnswer =
   | { readonly known: true; readonly endpoint: Endpoint }
   | { readonly known: false; readonly reason: EndpointProblem; readonly message: string };
@@ -24,30 +24,30 @@ export type EndpointProblem =
   | 'AddressMissing'
   | 'NodeAddressMissing';
 
-/** An object a workload cluster must contain. */
+/** A required object of a workload cluster. */
 export type WorkloadObject =
   | {
       readonly object: KubeObject;
       /**
-       * `keep`: our fields are put back when they differ; `own`: and those we no longer set go; `once`: made when missing,
-       * then left to the users, except for the paths in `follow`; `gone`: deleted when it shows what the object here shows
+       * `keep`: own fields are corrected; `own`: fields no longer set are removed, too; `once`: created if missing,
+       * then left to users except for the paths in `follow`; `gone`: deleted if it still matches
        */
       readonly mode: 'keep' | 'own' | 'once' | 'gone';
-      /** paths of fields that follow the spec even so, e.g. the image of CoreDNS */
+      /** field paths that follow the spec even so, for example the CoreDNS image */
       readonly follow?: readonly (readonly string[])[];
     }
   | {
       readonly object: KubeObject;
-      /** made when missing; kept as desired while it has our annotation, and somebody else's when it has not */
+      /** created if missing, and kept in sync while it has our annotation; otherwise it belongs to someone else */
       readonly mode: 'marked';
-      /** the annotation, whose value changes with the spec */
+      /** the annotation; its value changes with the spec */
       readonly mark: string;
     };
 
-/** A spec that cannot be fulfilled as it is: nothing is made until the user changes it. */
+/** A spec problem that prevents any change until the user fixes it. */
 export interface SpecProblem {
-  /** in CamelCase, for the reason of a condition */
+  /** CamelCase, for a condition */
   readonly reason: string;
-  /** what was found, and what to do */
+  /** the problem and its remedy */
   readonly message: string;
 }

@@ -14,19 +14,19 @@ import type { JsonObject, OwnerReference } from '../machinery/index.ts';
 import type { KeyAlgorithm } from '../pki/index.ts';
 import type { CredentialName, PlaneNaming } from './naming/types.ts';
 
-// What is wanted of a hosted control plane, whichever kind a user wrote it in. Defaults are filled in by whoever makes a spec.
+// Spec of a hosted control plane, independent of the user's kind. The code that builds it sets the defaults.
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Labels and annotations a user wants on top of ours. */
+/** User-defined labels and annotations in addition to Capstan's. */
 export interface ExtraMetadata {
   readonly labels?: Labels;
   readonly annotations?: Labels;
 }
 
 /**
- * How the programs are put into Pods: `k0s` is one StatefulSet of k0s controllers, `together` one Deployment whose Pods hold all
- * components, `hardened` the same with Pods that may do nothing the programs do not need, each on a node of its own.
+ * How components are distributed over Pods. `k0s`: a StatefulSet of k0s controllers. `together`: a Deployment whose
+ * Pods contain all components. `hardened`: the same with restricted Pods, each on its own node.
  */
 export type PlaneLayout = 'k0s' | 'together' | 'hardened';
 
@@ -34,9 +34,9 @@ export interface PlaneSpec {
   readonly identity: PlaneIdentity;
   readonly naming: PlaneNaming;
   readonly layout: PlaneLayout;
-  /** with a leading v; for k0s in the form `v1.32.6+k0s.0` */
+  /** with leading v; for k0s in the form `v1.32.6+k0s.0` */
   readonly version: string;
-  /** of the API server, or of k0s; 0: asleep, nothing runs and all data stays */
+  /** API server or k0s replicas; 0 hibernates: nothing runs, all data stays */
   readonly replicas: number;
   readonly images: PlaneImages;
   readonly components: PlaneComponents;
@@ -51,13 +51,13 @@ export interface PlaneSpec {
   readonly kubeconfigMetadata?: ExtraMetadata;
   readonly k0s?: K0sSpec;
   readonly backup?: BackupSpec;
-  /** which writes the API of the workload cluster refuses; undefined: not a matter of this plane */
+  /** writes that the workload API refuses; undefined if not managed */
   readonly writeLimits?: WriteLimits;
-  /** changes a user wants in the objects of the plane, in order */
+  /** user-defined patches of plane objects, in order */
   readonly patches: readonly ObjectPatch[];
 }
 
-/** What the etcd of a plane is made from; also enough for an etcd that belongs to no plane. */
+/** The parts of a spec that etcd needs, also for an etcd without a plane. */
 export type EtcdClusterSpec = Pick<
   PlaneSpec,
   'identity' | 'naming' | 'replicas' | 'images' | 'components' | 'pods' | 'dataStore' | 'certificates' | 'patches'
@@ -65,17 +65,17 @@ export type EtcdClusterSpec = Pick<
 
 export interface PlaneIdentity {
   readonly namespace: string;
-  /** of the Cluster; for planes without one, of the object itself */
+  /** name of the Cluster; for planes without one, of the object itself */
   readonly clusterName: string;
-  /** the object the plane belongs to: owner of all that is made here */
+  /** owner of all created objects */
   readonly owner: OwnerReference;
-  /** of that owner; go onto every object */
+  /** metadata of the owner, added to every object */
   readonly metadata?: ExtraMetadata;
 }
 
-/** Full references, tag included. */
+/** Full image references with tag. */
 export interface PlaneImages {
-  /** k0s layout only */
+  /** only for layout k0s */
   readonly k0s?: string;
   readonly apiServer?: string;
   readonly controllerManager?: string;
@@ -100,7 +100,7 @@ export type ComponentName =
 export type PlaneComponents = Readonly<Partial<Record<ComponentName, ComponentSpec>>>;
 
 export interface ComponentSpec {
-  /** as on a command line: `--flag=value`; who wins over ours is the matter of each layout */
+  /** as on a command line, `--flag=value`; each layout defines which flags the user may override */
   readonly args?: readonly string[];
   readonly resources?: ResourceRequirements;
   readonly imagePullPolicy?: string;
@@ -110,8 +110,8 @@ export interface ComponentSpec {
   readonly volumeMounts?: readonly VolumeMount[];
   readonly probes?: ProbeSpecs;
   /**
-   * `hardened` only; controller manager and scheduler: 0 leaves the program out. Every replica of the plane has one of each
-   * otherwise, whatever is asked for here.
+   * `hardened` only, for controller manager and scheduler: 0 leaves out the component. Any other value is ignored,
+   * because every Pod contains one.
    */
   readonly replicas?: number;
 }
@@ -130,10 +130,9 @@ export interface ProbeNumbers {
   readonly failureThreshold?: number;
 }
 
-/** What all Pods of the plane have in common. */
 export interface PodSettings {
   readonly metadata?: ExtraMetadata;
-  /** on the Deployment or StatefulSet itself */
+  /** metadata of the Deployment or StatefulSet itself */
   readonly workloadMetadata?: ExtraMetadata;
   readonly nodeSelector?: Labels;
   readonly tolerations?: readonly Toleration[];
@@ -147,37 +146,37 @@ export interface PodSettings {
   readonly initContainers?: readonly Container[];
   readonly containers?: readonly Container[];
   readonly volumes?: readonly Volume[];
-  /** of Deployments, as they write it */
+  /** strategy of Deployments */
   readonly strategy?: JsonObject;
 }
 
 export type DataStoreSpec = OwnEtcdSpec | SharedEtcdSpec | KineSpec | K0sStorageSpec;
 
-/** An etcd of the plane's own. */
+/** An etcd that belongs to the plane. */
 export interface OwnEtcdSpec {
   readonly kind: 'own-etcd';
   /** 1, 3 or 5 */
   readonly members: number;
   readonly storage: { readonly size: string; readonly storageClass?: string };
-  /** claims go with the plane */
+  /** claims are deleted with the plane */
   readonly deleteVolumes: boolean;
-  /** nobody takes the claims away in order when the end comes: they go with their StatefulSet, whoever deletes it */
+  /** claims are deleted with their StatefulSet, because no controller deletes them in order */
   readonly claimsFollowSet?: boolean;
   readonly defragment?: DefragmentSpec;
-  /** who we are to an etcd that checks its users; such a one knows `root` from the start */
+  /** user name of Capstan in an etcd with authentication, where `root` exists from the start */
   readonly operatorName?: string;
 }
 
 export interface DefragmentSpec {
-  /** cron */
+  /** cron expression */
   readonly schedule?: string;
-  /** a share of the file that is free, 0 to 1, from which a member is worth the pause */
+  /** share of free space (0 to 1) from which a member is defragmented */
   readonly fragmentation?: number;
-  /** says alone when a member is worth the pause, as `parseDefragmentRule` reads it */
+  /** overrides the other fields; parsed by `parseDefragmentRule` */
   readonly rule?: string;
 }
 
-/** A prefix of an etcd that others use too. */
+/** A prefix in an etcd shared with others. */
 export interface SharedEtcdSpec {
   readonly kind: 'shared-etcd';
   /** `host:port` */
@@ -185,24 +184,24 @@ export interface SharedEtcdSpec {
   /** without slashes */
   readonly prefix: string;
   readonly user: string;
-  /** who signs the certificate of the user */
+  /** CA that signs the client certificate */
   readonly authority: ExternalAuthority;
-  /** resource -> endpoints; e.g. events in another etcd */
+  /** endpoints by resource, for example events in another etcd */
   readonly overrides?: readonly { readonly resource: string; readonly endpoints: readonly string[] }[];
 }
 
-/** A database behind kine. The Secret with its address, user and password is `naming.secrets['datastore-config']`. */
+/** A database behind kine. Secret `naming.secrets['datastore-config']` has its address, user and password. */
 export interface KineSpec {
   readonly kind: 'kine';
   readonly driver: 'MySQL' | 'PostgreSQL' | 'NATS';
   readonly endpoints: readonly string[];
   readonly schema: string;
   readonly user: string;
-  /** certificates for the way to the database: a Secret with ca.crt and, optionally, server.crt and server.key */
+  /** TLS to the database: a Secret with ca.crt and optionally server.crt and server.key */
   readonly tls: boolean;
 }
 
-/** What k0s does by itself. */
+/** A store that k0s manages itself. */
 export interface K0sStorageSpec {
   readonly kind: 'k0s';
   readonly source:
@@ -212,7 +211,7 @@ export interface K0sStorageSpec {
     | { readonly type: 'nats'; readonly storageClass?: string; readonly size: string };
 }
 
-/** A certificate authority somebody else keeps. */
+/** A CA managed elsewhere. */
 export interface ExternalAuthority {
   readonly secretNamespace: string;
   readonly secretName: string;
@@ -222,17 +221,17 @@ export interface ExternalAuthority {
 
 export interface ExposureSpec {
   readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer';
-  /** of the Service, and of the Pods unless `apiTargetPort` says otherwise */
+  /** port of the Service, and of the Pods unless `apiTargetPort` is set */
   readonly apiPort: number;
   readonly apiTargetPort?: number;
-  /** a second port to the API, for clients that come by address */
+  /** second API port, for clients that connect by IP address */
   readonly legacyApiPort?: number;
   readonly konnectivityPort?: number;
-  /** what users say the host is; wins over what is observed */
+  /** host specified by the user; overrides the observed one */
   readonly address?: string;
-  /** what the API server tells the world, where that is another address */
+  /** address the API server advertises, if different */
   readonly advertiseAddress?: string;
-  /** `address` goes into Service.externalIPs */
+  /** also sets Service.externalIPs to `address` */
   readonly addressAsExternalIp?: boolean;
   readonly metadata?: ExtraMetadata;
   readonly loadBalancerClass?: string;
@@ -240,16 +239,16 @@ export interface ExposureSpec {
   readonly externalTrafficPolicy?: string;
   readonly allocateLoadBalancerNodePorts?: boolean;
   readonly additionalPorts?: readonly ServicePort[];
-  /** further names of the API server */
+  /** additional SANs of the API server */
   readonly sans: readonly string[];
   readonly ingress?: IngressSpec;
   readonly gateway?: GatewaySpec;
-  /** a second Service of this name that shows the same address */
+  /** name of a second Service that shows the same address */
   readonly aliasServiceName?: string;
 }
 
 export interface IngressSpec {
-  /** false: somebody else makes the Ingress */
+  /** false if the user creates the Ingress */
   readonly deploy: boolean;
   readonly className?: string;
   readonly host: string;
@@ -262,11 +261,11 @@ export interface GatewaySpec {
   readonly namespace: string;
   readonly name: string;
   readonly sectionName?: string;
-  /** of the listener, where the route is to name it */
+  /** listener port, if the route must name it */
   readonly port?: number;
-  /** without one: `<cluster>.<namespace>.` and the domain of the listener */
+  /** default: `<cluster>.<namespace>.` followed by the listener's domain */
   readonly hostname?: string;
-  /** where clients connect; default 443 */
+  /** port that clients connect to; default 443 */
   readonly externalPort?: number;
   readonly metadata?: ExtraMetadata;
 }
@@ -275,12 +274,12 @@ export interface NetworkSpec {
   readonly serviceCidrs: readonly string[];
   readonly podCidrs: readonly string[];
   readonly domain: string;
-  /** default: the tenth address of each service range */
+  /** default: the tenth address of each service CIDR */
   readonly dnsAddresses?: readonly string[];
 }
 
 export interface KonnectivityAgentSpec {
-  /** replicas of the agent, where it is a Deployment; undefined: a DaemonSet */
+  /** agent replicas of a Deployment; undefined for a DaemonSet */
   readonly agentReplicas?: number;
   readonly agentHostNetwork?: boolean;
   readonly agentTolerations?: readonly Toleration[];
@@ -290,9 +289,9 @@ export interface KonnectivityAgentSpec {
 export interface AddonsSpec {
   readonly coreDns?: { readonly replicas: number };
   readonly kubeProxy?: { readonly args?: readonly string[] };
-  /** nodes join with kubeadm: all it reads and needs permission for is kept in the cluster */
+  /** nodes join with kubeadm, so its configuration and RBAC are kept in the cluster */
   readonly kubeadm: boolean;
-  /** RFC 6902, on the configuration of kubelets */
+  /** RFC 6902 patches of the kubelet configuration */
   readonly kubeletPatches?: readonly JsonObject[];
   readonly kubeletCgroupDriver?: string;
 }
@@ -308,9 +307,9 @@ export interface ApiServerSpec {
   readonly kubeletPreferredAddressTypes?: readonly string[];
   readonly serviceAccountIssuer?: string;
   readonly audit?: AuditSpec;
-  /** an AuthenticationConfiguration, or what a user brought as one */
+  /** AuthenticationConfiguration, generated or user-supplied */
   readonly authentication?: JsonObject;
-  /** Secrets of the workload cluster are stored encrypted */
+  /** encrypts Secrets of the workload cluster at rest */
   readonly encryptionAtRest?: boolean;
 }
 
@@ -318,10 +317,10 @@ export interface AuditSpec {
   /** a Policy of audit.k8s.io */
   readonly policy: JsonObject;
   readonly mode: 'batch' | 'blocking' | 'blocking-strict';
-  /** key `kubeconfig` of a Secret; without one the log goes to the output of the API server */
+  /** key `kubeconfig` of a Secret; without a webhook the log goes to the API server's output */
   readonly webhook?: {
     readonly secretName: string;
-    /** of a relay beside the API server, where the log goes to several places; key `nginx.conf` of the Secret is its own */
+    /** image of the relay sidecar for several targets, configured by key `nginx.conf` of the Secret */
     readonly relayImage?: string;
   };
 }
@@ -329,18 +328,18 @@ export interface AuditSpec {
 export interface CertificatePolicy {
   readonly authorityDurationMs: number;
   readonly leafDurationMs: number;
-  /** how long before its end a leaf is made anew */
+  /** how long before expiry a leaf certificate is renewed */
   readonly leafRenewBeforeMs: number;
   readonly authorityRenewBeforeMs: number;
   readonly algorithm?: KeyAlgorithm;
-  /** Secrets a user brought, by what they are for: never made or changed here */
+  /** user-supplied Secrets by credential; never created or changed */
   readonly external?: Readonly<Partial<Record<CredentialName, string>>>;
 }
 
 export interface K0sSpec {
-  /** the ClusterConfig of a user; empty: none */
+  /** the user's ClusterConfig; empty if none */
   readonly config: JsonObject;
-  /** of `k0s controller` */
+  /** flags of `k0s controller` */
   readonly flags: readonly string[];
   readonly persistence:
     | { readonly type: 'emptyDir' }
@@ -348,17 +347,17 @@ export interface K0sSpec {
     | { readonly type: 'pvc'; readonly claim: JsonObject; readonly autoDelete: boolean };
   /** core Volumes whose files k0s applies to the workload cluster */
   readonly manifests: readonly Volume[];
-  /** volumes with the path they go to */
+  /** volumes with their mount paths */
   readonly mounts: readonly { readonly path: string; readonly readOnly: boolean; readonly source: JsonObject }[];
   readonly monitoring?: { readonly prometheusImage: string; readonly proxyImage: string };
 }
 
 export interface BackupSpec {
-  /** cron, or @daily and the like */
+  /** cron expression, or @daily and similar */
   readonly schedule: string;
-  /** why none can be made */
+  /** why no backup can be made */
   readonly problem?: string;
-  readonly target: /** the plane's own place below the directory the operator gave */
+  readonly target: /** the plane's subdirectory of the operator's directory */
     | { readonly type: 'directory' }
     | {
         readonly type: 's3';
@@ -374,17 +373,17 @@ export interface BackupSpec {
       };
 }
 
-/** k0smotron's `patches[]`. */
+/** An entry of k0smotron's `patches[]`. */
 export interface ObjectPatch {
   readonly kind: string;
-  /** label `app.kubernetes.io/component` */
+  /** value of label `app.kubernetes.io/component` */
   readonly component: string;
   readonly type: 'json' | 'strategic' | 'merge';
   /** JSON or YAML */
   readonly content: string;
 }
 
-/** OpenStack credentials that controllers inside the workload cluster need. */
+/** OpenStack credentials for controllers inside the workload cluster. */
 export interface CloudCredentials {
   /** Secrets inside the workload cluster */
   readonly secrets: readonly { readonly namespace: string; readonly name: string }[];

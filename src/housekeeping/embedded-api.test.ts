@@ -7,7 +7,7 @@ import {
   protobufRegistry,
   ServiceAccounts,
 } from '../api/index.ts';
-// tests may cross rooms: this one runs the controllers against the API they are made for
+// Tests may import other rooms: this one runs the controllers against the embedded API server.
 import { controllerBackedPlugins, createApiServer, openObjectStore } from '../apiserver/index.ts';
 import type { Client } from '../client/index.ts';
 import {
@@ -40,7 +40,7 @@ const widgets: Resource<UnstructuredObject> = {
 };
 
 describe('housekeeping on the embedded API', () => {
-  it('keeps house: accounts, authority, owned objects of custom kinds, namespaces', async () => {
+  it('creates accounts, publishes the authority, deletes owned custom objects and ends namespaces', async () => {
     const store = await openObjectStore({ engine: memoryEngine() });
     const server = await createApiServer({
       store,

@@ -1,4 +1,5 @@
-// The door of the housekeeping room: the controllers every Kubernetes has, whatever else it is used for.
+// Public interface of the housekeeping room: the controllers every Kubernetes cluster has, independent of what it is
+// used for.
 import type { Client } from '../client/index.ts';
 import type { CertificateAndKey } from '../pki/index.ts';
 import type { ControllerDefinition } from '../runtime/index.ts';
@@ -45,14 +46,14 @@ export {
   workloadControllers,
 } from './workloads/workload-controllers.ts';
 
-/** All of them, ready to be added to a manager. */
+/** Builds all housekeeping controllers, ready to be added to a manager. */
 export function housekeepingControllers(options: {
   served: ServedResources;
-  /** PEM of the authorities that vouch for the API server */
+  /** PEM of the CA certificates that verify the API server */
   certificateAuthority: string;
-  /** signs approved certificate requests; without it they wait for a signer of their own */
+  /** CA that signs approved certificate requests; without it the requests wait for an external signer */
   signingAuthority?: CertificateAndKey;
-  /** reads whole objects, for controllers whose caches hold identities only; default: their own client */
+  /** client that reads whole objects, for controllers whose caches hold metadata only; default: their own client */
   reader?: Client;
 }): ControllerDefinition[] {
   const { served, certificateAuthority, signingAuthority, reader } = options;

@@ -4,7 +4,7 @@ import { type ControllerDefinition, defineController, done, watchMapped, watchOb
 import { ignoreLateness, isActive } from './service-accounts.ts';
 
 export interface RootCaPublisherOptions {
-  /** PEM of the authorities that vouch for the API server */
+  /** PEM of the CA certificates that verify the API server */
   certificateAuthority: string;
 }
 
@@ -13,7 +13,7 @@ const descriptionKey = 'kubernetes.io/description';
 const description = 'Certificate authorities with which pods check that they talk to the API server of this cluster.';
 const fieldManager = 'root-ca-certificate-publisher';
 
-/** Puts the authority of the API server into every living namespace, where pods get it mounted from. */
+/** Writes the CA of the API server into a ConfigMap in every active namespace. Pods mount it from there. */
 export function rootCaPublisher(options: RootCaPublisherOptions): ControllerDefinition {
   const data = { 'ca.crt': options.certificateAuthority };
   return defineController({
@@ -32,7 +32,7 @@ export function rootCaPublisher(options: RootCaPublisherOptions): ControllerDefi
       if (existing && deepEqual(existing.data, data) && existing.metadata.annotations?.[descriptionKey]) return done();
       const annotations = { ...existing?.metadata.annotations, [descriptionKey]: description };
       if (existing) {
-        // an update, not a patch: keys somebody added beside ours do not belong there
+        // An update instead of a patch, so that keys added by others are removed.
         const desired: ConfigMap = { ...existing, metadata: { ...existing.metadata, annotations }, data };
         await client.update(ConfigMaps, desired, { fieldManager, signal }).catch(ignoreLateness);
       } else {

@@ -7,43 +7,43 @@ import {
 } from '../client/index.ts';
 import { formatApiVersion, type KubeObject, type Resource } from '../machinery/index.ts';
 
-/** What the API serves at the moment. Kinds come and go with CustomResourceDefinitions. */
+/** Kinds the API serves at the moment. They change with CustomResourceDefinitions. */
 export interface ServedResources {
-  /** one version of every kind that can be listed, watched and deleted */
+  /** one version of every kind that supports list, watch and delete */
   listResources(): readonly Resource[];
-  /** calls back after the list changed; returns the function that ends it */
+  /** calls back after the list changed; returns a function that unsubscribes */
   onChange(callback: () => void): () => void;
-  /** group/versions that should be there but cannot be described, each with the cause: "x.y/v1: stale GroupVersion discovery: x.y/v1" */
+  /** group/versions whose discovery failed, each with the cause: "x.y/v1: stale GroupVersion discovery: x.y/v1" */
   failures?(): readonly string[];
 }
 
-/** Informers over everything served, following what comes and goes. */
+/** Informers for every served kind. They start and stop as kinds appear and disappear. */
 export interface DynamicInformers {
-  /** every informer of the moment has filled its cache */
+  /** true when every current informer has filled its cache */
   allSynced(): boolean;
   waitForSync(signal: AbortSignal): Promise<void>;
   stop(): void;
 }
 
 interface Followed {
-  /** as handed to the handler, which may know it by identity */
+  /** the same instance that is passed to the handler, which may compare by identity */
   resource: Resource<KubeObject>;
   informer: Informer<KubeObject>;
-  /** nobody had asked for this informer before us, so nobody misses it after us */
+  /** nobody used this informer before, so it can be stopped afterwards */
   ours: boolean;
   removeHandler(): void;
 }
 
 /**
- * Adds a handler to the shared informer of every served kind but those `skip` leaves out. `onChange` is called after
- * kinds came or went.
+ * Adds a handler to the shared informer of every served kind except those `skip` excludes. `onChange` is called after
+ * kinds appeared or disappeared.
  */
 export function followAllKinds(options: {
   served: ServedResources;
   factory: InformerFactory;
   skip: (resource: Resource) => boolean;
   handlerFor: (resource: Resource<KubeObject>) => InformerHandler<KubeObject>;
-  /** a kind (or the version of it that was followed) is no longer served; this says nothing about its objects */
+  /** called when a kind, or the followed version of it, is no longer served; its objects may still exist */
   onRemoved: (resource: Resource<KubeObject>) => void;
   onChange: () => void;
 }): DynamicInformers {
@@ -89,12 +89,14 @@ export function followAllKinds(options: {
   };
 }
 
-/** Events live an hour and own nothing: following them would be the busiest watch of all for no use. */
+/**
+ * Reports whether the kind is an event. Events expire after an hour and own nothing, but would be the busiest watch.
+ */
 export function isEventKind(resource: Resource): boolean {
   return resource.kind === 'Event' && (resource.group === '' || resource.group === 'events.k8s.io');
 }
 
-/** The served resource of a reference, whatever version it names. */
+/** Finds the served resource for a reference, whatever version it names. */
 export function findServed(
   served: ServedResources,
   reference: { group: string; kind: string },
@@ -104,7 +106,7 @@ export function findServed(
     | undefined;
 }
 
-/** "/v1, Resource=pods": how kube-controller-manager names a resource in messages. */
+/** Formats a resource as kube-controller-manager does in messages: "/v1, Resource=pods". */
 export function describeResource(resource: Resource): string {
   const apiVersion = formatApiVersion(resource.group, resource.version);
   return `${resource.group === '' ? `/${apiVersion}` : apiVersion}, Resource=${resource.plural}`;

@@ -5,7 +5,7 @@ import { type ControllerDefinition, defineController, done, watchMapped, watchOb
 const defaultName = 'default';
 const fieldManager = 'service-account-controller';
 
-/** Sees to it that every living namespace has the service account pods run as when they name none. */
+/** Creates the `default` service account in every active namespace. */
 export function serviceAccountController(): ControllerDefinition {
   return defineController({
     name: 'service-account',
@@ -31,12 +31,12 @@ export function serviceAccountController(): ControllerDefinition {
   });
 }
 
-/** Living: what terminates accepts no new content. */
+/** Reports whether the namespace exists and is not terminating. A terminating namespace accepts no new content. */
 export function isActive(namespace: Namespace | undefined): boolean {
   return namespace !== undefined && namespace.metadata.deletionTimestamp === undefined;
 }
 
-/** Somebody was faster, or the namespace went away meanwhile: both mean that nothing is left to do. */
+/** Ignores errors which mean that another writer was faster or the namespace is terminating. */
 export function ignoreLateness(error: unknown): undefined {
   if (!isAlreadyExists(error) && !isNotFound(error) && !isForbidden(error)) throw error;
   return undefined;

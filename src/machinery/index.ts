@@ -1,4 +1,4 @@
-// The door of the machinery room: what every Kubernetes program needs, none of it doing I/O.
+// Public interface of the machinery room: basics every Kubernetes program needs, without I/O.
 export * from './apply/index.ts';
 export * from './cel/index.ts';
 export * from './conditions/index.ts';

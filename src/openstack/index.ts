@@ -1,4 +1,4 @@
-// The door of the openstack room: the client for OpenStack clouds. No Kubernetes in here.
+// Public interface of the openstack room: the client for OpenStack clouds, independent of Kubernetes.
 export type { Compute } from './compute/compute.ts';
 export type { Flavor, FlavorFilter, Flavors } from './compute/flavors.ts';
 export type { Keypair, KeypairSpec, Keypairs } from './compute/keypairs.ts';

@@ -17,7 +17,7 @@ import type { Transport } from './transport/types.ts';
 import { httpTransport } from './transport/undici.ts';
 import { createVolume, type VolumeService } from './volume/volume.ts';
 
-/** One cloud, as one project sees it. */
+/** A cloud from the view of one project. */
 export interface OpenStack {
   readonly config: CloudConfig;
   readonly clock: Clock;
@@ -27,41 +27,43 @@ export interface OpenStack {
   readonly image: ImageService;
   readonly volume: VolumeService;
   readonly loadBalancer: LoadBalancerService;
-  /** the id of the project the token is for; empty when it is for none */
+  /** id of the token's project; empty if the token has none */
   projectId(signal?: AbortSignal): Promise<string>;
-  /** drops connections that are this one's alone */
+  /** closes connections that are not shared */
   close(): Promise<void>;
 }
 
 export interface ConnectOptions {
-  /** how requests travel; HTTP over sockets when absent */
+  /** transport of requests; default: HTTP over sockets */
   readonly transport?: Transport;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly log?: Log;
-  /** variables that name proxies; the process's when absent */
+  /** variables that name proxies; default: those of the process */
   readonly env?: Environment;
-  /** requests under way at a time, per cloud; default 16 */
+  /** maximum concurrent requests per cloud; default 16 */
   readonly concurrency?: number;
   readonly patience?: Partial<Patience>;
-  /** longest wait for one answer when clouds.yaml says nothing; default 60 s */
+  /** timeout of one response unless clouds.yaml sets it; default 60 s */
   readonly timeoutMs?: number;
-  /** the longest wait clouds.yaml may ask for; default: any */
+  /** limit for timeouts in clouds.yaml; default: unlimited */
   readonly maxTimeoutMs?: number;
-  /** which addresses may be asked, where a tenant names them; default: any */
+  /** which tenant-specified addresses may be contacted; default: any */
   readonly peers?: PeerPolicy;
   /** default `capstan` */
   readonly userAgent?: string;
-  /** is told of every attempt */
+  /** called after every attempt */
   readonly onRequest?: (observation: RequestObservation) => void;
-  /** asked whenever a request is about to be sent, again when it is repeated; what it throws is the outcome */
+  /** called before every attempt, including retries; an exception becomes the result */
   readonly permit?: () => void;
 }
 
 export const defaultConcurrency = 16;
 const defaultTimeoutMs = 60_000;
 
-/** Connects to a cloud. Nothing is sent before the first call; whoever shares a credential should share a `SessionPool`. */
+/**
+ * Connects to a cloud. Sends nothing before the first call. Users who share a credential should share a `SessionPool`.
+ */
 export function connect(config: CloudConfig, options: ConnectOptions = {}): OpenStack {
   const concurrency = options.concurrency ?? defaultConcurrency;
   const transport =

@@ -7,22 +7,22 @@ import { type ConnectOptions, defaultConcurrency, type OpenStack, openSession, o
 import type { Transport } from './transport/types.ts';
 import { httpTransport, type TlsSettings } from './transport/undici.ts';
 
-/** Gives everybody who comes with the same credential the same session, so that tokens and versions are asked for once. */
+/** Shares one session between all users of the same credential, so that tokens and versions are requested once. */
 export interface SessionPool {
   connect(config: CloudConfig): OpenStack;
-  /** sessions held */
+  /** number of open sessions */
   readonly size: number;
   close(): Promise<void>;
 }
 
 export interface SessionPoolOptions extends ConnectOptions {
-  /** sessions kept; the one unused for longest goes first; default 256 */
+  /** maximum number of sessions; the least recently used one is dropped; default 256 */
   readonly maxSessions?: number;
 }
 
 interface PooledSession {
   session: Session;
-  /** one per region, interface and overrides */
+  /** one per region, interface and set of overrides */
   views: Map<string, OpenStack>;
 }
 
@@ -49,7 +49,7 @@ export function createSessionPool(options: SessionPoolOptions = {}): SessionPool
     }
     return transport;
   };
-  /** The limit is per cloud, however many projects of it are in use. */
+  /** The limit applies per cloud, regardless of the number of projects. */
   const limiterFor = (config: CloudConfig): Limiter => {
     const key = new URL(config.authUrl).origin;
     let limiter = limiters.get(key);
@@ -77,7 +77,7 @@ export function createSessionPool(options: SessionPoolOptions = {}): SessionPool
           session: openSession(config, options, transportFor(config.tls), limiterFor(config)),
           views: new Map(),
         };
-      // put back at the end: the first in the map is the one unused for longest
+      // Inserted again at the end, so that the first entry of the map is the least recently used.
       sessions.set(key, pooled);
       for (const [oldest] of sessions) {
         if (sessions.size <= maxSessions) break;
@@ -100,7 +100,7 @@ export function createSessionPool(options: SessionPoolOptions = {}): SessionPool
   };
 }
 
-/** What makes two configurations the same credential: who, for what, where, and whom it trusts. Holds no secret itself. */
+/** Key of configurations that share a session: same credential, scope, cloud and trust. Contains no secret. */
 export function sessionKey(config: CloudConfig): string {
   return digest([trimTrailing(config.authUrl, '/'), config.credential, config.scope, config.tls, config.timeoutMs]);
 }

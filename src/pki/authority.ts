@@ -40,11 +40,11 @@ export interface AuthorityOptions {
   /** default ten years */
   validityMs?: number;
   algorithm?: KeyAlgorithm;
-  /** how many authorities may follow below this one; default: any number */
+  /** maximum number of subordinate authorities; default: unlimited */
   pathLength?: number;
-  /** use this key instead of making one */
+  /** existing key; default: a new one */
   privateKey?: string;
-  /** how long ago it began, for machines whose clocks are late; default five minutes */
+  /** start of validity before now, to tolerate late clocks; default five minutes */
   backdateMs?: number;
 }
 
@@ -52,31 +52,31 @@ export interface CertificateOptions {
   authority: CertificateAndKey;
   commonName: string;
   organizations?: readonly string[];
-  /** DNS names and IP addresses, told apart by their form */
+  /** DNS names and IP addresses, distinguished by their form */
   hosts?: readonly string[];
   usages: readonly ('server' | 'client')[];
   clock: Clock;
   /** default one year; never beyond the end of the authority */
   validityMs?: number;
   algorithm?: KeyAlgorithm;
-  /** use this key instead of making one */
+  /** existing key; default: a new one */
   privateKey?: string;
-  /** how long ago it began, for machines whose clocks are late; default five minutes */
+  /** start of validity before now, to tolerate late clocks; default five minutes */
   backdateMs?: number;
 }
 
 const day = 24 * 60 * 60 * 1000;
-/** Certificates begin a little in the past, for machines whose clocks are late. */
+/** Certificates start slightly in the past, to tolerate late clocks. */
 const backdateMs = 5 * 60 * 1000;
 
-/** RFC 5280: positive, at most 20 octets. 127 random bits never repeat in practice. */
+/** RFC 5280 requires a positive number of at most 20 octets. 127 random bits never repeat in practice. */
 function newSerialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = (must(bytes[0], 'a byte') & 0x7f) | 0x40;
   return bytes;
 }
 
-/** What a certificate says, its names and extensions already encoded. */
+/** Content of a certificate, with names and extensions already encoded. */
 interface CertificateContent {
   issuer: Uint8Array;
   subject: Uint8Array;
@@ -103,13 +103,13 @@ function writeCertificate(content: CertificateContent, privateKey: KeyObject): s
   return encodePem('CERTIFICATE', signedDocument(toBeSigned, algorithm, privateKey));
 }
 
-/** Makes a self-signed certificate authority. */
+/** Creates a self-signed certificate authority. */
 export async function createAuthority(options: AuthorityOptions): Promise<CertificateAndKey> {
   const privateKey = options.privateKey ?? (await generateKeys(options.algorithm)).privateKey;
   return authorityWithKey({ ...options, privateKey });
 }
 
-/** The same with a key that is there, at once. */
+/** Like createAuthority, but synchronous with an existing key. */
 export function authorityWithKey(options: AuthorityOptions & { privateKey: string }): CertificateAndKey {
   const { privateKey } = options;
   const key = signingKey(privateKey);
@@ -139,11 +139,11 @@ export function authorityWithKey(options: AuthorityOptions & { privateKey: strin
 }
 
 /**
- * The certificate of one authority signed by another. Whoever trusts only the signer accepts, with this beside it, what the new
- * authority vouches for: so an authority is replaced without going to everybody who knows the old one.
+ * Signs the certificate of one authority with another. Clients that trust only the signer then also accept certificates
+ * of the new authority. This replaces an authority without updating every client.
  */
 export function crossSignAuthority(options: {
-  /** PEM; the one to be vouched for */
+  /** PEM of the authority to be signed */
   certificate: string;
   signer: CertificateAndKey;
   clock: Clock;
@@ -181,13 +181,13 @@ export interface SignRequest {
   keyUsage: number;
   /** object ids */
   extendedKeyUsages: readonly string[];
-  /** further extensions, encoded */
+  /** further encoded extensions */
   extensions: readonly Uint8Array[];
 }
 
 interface Issuer {
   info: CertificateInfo;
-  /** the encoded subject, taken over byte by byte: chains are built by comparing them */
+  /** the encoded subject, copied unchanged, because chains are built by comparing bytes */
   name: Buffer;
   keyIdentifier: Buffer;
 }
@@ -195,12 +195,13 @@ interface Issuer {
 const recentIssuers = new Map<string, Issuer>();
 const maxRecentIssuers = 64;
 
-/** What is needed of an authority to sign in its name; few authorities sign many certificates. */
+/** Data of an authority for signing. Cached, because few authorities sign many certificates. */
 function issuerOf(certificate: string): Issuer {
   let known = recentIssuers.get(certificate);
   if (!known) {
     const opened = new X509Certificate(certificate);
-    // The authority's own identifier where it has one: makers compute it differently, and OpenSSL insists on a match.
+    // Uses the authority's own identifier if it has one: implementations compute it differently, and OpenSSL requires a
+    // match.
     const own = findExtension(opened.raw, extensionIds.subjectKeyIdentifier);
     known = {
       info: parseCertificate(opened),
@@ -214,12 +215,12 @@ function issuerOf(certificate: string): Issuer {
   return known;
 }
 
-/** When an authority ends, from what is kept of those that signed lately. */
+/** End of an authority's validity, from the cache of recent issuers. */
 export function authorityEnd(certificate: string): number {
   return issuerOf(certificate).info.notAfter;
 }
 
-/** Signs a public key under an authority; everything a leaf certificate needs besides its names is added here. */
+/** Signs a public key with an authority and adds everything a leaf certificate needs besides its names. */
 export function signCertificate(request: SignRequest): string {
   const issuer = issuerOf(request.authority.certificate);
   return writeCertificate(
@@ -247,7 +248,7 @@ export async function issueCertificate(options: CertificateOptions): Promise<Cer
   return certificateWithKey({ ...options, privateKey });
 }
 
-/** The same with a key that is there, at once. */
+/** Like issueCertificate, but synchronous with an existing key. */
 export function certificateWithKey(options: CertificateOptions & { privateKey: string }): CertificateAndKey {
   const { privateKey } = options;
   const now = options.clock.now();
@@ -266,7 +267,7 @@ export function certificateWithKey(options: CertificateOptions & { privateKey: s
   return { certificate, privateKey };
 }
 
-/** A certificate that vouches for itself and for nobody else. */
+/** A self-signed leaf certificate, which cannot sign others. */
 export function selfSignedCertificate(
   options: Omit<CertificateOptions, 'authority'> & { privateKey: string },
 ): CertificateAndKey {

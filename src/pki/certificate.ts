@@ -12,7 +12,7 @@ export interface SubjectAlternativeNames {
 
 export interface CertificateSubject {
   commonName: string;
-  /** every O of the subject, in order: these are the groups of a client */
+  /** every O of the subject, in order: the groups of a client */
   organizations: string[];
 }
 
@@ -41,7 +41,7 @@ const organizationId = '2.5.4.10';
 const subjectAltNameId = '2.5.29.17';
 const contextTag = (number: number): number => 0xa0 | number;
 
-/** The CN (the last one, as Go reads it) and all O values of an encoded Name. */
+/** Parses the CN (the last one, as Go does) and all O values of an encoded Name. */
 export function parseName(content: Buffer): CertificateSubject {
   const subject: CertificateSubject = { commonName: '', organizations: [] };
   for (const relativeName of readDer(content)) {
@@ -56,14 +56,14 @@ export function parseName(content: Buffer): CertificateSubject {
   return subject;
 }
 
-/** 16 bytes as RFC 5952 writes them. */
+/** Formats 16 bytes by RFC 5952. */
 function formatIpv6(bytes: Buffer): string {
   const groups: string[] = [];
   for (let i = 0; i < 16; i += 2) groups.push(bytes.readUInt16BE(i).toString(16));
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }
 
-/** The names in the value of a subjectAltName extension. */
+/** Parses the value of a subjectAltName extension. */
 export function parseAlternativeNames(value: Buffer): SubjectAlternativeNames {
   const names: SubjectAlternativeNames = { dnsNames: [], ipAddresses: [], emailAddresses: [], uris: [] };
   for (const { tag, content } of readDer(readDer(value)[0]?.content ?? Buffer.alloc(0))) {
@@ -78,7 +78,7 @@ export function parseAlternativeNames(value: Buffer): SubjectAlternativeNames {
   return names;
 }
 
-/** The fields of what is signed in a certificate, from the serial number on. */
+/** Fields of the signed part of a certificate, starting with the serial number. */
 function certificateFields(der: Buffer): DerElement[] {
   const fields = readDer(firstDer(firstDer(der).content).content);
   return fields[0]?.tag === contextTag(0) ? fields.slice(1) : fields;
@@ -89,7 +89,7 @@ function extensionOf(fields: readonly DerElement[], id: string): Buffer | undefi
   return wrapped === undefined ? undefined : findInExtensions(firstDer(wrapped.content).content, id);
 }
 
-/** The value of an extension in the content of a list of them. */
+/** Finds the value of an extension in an encoded list. */
 export function findInExtensions(extensions: Buffer, id: string): Buffer | undefined {
   for (const extension of readDer(extensions)) {
     const parts = readDer(extension.content);
@@ -101,19 +101,20 @@ export function findInExtensions(extensions: Buffer, id: string): Buffer | undef
   return undefined;
 }
 
-/** The value of an extension of an encoded certificate. */
+/** Finds the value of an extension in an encoded certificate. */
 export function findExtension(der: Buffer, id: string): Buffer | undefined {
   return extensionOf(certificateFields(der), id);
 }
 
-/** The subject of an encoded certificate as it is encoded there. */
+/** Returns the encoded subject of a certificate unchanged. */
 export function encodedSubject(der: Buffer): Buffer {
   return writeDer(derTag.sequence, must(certificateFields(der)[4], 'a subject').content);
 }
 
 /**
- * Reads a certificate (PEM, DER or already opened) without the X.509 writer. Names are decoded from the bytes: the text
- * forms that TLS libraries offer are ambiguous when a value holds separators. Throws on anything that is no certificate.
+ * Parses a certificate (PEM, DER or X509Certificate) independently of the X.509 writer. Names are decoded from the
+ * bytes, because the text forms of TLS libraries are ambiguous if a value contains separators. Throws on invalid
+ * certificates.
  */
 export function parseCertificate(source: string | Buffer | X509Certificate): CertificateInfo {
   const certificate = source instanceof X509Certificate ? source : new X509Certificate(source);
@@ -127,7 +128,7 @@ export function parseCertificate(source: string | Buffer | X509Certificate): Cer
     notBefore: Date.parse(certificate.validFrom),
     notAfter: Date.parse(certificate.validTo),
     fingerprint: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
-    // Node types this as always present; certificates without the extension give undefined.
+    // Node's types claim that it is always present, but it is undefined without the extension.
     extendedKeyUsages: (certificate.keyUsage as string[] | undefined) ?? [],
     ...(alternative === undefined
       ? { dnsNames: [], ipAddresses: [], emailAddresses: [], uris: [] }
@@ -135,13 +136,13 @@ export function parseCertificate(source: string | Buffer | X509Certificate): Cer
   };
 }
 
-/** What `kubeadm join --discovery-token-ca-cert-hash` wants: SHA-256 over the public key of the authority. */
+/** Hash for `kubeadm join --discovery-token-ca-cert-hash`: SHA-256 of the authority's public key. */
 export function caCertHash(certificatePem: string): string {
   const spki = new X509Certificate(certificatePem).publicKey.export({ type: 'spki', format: 'der' });
   return `sha256:${createHash('sha256').update(spki).digest('hex')}`;
 }
 
-/** Whether a certificate was signed by an authority and is for a private key. */
+/** Reports whether an authority signed a certificate, and the certificate belongs to a private key. */
 export function isMatchingPair(
   certificatePem: string,
   privateKeyPem: string,

@@ -20,8 +20,8 @@ const day = 24 * 60 * 60 * 1_000;
 const usages = ['server', 'client'] as const;
 
 /**
- * Keys and certificates for charts that make their own (`genCA`, `genSignedCert` and the like). Templates cannot wait, so keys
- * are elliptic ones, which are made in no time; RSA only where a chart asks for it by name.
+ * Keys and certificates for chart functions (`genCA`, `genSignedCert` and others). Templates are synchronous, so keys
+ * are elliptic, which are fast to generate. RSA is used only if a chart requests it.
  */
 export class ChartCertificates {
   readonly #clock: Clock;

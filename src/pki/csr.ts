@@ -25,7 +25,7 @@ import {
 
 export interface ParsedCsr extends SubjectAlternativeNames {
   subject: CertificateSubject;
-  /** the whole encoded subject, which a certificate takes over as it is */
+  /** the whole encoded subject, which the certificate copies unchanged */
   subjectBytes: Uint8Array;
   publicKey: KeyObject;
   /** the bytes between the PEM lines */
@@ -43,7 +43,7 @@ export interface CsrOptions {
 const requestedExtensionsId = '1.2.840.113549.1.9.14';
 const attributesTag = wrapperTag(0);
 
-/** Makes a certificate signing request, with a new key unless one is given. */
+/** Creates a certificate signing request, with a new key unless one is given. */
 export async function createCsr(options: CsrOptions): Promise<{ csr: string; privateKey: string }> {
   const privateKey = options.privateKey ?? (await generateKeys(options.algorithm)).privateKey;
   const key = createPrivateKey(privateKey);
@@ -62,14 +62,14 @@ export async function createCsr(options: CsrOptions): Promise<{ csr: string; pri
   return { csr: encodePem('CERTIFICATE REQUEST', signedDocument(toBeSigned, algorithm, key)), privateKey };
 }
 
-/** What Go says of a signature that does not hold, by kind of key: these words reach users in refusals. */
+/** Go's errors for an invalid signature by key type. Users see them in refusals. */
 const verificationFailures: Readonly<Record<string, string>> = {
   ec: 'x509: ECDSA verification failure',
   rsa: 'crypto/rsa: verification error',
   ed25519: 'x509: Ed25519 verification failure',
 };
 
-/** The hash of each signature algorithm a request may be signed with; Ed25519 hashes by itself. */
+/** Hashes of the supported signature algorithms. Ed25519 has a hash of its own. */
 const signatureHashes: Readonly<Record<string, string | null>> = {
   '1.2.840.10045.4.3.2': 'sha256',
   '1.2.840.10045.4.3.3': 'sha384',
@@ -84,8 +84,7 @@ const structureError = 'asn1: structure error: the block holds no certificate re
 const notElements = 'not the elements of a certificate request';
 
 /**
- * Reads a PEM signing request and checks that its sender holds the private key.
- * Throws CapstanError CAP_CSR_INVALID.
+ * Parses a PEM signing request and verifies that its sender holds the private key. Throws CapstanError CAP_CSR_INVALID.
  */
 export async function parseCsr(pem: string): Promise<ParsedCsr> {
   const block = decodePem(pem)[0];
@@ -124,7 +123,10 @@ export async function parseCsr(pem: string): Promise<ParsedCsr> {
   throw new CapstanError('CAP_CSR_INVALID', words);
 }
 
-/** Elements of exactly these tags. The signature does not cover everything: what it leaves out has one spelling only. */
+/**
+ * Reads elements with exactly these tags. The signature does not cover everything, so the rest must have a single
+ * encoding.
+ */
 function elements<const T extends readonly number[]>(bytes: Buffer, tags: T): { [index in keyof T]: DerElement } {
   const found = readDer(bytes);
   if (!hasTags(found, tags)) throw new RangeError(notElements);
@@ -138,7 +140,7 @@ function hasTags<T extends readonly number[]>(
   return found.length === tags.length && found.every(({ tag }, index) => tag === tags[index]);
 }
 
-/** The id of a signature algorithm, whose parameters are absent or, of RSA, null. */
+/** Id of a signature algorithm. Its parameters must be absent or, for RSA, null. */
 function signatureAlgorithm(bytes: Buffer): string {
   const [id, parameters, ...more] = readDer(bytes);
   const hasParameters = parameters !== undefined && (parameters.tag !== derTag.null || parameters.content.length > 0);
@@ -148,7 +150,7 @@ function signatureAlgorithm(bytes: Buffer): string {
   return derObjectId(id.content);
 }
 
-/** The subjectAltName among the extensions a request asks for. */
+/** Finds the subjectAltName among the requested extensions. */
 function requestedNames(attributes: Buffer): Buffer | undefined {
   for (const attribute of readDer(attributes)) {
     const [id, values] = readDer(attribute.content);
@@ -166,7 +168,7 @@ export interface SignCsrOptions {
   signerName: string;
   /** as in CertificateSigningRequest spec.usages, e.g. `client auth` */
   usages: readonly string[];
-  /** asked by the sender; kept between ten minutes and `maxValidityMs` */
+  /** requested validity; limited to between ten minutes and `maxValidityMs` */
   expirationSeconds?: number;
   /** default one year */
   maxValidityMs?: number;
@@ -227,9 +229,9 @@ function translateUsages(usages: readonly string[]): { keyUsage: number; extende
 }
 
 /**
- * Signs a request under the rules of its signer, as kube-controller-manager does: the subject and names are the
- * sender's, usages and lifetime are the signer's. Throws CapstanError CAP_CSR_REFUSED with the reason for the
- * `Failed` condition, CAP_CSR_INVALID when the request cannot be read.
+ * Signs a request by the rules of its signer, as kube-controller-manager does. Subject and names come from the sender,
+ * usages and lifetime from the signer. Throws CapstanError CAP_CSR_REFUSED with the reason for the `Failed` condition,
+ * CAP_CSR_INVALID when the request cannot be read.
  */
 export async function signCsr(options: SignCsrOptions): Promise<string> {
   const csr = typeof options.csr === 'string' ? await parseCsr(options.csr) : options.csr;
@@ -251,7 +253,7 @@ export async function signCsr(options: SignCsrOptions): Promise<string> {
     subject: csr.subjectBytes,
     publicKey: csr.publicKey,
     notBefore: now - backdate,
-    // Only long-lived certificates end earlier by what they were backdated.
+    // The backdating shortens only long-lived certificates.
     notAfter: now + validity - (validity < 8 * hour ? 0 : backdate),
     ...usages,
     extensions: alternativeNamesExtension(csr),

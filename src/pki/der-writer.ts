@@ -1,4 +1,4 @@
-/** Tags of the elements certificates are made of. */
+/** Tags of the elements in certificates. */
 export const derTag = {
   boolean: 0x01,
   integer: 0x02,
@@ -13,17 +13,17 @@ export const derTag = {
   set: 0x31,
 } as const;
 
-/** The tag of a context-specific element that holds a value. */
+/** Tag of a primitive context-specific element. */
 export function contextTag(number: number): number {
   return 0x80 | number;
 }
 
-/** The tag of a context-specific element that wraps others. */
+/** Tag of a constructed context-specific element. */
 export function wrapperTag(number: number): number {
   return 0xa0 | number;
 }
 
-/** One element: tag, length and the contents in their order. */
+/** Encodes one element: tag, length and contents. */
 export function writeDer(tag: number, ...contents: readonly Uint8Array[]): Buffer {
   let length = 0;
   for (const content of contents) length += content.length;
@@ -47,7 +47,7 @@ export function derSequence(...elements: readonly Uint8Array[]): Buffer {
   return writeDer(derTag.sequence, ...elements);
 }
 
-/** An INTEGER of a few bits, such as a version or a path length. */
+/** Encodes a small INTEGER, such as a version or a path length. */
 export function derSmallInteger(value: number): Buffer {
   const digits = value.toString(16);
   const bytes = Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex');
@@ -56,7 +56,7 @@ export function derSmallInteger(value: number): Buffer {
 
 const knownObjectIds = new Map<string, Buffer>();
 
-/** An OBJECT IDENTIFIER from its dotted form; programs use few of them, each of which is written once. */
+/** Encodes an OBJECT IDENTIFIER from its dotted form. Cached, because only few are used. */
 export function derObjectIdOf(dotted: string): Buffer {
   let known = knownObjectIds.get(dotted);
   if (known === undefined) {
@@ -77,12 +77,12 @@ function objectIdBytes(dotted: string): number[] {
   return bytes;
 }
 
-/** A BIT STRING of whole bytes, as signatures are. */
+/** Encodes a BIT STRING of whole bytes, such as a signature. */
 export function derBitString(bytes: Uint8Array): Buffer {
   return writeDer(derTag.bitString, Buffer.of(0), bytes);
 }
 
-/** A BIT STRING of named bits, the first being the lowest of `flags`; zeros at the end are left out. */
+/** Encodes a BIT STRING of named bits. The first bit is the lowest of `flags`; trailing zeros are omitted. */
 export function derNamedBits(flags: number): Buffer {
   const length = 32 - Math.clz32(flags);
   const bytes = Buffer.alloc(Math.ceil(length / 8));
@@ -92,7 +92,7 @@ export function derNamedBits(flags: number): Buffer {
   return writeDer(derTag.bitString, Buffer.of((8 - (length % 8)) % 8), bytes);
 }
 
-/** A time in whole seconds; RFC 5280 wants the short form until 2049. */
+/** Encodes a time in whole seconds. RFC 5280 requires the short form until 2049. */
 export function derTime(ms: number): Buffer {
   const digits = new Date(ms).toISOString().slice(0, 19).replace(/\D/g, '');
   return Number(digits.slice(0, 4)) < 2050

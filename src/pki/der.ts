@@ -1,10 +1,9 @@
-/** One element of a DER encoding. */
 export interface DerElement {
   tag: number;
   content: Buffer;
 }
 
-/** Reads the elements that follow each other in `bytes`. Throws RangeError when an element is cut off. */
+/** Reads consecutive elements. Throws RangeError if an element is truncated. */
 export function readDer(bytes: Buffer): DerElement[] {
   const elements: DerElement[] = [];
   let at = 0;
@@ -24,21 +23,21 @@ export function readDer(bytes: Buffer): DerElement[] {
   return elements;
 }
 
-/** The first element of an encoding that holds one at least. */
+/** Reads the first element of an encoding that has at least one. */
 export function firstDer(bytes: Buffer): DerElement {
   const [first] = readDer(bytes);
   if (!first) throw new RangeError('DER element is missing');
   return first;
 }
 
-/** The text of any of the string types names are written in. */
+/** Decodes any of the string types used in names. */
 export function derText({ tag, content }: DerElement): string {
   if (tag === 0x1e) return Buffer.from(content).swap16().toString('utf16le');
-  // T61String and friends are read as Latin-1, UTF8String as what it is.
+  // T61String and similar types are read as Latin-1.
   return tag === 0x0c ? content.toString('utf8') : content.toString('latin1');
 }
 
-/** `2.5.4.3` from the content of an OBJECT IDENTIFIER. */
+/** Decodes the content of an OBJECT IDENTIFIER to a form like `2.5.4.3`. */
 export function derObjectId(content: Buffer): string {
   const parts: number[] = [];
   let value = 0;

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Mode of files holding private keys: nobody but the owner. */
+/** Mode of private key files: owner only. */
 export const privateFileMode = 0o600;
 
 /**
- * Writes a file so that readers and crashes see the old content or the new, never a part: a new file beside it, synced,
- * then renamed. Missing directories are made, closed to others.
+ * Writes a file atomically: a new file beside it, synced, then renamed. Readers and crashes see the old or the new
+ * content, never a part. Creates missing directories, closed to other users.
  */
 export async function writeFileAtomic(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   const directory = dirname(path);
@@ -28,7 +28,7 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
   }
 }
 
-/** The text of a file, or undefined when there is none. */
+/** Returns the text of a file; undefined if it does not exist. */
 export async function readIfPresent(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');

@@ -1,4 +1,4 @@
-// The door of the PKI room: authorities, certificates, signing requests and the keys beside them.
+// Public interface of the PKI room: authorities, certificates, signing requests and keys.
 export * from './authority.ts';
 export * from './certificate.ts';
 export * from './chart-certificates.ts';

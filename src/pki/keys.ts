@@ -2,11 +2,11 @@ import { createPrivateKey, createPublicKey, generateKeyPair, generateKeyPairSync
 import { promisify } from 'node:util';
 import { must } from '../machinery/index.ts';
 
-/** P-256 is quick to make and understood by everything; the others are for settings that ask for them. */
+/** P-256 is fast to generate and widely supported. The others are for configurations that request them. */
 export type KeyAlgorithm = 'ECDSA-P256' | 'ECDSA-P384' | 'RSA-2048' | 'RSA-3072' | 'RSA-4096';
 
 export interface KeyPair {
-  /** PEM; SEC 1 for EC and PKCS #1 for RSA, the forms Kubernetes tools write */
+  /** PEM; SEC 1 for EC and PKCS #1 for RSA, as Kubernetes tools write them */
   privateKey: string;
   /** PEM, SubjectPublicKeyInfo */
   publicKey: string;
@@ -22,13 +22,13 @@ const kinds: Readonly<Record<KeyAlgorithm, { modulusLength: number } | { namedCu
   'RSA-4096': { modulusLength: 4096 },
 };
 
-/** Makes a key pair; those that take long are made off the event loop. */
+/** Generates a key pair. Slow algorithms run off the event loop. */
 export async function generateKeys(algorithm: KeyAlgorithm = 'ECDSA-P256'): Promise<KeyPair> {
   const kind = kinds[algorithm];
   return 'modulusLength' in kind ? written(await generate('rsa', kind), true) : generateKeysAtOnce(algorithm);
 }
 
-/** The same for those who cannot wait; RSA keys hold up everything else meanwhile. */
+/** Generates a key pair synchronously. RSA keys block the event loop for a while. */
 export function generateKeysAtOnce(algorithm: KeyAlgorithm): KeyPair {
   const kind = kinds[algorithm];
   const isRsa = 'modulusLength' in kind;
@@ -37,17 +37,17 @@ export function generateKeysAtOnce(algorithm: KeyAlgorithm): KeyPair {
 
 function written(pair: { privateKey: KeyObject; publicKey: KeyObject }, isRsa: boolean): KeyPair {
   const privateKey = pair.privateKey.export({ type: isRsa ? 'pkcs1' : 'sec1', format: 'pem' }) as string;
-  // most new keys sign something at once
+  // Most new keys sign something at once, so the parsed key is cached.
   remember(privateKey, pair.privateKey);
   return { privateKey, publicKey: pair.publicKey.export({ type: 'spki', format: 'pem' }) as string };
 }
 
-/** Keys that sign service account tokens. */
+/** Generates the keys that sign service account tokens. */
 export function createServiceAccountKeyPair(algorithm: KeyAlgorithm = 'ECDSA-P256'): Promise<KeyPair> {
   return generateKeys(algorithm);
 }
 
-/** The public half (SubjectPublicKeyInfo, PEM) of a private or public key. */
+/** Returns the public key (SubjectPublicKeyInfo, PEM) of a private or public key. */
 export function publicKeyOf(pem: string): string {
   return createPublicKey(pem).export({ type: 'spki', format: 'pem' }) as string;
 }
@@ -60,7 +60,9 @@ function remember(privateKeyPem: string, key: KeyObject): void {
   recentKeys.set(privateKeyPem, key);
 }
 
-/** A PEM private key ready to sign with. Authorities are used again and again, and reading a key takes longer than signing. */
+/**
+ * Returns a parsed PEM private key. Cached, because authorities sign repeatedly and parsing takes longer than signing.
+ */
 export function signingKey(privateKeyPem: string): KeyObject {
   let key = recentKeys.get(privateKeyPem);
   if (!key) {

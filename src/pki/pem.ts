@@ -6,7 +6,7 @@ export interface PemBlock {
 
 const block = /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----/g;
 
-/** All blocks of a PEM text, in order; text around them is ignored. */
+/** Decodes all blocks of a PEM text in order. Ignores text around them. */
 export function decodePem(text: string): PemBlock[] {
   return Array.from(text.matchAll(block), ([, label = '', body = '']) => ({
     label,
@@ -22,7 +22,7 @@ export function encodePem(label: string, bytes: Uint8Array): string {
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
 }
 
-/** The certificates of a bundle, each as PEM of its own. */
+/** Splits a bundle into certificates, each as PEM. */
 export function splitCertificates(bundle: string): string[] {
   return decodePem(bundle)
     .filter(({ label }) => label === 'CERTIFICATE')

@@ -8,12 +8,12 @@ import { createServiceAccountKeyPair, type KeyPair, publicKeyOf } from './keys.t
 
 export interface ServerPkiOptions {
   directory: string;
-  /** DNS names and IP addresses the server is reached by */
+  /** DNS names and IP addresses of the server */
   hosts: readonly string[];
   clock: Clock;
 }
 
-/** Everything an API server needs to be trusted and to trust. */
+/** Keys and certificates of an API server. */
 export interface ServerPki {
   /** signs the server's and the clients' certificates */
   authority: CertificateAndKey;
@@ -21,9 +21,9 @@ export interface ServerPki {
   /** CN=kubernetes-admin, O=system:masters */
   admin: CertificateAndKey;
   serviceAccountKeys: KeyPair;
-  /** where the keys that seal Secrets at rest belong; made by the sealer, not here */
+  /** path for the keys that encrypt Secrets at rest; created by the sealer, not here */
   encryptionKeyFile: string;
-  /** files written by this call, empty when everything was there and good */
+  /** files written by this call; empty if everything was present and valid */
   written: string[];
 }
 
@@ -40,9 +40,9 @@ function canonicalIp(address: string): string {
 }
 
 /**
- * Loads the server's keys and certificates from `directory`, making what is missing and renewing what ends within 30
- * days or lacks a host. A start with everything in place only reads files. The authority and the service account key are
- * never replaced: that would lock out every client, so damage there is an error (CAP_PKI_DAMAGED).
+ * Loads the server's keys and certificates from `directory`. Creates missing ones, and renews those that expire within
+ * 30 days or lack a host. If everything is in place, it only reads files. Never replaces the authority or the service
+ * account key, because that would lock out every client. Damage to them is an error (CAP_PKI_DAMAGED).
  */
 export async function ensureServerPki(options: ServerPkiOptions): Promise<ServerPki> {
   const { directory, clock } = options;
@@ -60,16 +60,16 @@ export async function ensureServerPki(options: ServerPkiOptions): Promise<Server
     return { ...(certificate !== undefined && { certificate }), ...(privateKey !== undefined && { privateKey }) };
   };
   const store = async (name: string, pair: CertificateAndKey): Promise<CertificateAndKey> => {
-    // The key goes first: a crash in between leaves a key without certificate, which the next start completes.
+    // The key is written first. After a crash in between, the next start creates the certificate for it.
     await save(`${name}.key`, pair.privateKey, privateFileMode);
     await save(`${name}.crt`, pair.certificate, 0o644);
     return pair;
   };
-  /** writes under way; certificates are issued meanwhile */
+  /** pending writes, while further certificates are issued */
   const storing: Promise<unknown>[] = [];
   const storeLater = (name: string, pair: CertificateAndKey): CertificateAndKey => {
     const stored = store(name, pair);
-    // Awaited at the end; until then a failure must not count as unhandled.
+    // Awaited at the end. Until then, a failure must not count as an unhandled rejection.
     stored.catch(() => undefined);
     storing.push(stored);
     return pair;

@@ -1,6 +1,6 @@
 import type { ParsedCsr } from './csr.ts';
 
-/** The signers every Kubernetes cluster has. */
+/** The built-in signers of Kubernetes. */
 export const signerNames = {
   apiServerClient: 'kubernetes.io/kube-apiserver-client',
   apiServerClientKubelet: 'kubernetes.io/kube-apiserver-client-kubelet',
@@ -13,7 +13,7 @@ function sameSet(usages: readonly string[], wanted: readonly string[]): boolean 
   return set.size === wanted.length && wanted.every((usage) => set.has(usage));
 }
 
-/** Key encipherment makes sense for RSA keys only, hence two accepted sets. */
+/** Key encipherment applies to RSA keys only, so two sets are accepted. */
 function nodeUsages(usages: readonly string[], purpose: 'client auth' | 'server auth'): string | undefined {
   const full = ['digital signature', 'key encipherment', purpose];
   if (sameSet(usages, full) || sameSet(usages, ['digital signature', purpose])) return undefined;
@@ -40,8 +40,8 @@ function clientUsages(usages: readonly string[]): string | undefined {
 }
 
 /**
- * Why a signer must refuse a request (kube-controller-manager's words, for the `SignerValidationFailure` condition), or
- * undefined when it may sign. Signers that are not built in are nobody's business here and give `unknown signer`.
+ * Reason why a signer must refuse a request, in kube-controller-manager's words for the `SignerValidationFailure`
+ * condition; undefined if it may sign. Signers that are not built in return `unknown signer`.
  */
 export function signerObjection(csr: ParsedCsr, usages: readonly string[], signerName: string): string | undefined {
   switch (signerName) {

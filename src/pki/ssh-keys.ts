@@ -1,9 +1,9 @@
 import { generateKeyPairSync, type JsonWebKey, randomBytes } from 'node:crypto';
 import { CapstanError, must } from '../machinery/index.ts';
 
-/** A key pair as ssh-keygen writes it. */
+/** A key pair in the format of ssh-keygen. */
 export interface SshKeyPair {
-  /** the file for `ssh -i` */
+  /** content of the file for `ssh -i` */
   readonly privateKey: string;
   /** one line, as in authorized_keys */
   readonly publicKey: string;
@@ -11,7 +11,10 @@ export interface SshKeyPair {
 
 const type = 'ssh-ed25519';
 
-/** Makes an Ed25519 key pair. The private key has OpenSSH's own form: it reads Ed25519 keys in no other everywhere. */
+/**
+ * Generates an Ed25519 key pair. The private key uses OpenSSH's own format, the only one that all its versions support
+ * for Ed25519.
+ */
 export function generateSshKeys(comment: string): SshKeyPair {
   const { privateKey } = generateKeyPairSync('ed25519');
   const { x, d }: JsonWebKey = privateKey.export({ format: 'jwk' });
@@ -21,13 +24,13 @@ export function generateSshKeys(comment: string): SshKeyPair {
   return { publicKey: `${type} ${blob.toString('base64')} ${comment}`, privateKey: armour(blob, seed, point, comment) };
 }
 
-/** The container openssh-key-v1, without a passphrase. */
+/** Encodes the container openssh-key-v1 without a passphrase. */
 function armour(blob: Buffer, seed: Buffer, point: Buffer, comment: string): string {
-  // the same number twice tells a reader that it was decrypted well
+  // Readers compare the two copies of this number to detect a failed decryption.
   const check = randomBytes(4);
   const secret = [check, check, field(type), field(point), field(Buffer.concat([seed, point])), field(comment)];
   const length = secret.reduce((sum, part) => sum + part.length, 0);
-  // padded with 1, 2, 3 … to blocks of eight
+  // The padding is 1, 2, 3 … up to a multiple of eight bytes.
   const padding = Buffer.from(Array.from({ length: (8 - (length % 8)) % 8 }, (_, index) => index + 1));
   const body = Buffer.concat([
     Buffer.from('openssh-key-v1\0'),
@@ -53,7 +56,7 @@ function field(content: string | Buffer): Buffer {
   return Buffer.concat([number(bytes.length), bytes]);
 }
 
-/** The public key in a file of `ssh-keygen`; says what the file is when it is none. */
+/** Reads a public key file of `ssh-keygen`. The error names what the file contains instead. */
 export function readSshPublicKey(text: string, source: string): string {
   const wrong = (what: string, hint: string): CapstanError =>
     new CapstanError('CAP_SSH_KEY', `${source} ${what}`, { hint });

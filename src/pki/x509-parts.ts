@@ -49,7 +49,7 @@ function nameAttribute(id: string, text: string): Buffer {
   return writeDer(derTag.set, derSequence(derObjectIdOf(id), value));
 }
 
-/** An encoded Name: groups first, each in a name of its own, then the user: the order kubeadm and Go write. */
+/** Encodes a Name: groups first, each in an RDN of its own, then the user. kubeadm and Go use the same order. */
 export function subjectName(commonName: string, organizations: readonly string[] = []): Buffer {
   return derSequence(
     ...organizations.map((organization) => nameAttribute('2.5.4.10', organization)),
@@ -57,7 +57,7 @@ export function subjectName(commonName: string, organizations: readonly string[]
   );
 }
 
-/** DNS names and addresses, told apart by their form. */
+/** Separates DNS names and addresses by their form. */
 export function namesOfHosts(hosts: readonly string[]): SubjectAlternativeNames {
   return {
     dnsNames: hosts.filter((host) => isIP(host) === 0),
@@ -67,7 +67,7 @@ export function namesOfHosts(hosts: readonly string[]): SubjectAlternativeNames 
   };
 }
 
-/** The subjectAltName extension, or nothing where there are no names. */
+/** Encodes the subjectAltName extension; empty without names. */
 export function alternativeNamesExtension(names: SubjectAlternativeNames): Buffer[] {
   const texts = (tag: number, values: readonly string[]): Buffer[] =>
     values.map((value) => writeDer(contextTag(tag), Buffer.from(value, 'latin1')));
@@ -102,7 +102,7 @@ export function basicConstraintsExtension({
   return extension(extensionIds.basicConstraints, derSequence(...parts), { isCritical: true });
 }
 
-/** The usual identifier of a key: SHA-1 over the bits of the public key (RFC 5280, 4.2.1.2). */
+/** The usual key identifier: SHA-1 of the public key bits (RFC 5280, 4.2.1.2). */
 export function keyIdentifier(publicKey: KeyObject): Buffer {
   const bits = must(readDer(firstDer(encodedPublicKey(publicKey)).content)[1], 'the bits of a public key');
   return createHash('sha1').update(bits.content.subarray(1)).digest();
@@ -116,12 +116,12 @@ export function authorityKeyIdentifierExtension(identifier: Uint8Array): Buffer 
   return extension(extensionIds.authorityKeyIdentifier, derSequence(writeDer(contextTag(0), identifier)));
 }
 
-/** A public key as certificates carry it (SubjectPublicKeyInfo). */
+/** Encodes a public key as in certificates (SubjectPublicKeyInfo). */
 export function encodedPublicKey(key: KeyObject): Buffer {
   return key.export({ type: 'spki', format: 'der' }) as Buffer;
 }
 
-/** How a key signs: the hash, and the algorithm as it is written beside the signature. */
+/** Signature algorithm of a key: the hash, and the encoded algorithm. */
 export interface SignatureAlgorithm {
   hash: string;
   identifier: Buffer;
@@ -145,7 +145,7 @@ export function signatureAlgorithmOf(key: KeyObject): SignatureAlgorithm {
   throw new TypeError(`keys of type ${key.asymmetricKeyType ?? 'unknown'} are not supported; use RSA or an EC key`);
 }
 
-/** What is to be signed with the algorithm and the signature beside it: the outer form of certificates and requests. */
+/** Builds a signed document: the content, the algorithm and the signature. Certificates and requests have this form. */
 export function signedDocument(toBeSigned: Buffer, algorithm: SignatureAlgorithm, privateKey: KeyObject): Buffer {
   const signature = sign(algorithm.hash, toBeSigned, privateKey);
   return derSequence(toBeSigned, algorithm.identifier, derBitString(signature));

@@ -1,5 +1,5 @@
-// The door of the room that runs Pods: node, scheduler, containers, Services, volumes; for the embedded management API, or as one
-// node of another Kubernetes.
+// Public interface of the room that runs Pods: node, scheduler, containers, Services, volumes. It serves the embedded
+// management API, or acts as one node of another Kubernetes.
 export { standardGatewayClass } from './gateway/gateway-controller.ts';
 export { standardIngressClass } from './gateway/ingress-controller.ts';
 export { guestClient } from './guest/guest-client.ts';

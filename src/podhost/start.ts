@@ -59,67 +59,72 @@ import { type PodReferences, podReferences } from './pods/references.ts';
 import { directoryProvisioner, directoryProvisionerName, standardStorageClass } from './storage/provisioner.ts';
 
 export interface PodHostOptions {
-  /** trusted: the host is a part of the API it runs on */
+  /** trusted, because the host is part of the API server it runs on */
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly metrics?: RuntimeMetrics;
-  /** what runs the containers; its programs reach each other through the network */
+  /** creates the container backend; its programs reach each other through the network */
   backend(parts: { network: HostNetwork; nodeAddress: string }): PodBackend;
   /** whether load balancers, node ports and Gateways listen on real sockets */
   readonly sockets: boolean;
-  /** where addresses are taken from unless another program on this computer has that range; 127.65.0.0/16 */
+  /** preferred address range, unless another program on this computer holds it; default 127.65.0.0/16 */
   readonly range?: LoopbackRange;
-  /** whether the kinds of the Gateway API are served, and so Gateways and Ingresses are to be; default true */
+  /** whether the Gateway API kinds are served, so that Gateways and Ingresses are supported; default true */
   readonly gateways?: boolean;
   readonly nodeName?: string;
-  /** of the API, as the node shows it */
+  /** version of the API server, shown by the node */
   readonly version?: string;
-  /** where what containers say is kept; absent: it is forgotten with the program */
+  /** directory of container logs; absent: logs are kept in memory only */
   readonly logDirectory?: string;
-  /** the management API as Pods reach it by the Service `kubernetes` */
+  /** the management API, reachable for Pods by the Service `kubernetes` */
   readonly managementApi?: PortService;
-  /** the API is another Kubernetes, whose own controllers and scheduler do all that is not a node's */
+  /**
+   * set if the API is another Kubernetes, whose own controllers and scheduler do everything except the work of a node
+   */
   readonly guest?: GuestOptions;
 }
 
-/** A host of Pods as one node of another Kubernetes. */
+/** A Pod host that is one node of another Kubernetes. */
 export interface GuestOptions {
-  /** tells this host from others that call their node the same */
+  /** distinguishes this host from others with the same node name */
   readonly machineId: string;
-  /** the node begins with them; they are its administrator's from then on */
+  /** initial taints; afterwards the cluster administrator manages them */
   readonly taints: readonly Taint[];
-  /** takes the node away when it ends without Pods: nodes may not do that themselves */
+  /** deletes the node if the host ends without Pods, because nodes may not do that themselves */
   readonly administrator: Client;
 }
 
-/** Pods of a management API that run in this process. */
+/** Runs the Pods of a management API in this process. */
 export interface PodHost {
   readonly network: HostNetwork;
-  /** of the node */
+  /** address of the node */
   readonly address: string;
-  /** what Services of type LoadBalancer get addresses of */
+  /** address range of Services of type LoadBalancer */
   readonly cidr: string;
   findPod(namespace: string, name: string): Pod | undefined;
   readonly podLogs: PodLogSource;
   readonly podConnector: PodConnector;
   readonly podExecutor: PodExecutor;
   readonly podAttacher: PodAttacher;
-  /** what callers outside of the host find at an address or a name of it; undefined: nothing there is the host's */
+  /**
+   * the service that callers outside of the host reach at an address or name; undefined if it does not belong to the
+   * host
+   */
   outside(host: string, port: number): PortService | undefined;
-  /** whether a name or an address is one of this host's, whatever answers there */
+  /** reports whether a name or address belongs to this host, even if nothing listens there */
   knows(host: string): boolean;
   ready(): CheckResult;
-  /** rejects when a controller cannot go on */
+  /** rejects when a controller fails permanently */
   readonly failed: Promise<void>;
-  /** ends all Pods; their objects and volumes stay for the next start */
+  /** stops all Pods; objects and volumes stay for the next start */
   stop(): Promise<void>;
 }
 
 const defaultNodeName = 'capstan';
 
-/** Registers the node and starts all that makes Pods run; resolves when its caches are filled. */
+/** Registers the node and starts everything that runs Pods. Resolves when its caches are synced. */
 export async function startPodHost(options: PodHostOptions, signal?: AbortSignal): Promise<PodHost> {
   const { client, log, sockets, range: usual = usualRange, gateways = true, nodeName = defaultNodeName } = options;
   const range = await hostRange({ client, log, sockets, usual, gateways, nodeName });
@@ -194,7 +199,7 @@ async function startAt(addresses: HostAddresses, options: PodHostOptions, signal
   ];
   for (const controller of controllers) manager.add(controller);
   await registerNode(node);
-  // On another Kubernetes all of these come with the rights of the node, by whoever installs those.
+  // On another Kubernetes, whoever installs the node's RBAC rules also creates these objects.
   if (!guest) await ensureObject(client, StorageClasses, standardStorageClass);
   if (view && !guest) {
     await ensureObject(client, IngressClasses, standardIngressClass);
@@ -203,7 +208,7 @@ async function startAt(addresses: HostAddresses, options: PodHostOptions, signal
   const stop = new AbortController();
   const working = manager.run(signal ? AbortSignal.any([stop.signal, signal]) : stop.signal);
   await Promise.race([manager.whenReady(signal), working]);
-  // Pods that went while nobody ran them took their logs with them.
+  // Removes the logs of Pods that were deleted while the host was down.
   logs?.keepOnly(
     new Set(
       manager.reader
@@ -240,7 +245,7 @@ async function startAt(addresses: HostAddresses, options: PodHostOptions, signal
   };
 }
 
-/** What a Kubernetes has beside its nodes. */
+/** Controllers that a Kubernetes cluster has besides its nodes. */
 function wholeKubernetes(references: PodReferences, provisioners: Provisioners): ControllerDefinition[] {
   return [
     schedulerController({
@@ -267,14 +272,14 @@ function gatewayControllers(
   ];
 }
 
-/** Makes what users count on finding; whatever they made of it since stays. */
+/** Creates an object that users expect. Later changes by users are kept. */
 async function ensureObject<T extends KubeObject>(client: Client, resource: Resource<T>, object: T): Promise<void> {
   await client.create(resource, object, { fieldManager: 'capstan' }).catch((error: unknown) => {
     if (!isAlreadyExists(error)) throw error;
   });
 }
 
-/** What shows people, and those who choose nodes, that Pods do not really run there. */
+/** Shows people and schedulers that Pods do not really run on the node. */
 export const simulatedLabels: Readonly<Record<string, string>> = { 'capstan.dev/simulated': 'true' };
 
 const nothingRuns: Pick<RunningPods, 'service'> = { service: () => 'absent' };

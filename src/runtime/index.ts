@@ -1,4 +1,4 @@
-// The door of the runtime room: everything a controller needs around its reconcile function.
+// Public interface of the runtime room: everything a controller needs around its reconcile function.
 export * from './controller/index.ts';
 export * from './events/reasons.ts';
 export * from './events/recorder.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type MemoryClient, memoryClient } from '../client/index.ts';
 import { ManualClock, seededRandom } from '../machinery/index.ts';
 import { type Lease, Leases, runWithLease } from './leader-election.ts';
-import { nullLogger } from './log.ts';
+import { type LogFields, nullLogger } from './log.ts';
 import { runUntil, settle } from './testkit/eventually.ts';
 import { type FaultRule, faultyClient } from './testkit/faulty-client.ts';
 
@@ -79,15 +79,15 @@ describe('leader election', () => {
     });
     const reads = server.requests.filter(({ verb }) => verb === 'get').length;
     await clock.advance(20_000);
-    // a holder renews with one request, the two reads are this test's own
+    // A holder renews with a single request; the test itself made the two reads.
     expect(server.requests.filter(({ verb }) => verb === 'get').length - reads).toBe(0);
     a.stop();
     expect(await a.outcome).toBe('stopped');
   });
 
-  it('is taken over the moment the lease of a dead leader ends, not an attempt later', async () => {
+  it('takes over the moment the lease of a dead leader ends, not an attempt later', async () => {
     const { clock, server } = setUp();
-    // somebody who wrote the lease once and is gone
+    // A process that wrote the lease once and is gone.
     await server.create(
       Leases,
       {
@@ -109,7 +109,7 @@ describe('leader election', () => {
     expect(new Set(await Promise.all(candidates.map(({ outcome }) => outcome)))).toEqual(new Set(['stopped']));
   });
 
-  it('gives the lease back on stop, after the work has ended, so that the next one need not wait', async () => {
+  it('releases the lease on stop after the work has ended, so that the next leader need not wait', async () => {
     const { clock, server, spec } = setUp();
     const a = candidate(server, 'a', { lingerMs: 20_000 });
     await settle();
@@ -127,7 +127,7 @@ describe('leader election', () => {
     expect(await spec()).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 1 });
   });
 
-  it('takes over from a leader that vanished, but not before its lease has run out', async () => {
+  it('takes over from a vanished leader, but not before its lease has expired', async () => {
     const { clock, server, spec } = setUp();
     const a = candidate(server, 'a');
     await settle();
@@ -137,7 +137,7 @@ describe('leader election', () => {
     const cutOff = clock.now();
     await runUntil(clock, () => b.leads, { limitMs: 60_000 });
     expect(clock.now() - cutOff).toBeGreaterThanOrEqual(13_000);
-    // the old leader has noticed by itself before that: there are never two
+    // The old leader has already stopped by itself: there are never two leaders.
     expect(a.leads).toBe(false);
     expect(await a.outcome).toBe('lost');
     expect(await spec()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
@@ -180,7 +180,29 @@ describe('leader election', () => {
     expect(await a.outcome).toBe('stopped');
   });
 
-  it('never has two leaders, whatever fails when', async () => {
+  it('reports why the lease cannot be taken, at once and then once a minute', async () => {
+    const { clock, server } = setUp();
+    const told: unknown[] = [];
+    const log = { ...nullLogger, warn: (message: string, fields?: LogFields) => void told.push([message, fields]) };
+    const stop = new AbortController();
+    const refused = new Error('leases is forbidden');
+    const client = faultyClient(server, [{ verb: 'get', resource: 'Lease', error: () => refused }]);
+    const outcome = runWithLease(
+      { client, clock, random: seededRandom(1), log, ...key, identity: 'a' },
+      () => new Promise(() => {}),
+      stop.signal,
+    );
+    await settle();
+    expect(told).toEqual([['The leader lease could not be taken', { lease: 'kube-system/capstan', error: refused }]]);
+    await clock.advance(59_000);
+    expect(told).toHaveLength(1);
+    await clock.advance(10_000);
+    expect(told).toHaveLength(2);
+    stop.abort();
+    expect(await outcome).toBe('stopped');
+  });
+
+  it('never has two leaders, whatever fails at whatever time', async () => {
     for (let seed = 1; seed <= 10; seed++) {
       const { clock, server } = setUp();
       const random = seededRandom(seed);

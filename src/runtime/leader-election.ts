@@ -3,6 +3,8 @@ import {
   type Clock,
   deepEqual,
   formatMicroTime,
+  isAlreadyExists,
+  isConflict,
   isNotFound,
   type KubeObject,
   type Random,
@@ -10,6 +12,7 @@ import {
   sleep,
 } from '../machinery/index.ts';
 import type { Logger } from './log.ts';
+import { createRepeatedFault } from './repeated-fault.ts';
 import type { Fence } from './shares/fence.ts';
 
 export interface LeaseSpec {
@@ -41,27 +44,27 @@ export interface LeaderElectionOptions {
   name: string;
   /** unique per process */
   identity: string;
-  /** others may take over when the lease was not renewed for this long; default 15 s */
+  /** others may take over if the lease was not renewed for this long; default 15 s */
   leaseDurationMs?: number;
-  /** the leader gives up when it could not renew for this long; default 10 s */
+  /** the leader gives up if it could not renew for this long; default 10 s */
   renewDeadlineMs?: number;
   /** pause between attempts; default 2 s */
   retryPeriodMs?: number;
   onNewLeader?: (identity: string) => void;
-  /** is told of every renewal, so that nothing is sent without a certain lease */
+  /** informed of every renewal, so that requests are only sent while the lease is certain */
   fence?: Fence;
 }
 
-/** client-go spreads attempts to acquire by this factor. */
+/** client-go's jitter factor for attempts to acquire. */
 const jitterFactor = 1.2;
-/** between attempts, whatever the lease says */
+/** minimum pause between attempts, regardless of the lease */
 const minPauseMs = 100;
 
 /**
- * Waits for the lease, runs `lead`, and keeps the lease while it runs. Resolves with `stopped` after the signal aborted
- * and `lead` ended (the lease is then released), or with `lost` when the lease could not be kept; `lead` is told by its
- * signal and awaited in both cases. Whether a lease expired is judged by our own clock from when we saw it change, so
- * clocks need not agree.
+ * Acquires the lease, runs `lead`, and renews the lease meanwhile. Resolves with `stopped` after the signal aborted and
+ * `lead` ended (the lease is then released), or with `lost` if the lease could not be kept. In both cases the signal of
+ * `lead` aborts and `lead` is awaited. Expiry is measured by the local clock since the last observed change, so clocks
+ * need not agree.
  */
 export async function runWithLease(
   options: LeaderElectionOptions,
@@ -80,7 +83,7 @@ export async function runWithLease(
   for (;;) {
     if (signal.aborted) return 'stopped';
     if (await elector.tryAcquireOrRenew(renewDeadlineMs, signal)) break;
-    // a lease that nobody renews is taken the moment it ends
+    // A lease that is not renewed is acquired the moment it expires.
     const pauseMs = Math.min(retryPeriodMs * (1 + random.next() * jitterFactor), elector.expiresInMs());
     await sleep(clock, Math.max(pauseMs, minPauseMs), signal).catch(() => {});
   }
@@ -90,7 +93,7 @@ export async function runWithLease(
   const onStop = (): void => leading.abort(signal.reason);
   if (signal.aborted) onStop();
   else signal.addEventListener('abort', onStop, { once: true });
-  // ends the pause between renewals when the work is over
+  // ends the pause between renewals when the work has ended
   const over = new AbortController();
   let failure: unknown;
   const work = lead(leading.signal)
@@ -103,7 +106,7 @@ export async function runWithLease(
   while (!over.signal.aborted) {
     await sleep(clock, retryPeriodMs, over.signal).catch(() => {});
     if (over.signal.aborted) break;
-    // the work may still be winding down after a stop: the lease is kept until it has ended
+    // After a stop the work may still be ending, so the lease is kept until then.
     if (await renewWithin(renewDeadlineMs)) continue;
     outcome = 'lost';
     log.error('Lost the leader lease', { identity: options.identity });
@@ -129,7 +132,7 @@ export async function runWithLease(
 }
 
 interface Elector {
-  /** until the lease of the holder seen last can be taken; without one there is no end to wait for */
+  /** time until the lease of the last observed holder expires; infinite without a holder */
   expiresInMs(): number;
   tryAcquireOrRenew(timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
   release(timeoutMs: number): Promise<void>;
@@ -139,6 +142,7 @@ function createElector(options: LeaderElectionOptions): Elector {
   const { client, clock, identity, namespace, name, log } = options;
   const leaseDurationMs = options.leaseDurationMs ?? 15_000;
   const writeOptions = { fieldManager: 'capstan-leader-election' };
+  const fault = createRepeatedFault(log, clock, 'The leader lease could not be taken');
   let observed: Lease | undefined;
   let observedAt = 0;
   let reportedLeader: string | undefined;
@@ -170,7 +174,7 @@ function createElector(options: LeaderElectionOptions): Elector {
 
   const attempt = async (signal: AbortSignal): Promise<boolean> => {
     const spec = desired();
-    // the holder first assumes that nobody touched the lease since: one request instead of two
+    // The holder first assumes that nobody changed the lease, which takes one request instead of two.
     if (observed && isHolder() && isValid(clock.monotonic())) {
       try {
         await update(observed, { ...spec, ...keptBy(observed) }, signal);
@@ -216,10 +220,15 @@ function createElector(options: LeaderElectionOptions): Elector {
     const cancel = clock.after(timeoutMs, () => controller.abort(new Error(`no answer within ${timeoutMs} ms`)));
     const beganAt = clock.monotonic();
     try {
-      if (!(await work(controller.signal))) return false;
+      const isHeld = await work(controller.signal);
+      fault.over();
+      if (!isHeld) return false;
       return options.fence?.renewed(beganAt) ?? true;
     } catch (error) {
-      if (!outer?.aborted) log.debug('Lease could not be taken', { error });
+      if (outer?.aborted) return false;
+      // somebody else was quicker
+      if (isConflict(error) || isAlreadyExists(error)) log.debug('Another instance wrote the lease', { error });
+      else fault.seen(error, { lease: `${namespace}/${name}` });
       return false;
     } finally {
       cancel();
@@ -239,7 +248,7 @@ function createElector(options: LeaderElectionOptions): Elector {
         const current = await client.get(Leases, { namespace, name }, { signal });
         if (current.spec?.holderIdentity !== identity) return false;
         const now = formatMicroTime(clock.now());
-        // a second's lease of nobody: the next one need not wait
+        // A released lease has no holder and a duration of one second, so that the next holder need not wait.
         await update(
           current,
           { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now },
@@ -251,7 +260,7 @@ function createElector(options: LeaderElectionOptions): Elector {
   };
 }
 
-/** What a renewal leaves as it is. */
+/** Fields that a renewal keeps. */
 function keptBy(lease: Lease): LeaseSpec {
   const { acquireTime, leaseTransitions = 0 } = lease.spec ?? {};
   return { ...(acquireTime !== undefined && { acquireTime }), leaseTransitions };

@@ -3,7 +3,7 @@ import { errorMessage, printable, printableLine } from '../machinery/index.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** Facts beside a constant message; errors go under `error`. */
+/** Fields of a log entry. Errors are under `error`. */
 export type LogFields = Record<string, unknown>;
 
 /** Structured logging: the message is constant, everything that varies is a field. */
@@ -12,14 +12,14 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** a logger that adds `fields` to everything it writes */
+  /** returns a logger that adds `fields` to every entry */
   with(fields: LogFields): Logger;
   isEnabled(level: LogLevel): boolean;
 }
 
 const levelOrder: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-/** Names of fields that are never written, at any depth: the one place where secrecy is decided. */
+/** Names of fields that are never logged, at any depth. This is the only list of secret fields. */
 export const redactedFields: ReadonlySet<string> = new Set(
   [
     'token',
@@ -52,7 +52,7 @@ export const redactedFields: ReadonlySet<string> = new Set(
 const redacted = '[redacted]';
 const maxDepth = 6;
 
-/** A copy of `fields` fit for a log: secrets replaced, errors as their message, deep things cut. */
+/** Returns a copy of `fields` for a log: secrets are replaced, errors become messages, deep values are cut. */
 export function redact(fields: LogFields): LogFields {
   return redactObject(fields, 0);
 }
@@ -79,13 +79,13 @@ function redactValue(value: unknown, depth: number): unknown {
   return redactObject(value, depth);
 }
 
-/** The message with the messages of its causes: one line that tells the whole story. */
+/** Joins the messages of an error and its causes on one line. */
 export function describeError(error: unknown): string {
   const parts: string[] = [];
   let current: unknown = error;
   for (let i = 0; current !== undefined && i < 5; i++) {
     const text = errorMessage(current);
-    // wrapping errors usually repeat what they wrap
+    // Wrapping errors usually repeat the message of their cause.
     if (text !== '' && !parts.some((part) => part.includes(text))) parts.push(text);
     current = current instanceof Error ? current.cause : undefined;
   }
@@ -111,7 +111,7 @@ function loggerOver(write: Write, minimum: LogLevel, bound: LogFields): Logger {
   };
 }
 
-/** One JSON object per line, for machines. */
+/** Writes one JSON object per line. */
 export function jsonLogger(options: { level?: LogLevel; destination?: { write(line: string): void } } = {}): Logger {
   const level = options.level ?? 'info';
   const settings = {
@@ -132,7 +132,7 @@ const marks: Readonly<Record<LogLevel, { mark: string; colour: string }>> = {
   error: { mark: '✗', colour: '\u001b[31m' },
 };
 
-/** One readable line per message, for people: time, mark, message, key=value. */
+/** Writes one readable line per entry: time, mark, message, key=value. */
 export function terminalLogger(options: {
   write: (line: string) => void;
   now: () => number;
@@ -157,12 +157,11 @@ export function terminalLogger(options: {
 
 function fieldText(value: unknown): string {
   if (typeof value !== 'string') return printableLine(JSON.stringify(value) ?? '');
-  // errors carry words of clouds and other servers, which a terminal must not act upon
+  // Errors contain text of clouds and other servers, which a terminal must not interpret.
   const text = printable(value);
   return text === '' || /[\s"=]/.test(text) ? JSON.stringify(text) : text;
 }
 
-/** Writes nothing. */
 export const nullLogger: Logger = {
   debug: () => {},
   info: () => {},
@@ -178,7 +177,7 @@ export interface LogEntry {
   fields: LogFields;
 }
 
-/** Keeps what is written, for tests. */
+/** Collects log entries, for tests. */
 export function memoryLogger(level: LogLevel = 'debug'): { logger: Logger; entries: LogEntry[] } {
   const entries: LogEntry[] = [];
   const logger = loggerOver(

@@ -31,12 +31,12 @@ import { nobodyShares } from './shares/nobody-shares.ts';
 import { leaderShare, type ShareGate, type ShareMap } from './shares/share-map.ts';
 import { createShares } from './shares/shares.ts';
 
-/** Something that runs beside the controllers: a server, a poller. */
+/** A component that runs besides the controllers, such as a server or a poller. */
 export interface Runnable {
   name: string;
   /** resolves when it has stopped after the abort; a rejection stops the manager */
   run(signal: AbortSignal): Promise<void>;
-  /** runs also on instances that do not lead; default false */
+  /** runs without leadership; default false */
   runsWithoutLeading?: boolean;
 }
 
@@ -46,34 +46,36 @@ export interface ManagerOptions {
   random: Random;
   log?: Logger;
   metrics?: RuntimeMetrics;
-  /** what caches are filled through; default: `client` */
+  /** client of the caches; default: `client` */
   cacheClient?: Client;
   /** limits all caches of namespaced kinds to one namespace */
   namespace?: string;
-  /** changes what is cached, e.g. `dropManagedFields` */
+  /** changes objects before they are cached, e.g. `dropManagedFields` */
   transform?: <T extends KubeObject>(object: T) => T;
-  /** kinds of which only some objects are kept whole */
+  /** kinds of which only some objects are cached completely */
   parted?: readonly PartedResource[];
   leaderElection?: Pick<LeaderElectionOptions, 'namespace' | 'name' | 'identity'> &
     Partial<Pick<LeaderElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'>> & {
-      /** name under which others may share the work: they are waited for */
+      /** name of processes that may share the work; the leader waits until they stop */
       besideShares?: string;
     };
-  /** instead of one leader for everything: each of several processes works on the clusters that fall to it */
+  /** instead of a single leader: each of several processes handles the clusters it owns */
   shares?: Omit<MemberLeaseOptions, 'leaseDurationMs'> & {
     leaseDurationMs?: number;
-    /** lease of a leader that may work alone: he is waited for */
+    /** lease of an exclusive leader, which must end first */
     leaderLease?: string;
     map(cache: CacheReader): ShareMap;
   };
-  /** for leases; default `client`, behind whose other requests they may have to wait */
+  /** client for leases; default `client`, where they may wait behind other requests */
   leaseClient?: Client;
   /**
-   * how long a key rests before it is looked at again for what is only summed up: where every write is a request, many changes are
-   * told by one. Default 0
+   * Minimum interval between idle reconciles of a key. Where every write is a request, one reconcile then covers many
+   * changes. Default 0
    */
   idleRestMs?: number;
-  /** how long a stop may take; default 30 s */
+  /** how long the status of an object may wait to be written when only texts of conditions changed. Default 0 */
+  textDelayMs?: number;
+  /** maximum duration of a graceful stop; default 30 s */
   gracefulStopMs?: number;
   /** name of this instance in events */
   instance?: string;
@@ -85,13 +87,13 @@ export interface CheckResult {
   problems: string[];
 }
 
-/** Runs controllers over shared caches. */
+/** Runs controllers with shared caches. */
 export interface Manager {
-  /** for everything controllers write: it refuses while the lease, where there is one, is not certain */
+  /** client for all controller writes; refuses them while a configured lease is not certain */
   readonly client: Client;
-  /** asked before anything is sent elsewhere on behalf of a cluster: throws while the lease, where there is one, is not certain */
+  /** called before requests to other systems on behalf of a cluster; throws while a configured lease is not certain */
   readonly permit: (() => void) | undefined;
-  /** whether something with this share is worked on here; always true where the work is not shared */
+  /** reports whether this process owns the share; always true if the work is not shared */
   isOurs(share: string): boolean;
   readonly cache: InformerFactory;
   readonly reader: CacheReader;
@@ -99,20 +101,23 @@ export interface Manager {
   readonly metrics: RuntimeMetrics;
   add(definition: ControllerDefinition): Controller;
   addRunnable(runnable: Runnable): void;
-  /** runs until the signal aborts; rejects when the leader lease is lost, a runnable fails or the stop takes too long */
+  /** runs until the signal aborts; rejects if the leader lease is lost, a runnable fails or the stop takes too long */
   run(signal: AbortSignal): Promise<void>;
-  /** all caches have synced; an instance that waits to lead is ready too */
+  /** all caches are synced; an instance that waits for leadership is ready too */
   ready(): CheckResult;
   /** resolves when `ready` holds for the first time */
   whenReady(signal?: AbortSignal): Promise<void>;
-  /** false when a cache has been failing since its last good moment or the program is stuck */
+  /** false if a cache has been failing since its last success, or the program is stuck */
   healthy(): CheckResult;
   readonly isLeader: boolean;
 }
 
 const slowSyncMs = 30_000;
 const defaultMemberLeaseMs = 4000;
-/** Nothing is sent in the last quarter of a lease: others count from when they saw it renewed, we from when we asked for it. */
+/**
+ * Nothing is sent in the last quarter of a lease: other processes measure from the time they saw the renewal, this one
+ * from the time it sent the request.
+ */
 const certainPart = 0.75;
 
 export function createManager(options: ManagerOptions): Manager {
@@ -155,7 +160,7 @@ export function createManager(options: ManagerOptions): Manager {
   const readyWaiters = new Set<() => void>();
   let state: 'new' | 'syncing' | 'running' | 'stopping' | 'stopped' = 'new';
   let leading = false;
-  /** shares that were ours when that was last looked at */
+  /** shares owned at the last check */
   let owned = new Set<string>();
 
   const map = options.shares?.map(reader);
@@ -218,7 +223,7 @@ export function createManager(options: ManagerOptions): Manager {
     }
   };
 
-  /** Runs one half of the program: what needs the lease, or what does not. */
+  /** Runs one half of the program: the parts that need the lease, or those that do not. */
   const runAll = async (signal: AbortSignal, { withoutLeading }: { withoutLeading: boolean }): Promise<void> => {
     const failed = new AbortController();
     const all = sharedSignal(AbortSignal.any([signal, failed.signal]));
@@ -240,7 +245,7 @@ export function createManager(options: ManagerOptions): Manager {
     ];
     await Promise.all(parts);
     if (failure !== undefined) throw failure;
-    // nothing to run is not a reason to stop
+    // An empty half must not end the program.
     if (parts.length === 0) await aborted(all);
   };
 
@@ -274,7 +279,7 @@ export function createManager(options: ManagerOptions): Manager {
 
   const work = async (signal: AbortSignal): Promise<void> => {
     await runAll(signal, { withoutLeading: false });
-    // while the lease is still kept: afterwards nothing is written any more
+    // Delivered while the lease is still held, because nothing may be written afterwards.
     if (fence?.isOpen) await whenStopped(events.flush(), 'delivery of events').catch(() => {});
   };
 
@@ -349,6 +354,7 @@ export function createManager(options: ManagerOptions): Manager {
         events: events.recorder(definition.name),
         idleGate,
         ...(options.idleRestMs !== undefined && { idleRestMs: options.idleRestMs }),
+        ...(options.textDelayMs !== undefined && { textDelayMs: options.textDelayMs }),
         ...(gate && { gate }),
       });
       controllers.push(controller);
@@ -384,7 +390,7 @@ export function createManager(options: ManagerOptions): Manager {
 
         const halves = [runAll(stop.signal, { withoutLeading: true }), leadWithLease(stop.signal)];
         const work = Promise.all(halves.map((half) => half.finally(() => stop.abort())));
-        // what a half that ends first leaves behind must not become an unhandled rejection
+        // A failure of the half that ends first must not become an unhandled rejection.
         work.catch(() => {});
         await aborted(stop.signal);
         state = 'stopping';

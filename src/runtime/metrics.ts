@@ -2,18 +2,21 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { RequestObservation } from '../client/index.ts';
 import type { QueueMetrics, WorkQueue } from './queue/work-queue.ts';
 
-/** Metrics of one program instance, under the names existing dashboards know. Never the process-wide registry. */
+/**
+ * Metrics of one program instance, with the names that existing dashboards expect. Never uses the process-wide
+ * registry.
+ */
 export interface RuntimeMetrics {
   readonly registry: Registry;
-  /** the text of a /metrics answer */
+  /** the text of a /metrics response */
   expose(): Promise<{ contentType: string; body: string }>;
   controller(name: string): ControllerMetrics;
   queue(name: string): QueueMetrics;
-  /** work under way is read from the queue whenever metrics are collected */
+  /** work in progress is read from the queue when metrics are collected */
   watchQueue(name: string, queue: WorkQueue): void;
   restClientRequest(observation: RequestObservation): void;
   leader(name: string, isLeader: boolean): void;
-  /** where several processes share the work: how many there are, and what has moved to and from this one */
+  /** if several processes share the work: their number, and how many shares this one gained and lost */
   shares(change: { members: number; gained: number; lost: number }): void;
 }
 
@@ -26,7 +29,7 @@ export interface ControllerMetrics {
   maxConcurrent(count: number): void;
 }
 
-// the buckets controller-runtime and client-go use, so that their dashboards fit
+// Buckets of controller-runtime and client-go, so that their dashboards fit.
 const reconcileBuckets = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 1.75,
   2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
@@ -34,7 +37,7 @@ const reconcileBuckets = [
 const queueBuckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000];
 const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
-/** Caches, leases and whatever else is no controller's work. */
+/** Label for requests of caches, leases and other parts outside of controllers. */
 const noController = 'none';
 
 export function createMetrics(registry: Registry = new Registry()): RuntimeMetrics {

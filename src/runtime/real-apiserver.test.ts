@@ -16,7 +16,7 @@ import { Leases, runWithLease } from './leader-election.ts';
 import { memoryLogger } from './log.ts';
 import { patchObject } from './status/patch-object.ts';
 
-// Needs a real kube-apiserver: set CAPSTAN_REAL_KUBECONFIG to a kubeconfig with cluster-admin rights.
+// Requires a real kube-apiserver: set CAPSTAN_REAL_KUBECONFIG to a kubeconfig with cluster-admin rights.
 const kubeconfig = process.env['CAPSTAN_REAL_KUBECONFIG'];
 
 interface Namespace extends KubeObject {
@@ -44,7 +44,7 @@ describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTA
     await client.close();
   });
 
-  it('takes, renews and gives back a lease', async () => {
+  it('takes, renews and releases a lease', async () => {
     const { logger, entries } = memoryLogger();
     const stop = new AbortController();
     const lease = { namespace: name, name: 'leader' };

@@ -3,13 +3,13 @@ import { mergeKubeconfigs, parseKubeconfig } from '../client/index.ts';
 import { CapstanError } from '../machinery/index.ts';
 import type { ApiCredentials, PortService, ReachableApi } from './types.ts';
 
-/** A way to a workload API; the shape in which controllers take one. */
+/** Access to a workload API in the form controllers expect. */
 export interface InProcessApi {
   readonly client: Client;
-  /** resolves when the API answers; rejects with the reason when it does not */
+  /** resolves when the API answers; rejects with the reason otherwise */
   probe(signal: AbortSignal): Promise<void>;
   close(): void;
-  /** a byte stream to a port of a Pod */
+  /** opens a stream to a port of a Pod */
   portForward(pod: { namespace: string; name: string }, port: number): ReturnType<ReachableApi['portForward']>;
 }
 
@@ -20,8 +20,8 @@ export interface Target {
 }
 
 /**
- * Opens workload APIs of this process without a socket, from the text of a kubeconfig. Every call goes the way a connection
- * would go at that moment: `dial` answers what is met at an address, and throws when nothing is.
+ * Opens workload APIs of this process from a kubeconfig text without sockets. Every call is routed like a new
+ * connection: `dial` returns the service at an address, and throws if there is none.
  */
 export function connectThrough(
   dial: (address: string, port: number) => PortService,
@@ -52,9 +52,9 @@ export function connectThrough(
   };
 }
 
-/** A client that asks for its way before every call. */
+/** A client that looks up its target before every call. */
 export function rerouted(way: () => Client): Client {
-  // What cannot be reached is a rejection, as it is over a socket.
+  // An unreachable target causes a rejection, as over a socket.
   const call =
     <A extends unknown[], R>(method: (client: Client, ...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> =>
@@ -79,7 +79,7 @@ export function rerouted(way: () => Client): Client {
   };
 }
 
-/** Where a kubeconfig leads, and as whom. */
+/** Parses the address and user of a kubeconfig. */
 export function targetOf(kubeconfig: string): Target {
   const name = 'of the workload cluster';
   const merged = mergeKubeconfigs([{ path: name, content: parseKubeconfig(kubeconfig, name) }]);

@@ -9,7 +9,7 @@ const words: Readonly<Record<string, string>> = {
   ECONNRESET: 'read: connection reset by peer',
 };
 
-/** Why a connection failed, in the words of Go's dialer. */
+/** Describes a connection failure in the words of Go's dialer. */
 export function dialWords(error: unknown): string {
   const { code } = error as { code?: string };
   return words[code ?? ''] ?? errorMessage(error);

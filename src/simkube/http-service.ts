@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { CertificateAndKey } from '../pki/index.ts';
 import type { HttpAnswer, PortService } from './types.ts';
 
-/** Answers GETs, over sockets as well; with a certificate in TLS. */
+/** Answers GET requests, also over sockets; uses TLS if a certificate is given. */
 export function httpService(
   get: (path: string) => Promise<HttpAnswer> | HttpAnswer,
   serving?: CertificateAndKey,
@@ -15,7 +15,7 @@ export function httpService(
     get: answer,
     accept(socket: Duplex): void {
       socket.on('error', () => socket.destroy());
-      // Probes within the process need none: it is made for the first connection.
+      // Created on the first connection, because probes within the process need none.
       server ??= makeServer(answer, serving);
       server.emit('connection', socket);
     },

@@ -1,5 +1,5 @@
-// A Kubernetes that is simulated: etcd, the API servers over it and the controllers, wherever these run. Machines of the
-// simulated cloud and Pods of the embedded management API are made of it.
+// A simulated Kubernetes: etcd, API servers and controllers, independent of where they run. Used by machines of the
+// simulated cloud and by Pods of the embedded management API.
 export { type ApiInstance, clusterOfApi, startApiInstance } from './cluster/api-instance.ts';
 export { duplexPair } from './cluster/duplex-pair.ts';
 export { ClusterRegistry } from './cluster/registry.ts';

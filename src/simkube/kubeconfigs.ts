@@ -1,7 +1,7 @@
 import { parse, stringify } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue } from '../machinery/index.ts';
 
-/** Where an API is and how a user of it shows who they are. */
+/** Address of an API and credentials of its user. */
 export interface KubeconfigFacts {
   /** https://host:port */
   readonly server: string;
@@ -9,11 +9,14 @@ export interface KubeconfigFacts {
   readonly user: string;
   readonly clientCertificate?: { readonly certificate: string; readonly key: string };
   readonly token?: string;
-  /** the name the serving certificate must be good for when it is not that of the server */
+  /** name expected in the serving certificate, if it differs from the server's */
   readonly tlsServerName?: string;
 }
 
-/** A kubeconfig with one cluster and one user, as kubeadm writes them. `keyFile`: the pair is in a file of its own. */
+/**
+ * Builds a kubeconfig with one cluster and one user, as kubeadm writes it. With `keyFile`, certificate and key are in a
+ * separate file.
+ */
 export function renderKubeconfig(facts: KubeconfigFacts, clusterName: string, keyFile?: string): string {
   const { server, certificateAuthority, user, clientCertificate, token } = facts;
   const encode = (text: string): string => Buffer.from(text).toString('base64');
@@ -53,7 +56,10 @@ export function renderKubeconfig(facts: KubeconfigFacts, clusterName: string, ke
   );
 }
 
-/** Reads the current context of a kubeconfig; files it names are on the same disk. Undefined when it is no kubeconfig. */
+/**
+ * Parses the current context of a kubeconfig. Referenced files are on the same disk. Undefined if it is not a
+ * kubeconfig.
+ */
 export function readKubeconfig(
   text: string,
   disk: { read(path: string): string | undefined },
@@ -100,7 +106,7 @@ export function readKubeconfig(
   };
 }
 
-/** Host and port of https://host:port. */
+/** Splits https://host:port into host and port. */
 export function serverAddress(server: string): { host: string; port: number } {
   const url = new URL(server.includes('://') ? server : `https://${server}`);
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? 443 : Number(url.port) };

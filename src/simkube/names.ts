@@ -1,2 +1,2 @@
-/** A node carries it until a cloud controller manager has looked at its machine. */
+/** Taint of new nodes until a cloud controller manager has initialized them. */
 export const uninitializedTaint = 'node.cloudprovider.kubernetes.io/uninitialized';

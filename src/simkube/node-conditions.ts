@@ -1,13 +1,13 @@
 import type { NodeCondition } from '../api/index.ts';
 import { formatTime } from '../machinery/index.ts';
 
-/** Whether a node can run Pods, and why not. */
+/** Ready state of a node, with a reason if it is not ready. */
 export interface Readiness {
   readonly isReady: boolean;
   readonly reason: string;
 }
 
-/** What a kubelet with enough of everything reports; conditions that stay keep the time they began. */
+/** Conditions of a kubelet without resource pressure. Unchanged conditions keep their time. */
 export function nodeConditions(
   nowMs: number,
   readiness: Readiness,

@@ -3,25 +3,27 @@ import type { CloudConfig, Transport } from '../openstack/index.ts';
 import type { Logger } from '../runtime/index.ts';
 import type { SimulatedProgram } from './process.ts';
 
-/** The files of a chart; undefined: nobody here has it. Throws when it is there and not of that version. */
+/**
+ * Returns the files of a chart; undefined if the chart is unknown. Throws if the chart exists but not in this version.
+ */
 export type ChartSource = (wanted: {
-  /** address of the repository, as the configuration has it */
+  /** URL of the repository, as configured */
   readonly repository: string | undefined;
   readonly name: string;
   readonly version: string;
 }) => ReadonlyMap<string, Uint8Array> | undefined;
 
-/** What simulated clusters are built on. */
+/** Dependencies of simulated clusters. */
 export interface SimulatedKubernetesOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** where the data of etcd is kept; absent: in memory */
+  /** directory of etcd data; absent: memory */
   readonly directory?: string;
   readonly log: Logger;
-  /** where charts of k0s extensions come from; absent: there are none */
+  /** source of charts for k0s extensions; absent: no charts */
   readonly charts?: ChartSource;
-  /** how programs in Pods reach the cloud they have credentials of; absent: there is no cloud to be reached */
+  /** transport of programs in Pods to their cloud; absent: no cloud is reachable */
   readonly cloudTransport?: (config: CloudConfig) => Transport;
-  /** programs of images that only whoever builds the simulation knows; asked before all others */
+  /** programs of additional images, defined by the user of the simulation; they take precedence */
   readonly programs?: (image: string, argv: readonly string[]) => SimulatedProgram | undefined;
 }

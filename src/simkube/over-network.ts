@@ -8,18 +8,18 @@ export interface OverNetworkOptions {
   readonly random: Random;
 }
 
-/** whoever is not answered within this time tries again by itself */
+/** Clients retry by themselves after this time. */
 const requestTimeoutMs = 10_000;
-/** A node asks one thing at a time; its watches have connections of their own. */
+/** A node sends one request at a time; watches have connections of their own. */
 const maxConnections = 2;
 const maxEndpoints = 4_096;
 const maxClients = 64;
-/** what anybody may ask; nothing else of the world is for simulated machines to load */
+/** Paths without authentication. Simulated machines may load nothing else from outside. */
 const healthPaths: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
 
 /**
- * Kubernetes APIs beyond this process, for what is simulated in it: reached over HTTPS with the credentials of whoever asks.
- * That one answers is not known before it is asked.
+ * Connects simulated components to Kubernetes APIs outside of this process, over HTTPS with the credentials of the
+ * caller. Whether the API answers is unknown before the first request.
  */
 export function overNetwork(options: OverNetworkOptions): (host: string, port: number) => PortService {
   const known = new Map<string, PortService>();
@@ -27,7 +27,7 @@ export function overNetwork(options: OverNetworkOptions): (host: string, port: n
     const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
     return recent(known, authority, maxEndpoints, () => ({
       api: remoteApi(`https://${authority}`, options),
-      // Bytes of others do not pass through here: who has a socket can dial by itself.
+      // Raw bytes are not forwarded. A caller with a socket can connect directly.
       accept: (socket) => void socket.destroy(),
     }));
   };
@@ -41,7 +41,7 @@ function remoteApi(server: string, { clock, random }: OverNetworkOptions): Reach
       {
         server,
         ...(certificateAuthority === undefined ? { insecureSkipTlsVerify: true } : { certificateAuthority }),
-        // TLS names no addresses: the certificate is held against the one that is dialled.
+        // TLS server names cannot be addresses; then the certificate is verified against the dialled host.
         ...(serverName !== host && isIP(serverName) === 0 && { tlsServerName: serverName }),
         credentials: staticCredentials({
           ...(clientCertificate && { clientCertificate }),
@@ -55,7 +55,7 @@ function remoteApi(server: string, { clock, random }: OverNetworkOptions): Reach
   const connect = (credentials: ApiCredentials): HttpClient => {
     const { certificateAuthority = '', clientCertificate, token = '', serverName } = credentials;
     const key = [certificateAuthority, clientCertificate?.certificate ?? '', token, serverName].join('\n');
-    // One that is pushed out is not closed: whoever still has it goes on, and its idle connections end by themselves.
+    // An evicted client is not closed: its users continue, and idle connections end by themselves.
     return recent(clients, key, maxClients, () => open(credentials));
   };
   return {
@@ -72,7 +72,7 @@ function remoteApi(server: string, { clock, random }: OverNetworkOptions): Reach
   };
 }
 
-/** What is known under a key, made when it is not; the one not asked for the longest goes when there are too many. */
+/** Returns a cached value or creates it. Evicts the least recently used entry beyond the limit. */
 function recent<T>(known: Map<string, T>, key: string, limit: number, make: () => T): T {
   const found = known.get(key) ?? make();
   known.delete(key);

@@ -1,24 +1,24 @@
 import type { Clock, Random } from '../machinery/index.ts';
 import type { PortService } from './types.ts';
 
-// Where a program of a simulated Kubernetes meets what it runs in: a container of a Pod today, whatever comes later.
+// Interface between programs of a simulated Kubernetes and their runtime, such as a container of a Pod.
 
-/** The files a program sees: its image's own few, and what is mounted over them. */
+/** Files visible to a program: those of its image, and mounts over them. */
 export interface ProcessFiles {
   read(path: string): string | undefined;
   /** throws an error with the code EROFS below a read-only mount */
   write(path: string, content: string, mode?: number): void;
   remove(path: string): void;
-  /** paths that begin with the prefix, sorted */
+  /** paths with the prefix, sorted */
   list(prefix: string): string[];
 }
 
-/** A program while it runs. */
+/** A running program. */
 export interface SimulatedProcess {
-  /** the whole command line, the program's own name first */
+  /** the whole command line, starting with the program name */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** with registry and tag, as the container names it */
+  /** with registry and tag, as in the container spec */
   readonly image: string;
   readonly hostname: string;
   readonly namespace: string;
@@ -27,23 +27,25 @@ export interface SimulatedProcess {
   readonly files: ProcessFiles;
   readonly clock: Clock;
   readonly random: Random;
-  /** aborted when it is to end */
+  /** aborted when the program must exit */
   readonly signal: AbortSignal;
-  /** one line of its log */
+  /** writes one line to its log */
   log(line: string): void;
-  /** what it is given to read, piece by piece; absent: nothing */
+  /** standard input in chunks; absent: none */
   readonly input?: AsyncIterable<string>;
-  /** its input stays open though nobody writes to it: who reads commands from there waits */
+  /** input stays open without data, so a program that reads commands waits */
   readonly hasOpenInput?: boolean;
-  /** somebody sits in front of it: what is shown to them needs not be a whole line */
+  /** interactive output, which may consist of partial lines */
   readonly screen?: (text: string) => void;
-  /** Serves a port of the Pod until the program ends. Answers how to stop earlier. Throws EADDRINUSE. */
+  /**
+   * Listens on a port of the Pod until the program exits. Returns a function that closes it earlier. Throws EADDRINUSE.
+   */
   listen(port: number, service: PortService): () => void;
-  /** What a connection to a name or an address meets; throws an error with a `code` when nothing answers. */
+  /** Connects to a name or address; throws an error with a `code` if nothing answers. */
   dial(host: string, port: number): PortService;
-  /** waits on the clock; rejects when the program is to end */
+  /** waits on the clock; rejects when the program must exit */
   pass(ms: number): Promise<void>;
 }
 
-/** What a command line starts. Resolves with the exit code. */
+/** A program. Resolves with the exit code. */
 export type SimulatedProgram = (process: SimulatedProcess) => Promise<number>;

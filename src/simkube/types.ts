@@ -1,42 +1,41 @@
 import type { Duplex } from 'node:stream';
 import type { Client } from '../client/index.ts';
 
-// Where callers meet the programs of a simulated Kubernetes, whichever machine or Pod these run on.
+// Interface to the programs of a simulated Kubernetes, independent of their machine or Pod.
 
-/** How a caller shows who it is, and whom it believes; the same facts a kubeconfig holds. */
+/** Credentials and trust of a caller; the same data as in a kubeconfig. */
 export interface ApiCredentials {
-  /** PEM of the authorities the caller trusts; undefined: it does not check */
+  /** PEM of trusted CA certificates; undefined: no verification */
   readonly certificateAuthority: string | undefined;
   /** PEM */
   readonly clientCertificate?: { readonly certificate: string; readonly key: string };
   readonly token?: string;
-  /** the name or address the caller dialled, which the serving certificate must be good for */
+  /** the dialled name or address, which the serving certificate must contain */
   readonly serverName: string;
 }
 
-/** A Kubernetes API as simulated callers use it; one in this process needs no bytes on a wire. */
+/** A Kubernetes API for simulated callers. An API in this process needs no wire protocol. */
 export interface ReachableApi {
-  /** The client a caller with these credentials gets; throws what a TLS handshake would fail with. */
+  /** Returns a client with these credentials. Throws the error of a failed TLS handshake. */
   connect(credentials: ApiCredentials): Client;
-  /** PEM of the certificate it serves with, as a caller sees it who trusts nobody yet; absent: only a handshake tells */
+  /** PEM of the serving certificate, for callers without trust yet; absent: only a handshake reveals it */
   servingCertificate?(): string;
-  /** answers a GET of a path that is no resource, such as /healthz */
+  /** answers a GET of a path that is not a resource, such as /healthz */
   raw(path: string): Promise<string>;
-  /** a byte stream to a port of a Pod */
+  /** opens a stream to a port of a Pod */
   portForward(pod: { namespace: string; name: string }, port: number): Promise<Duplex>;
 }
 
-/** What a GET was answered with. */
 export interface HttpAnswer {
   readonly status: number;
   readonly body: string;
 }
 
-/** What answers at one port of one machine. */
+/** Service at one port of one machine or Pod. */
 export interface PortService {
-  /** a connection came in over a real socket */
+  /** accepts a connection from a real socket */
   accept(socket: Duplex): void;
   readonly api?: ReachableApi;
-  /** Answers a GET of a path as probes send it, without bytes and handshakes; absent: it does not speak HTTP. */
+  /** Answers a GET of a probe without wire protocol or handshake; absent if it does not speak HTTP. */
   readonly get?: (path: string) => Promise<HttpAnswer>;
 }

@@ -25,63 +25,63 @@ import { type CloudSecrets, loadSecrets, saveSecrets } from './world/secrets.ts'
 import { seedWorld } from './world/seed.ts';
 import type { World } from './world/world.ts';
 
-/** Servers that boot. */
+/** Options for servers that boot. */
 export interface MachinesOptions {
-  /** what is installed on them; absent: what Kubernetes nodes need */
+  /** software installed on the machines; default: the software of a Kubernetes node */
   readonly software?: (base: SoftwareBase) => Software;
-  /** whether Pods find a network without a CNI being installed; builtin */
+  /** whether Pods get a network without an installed CNI; default: builtin */
   readonly cni?: CniRule;
-  /** floating addresses and load balancers in 127.0.0.0/8 are reachable over real sockets; off by default */
+  /** makes floating IPs and load balancers in 127.0.0.0/8 reachable over real sockets; default: off */
   readonly sockets?: boolean;
-  /** what machines find beyond the cloud, by name or address; nothing by default */
+  /** hosts outside the cloud that machines can reach, by name or address; default: none */
   readonly outside?: Outside;
-  /** how programs on machines reach the cloud's own API; by default without sockets, whatever address they name */
+  /** how programs on machines reach the cloud's own API; without sockets the default ignores the address they name */
   readonly cloudTransport?: CloudTransport;
-  /** programs of container images that only whoever builds the cloud knows */
+  /** additional programs of container images */
   readonly programs?: SoftwareBase['programs'];
   readonly log?: Logger;
 }
 
 export interface CloudOptions extends CoreOptions {
-  /** makes servers boot; without it they are ACTIVE and silent */
+  /** makes servers boot; without it servers become ACTIVE but run nothing */
   readonly machines?: MachinesOptions;
-  /** services the cloud does not have, by type: `load-balancer`, `volumev3` */
+  /** service types the cloud does not offer, for example `load-balancer` or `volumev3` */
   readonly without?: readonly string[];
-  /** what links and the catalogue show, when it is not the address the client used */
+  /** base URL in links and the catalogue; default: the address the client used */
   readonly publicUrl?: string;
   /**
-   * what a new cloud has in it; nothing by default. Where machines have sockets, an external network 127.N.0.0/16 that another
-   * program on this computer holds becomes the next that is free
+   * initial contents of a new cloud; default: empty. With sockets, an external network 127.N.0.0/16 that another
+   * program on this computer holds is replaced by the next free one
    */
   readonly world?: World;
-  /** password of the cloud's administrator, `admin` in project `admin` of domain `Default`; made up when absent */
+  /** password of the cloud's administrator, `admin` in project `admin` of domain `Default`; default: random */
   readonly adminPassword?: string;
-  /** where the cloud is kept; absent: in memory only */
+  /** directory of the persisted cloud; without it the cloud exists in memory only */
   readonly directory?: string;
 }
 
-/** A whole OpenStack in this process. */
+/** A complete OpenStack cloud in this process. */
 export interface SimulatedCloud {
   readonly core: Core;
-  /** sends a request as over HTTP, without a socket */
+  /** sends a request as HTTP would, but without a socket */
   readonly transport: Transport;
-  /** how to get in: the administrator, the users of the world, the token of the admin API */
+  /** credentials: the administrator, the users of the world, the token of the operator API */
   readonly secrets: CloudSecrets;
-  /** what operators do to clouds, and faults on demand; the same as the admin API offers */
+  /** operator actions and fault injection, the same as over the operator API */
   readonly operator: Operator;
-  /** the machines behind the servers, when they boot */
+  /** the machines behind the servers; undefined if servers do not boot */
   readonly machines: Machines | undefined;
-  /** ways to what the machines serve; where nothing boots nothing answers */
+  /** connections to the services of the machines; nothing answers if servers do not boot */
   readonly network: SimulatedNetwork;
   listen(options: ListenOptions): Promise<CloudListener>;
-  /** stops listening and all that waits; a kept cloud goes on from here when it is opened again */
+  /** stops listening and all pending work; a persisted cloud continues from here when it is opened again */
   close(): Promise<void>;
 }
 
-/** Builds a cloud, or opens the one kept in `directory`. */
+/** Creates a cloud, or opens the one persisted in `directory`. */
 export async function createCloud(options: CloudOptions): Promise<SimulatedCloud> {
   const core = createCore(options);
-  // The machines need the cloud's API, which is built with them.
+  // The machines need the cloud's API, which is created together with them.
   let own: Transport | undefined;
   const cloudTransport: CloudTransport = () => (request) => must(own, 'own')(request);
   const machines =
@@ -90,7 +90,7 @@ export async function createCloud(options: CloudOptions): Promise<SimulatedCloud
   const dispatcher = createDispatcher({
     core,
     services,
-    // Glance's links to the next page begin at the version; taken literally they lose the service's root.
+    // Glance's links to the next page start at the version. Resolved literally they lose the root of the service.
     strays: { '/v2/images': '/image', '/v2/schemas': '/image' },
     publicUrl: () => options.publicUrl,
   });
@@ -158,11 +158,11 @@ async function startMachines(
 interface Opened {
   readonly secrets: CloudSecrets;
   readonly journal: Journal | undefined;
-  /** Gives back what only one program at a time can have. */
+  /** Releases the resources that only one program can hold at a time. */
   release(): Promise<void>;
 }
 
-/** Gives the cloud its state: what is kept in its directory, or what a new cloud begins with. */
+/** Loads the state from the cloud's directory, or creates the state of a new cloud. */
 async function open(core: Core, dispatcher: Dispatcher, options: CloudOptions): Promise<Opened> {
   const { directory } = options;
   const lock = directory === undefined ? undefined : await take(directory);
@@ -175,7 +175,7 @@ async function open(core: Core, dispatcher: Dispatcher, options: CloudOptions): 
     const isKept = directory !== undefined && (await loadState(directory, core.state));
     let { world = {} } = options;
     if (options.machines?.sockets) {
-      // Loaded only here: without sockets nobody else on the computer can be in the way.
+      // Imported lazily: address conflicts with other programs exist only with sockets.
       const { holdRanges, settleWorld } = await import('./world/loopback.ts');
       const { log = silentLog } = options.machines;
       if (isKept) ranges = await holdRanges(cidrsOf(core), log);
@@ -186,7 +186,7 @@ async function open(core: Core, dispatcher: Dispatcher, options: CloudOptions): 
     }
     const secrets = isKept ? await loadSecrets(directory) : ensureExists(core, dispatcher, options, world);
     if (isKept) core.jobs.resume();
-    // A new cloud counts as made when its first file has its name; until then the secrets may be overwritten.
+    // A new cloud exists once its first file has been renamed into place. Until then the secrets may be overwritten.
     else await saveSecrets(directory, secrets);
     const journal = await startJournal(directory, core.state);
     if (isKept) for (const work of core.returns) work();
@@ -202,20 +202,20 @@ function cidrsOf({ services }: Core): string[] {
   return services.network.externalSubnets().map(({ cidr }) => cidr);
 }
 
-/** Loaded only here: a cloud whose servers are rows has no use for an API server. */
+/** Imported lazily: only booting servers need an API server. */
 async function kubernetesSoftware(cni: CniRule | undefined): Promise<(base: SoftwareBase) => Software> {
   const { createKubernetesSoftware } = await import('./machines/kubernetes/index.ts');
   return (base) => createKubernetesSoftware({ ...base, ...(cni !== undefined && { cni }) });
 }
 
-/** One cloud at a time in a directory. */
+/** Locks the directory for one cloud. */
 async function take(directory: string): Promise<{ release(): Promise<void> }> {
-  // Loaded only here: a cloud in memory has no use for the store and its native parts.
+  // Imported lazily: an in-memory cloud does not need the store and its native modules.
   const { lockDirectory } = await import('../store/index.ts');
   return lockDirectory(directory);
 }
 
-/** The first moments of a new cloud: its administrator, what every service begins with, then its world. */
+/** Sets up a new cloud: its administrator, the defaults of each service, then its world. */
 function ensureExists(core: Core, dispatcher: Dispatcher, options: CloudOptions, world: World): CloudSecrets {
   const adminPassword = options.adminPassword ?? core.ids.secret(24);
   core.state.transact(() => {
@@ -227,13 +227,13 @@ function ensureExists(core: Core, dispatcher: Dispatcher, options: CloudOptions,
 }
 
 function buildServices(core: Core, all: readonly Room[], without: readonly string[]): ServiceDefinition[] {
-  // Every room is built: the others rely on what it provides, whether or not clients can reach it.
+  // All services are built, because they depend on each other. Clients see only those in the catalogue.
   const services = all.map((room) => room(core)).filter(({ type }) => !without.includes(type));
   for (const service of services) core.catalog.push(catalogEntry(service));
   return services;
 }
 
-/** Ids that follow from the names: the catalogue is the same after a restart, without being kept. */
+/** Derives the ids from the names, so the catalogue stays the same after a restart without being stored. */
 function catalogEntry({ type, name, root, catalogPath }: ServiceDefinition): CatalogEntry {
   const id = (what: string): string => stableId(`${type} ${what}`);
   const endpointIds = { public: id('public'), internal: id('internal'), admin: id('admin') };

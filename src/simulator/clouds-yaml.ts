@@ -2,17 +2,17 @@ import { stringify } from 'yaml';
 import type { CloudSecrets } from './world/secrets.ts';
 
 export interface CloudsYamlOptions {
-  /** `http://127.0.0.1:5080` */
+  /** for example `http://127.0.0.1:5080` */
   readonly url: string;
   readonly region: string;
   readonly secrets: CloudSecrets;
-  /** of a cloud served over HTTPS */
+  /** CA file of a cloud served over HTTPS */
   readonly authorityFile?: string;
 }
 
 /**
- * The text of a clouds.yaml with a cloud per user of the world: `openstack` for the first, `admin` for the administrator,
- * the others by their names, application credentials as `NAME-application-credential`.
+ * Renders a clouds.yaml with one entry per user of the world: `openstack` for the first, `admin` for the administrator,
+ * the others by name, application credentials as `NAME-application-credential`.
  */
 export function renderCloudsYaml({ url, region, secrets, authorityFile }: CloudsYamlOptions): string {
   const auth_url = `${url}/identity/v3`;

@@ -1,4 +1,4 @@
-// The door of the simulator room: a simulated OpenStack, over HTTP or in process, on the real clock or on a simulated one.
+// Public interface of the simulator: a simulated OpenStack, over HTTP or in process, on the real or a simulated clock.
 export { adminPrefix } from './admin/api.ts';
 export type { Operator } from './admin/operator.ts';
 export { type CloudOptions, createCloud, type MachinesOptions, type SimulatedCloud } from './cloud.ts';

@@ -5,7 +5,7 @@ import { createCore } from './core/core.ts';
 import { rooms } from './rooms.ts';
 import { testTenant } from './testing/test-tenant.ts';
 
-/** Every route of every service, as `METHOD /root/path`. */
+/** Lists every route of every service as `METHOD /root/path`. */
 function allRoutes(): { method: string; path: string }[] {
   const core = createCore({ clock: new ManualClock(), random: seededRandom(1) });
   return rooms.flatMap((room) => {
@@ -122,10 +122,10 @@ const query = fc.dictionary(
 );
 const versions = fc.constantFrom('2.1', '2.60', '2.93', 'latest', 'bogus', '2.9999');
 
-describe('whatever is sent', () => {
+describe('any request', () => {
   const routes = allRoutes();
 
-  it('no service fails', { timeout: 120_000 }, async () => {
+  it('makes no service fail', { timeout: 120_000 }, async () => {
     const tenant = await testTenant({
       onError: (error, what) => expect.fail(`${what}: ${String((error as Error).stack)}`),
     });
@@ -140,7 +140,7 @@ describe('whatever is sent', () => {
         versions,
         fc.boolean(),
         async (route, params, sent, asked, version, asAdmin) => {
-          // The administrator could take away what the others need: projects, users, roles.
+          // The administrator could delete the projects, users and roles that other requests need.
           if (asAdmin && route.method === 'DELETE') return;
           let at = 0;
           const path = route.path.replace(/\{(\w+)\}/g, (_match, name: string) =>
@@ -157,7 +157,7 @@ describe('whatever is sent', () => {
               'openstack-api-version': `compute ${version}`,
             },
           );
-          // Octavia means some of its 500s: it has them from the real one, and says so in its own shape.
+          // Octavia intentionally answers some requests with 500, like the real one. These have its own error format.
           const isMeant = path.startsWith('/load-balancer/') && JSON.stringify(answer.body).includes('faultstring');
           const failed = answer.status >= 500 && !isMeant;
           expect(failed, `${route.method} ${path} ${JSON.stringify(answer.body)}`).toBe(false);

@@ -7,7 +7,7 @@ import { networkRoom } from './network/index.ts';
 import { placementRoom } from './placement/index.ts';
 import { volumeRoom } from './volume/index.ts';
 
-/** The services of the cloud, in the order of the catalogue. */
+/** All services, in the order of the catalogue. */
 export const rooms: readonly Room[] = [
   identityRoom,
   computeRoom,

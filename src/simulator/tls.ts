@@ -12,19 +12,19 @@ import {
 } from '../pki/index.ts';
 
 export interface CloudTls extends CertificateAndKey {
-  /** file of the authority's certificate, for clients */
+  /** file of the CA certificate, for clients */
   readonly authorityFile: string;
 }
 
 const renewBeforeMs = 30 * 24 * 60 * 60 * 1000;
 
-/** The authority of a cloud that is served over HTTPS, kept in its directory, and a certificate for its address. */
+/** Loads or creates the CA in the cloud's directory, and issues a certificate for its address. */
 export async function ensureCloudTls(directory: string, hosts: readonly string[], clock: Clock): Promise<CloudTls> {
   const authorityFile = join(directory, 'ca.crt');
   const keyFile = join(directory, 'ca.key');
   const authority =
     (await loadAuthority(authorityFile, keyFile, clock)) ?? (await newAuthority(authorityFile, keyFile, clock));
-  // Made anew at every start: it costs a few milliseconds and fits the address in any case.
+  // Issued at every start: it takes only milliseconds, and the address may have changed.
   const served = await issueCertificate({ authority, commonName: 'simulated cloud', hosts, usages: ['server'], clock });
   return { ...served, authorityFile };
 }

@@ -19,7 +19,7 @@ const frameSize = 8;
 const trailerSize = 14;
 const endMark = 0xffffffff;
 const chunkSize = 1024 * 1024;
-/** above any key or value the API accepts: a length beyond it can only be damage */
+/** Larger than any key or value the API accepts, so a greater length means damage. */
 const maxPartSize = 256 * 1024 * 1024;
 
 export interface BackupRecord {
@@ -34,7 +34,7 @@ export interface BackupSummary {
   records: number;
 }
 
-/** Writes a backup under a temporary name and moves it into place once it is on disk: readers never see half a file. */
+/** Writes a backup under a temporary name and renames it once it is on disk, so readers never see a partial file. */
 export async function writeBackup(
   path: string,
   revision: number,
@@ -57,9 +57,9 @@ export async function writeBackup(
   await syncDirectory(dirname(path));
 }
 
-/** Makes a file's creation or new name survive a power cut. */
+/** Makes the creation or renaming of a file survive a power loss. */
 export async function syncDirectory(path: string): Promise<void> {
-  // Windows cannot open directories; its file systems keep names with the file's own sync.
+  // Windows cannot open directories. Its file systems persist names with the sync of the file.
   if (process.platform === 'win32') return;
   const directory = await open(path, 'r');
   try {
@@ -110,7 +110,7 @@ function encodeHeader(revision: number): Buffer {
   return header;
 }
 
-/** Reads a backup and checks all of it; `onRecord` is called in the order of the file. Throws CAP_BACKUP_DAMAGED. */
+/** Reads and verifies a whole backup. Calls `onRecord` in file order. Throws CAP_BACKUP_DAMAGED. */
 export async function readBackup(
   path: string,
   onRecord: (record: BackupRecord) => void | Promise<void>,
@@ -156,7 +156,7 @@ function decodeHeader(header: Buffer, path: string): number {
   }
   if (version > format) {
     throw new CapstanError('CAP_BACKUP_TOO_NEW', `${path} has backup format ${version}, this program knows ${format}`, {
-      hint: 'use the version of capstan that wrote it, or a newer one',
+      hint: 'use the Capstan version that wrote it, or a newer one',
     });
   }
   return header.readUIntBE(magic.length + 1, 6);
@@ -168,7 +168,7 @@ function damaged(path: string, detail: string): CapstanError {
   });
 }
 
-/** Hands out consecutive stretches of a file, reading large chunks. */
+/** Returns consecutive pieces of a file, reading it in large chunks. */
 class ChunkedReader {
   readonly #file: FileHandle;
   readonly #path: string;

@@ -7,24 +7,24 @@ import { whyUnreadable } from './preflight.ts';
 import { decodeRecord } from './record-format.ts';
 
 export interface CheckReport {
-  /** records that are whole */
+  /** number of intact records */
   records: number;
   /** newest revision found */
   revision: number;
-  /** keys whose record fails its checksum */
+  /** keys of records with a wrong checksum */
   damaged: string[];
-  /** what is wrong with the store as a whole, in words; empty when sound */
+  /** problems of the store as a whole; empty if it is sound */
   problems: string[];
-  /** true when the damage was removed */
+  /** the damage was removed */
   repaired: boolean;
-  /** where the bytes of removed records were kept for a human to look at */
+  /** files with the bytes of removed records, for manual inspection */
   salvage: string[];
 }
 
 /**
- * Reads every record of a store that is not being served and says what is damaged. With `repair`, damaged records are moved
- * out into files beside the database, so that the rest can be served again. Throws CAP_STORE_DAMAGED when the database as a
- * whole cannot be read.
+ * Reads every record of a store that is not in use, and reports damage. With `repair`, damaged records are moved to
+ * files beside the database, so that the rest can be served. Throws CAP_STORE_DAMAGED if the database itself cannot be
+ * read.
  */
 export async function checkStore(
   directory: string,

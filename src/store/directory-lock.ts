@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CapstanError } from '../machinery/index.ts';
 
-/** Who holds a directory. The start time tells a process from a later one that got the same pid. */
+/** Holder of a directory lock. The start time distinguishes a process from a later one with the same pid. */
 interface Holder {
   id: string;
   pid: number;
   host: string;
-  /** identifies the boot of the machine and the start of the process on it; empty where the system does not say */
+  /** identifies the boot of the machine and the start of the process; empty if the system does not provide it */
   started: string;
 }
 
@@ -19,16 +19,16 @@ export interface DirectoryLock {
 }
 
 export interface LockTimings {
-  /** how often a holder shows that it lives */
+  /** interval of the holder's heartbeat */
   heartbeatMs: number;
-  /** how long a holder on another host is watched for a sign of life before it counts as dead */
+  /** how long a holder on another host is observed for a heartbeat before it counts as dead */
   patienceMs: number;
 }
 
 const lockFile = 'lock';
 const defaultTimings: LockTimings = { heartbeatMs: 3_000, patienceMs: 10_000 };
 
-/** Takes the directory for this process. A lock left behind by a dead process is taken over; a live one is respected. */
+/** Locks the directory for this process. Takes over the lock of a dead process, but not of a live one. */
 export async function lockDirectory(directory: string, timings: LockTimings = defaultTimings): Promise<DirectoryLock> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, lockFile);
@@ -43,13 +43,14 @@ export async function lockDirectory(directory: string, timings: LockTimings = de
   return heldLock(path, self, timings);
 }
 
-/** Puts the draft at `path`. A hard link appears with its content or not at all: nobody ever reads half a lock. */
+/** Creates the lock at `path`. A hard link appears with its complete content, so nobody ever reads a partial lock. */
 async function acquire(directory: string, path: string, draft: string, timings: LockTimings): Promise<void> {
   while (!(await tryLink(draft, path))) {
     const holder = await readHolder(path);
     if (!holder) continue;
     if (await isAlive(holder, path, timings)) throw lockedError(directory, holder);
-    // Only the owner of a dead lock's claim may replace it, so of many that find it dead one wins. A claim is a lock too.
+    // Only the owner of a claim may replace a dead lock, so of several processes that find it dead only one succeeds. A
+    // claim is a lock too.
     const claim = join(directory, `${lockFile}.claim.${holder.id}`);
     await acquire(directory, claim, draft, timings);
     const isStillThere = (await readHolder(path))?.id === holder.id;
@@ -95,14 +96,14 @@ async function isAlive(holder: Holder, path: string, { patienceMs }: LockTimings
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
-    // EPERM: it lives, under another user.
+    // EPERM: the process is alive, under another user.
     if (!isCode(error, 'EPERM')) return false;
   }
   const started = await startOf(holder.pid);
   return started === '' || holder.started === '' || started === holder.started;
 }
 
-/** Compares the lock with itself only, so that the clocks of the two hosts do not matter. */
+/** Compares the lock file only with itself, so the clocks of the hosts do not matter. */
 async function hasHeartbeat(path: string, patienceMs: number): Promise<boolean> {
   const before = await modified(path);
   for (let waited = 0; waited < patienceMs; waited += patienceMs / 10) {
@@ -136,7 +137,7 @@ async function startOf(pid: number): Promise<string> {
       readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
       readFile(`/proc/${pid}/stat`, 'utf8'),
     ]);
-    // The command name, in parentheses, may hold spaces; the start time is the twentieth field after it.
+    // The command name, in parentheses, may contain spaces. The start time is the twentieth field after it.
     const fields = status.slice(status.lastIndexOf(')') + 2).split(' ');
     return `${boot.trim()}/${fields[19]}`;
   } catch {

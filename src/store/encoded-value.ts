@@ -1,6 +1,6 @@
 import type { EncodedValue } from './types.ts';
 
-/** Size on disk in bytes. */
+/** Returns the size on disk in bytes. */
 export function encodedLength(value: EncodedValue): number {
   if (value instanceof Uint8Array) return value.length;
   let length = 0;
@@ -8,7 +8,7 @@ export function encodedLength(value: EncodedValue): number {
   return length;
 }
 
-/** About the size on disk: text is counted by characters, which is exact for ASCII and free. */
+/** Returns the approximate size on disk. Text is counted in characters, which costs nothing and is exact for ASCII. */
 export function roughLength(value: EncodedValue): number {
   if (value instanceof Uint8Array) return value.length;
   let length = 0;
@@ -16,7 +16,7 @@ export function roughLength(value: EncodedValue): number {
   return length;
 }
 
-/** Writes a value into `target`, which must have room for it; returns where it ends. */
+/** Writes a value into `target`, which must have enough room. Returns the end offset. */
 export function writeEncoded(target: Buffer, offset: number, value: EncodedValue): number {
   if (value instanceof Uint8Array) {
     target.set(value, offset);

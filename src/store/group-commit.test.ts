@@ -5,7 +5,7 @@ import type { Engine, Store, ValueCodec } from './types.ts';
 
 const text: ValueCodec<string> = { encode: (_key, value) => [value], decode: (_key, bytes) => bytes.toString() };
 
-/** A disk whose every commit ends when the test says so. */
+/** An engine whose commits end when the test says so. */
 class SlowDisk implements Engine {
   readonly commits: string[][] = [];
   #end: (() => void) | undefined;
@@ -43,7 +43,7 @@ async function open(): Promise<{ store: Store<string>; disk: SlowDisk; clock: Ma
 const put = (store: Store<string>, key: string): Promise<unknown> => store.put(key, { kind: 'absent' }, () => key);
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Lets the store see that commits take this long. */
+/** Simulates a commit of this duration, which the store measures. */
 async function commitTaking(ms: number, { store, disk, clock }: Awaited<ReturnType<typeof open>>): Promise<void> {
   const written = put(store, `/taking/${ms}`);
   await nextTurn();
@@ -63,12 +63,12 @@ describe('group commit', () => {
     expect(world.disk.commits).toEqual([['/a', '/b', '/c']]);
   });
 
-  it('does not collect for longer than a commit takes', async () => {
+  it('collects writes for no longer than a commit takes', async () => {
     const world = await open();
     const { store, disk, clock } = world;
     await commitTaking(40, world);
     void put(store, '/a');
-    // An eighth of the way from 0 to 40: the average moves slowly.
+    // The moving average has gone an eighth of the way from 0 to 40.
     const moving = clock.advance(5);
     void put(store, '/b');
     expect(disk.commits).toEqual([['/a', '/b']]);
@@ -77,7 +77,7 @@ describe('group commit', () => {
     expect(disk.commits).toEqual([['/a', '/b']]);
   });
 
-  it('begins the next commit before it tells of the last, when writes have waited long enough', async () => {
+  it('begins the next commit before it reports the last when writes have waited long enough', async () => {
     const world = await open();
     const { store, disk, clock } = world;
     await commitTaking(40, world);
@@ -98,7 +98,7 @@ describe('group commit', () => {
     expect(store.revision).toBe(3);
   });
 
-  it('waits for those it wakes, when writes have not waited long', async () => {
+  it('includes the writes of those it wakes when writes have not waited long', async () => {
     const world = await open();
     const { store, disk } = world;
     await commitTaking(40, world);
@@ -113,10 +113,10 @@ describe('group commit', () => {
     await Promise.all([first, second]);
   });
 
-  it('knows the newest of a key while its writes go to disk in several commits', async () => {
+  it('returns the newest value of a key while its writes go to disk in several commits', async () => {
     const { store, disk } = await open();
     const writes: Promise<unknown>[] = [];
-    // More than one commit holds, each key several times.
+    // More than one commit can hold, with every key several times.
     for (let i = 0; i < 1500; i++) {
       const key = `/key/${i % 7}`;
       const head = store.head(key);
@@ -156,7 +156,7 @@ describe('group commit', () => {
   });
 });
 
-describe('rest', () => {
+describe('the rest of the store', () => {
   async function openResting() {
     let end: (() => void) | undefined;
     const world = await open();
@@ -177,7 +177,7 @@ describe('rest', () => {
     return { ...world, rests, commit, endRest: () => end!() };
   }
 
-  it('comes once, a minute after the last write', async () => {
+  it('starts once, a minute after the last write', async () => {
     const { clock, rests, commit, endRest } = await openResting();
     await commit('/a');
     await clock.advance(40_000);
@@ -191,7 +191,7 @@ describe('rest', () => {
     expect(rests).toHaveLength(1);
   });
 
-  it('keeps writes waiting, not out', async () => {
+  it('delays writes but does not refuse them', async () => {
     const { store, disk, clock, commit, endRest } = await openResting();
     await commit('/a');
     await clock.advance(60_000);
@@ -207,7 +207,7 @@ describe('rest', () => {
     expect(store.get('/b')?.value).toBe('/b');
   });
 
-  it('is waited for by a store that closes', async () => {
+  it('is awaited by a store that closes', async () => {
     const { store, clock, commit, endRest } = await openResting();
     await commit('/a');
     await clock.advance(60_000);

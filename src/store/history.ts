@@ -2,19 +2,22 @@ import { must } from '../machinery/index.ts';
 import type { StoreEvent } from './types.ts';
 import { CompactedError } from './types.ts';
 
-/** How much of the past is kept for watches and lists of older revisions. */
+/** Limits of the history kept for watches and for lists of older revisions. */
 export interface HistoryLimits {
-  /** events kept whatever their age, as long as the last limit allows */
+  /** events kept regardless of age, within the last limit */
   minRevisions: number;
-  /** events younger than this are kept, as long as the limits below allow */
+  /** events younger than this are kept, within the limits below */
   minAgeMs: number;
-  /** events beyond this number are dropped whatever their age */
+  /** maximum number of events, regardless of age */
   maxRevisions: number;
-  /** events but the newest are dropped, oldest first, while the values written by them exceed this many encoded bytes */
+  /** maximum size of the values of all events except the newest, in encoded bytes; the oldest are dropped first */
   maxBytes: number;
 }
 
-/** kube-apiserver keeps five minutes of etcd history; so do we, unless writes come faster than memory allows. */
+/**
+ * kube-apiserver keeps five minutes of etcd history. This store does the same, unless writes come faster than memory
+ * allows.
+ */
 export const defaultHistoryLimits: HistoryLimits = {
   minRevisions: 10_000,
   minAgeMs: 5 * 60_000,
@@ -28,7 +31,7 @@ interface Entry<V> {
   bytes: number;
 }
 
-/** The latest events in revision order, in a ring that grows up to the limits. */
+/** The latest events in revision order, in a ring buffer that grows up to the limits. */
 export class History<V> {
   readonly #limits: HistoryLimits;
   #ring: (Entry<V> | undefined)[] = new Array(1024).fill(undefined);
@@ -42,7 +45,7 @@ export class History<V> {
     this.#limits = limits;
   }
 
-  /** revision of the newest event dropped; everything after it is known */
+  /** revision of the newest dropped event; all later events are available */
   get compactedRevision(): number {
     return this.#compacted;
   }
@@ -54,7 +57,7 @@ export class History<V> {
     this.#bytes += bytes;
   }
 
-  /** Drops what the limits no longer cover, at most `most` events, so that no single call takes long. */
+  /** Drops events beyond the limits, at most `most` of them, to bound the duration of a call. */
   trim(now: number, most: number): void {
     const { minRevisions, minAgeMs, maxRevisions, maxBytes } = this.#limits;
     for (let dropped = 0; dropped < most; dropped++) {
@@ -70,7 +73,7 @@ export class History<V> {
     }
   }
 
-  /** when the oldest event is old enough to be dropped; undefined while none will be, whatever their age */
+  /** time at which the oldest event may be dropped by age; undefined if age will drop none */
   get nextExpiry(): number | undefined {
     const { minRevisions, minAgeMs } = this.#limits;
     const oldest = this.#ring[this.#first];

@@ -1,4 +1,4 @@
-// The door of the store: a revisioned map with durable engines below it.
+// Public interface of the store: a revisioned map on durable engines.
 export * from './archive/index.ts';
 export { type BackupRecord, type BackupSummary, readBackup } from './backup.ts';
 export { type CheckReport, checkStore } from './check.ts';

@@ -5,15 +5,16 @@ import { syncDirectory, writeBackup } from './backup.ts';
 import { encodeFrame, type FoldedJournal, foldJournal, headerBytes } from './journal-format.ts';
 import type { Engine, EngineWrite } from './types.ts';
 
-/** A journal is written anew when it is this long, and three times as long as after the last time. */
+/** A journal is rewritten once it reaches this size and three times its size after the last rewrite. */
 const compactFromBytes = 1024 * 1024;
 const growthFactor = 3;
-/** of one frame when a journal is written anew */
+/** size of a frame in a rewritten journal */
 const frameBytes = 256 * 1024;
 
 /**
- * Opens the durable engine for small stores, of which a process may have thousands: one file to which commits are appended.
- * It takes next to no memory, and reads everything when it is loaded. Whoever opens it sees to it that nobody else does.
+ * Opens the durable engine for small stores, of which a process may have thousands: one file to which commits are
+ * appended. It needs little memory and reads the whole file on load. The caller must ensure that only one process opens
+ * it.
  */
 export async function journalEngine({ file }: { file: string }): Promise<Engine> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -24,10 +25,10 @@ export async function journalEngine({ file }: { file: string }): Promise<Engine>
 class JournalEngine implements Engine {
   readonly #file: string;
   #handle: FileHandle;
-  /** where the next frame goes */
+  /** offset of the next frame */
   #end = 0;
   #compactAt = compactFromBytes;
-  /** why no commit can be trusted any more */
+  /** reason why no further commit is safe */
   #broken: CapstanError | undefined;
 
   constructor(file: string, handle: FileHandle) {
@@ -37,7 +38,7 @@ class JournalEngine implements Engine {
 
   async load(onRecord: Parameters<Engine['load']>[0]): Promise<{ revision: number }> {
     const folded = await this.#fold();
-    // What a crash left of a commit that nobody was told of.
+    // Discards a partial commit left by a crash. It was never acknowledged.
     if (folded.end < folded.length) await this.#handle.truncate(folded.end);
     this.#end = folded.end;
     for (const [key, { bytes, revision, createRevision }] of folded.records) {
@@ -95,7 +96,7 @@ class JournalEngine implements Engine {
     this.#end = headerBytes.length;
   }
 
-  /** A frame that is not whole must not stay: the next one would be behind it. */
+  /** Truncates a partial frame, because later frames behind it would be lost. */
   async #takeBack(): Promise<void> {
     try {
       await this.#handle.truncate(this.#end);
@@ -115,7 +116,10 @@ class JournalEngine implements Engine {
     this.#compactAt = Math.max(compactFromBytes, liveBytes * growthFactor);
   }
 
-  /** Leaves out what was overwritten or deleted. Fails without harm: the long journal is as good. */
+  /**
+   * Rewrites the journal without overwritten and deleted records. A failure is harmless, because the old journal stays
+   * valid.
+   */
   async #compact(): Promise<void> {
     let fresh: FileHandle | undefined;
     try {
@@ -143,7 +147,7 @@ class JournalEngine implements Engine {
       await append(writes);
       await fresh.sync();
       await rename(temporaryOf(this.#file), this.#file);
-      // From here on the old file has no name: whatever fails now, commits must not go there.
+      // From here on the old file has no name. Even if a later step fails, commits must not go there.
       const old = this.#handle;
       this.#handle = fresh;
       fresh = undefined;

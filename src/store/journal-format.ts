@@ -16,20 +16,20 @@ const revisionBytes = 6;
 const writeHeader = 8 + 2 * revisionBytes;
 const deletedMark = 0xffffffff;
 
-/** What is left of a journal when all its commits are taken together. */
+/** Result of replaying all commits of a journal. */
 export interface FoldedJournal {
-  /** in the order in which they were last written; bytes share memory with what was read */
+  /** in order of the last write; the bytes share memory with the input */
   readonly records: ReadonlyMap<string, { revision: number; createRevision: number; bytes: Buffer }>;
   readonly revision: number;
-  /** of keys and values that are left */
+  /** size of the remaining keys and values */
   readonly liveBytes: number;
-  /** of everything that was read */
+  /** size of the input */
   readonly length: number;
-  /** where the last whole commit ends */
+  /** end of the last complete commit */
   readonly end: number;
 }
 
-/** One commit. `revision`: the newest one, when the writes do not tell it. */
+/** Encodes one commit. `revision` is the newest revision, if the writes do not contain it. */
 export function encodeFrame(writes: readonly EngineWrite[], revision?: number): Buffer {
   let size = frameHeader + revisionBytes;
   for (const write of writes) {
@@ -57,13 +57,13 @@ function encodeWrite(frame: Buffer, offset: number, write: EngineWrite): number 
 }
 
 /**
- * Takes all commits together. A last one that is not whole was cut off by a crash and never counted; damage before the end
- * is a problem, because commits that did count would be lost with it.
+ * Replays all commits. An incomplete last commit was interrupted by a crash and never acknowledged. Damage before the
+ * end is an error, because acknowledged commits would be lost.
  */
 export function foldJournal(content: Buffer): FoldedJournal | { readonly problem: string } {
   const { length } = content;
   const records = new Map<string, { revision: number; createRevision: number; bytes: Buffer }>();
-  // A crash may have come before the header was whole.
+  // A crash may have happened before the header was complete.
   if (length < headerBytes.length && headerBytes.subarray(0, length).equals(content)) {
     return { records, revision: 0, liveBytes: 0, length, end: 0 };
   }
@@ -97,7 +97,7 @@ function foldBody(
     const keyEnd = keyStart + body.readUInt32BE(offset);
     const valueLength = body.readUInt32BE(offset + 4);
     const key = body.toString('utf8', keyStart, keyEnd);
-    // deleted first: the order is that of the last write
+    // Deleted first, so that the map is in order of the last write.
     records.delete(key);
     if (valueLength === deletedMark) {
       offset = keyEnd;
@@ -112,7 +112,7 @@ function foldBody(
   }
 }
 
-/** Space that was reserved for a commit whose bytes never came. */
+/** Reports whether the rest is zeros: space allocated for a commit whose data was never written. */
 function isBlank(rest: Buffer): boolean {
   return rest.every((byte) => byte === 0);
 }

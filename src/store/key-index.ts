@@ -1,12 +1,12 @@
 import { must } from '../machinery/index.ts';
 import type { StoreRecord } from './types.ts';
 
-/** Keeps the place of a key in order, so that an update touches neither the order nor the map. */
+/** Position of a key. An update changes only the record in it, not the order or the map. */
 interface Slot<V> {
   record: StoreRecord<V>;
 }
 
-/** Slots in key order, cut into short runs: an insert moves at most one run, however many keys there are. */
+/** Slots in key order, split into short runs, so that an insert moves at most one run. */
 interface Bucket<V> {
   readonly name: string;
   runs: Slot<V>[][];
@@ -18,7 +18,7 @@ interface Position {
   index: number;
 }
 
-/** A stretch of one bucket, from inclusive to exclusive. */
+/** Range of one bucket, from inclusive to exclusive. */
 interface Span<V> {
   runs: Slot<V>[][];
   from: Position;
@@ -27,7 +27,7 @@ interface Span<V> {
 
 const maxRunLength = 512;
 
-/** Where the bucket's name ends in a key or prefix: after the third slash. Undefined when it has fewer. */
+/** Returns the end of the bucket's name in a key or prefix: after the third slash. Undefined if there are fewer. */
 function bucketNameEnd(key: string): number | undefined {
   let slash = -1;
   for (let i = 0; i < 3; i++) {
@@ -38,15 +38,15 @@ function bucketNameEnd(key: string): number | undefined {
 }
 
 /**
- * The name of the bucket a key lives in: `/<group>/<plural>/`, or the whole key when it is shorter. Two keys of different
- * buckets then compare as the names of their buckets do.
+ * Returns the name of a key's bucket: `/<group>/<plural>/`, or the whole key if it is shorter. Keys of different
+ * buckets sort like the names of their buckets.
  */
 function bucketNameOf(key: string): string {
   const end = bucketNameEnd(key);
   return end === undefined ? key : key.slice(0, end);
 }
 
-/** First position whose key is not before the wanted place. */
+/** Finds the first position whose key is not before the target. */
 function seek<V>(runs: Slot<V>[][], isBefore: (key: string) => boolean): Position {
   let low = 0;
   let high = runs.length;
@@ -81,7 +81,7 @@ function spanSize<V>(span: Span<V>): number {
   return Math.max(0, size);
 }
 
-/** The committed records: by key, and in key order below any prefix. */
+/** Committed records by key, and in key order below any prefix. */
 export class KeyIndex<V> {
   readonly #slots = new Map<string, Slot<V>>();
   readonly #buckets = new Map<string, Bucket<V>>();
@@ -116,21 +116,21 @@ export class KeyIndex<V> {
     }
   }
 
-  /** number of keys under `prefix` that are greater than `after` */
+  /** number of keys with `prefix` that are greater than `after` */
   count(prefix: string, after?: string): number {
     let count = 0;
     for (const span of this.#spans(prefix, after)) count += spanSize(span);
     return count;
   }
 
-  /** records under `prefix` whose key is greater than `after`, in key order */
+  /** records with `prefix` and a key greater than `after`, in key order */
   collect(prefix: string, after?: string, limit: number = Number.POSITIVE_INFINITY): StoreRecord<V>[] {
     const records: StoreRecord<V>[] = [];
     if (limit > 0) this.walk(prefix, after, (record) => records.push(record) < limit);
     return records;
   }
 
-  /** Hands over the same records one by one until `onRecord` returns false. */
+  /** Visits the same records until `onRecord` returns false. */
   walk(prefix: string, after: string | undefined, onRecord: (record: StoreRecord<V>) => boolean): void {
     for (const { runs, from, to } of this.#spans(prefix, after)) {
       for (let run = from.run; run <= to.run && run < runs.length; run++) {
@@ -156,7 +156,7 @@ export class KeyIndex<V> {
     bucket.size++;
     const { runs } = bucket;
     const lastRun = runs[runs.length - 1];
-    // Loading happens in key order: appending full runs there needs neither search nor split.
+    // Loading is in key order, so appending to full runs needs neither a search nor a split.
     const lastSlot = lastRun?.[lastRun.length - 1];
     if (!lastSlot || lastSlot.record.key < key) {
       if (lastRun && lastRun.length < maxRunLength) lastRun.push(slot);

@@ -23,7 +23,7 @@ storeConformance('lmdb', {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 it.skipIf(process.platform !== 'linux')(
-  'lmdb: gives the mapping of its file back at rest, and goes on where it was',
+  'lmdb: releases the mapping of its file at rest and continues where it was',
   async () => {
     const directory = await mkdtemp(join(root, 'db-'));
     const engine = await lmdbEngine({ directory });
@@ -46,7 +46,7 @@ it.skipIf(process.platform !== 'linux')(
   },
 );
 
-it('lmdb: does not take the file away from a backup', async () => {
+it('lmdb: keeps the file mapped during a backup', async () => {
   const directory = await mkdtemp(join(root, 'db-'));
   const engine = await lmdbEngine({ directory });
   await engine.load(() => {});
@@ -57,7 +57,7 @@ it('lmdb: does not take the file away from a backup', async () => {
   const backup = engine.backup(join(root, 'backup'));
   await engine.rest();
   await backup;
-  // the other way round: one that is asked for while the file is opened again waits for it
+  // The reverse: a backup requested while the file is reopened waits for it.
   const resting = engine.rest();
   await engine.backup(join(root, 'backup-at-rest'));
   await resting;
@@ -65,7 +65,7 @@ it('lmdb: does not take the file away from a backup', async () => {
   await engine.close();
 });
 
-/** How much of the files of a directory is in the memory of this process. */
+/** Returns the size of a directory's files that are mapped into this process. */
 async function mappedBytes(directory: string): Promise<number> {
   const maps = await readFile('/proc/self/smaps', 'utf8');
   let bytes = 0;

@@ -17,10 +17,10 @@ import { markReading, unmarkReading, whyUnreadableAtStart } from './preflight.ts
 import { decodeRecord, encodeRecordInto, mostEncodedBytes } from './record-format.ts';
 import type { Engine, EngineWrite } from './types.ts';
 
-/** Less than this in memory is not worth opening the file again. */
+/** Mapped size from which reopening the file is worthwhile. */
 const worthwhileBytes = 32 * 1024 * 1024;
 
-/** Opens the durable engine on a directory of its own. Throws CAP_STORE_LOCKED when another process has it open. */
+/** Opens the durable engine on its own directory. Throws CAP_STORE_LOCKED if another process has it open. */
 export async function lmdbEngine({ directory }: { directory: string }): Promise<LmdbEngine> {
   const lock = await lockDirectory(directory);
   try {
@@ -40,13 +40,13 @@ export class LmdbEngine implements Engine {
   readonly #lock: DirectoryLock;
   #files: LmdbFiles;
   #state: StoreState = { revision: 0, count: 0 };
-  /** what the writing thread reads from; free again when the commit ends, and there is only one at a time */
+  /** buffer the writing thread reads from; reusable once the commit ends, and commits are sequential */
   #scratch: Buffer = Buffer.allocUnsafeSlow(256 * 1024);
-  /** how much of the file commits may have mapped into memory since it was opened */
+  /** upper bound of the memory that commits have mapped since the file was opened */
   #mappedBytes = 0;
   #backups = 0;
   #reopening: Promise<void> | undefined;
-  /** why no commit can be trusted any more */
+  /** reason why no further commit is safe */
   #broken: CapstanError | undefined;
 
   constructor(directory: string, lock: DirectoryLock, files: LmdbFiles) {
@@ -65,7 +65,7 @@ export class LmdbEngine implements Engine {
     if (count !== this.#state.count) {
       throw damagedStore(this.#directory, `it should have ${this.#state.count} records, ${count} can be read`);
     }
-    // Reading has mapped the whole file into memory, where it would stay; from now on it is only written to.
+    // Loading mapped the whole file into memory. Reopening unmaps it, because from now on it is only written.
     await this.#files.root.close();
     this.#files = await openLmdbFiles(this.#directory);
     await unmarkReading(this.#directory);
@@ -75,7 +75,7 @@ export class LmdbEngine implements Engine {
   #readAll(onRecord: Parameters<Engine['load']>[0]): number {
     const { decoder } = this.#files;
     let count = 0;
-    // 50,000 copies nobody keeps would be work for the garbage collector.
+    // Lending avoids 50,000 short-lived copies.
     decoder.lend = true;
     try {
       for (const { key, value } of readObjects(this.#files, this.#directory)) {
@@ -99,7 +99,7 @@ export class LmdbEngine implements Engine {
     );
   }
 
-  /** Stores records of a backup, which all count as new; `revision` is the newest the backup knows. */
+  /** Stores records of a backup, all counted as new. `revision` is the newest revision of the backup. */
   import(batch: readonly EngineWrite[], revision: number): Promise<void> {
     return this.#commit(batch, revision, () => true);
   }
@@ -123,7 +123,7 @@ export class LmdbEngine implements Engine {
     this.#state = next;
   }
 
-  /** Returns by how much the number of records grew. */
+  /** Returns the change in the number of records. */
   #write(batch: readonly EngineWrite[], isNew: (put: EngineWrite & { type: 'put' }) => boolean): number {
     const { objects } = this.#files;
     let size = 0;
@@ -148,12 +148,12 @@ export class LmdbEngine implements Engine {
     return growth;
   }
 
-  /** Says why a commit failed, and whether later ones can be trusted. */
+  /** Determines why a commit failed, and whether later ones are safe. */
   async #failed(error: unknown, attempted: StoreState): Promise<unknown> {
     const { commitError } = error as { commitError?: Promise<never> };
     const cause = await commitError?.catch((reason: unknown) => reason);
     try {
-      // LMDB refuses every transaction after a failure that left its root in doubt.
+      // LMDB refuses all transactions after a failure that left its root uncertain.
       this.#files.root.transactionSync(() => {});
       const found = readState(this.#files, this.#directory) ?? { revision: 0, count: 0 };
       if (found.revision === attempted.revision) throw new Error('a commit reported as failed is on disk');
@@ -163,7 +163,7 @@ export class LmdbEngine implements Engine {
     return cause ?? error;
   }
 
-  /** The pages that were written stay mapped, and count as memory of the process, until the file is opened again. */
+  /** Written pages stay mapped and count as memory of the process until the file is reopened. */
   async rest(): Promise<void> {
     if (this.#broken || this.#backups > 0 || this.#mappedBytes < worthwhileBytes) return;
     this.#reopening = this.#reopen();
@@ -201,7 +201,7 @@ export class LmdbEngine implements Engine {
     }
   }
 
-  /** Every record of one snapshot, giving way to other work after each slice. */
+  /** Yields every record of one snapshot, and yields to other work after each slice. */
   async *#records(transaction: ReturnType<LmdbFiles['root']['useReadTransaction']>): AsyncGenerator<BackupRecord> {
     let slice = 0;
     for (const { key, value } of readObjects(this.#files, this.#directory, transaction)) {

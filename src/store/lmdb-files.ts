@@ -5,26 +5,26 @@ import { type Database, open, type RootDatabase, type Transaction } from 'lmdb';
 import { CapstanError, errorMessage } from '../machinery/index.ts';
 import { syncDirectory } from './backup.ts';
 
-/** What the database as a whole says about itself; changed in the same transaction as the records. */
+/** Metadata of the database, changed in the same transaction as the records. */
 export interface StoreState {
-  /** newest revision committed, deletes included */
+  /** newest committed revision, including deletes */
   revision: number;
-  /** number of records: losing some to damage does not go unnoticed */
+  /** number of records, to detect lost ones */
   count: number;
 }
 
 export interface LmdbFiles {
   root: RootDatabase<Buffer, Buffer>;
-  /** of the values in `objects` */
+  /** decoder of the values in `objects` */
   decoder: ValueDecoder;
   objects: Database<Buffer, Buffer>;
   meta: Database<Buffer, Buffer>;
 }
 
-/** names LMDB gives its files */
+/** file names of LMDB */
 export const dataFileNames: { data: string; lock: string } = { data: 'data.mdb', lock: 'lock.mdb' };
 
-/** LMDB's own limit with its default page size. */
+/** LMDB's limit with the default page size. */
 export const maxKeyBytes = 1978;
 
 const format = 1;
@@ -32,8 +32,8 @@ const stateKey = Buffer.from('state');
 const stateSize = 17;
 
 /**
- * Opens (or makes) the database. `overlappingSync: false` is what makes a resolved commit mean "on disk": LMDB then syncs the
- * data pages and writes the root with O_DSYNC before the commit returns. See docs/decisions/002-store.md.
+ * Opens or creates the database. `overlappingSync: false` makes a resolved commit durable: LMDB then syncs the data
+ * pages and writes the root with O_DSYNC before the commit returns. See docs/decisions/002-store.md.
  */
 export async function openLmdbFiles(directory: string): Promise<LmdbFiles> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -48,11 +48,11 @@ export async function openLmdbFiles(directory: string): Promise<LmdbFiles> {
       overlappingSync: false,
       eventTurnBatching: false,
       compression: false,
-      // Leaves other records' bytes in page gaps; the file is for its owner only.
+      // Page gaps may contain bytes of other records. Only the owner can read the file.
       noMemInit: true,
     });
     const options = { encoding: 'binary' as const, keyEncoding: 'binary' as const };
-    // The library reads `encoder` per database; its types know it for the root only.
+    // The library supports `encoder` per database, but its types only for the root.
     const decoder = valueDecoder();
     const objectOptions = { ...options, encoder: decoder };
     files = {
@@ -65,12 +65,12 @@ export async function openLmdbFiles(directory: string): Promise<LmdbFiles> {
     throw unreadableStore(directory, errorMessage(error));
   }
   for (const name of Object.values(dataFileNames)) await chmod(join(directory, name), 0o600);
-  // LMDB syncs the file but not the directory that names it.
+  // LMDB syncs the file but not its directory.
   await syncDirectory(directory);
   return files;
 }
 
-/** Undefined for a database never written to. */
+/** Returns undefined for a database that was never written. */
 export function readState(files: LmdbFiles, directory: string, transaction?: Transaction): StoreState | undefined {
   const data = files.meta.get(stateKey, transaction && { transaction });
   if (data === undefined) return undefined;
@@ -80,7 +80,7 @@ export function readState(files: LmdbFiles, directory: string, transaction?: Tra
       'CAP_STORE_TOO_NEW',
       `the store in ${directory} has format ${found}, this program knows ${format}`,
       {
-        hint: 'use the version of capstan that wrote it, or a newer one',
+        hint: 'use the Capstan version that wrote it, or a newer one',
       },
     );
   }
@@ -90,7 +90,7 @@ export function readState(files: LmdbFiles, directory: string, transaction?: Tra
   return { revision: data.readUIntBE(1, 6), count: data.readUIntBE(7, 6) };
 }
 
-/** Every object record in key order. Throws CAP_STORE_DAMAGED where the database cannot be read on. */
+/** Yields every object record in key order. Throws CAP_STORE_DAMAGED if the database cannot be read further. */
 export function* readObjects(
   files: LmdbFiles,
   directory: string,
@@ -103,7 +103,7 @@ export function* readObjects(
   }
 }
 
-/** Belongs inside the transaction that changes the records. */
+/** Must run inside the transaction that changes the records. */
 export function putState(files: LmdbFiles, state: StoreState): void {
   const data = Buffer.allocUnsafe(stateSize);
   data.writeUInt8(format, 0);
@@ -119,16 +119,16 @@ export function damagedStore(directory: string, detail: string): CapstanError {
   });
 }
 
-/** Damage that no repair of single records can cure. */
+/** Error for damage that repairing single records cannot fix. */
 export function unreadableStore(directory: string, detail: string): CapstanError {
   return new CapstanError('CAP_STORE_DAMAGED', `cannot open the store in ${directory}: ${detail}`, {
     hint: 'restore the latest backup into an empty directory',
   });
 }
 
-/** Hands out values as LMDB lends them for the moment of a read. */
+/** Returns values that LMDB lends for the duration of a read. */
 export interface ValueDecoder {
-  /** values live until the next read only; otherwise each is a copy of its own */
+  /** values are valid only until the next read; otherwise each is a copy */
   lend: boolean;
   encode(value: Buffer): Buffer;
   decode(lent: Uint8Array, size: number): Buffer;
@@ -142,7 +142,7 @@ function valueDecoder(): ValueDecoder {
     decode(lent, size) {
       if (this.lend && scratch.length < size) scratch = Buffer.allocUnsafeSlow(Math.max(64 * 1024, size * 2));
       const copy = this.lend ? scratch.subarray(0, size) : Buffer.allocUnsafe(size);
-      // What is lent says a `length` that is not its own: only `size` tells how much of it is the value.
+      // The `length` of a lent buffer is wrong. Only `size` is the length of the value.
       copy.set(lent.subarray(0, size));
       return copy;
     },

@@ -8,7 +8,7 @@ interface Kept {
   createRevision: number;
 }
 
-/** Keeps everything in memory: for tests and throw-away servers. Opening it again after a close finds what was there. */
+/** Engine in memory, for tests and temporary servers. Reopening it after a close finds its data. */
 export function memoryEngine(): Engine {
   const kept = new Map<string, Kept>();
   let newest = 0;

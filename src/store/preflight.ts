@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { dataFileNames } from './lmdb-files.ts';
 
 /**
- * LMDB trusts its file: a damaged page can end the process instead of raising an error. So a start leaves a mark while it
- * reads, and a start that finds the mark of one that never finished lets a child process read first.
+ * LMDB trusts its file, and a damaged page can crash the process. Therefore a start creates a mark file while it reads.
+ * A start that finds the mark of an interrupted one first reads in a child process.
  */
 const markFile = 'reading';
 
-/** First bytes of LMDB's first page: its page header, then this number. */
+/** Magic number in the header of LMDB's first page. */
 const magic = 0xbeefc0de;
 const magicOffset = 24;
 
@@ -29,7 +29,7 @@ for (const name of ['objects', 'meta']) {
 }
 `;
 
-/** Says what makes the files unreadable, or undefined when they can be read. */
+/** Returns why the files are unreadable, or undefined if they are readable. */
 export async function whyUnreadable(directory: string): Promise<string | undefined> {
   if (!(await hasMagic(join(directory, dataFileNames.data)))) return 'its data file is not a database';
   const lmdb = createRequire(import.meta.url).resolve('lmdb');
@@ -41,7 +41,7 @@ export async function whyUnreadable(directory: string): Promise<string | undefin
   return died ? 'its data file cannot be read to the end' : undefined;
 }
 
-/** The same for a start: costs next to nothing unless something is suspicious. */
+/** The same for a start. It is cheap unless something is suspicious. */
 export async function whyUnreadableAtStart(directory: string): Promise<string | undefined> {
   const dataFile = join(directory, dataFileNames.data);
   if (!(await hasMagic(dataFile))) return 'its data file is not a database';
@@ -60,14 +60,14 @@ export async function unmarkReading(directory: string): Promise<void> {
   await rm(join(directory, markFile), { force: true });
 }
 
-/** Where LMDB's two meta pages keep the page size and the number of the last page in use. */
+/** Offsets of the page size and of the last used page in LMDB's two meta pages. */
 const pageSizeOffset = 48;
 const lastPageOffset = 144;
 const metaBytes = lastPageOffset + 8;
 
 /**
- * True when the file ends before the last page it speaks of. Reading such a page ends the process. LMDB may legally leave
- * its very last pages unwritten, so this is a reason for a careful look, not a verdict.
+ * Reports whether the file ends before the last page it refers to. Reading such a page crashes the process. LMDB may
+ * legally leave its last pages unwritten, so this only triggers a careful check.
  */
 async function looksCutShort(path: string): Promise<boolean> {
   let file: Awaited<ReturnType<typeof open>>;
@@ -91,7 +91,7 @@ async function looksCutShort(path: string): Promise<boolean> {
   }
 }
 
-/** True also for a file that does not exist yet or holds nothing: those become new databases. */
+/** Also true for a missing or empty file, which becomes a new database. */
 async function hasMagic(path: string): Promise<boolean> {
   let file: Awaited<ReturnType<typeof open>>;
   try {

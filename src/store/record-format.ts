@@ -3,8 +3,8 @@ import { encodedLength, roughLength, writeEncoded } from './encoded-value.ts';
 import type { EncodedValue } from './types.ts';
 
 /**
- * How one record looks on disk, in the database and in backups: CRC-32 of all that follows and of the key (4 bytes), revision
- * (6), revision of the creation (6), value. Six bytes hold revisions for 1,000 years at 8,000 writes a second.
+ * Format of a record on disk, in the database and in backups: CRC-32 of the rest and the key (4 bytes), revision (6),
+ * revision of the creation (6), value. Six bytes hold revisions for 1,000 years at 8,000 writes a second.
  */
 export const recordHeaderSize = 16;
 
@@ -18,12 +18,15 @@ export function encodedSize(value: EncodedValue): number {
   return recordHeaderSize + encodedLength(value);
 }
 
-/** No record of the value is larger. Told without looking at its text, of which a UTF-16 unit takes at most three bytes. */
+/** Returns an upper bound of the record's size without scanning its text. A UTF-16 unit takes at most three bytes. */
 export function mostEncodedBytes(value: EncodedValue): number {
   return recordHeaderSize + (value instanceof Uint8Array ? value.length : 3 * roughLength(value));
 }
 
-/** Writes a record into `target` at `offset`, which must have room for `encodedSize(value)` bytes; returns its end. */
+/**
+ * Writes a record into `target` at `offset`, which must have room for `encodedSize(value)` bytes. Returns the end
+ * offset.
+ */
 export function encodeRecordInto(
   target: Buffer,
   offset: number,
@@ -43,7 +46,7 @@ export function encodeRecord(key: Uint8Array, revision: number, createRevision: 
   return record;
 }
 
-/** The record's parts; its value shares memory with `data`. Undefined when the bytes are not those that were written. */
+/** Decodes a record. Its value shares memory with `data`. Returns undefined if the checksum does not match. */
 export function decodeRecord(key: Uint8Array, data: Buffer): DecodedRecord | undefined {
   if (data.length < recordHeaderSize || checksum(key, data.subarray(4)) !== data.readUInt32BE(0)) return undefined;
   return {

@@ -10,15 +10,15 @@ import type { EngineWrite } from './types.ts';
 export interface RestoreOptions {
   backupPath: string;
   directory: string;
-  /** replace what the directory holds */
+  /** replace existing contents of the directory */
   force?: boolean;
 }
 
 const batchBytes = 4 * 1024 * 1024;
 
 /**
- * Fills a data directory from a backup. The whole backup is checked before anything is touched, and the new files take their
- * place only when they are complete.
+ * Fills a data directory from a backup. The whole backup is verified before anything changes, and the new files are put
+ * in place only once they are complete.
  */
 export async function restoreBackup({ backupPath, directory, force = false }: RestoreOptions): Promise<BackupSummary> {
   const summary = await readBackup(backupPath, () => undefined);

@@ -8,8 +8,8 @@ export interface SnapshotListOptions {
 }
 
 /**
- * Lists a prefix as it was at an older revision: the present state with every later event undone. Costs what changed since,
- * plus the page asked for.
+ * Lists a prefix at an older revision: the current state with later events undone. The cost is proportional to the
+ * changes since then and the page size.
  */
 export function listSnapshot<V>(
   index: KeyIndex<V>,
@@ -24,7 +24,7 @@ export function listSnapshot<V>(
 
   const unchanged: StoreRecord<V>[] = [];
   index.walk(prefix, after, (record) => changed.has(record.key) || unchanged.push(record) < limit);
-  // Whatever lies beyond a full page of records that were always there cannot be on this page.
+  // A full page of unchanged records bounds the page. Changed records beyond its last key are irrelevant.
   const last = unchanged.length >= limit ? unchanged[unchanged.length - 1] : undefined;
   const restored: StoreRecord<V>[] = [];
   for (const record of changed.values()) if (record && (!last || record.key < last.key)) restored.push(record);
@@ -46,7 +46,7 @@ function mergeByKey<V>(left: StoreRecord<V>[], right: StoreRecord<V>[]): StoreRe
   return merged;
 }
 
-/** What the keys changed after `revision` held at that revision; undefined when they did not exist. */
+/** Returns the records at `revision` of all keys changed since; undefined for keys that did not exist. */
 function recordsBefore<V>(
   history: History<V>,
   prefix: string,

@@ -22,27 +22,27 @@ export interface OpenStoreOptions<V> {
   codec: ValueCodec<V>;
   clock?: Clock;
   history?: Partial<HistoryLimits>;
-  /** told what a watcher's callback threw; the default prints a process warning */
+  /** receives errors of watcher callbacks; the default emits a process warning */
   onWatcherError?: (error: unknown) => void;
 }
 
-/** A write between its acceptance and its commit. */
+/** An accepted write that is not committed yet. */
 interface StagedWrite<V> {
   key: string;
   event: StoreEvent<V>;
   write: EngineWrite;
-  /** what the key will hold; undefined means being deleted */
+  /** new record of the key; undefined for a delete */
   record: StoreRecord<V> | undefined;
   stored: Promise<unknown>;
-  /** what its writer is told */
+  /** value the writer's promise resolves to */
   result: unknown;
   resolve: (result: unknown) => void;
   reject: (error: unknown) => void;
 }
 
 /**
- * The newest of some staged writes, by key. Such a map is made for one commit and dropped with it: a map that entries come to
- * and go from for as long as the process lives would keep garbage alive, through the tables it leaves behind.
+ * The newest staged write per key. A map is created per commit and then dropped. A long-lived map with changing entries
+ * would retain garbage in its internal tables.
  */
 type StagedKeys<V> = Map<string, StagedWrite<V>>;
 
@@ -51,18 +51,18 @@ interface Waiter {
   resolve: () => void;
 }
 
-/** One commit holds at most this much, so that no acknowledgement waits behind a huge one and no dispatch blocks the loop. */
+/** Limits of one commit, so that no acknowledgement waits long and no dispatch blocks the event loop. */
 const maxBatchWrites = 1024;
 const maxBatchBytes = 8 * 1024 * 1024;
 
-/** Where nobody writes, what has become too old goes a little later than it could: many events at a time instead of each by itself. */
+/** Without writes, expired events are dropped a little late, in larger batches. */
 const trimDelayMs = 30_000;
-/** Nothing was written for so long: the engine may tidy up after a burst. */
+/** Idle time after which the engine may release resources. */
 const restAfterMs = 60_000;
 const trimPauseMs = 10;
 const maxTrimmedEvents = 4096;
 
-/** Reads everything the engine holds and starts serving it. The engine is the store's from here on, also when this fails. */
+/** Loads everything from the engine and starts serving. The store owns the engine from here on, even if this fails. */
 export async function openStore<V>(options: OpenStoreOptions<V>): Promise<Store<V>> {
   const { engine, codec } = options;
   const index = new KeyIndex<V>();
@@ -89,9 +89,9 @@ class RevisionedStore<V> implements Store<V> {
   #queue: StagedWrite<V>[] = [];
   #queuedKeys: StagedKeys<V> = new Map();
   #committingKeys: StagedKeys<V> | undefined;
-  /** when the oldest write in the queue came */
+  /** arrival time of the oldest queued write */
   #queuedSince = 0;
-  /** how long commits take of late */
+  /** moving average of the commit duration */
   #commitMs = 0;
   #committing: Promise<void> | undefined;
   #commitScheduled = false;
@@ -101,7 +101,7 @@ class RevisionedStore<V> implements Store<V> {
   #cancelTrim: CancelTimer | undefined;
 
   #revision: number;
-  /** never reused, not even after a failed commit: what that commit left behind must not come back under another's number */
+  /** never reused, even after a failed commit, because data left by it must not reappear under the same revision */
   #lastAssigned: number;
 
   constructor(options: OpenStoreOptions<V>, index: KeyIndex<V>, revision: number) {
@@ -168,7 +168,7 @@ class RevisionedStore<V> implements Store<V> {
       const value = make(revision);
       const createRevision = previous?.createRevision ?? revision;
       const encoded = this.#codec.encode(key, value);
-      // A value that could not be made takes no revision.
+      // A failed `make` consumes no revision.
       this.#lastAssigned = revision;
       const record: StoreRecord<V> = { key, value, revision, createRevision };
       return this.#stage(key, record, record, {
@@ -257,7 +257,7 @@ class RevisionedStore<V> implements Store<V> {
 
   #checkKey(key: string): void {
     const { maxKeyBytes } = this.#engine;
-    // A UTF-16 unit takes at most three bytes: counting is needed for unusually long keys only.
+    // A UTF-16 unit takes at most three bytes, so only unusually long keys need to be counted.
     if (maxKeyBytes !== undefined && key.length * 3 > maxKeyBytes && Buffer.byteLength(key) > maxKeyBytes) {
       throw new CapstanError(
         'CAP_STORE_KEY_TOO_LONG',
@@ -289,14 +289,14 @@ class RevisionedStore<V> implements Store<V> {
   }
 
   /**
-   * A turn of the loop that brings many writes may last longer than a commit: the first of them then go to disk while the
-   * others are still being worked on. Where the disk is the slower one, a larger batch is worth more than an early one.
+   * A turn of the event loop with many writes may last longer than a commit. The first writes then go to disk while
+   * others are still processed. If the disk is slower, a larger batch is better than an early one.
    */
   #hasCollectedLongEnough(): boolean {
     return this.#commitMs > 0 && this.#clock.now() - this.#queuedSince >= this.#commitMs;
   }
 
-  /** Waits for the end of this turn of the loop, so that writers woken by one commit share the next. */
+  /** Waits for the end of this turn of the event loop, so that writers woken by one commit share the next. */
   #scheduleCommit(): void {
     if (this.#committing || this.#commitScheduled) return;
     this.#commitScheduled = true;
@@ -328,7 +328,7 @@ class RevisionedStore<V> implements Store<V> {
     }
     this.#queuedSince = this.#clock.now();
     const batch = this.#queue.splice(0, count);
-    // Keys of the rest stand in both maps until the commit; what is newest is the same in both.
+    // Remaining keys are in both maps until the commit, with the same newest write.
     for (const staged of this.#queue) this.#queuedKeys.set(staged.key, staged);
     return batch;
   }
@@ -344,15 +344,15 @@ class RevisionedStore<V> implements Store<V> {
     }
     this.#commitMs += (this.#clock.now() - startedAt - this.#commitMs) / 8;
     this.#committing = undefined;
-    // Nobody looks before the index has them.
+    // No code runs before the index has the writes.
     this.#committingKeys = undefined;
-    // The disk need not wait until everybody has been told of the last commit.
+    // The next commit starts before watchers are notified of this one.
     if (this.#queue.length > 0 && this.#hasCollectedLongEnough()) this.#startCommit();
     this.#publish(batch);
     if (this.#queue.length > 0) this.#scheduleCommit();
   }
 
-  /** Everything staged since may rest on what was just lost, so all of it goes. */
+  /** Rejects everything staged since, because it may depend on the lost writes. */
   #rollBack(batch: StagedWrite<V>[], cause: unknown): void {
     const lost = batch.concat(this.#queue);
     this.#queue = [];
@@ -372,7 +372,7 @@ class RevisionedStore<V> implements Store<V> {
       events.push(event);
     }
     this.#revision = must(events[events.length - 1], 'the last event').revision;
-    // Twice what came in: the history shrinks to its limits soon, and no single commit pays for all of it.
+    // Trims up to twice the number of new events, so the history soon reaches its limits without one expensive commit.
     this.#history.trim(now, events.length * 2 + 64);
     this.#trimLater(now);
     this.#committedAt = now;
@@ -386,7 +386,7 @@ class RevisionedStore<V> implements Store<V> {
     for (const { resolve, result } of batch) resolve(result);
   }
 
-  /** Once nothing was written for a while, the engine may tidy up; writes that come meanwhile wait for it. */
+  /** After a while without writes, lets the engine release resources. Writes wait until it is done. */
   #restLater(waitMs = restAfterMs): void {
     const engine = this.#engine;
     if (!engine.rest || this.#cancelRest || this.#closing) return;
@@ -399,12 +399,12 @@ class RevisionedStore<V> implements Store<V> {
         this.#committing = undefined;
         if (this.#queue.length > 0) this.#scheduleCommit();
       };
-      // an engine that failed says so to the next write
+      // A failed engine reports the error to the next write.
       this.#committing = engine.rest?.().then(goOn, goOn);
     });
   }
 
-  /** Commits take the past away as they come; after the last of many, somebody else has to. */
+  /** Commits trim the history. After the last of many, a timer continues. */
   #trimLater(now: number): void {
     if (this.#cancelTrim || this.#closing) return;
     const expiry = this.#history.nextExpiry;

@@ -1,19 +1,19 @@
 /**
- * The revisioned store: an ordered map from keys to immutable values with one strictly increasing revision for the whole
- * store. Reads come from memory; a write is acknowledged only after the engine says it is durable.
+ * Revisioned store: an ordered map from keys to immutable values with one strictly increasing revision for the whole
+ * store. Reads come from memory. A write is acknowledged only once the engine has made it durable.
  */
 
-/** A value as stored: shared and immutable. */
+/** A stored value, shared and immutable. */
 export interface StoreRecord<V> {
   readonly key: string;
   readonly value: V;
-  /** revision of the write that made this value */
+  /** revision of the write that created this value */
   readonly revision: number;
   /** revision of the write that created the key */
   readonly createRevision: number;
 }
 
-/** What the writer demands of the key's present state. */
+/** Condition of a write on the current state of the key. */
 export type Precondition = { kind: 'absent' } | { kind: 'revision'; revision: number };
 
 export type StoreEvent<V> =
@@ -21,56 +21,56 @@ export type StoreEvent<V> =
   | { type: 'delete'; revision: number; key: string; previous: StoreRecord<V> };
 
 export interface ListOptions {
-  /** snapshot to read; default is the newest committed. Throws CompactedError when older than the history kept. */
+  /** revision to read; default: the newest committed one. Throws CompactedError if it is older than the history. */
   revision?: number;
-  /** return at most this many records */
+  /** maximum number of records */
   limit?: number;
-  /** return only keys strictly greater than this */
+  /** only keys strictly greater than this */
   after?: string;
 }
 
 export interface ListResult<V> {
   records: readonly StoreRecord<V>[];
-  /** revision of the snapshot */
+  /** revision of the list */
   revision: number;
-  /** records of the prefix that were left out by `limit` */
+  /** number of records omitted because of `limit` */
   remaining: number;
 }
 
 export interface Store<V> {
   /** newest committed revision */
   readonly revision: number;
-  /** oldest revision from which `watch` and `list` can still go */
+  /** oldest revision available to `watch` and `list` */
   readonly compactedRevision: number;
 
   /** committed state */
   get(key: string): StoreRecord<V> | undefined;
   /**
-   * newest accepted state, including writes still on their way to disk: what read-modify-write must start from, so that
-   * writers do not have to wait for each other's disk sync. Undefined when absent (or being deleted).
+   * newest accepted state, including uncommitted writes; undefined if absent or being deleted. Read-modify-write must
+   * start from it, so that writers need not wait for each other's disk sync.
    */
   head(key: string): StoreRecord<V> | undefined;
   /**
-   * resolves when what `head` shows of a key is durable and visible, rejects when it was lost; undefined when it already
-   * is. An answer that rests on `head` without writing anything must wait for it.
+   * resolves once the state shown by `head` is durable and visible, rejects if it was lost; undefined if it already is
+   * durable. An answer that depends on `head` without a write must wait for it.
    */
   settled(key: string): Promise<unknown> | undefined;
-  /** keys starting with `prefix`, in order */
+  /** keys with `prefix`, in order */
   list(prefix: string, options?: ListOptions): ListResult<V>;
-  /** number of committed keys starting with `prefix` */
+  /** number of committed keys with `prefix` */
   count(prefix: string): number;
 
   /**
-   * Stages a write and resolves when it is durable and visible. The precondition is checked synchronously against `head`;
-   * ConflictError is thrown (as a rejection) when it does not hold. `make` receives the revision assigned to the write.
+   * Stages a write and resolves once it is durable and visible. The precondition is checked synchronously against
+   * `head`; if it does not hold, the promise rejects with ConflictError. `make` receives the revision of the write.
    */
   put(key: string, precondition: Precondition, make: (revision: number) => V): Promise<StoreRecord<V>>;
   delete(key: string, precondition: { kind: 'revision'; revision: number }): Promise<{ revision: number }>;
 
   /**
-   * Calls `onEvents` with every committed change of keys under `prefix` after `fromRevision`, in revision order: first the
-   * backlog (synchronously), then live, each batch right after its commit. Returns the function that ends it.
-   * Throws CompactedError when `fromRevision` is older than the history kept.
+   * Calls `onEvents` with every committed change below `prefix` after `fromRevision`, in revision order: first the
+   * backlog, synchronously, then each batch right after its commit. Returns a function to stop. Throws CompactedError
+   * if `fromRevision` is older than the history.
    */
   watch(prefix: string, fromRevision: number, onEvents: (events: readonly StoreEvent<V>[]) => void): () => void;
   /** resolves once the committed revision is at least `revision`; rejects on abort */
@@ -78,17 +78,17 @@ export interface Store<V> {
 
   /** writes a consistent copy of the store to a new file while serving */
   backup(path: string): Promise<void>;
-  /** commits what is staged, then releases the engine and its lock */
+  /** commits staged writes, then releases the engine and its lock */
   close(): Promise<void>;
 }
 
-/** A value on its way to the disk: bytes, or pieces of text to be written as UTF-8 without making bytes of them first. */
+/** An encoded value: bytes, or strings that are written as UTF-8 without an intermediate copy. */
 export type EncodedValue = Uint8Array | readonly string[];
 
-/** Turns values into bytes for the disk and back. `key` lets a codec seal some kinds (Secrets) and not others. */
+/** Encodes and decodes values. `key` lets a codec encrypt only some resources (Secrets). */
 export interface ValueCodec<V> {
   encode(key: string, value: V): EncodedValue;
-  /** `bytes` are lent for the call: who keeps them makes a copy */
+  /** `bytes` are valid only during the call and must be copied to be kept */
   decode(key: string, bytes: Uint8Array, revision: number): V;
 }
 
@@ -96,17 +96,20 @@ export type EngineWrite =
   | { type: 'put'; key: string; revision: number; createRevision: number; value: EncodedValue }
   | { type: 'delete'; key: string; revision: number };
 
-/** Durability only: everything else (index, history, watches) is shared by all engines. */
+/** Durable storage only. The index, history and watches are the same for all engines. */
 export interface Engine {
-  /** longest key the engine can keep, in bytes; absent when there is no limit */
+  /** maximum key length in bytes; absent: unlimited */
   readonly maxKeyBytes?: number;
-  /** reads everything back at start, in any order; returns the newest revision ever committed. `bytes` are lent. */
+  /**
+   * reads all records at start, in any order, and returns the newest revision ever committed. `bytes` are valid only
+   * during the call.
+   */
   load(
     onRecord: (key: string, bytes: Uint8Array, revision: number, createRevision: number) => void,
   ): Promise<{ revision: number }>;
-  /** resolves when all writes of the batch are on disk, all or none; called again only after the previous call ended */
+  /** resolves once all writes of the batch are on disk, atomically; never called concurrently */
   commit(batch: readonly EngineWrite[]): Promise<void>;
-  /** gives back what a burst of writes left behind; called when there has been none for a while, and never beside a commit */
+  /** releases resources after a burst of writes; called when idle, never during a commit */
   rest?(): Promise<void>;
   backup(path: string): Promise<void>;
   close(): Promise<void>;
@@ -115,7 +118,7 @@ export interface Engine {
 /** The precondition of a write did not hold. */
 export class ConflictError extends Error {
   readonly key: string;
-  /** revision the key has, undefined when absent */
+  /** revision of the key; undefined if absent */
   readonly actual: number | undefined;
 
   constructor(key: string, actual: number | undefined) {
@@ -126,7 +129,7 @@ export class ConflictError extends Error {
   }
 }
 
-/** The asked revision is older than the history kept. */
+/** The requested revision is older than the history. */
 export class CompactedError extends Error {
   readonly requested: number;
   readonly compacted: number;
@@ -139,7 +142,10 @@ export class CompactedError extends Error {
   }
 }
 
-/** A write could not be made durable (disk full, engine broken, store closed); nothing of it is visible. Reads go on. */
+/**
+ * A write could not be made durable (disk full, engine broken, store closed), and none of it is visible. Reads continue
+ * to work.
+ */
 export class StoreUnavailableError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);

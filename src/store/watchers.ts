@@ -2,19 +2,19 @@ import type { StoreEvent } from './types.ts';
 
 export interface Watcher<V> {
   readonly prefix: string;
-  /** events up to and including this revision are not wanted */
+  /** only events after this revision are delivered */
   readonly fromRevision: number;
   readonly onEvents: (events: readonly StoreEvent<V>[]) => void;
-  /** events of the commit being dispatched */
+  /** events of the current commit */
   batch: StoreEvent<V>[];
   ended: boolean;
 }
 
-/** The watchers whose prefix lies directly in one directory of the key space. */
+/** Watchers whose prefix ends directly in one directory of the key space. */
 interface Directory<V> {
   /** watchers of the whole directory */
   all: Set<Watcher<V>>;
-  /** watchers of names starting with something: length of the prefix -> prefix -> watchers */
+  /** watchers of name prefixes: length of the prefix -> prefix -> watchers */
   partial: Map<number, Map<string, Set<Watcher<V>>>>;
 }
 
@@ -27,8 +27,8 @@ function eventKey<V>(event: StoreEvent<V>): string {
 }
 
 /**
- * Finds the watchers of a key by looking up each directory on its path, and there each length of prefix in use: the cost
- * of an event does not grow with the number of watchers of other keys.
+ * Finds the watchers of a key by looking up each directory on its path, and there each used prefix length. The cost of
+ * an event does not depend on the number of watchers of other keys.
  */
 export class Watchers<V> {
   readonly #directories = new Map<string, Directory<V>>();
@@ -78,10 +78,10 @@ export class Watchers<V> {
     if (directory.all.size === 0 && directory.partial.size === 0) this.#directories.delete(path);
   }
 
-  /** Hands each watcher its share of the events of one commit, in order. */
+  /** Delivers the events of one commit to each watcher, in order. */
   dispatch(events: readonly StoreEvent<V>[]): void {
     if (this.#directories.size === 0) return;
-    // Shares are complete before anyone is called: a watcher that starts another watch must not change this commit's.
+    // Events are distributed before any callback, because a callback may start another watch.
     const touched: Watcher<V>[] = [];
     for (const event of events) this.#share(event, touched);
     for (const watcher of touched) {
@@ -98,7 +98,7 @@ export class Watchers<V> {
 
   #share(event: StoreEvent<V>, touched: Watcher<V>[]): void {
     const key = eventKey(event);
-    // The directory above everything has the empty path.
+    // The root directory has the empty path.
     for (let end = 0; ; ) {
       const directory = this.#directories.get(key.slice(0, end));
       if (directory) {

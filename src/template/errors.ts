@@ -1,10 +1,10 @@
-/** What went wrong in a template, in the words Go uses: template, line, column, expression. */
+/** An error of a template with Go's message: template, line, column, expression. */
 export class TemplateError extends Error {
-  /** true: a limit of the caller was reached, which says nothing about the correctness of the template */
+  /** a limit was exceeded, so the template may still be correct */
   readonly isLimit: boolean;
-  /** `file:line:column` of the outermost template that was at work; undefined: the template could not be read */
+  /** `file:line:column` in the outermost running template; undefined for a parse error */
   readonly place: string | undefined;
-  /** what the author says with `fail` or `required`, without the places around it */
+  /** message of `fail` or `required`, without the location */
   readonly said: string | undefined;
 
   constructor(message: string, details: { isLimit?: boolean; place?: string; said?: string | undefined } = {}) {
@@ -16,9 +16,9 @@ export class TemplateError extends Error {
   }
 }
 
-/** A function of a template refuses its arguments. The evaluator adds where. */
+/** An invalid call of a template function. The evaluator adds the location. */
 export class FunctionError extends Error {
-  /** words of the template's author, see TemplateError.said */
+  /** message of the template's author, see TemplateError.said */
   readonly said: string | undefined;
 
   constructor(message: string, said?: string) {
@@ -28,7 +28,7 @@ export class FunctionError extends Error {
   }
 }
 
-/** More steps, depth or output than the caller allows. */
+/** Too many steps, too deep nesting or too much output. */
 export class LimitError extends Error {
   constructor(message: string) {
     super(message);
@@ -43,7 +43,7 @@ export type Result<T> =
 export const succeeded = <T>(value: T): Result<T> => ({ ok: true, value });
 export const failed = (error: TemplateError): Result<never> => ({ ok: false, error });
 
-/** The value of a result; throws its error. */
+/** Returns the value of a result, or throws its error. */
 export function valueOrThrow<T>(result: Result<T>): T {
   if (!result.ok) throw result.error;
   return result.value;

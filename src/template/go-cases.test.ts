@@ -11,7 +11,7 @@ const { values, cases } = JSON.parse(
   readFileSync(new URL('./testdata/go-cases.json', import.meta.url), 'utf8'),
 ) as Recorded;
 
-/** Where we differ from Go on purpose: complex numbers, and two ways to print the bits of a float. */
+/** Intentional differences from Go: complex numbers, and two formats of float bits. */
 const differences: Readonly<Record<string, string>> = {
   '{{ 3i }}': 'template: t:1: imaginary numbers are not supported: "3i"',
   '{{ 1+2i }}': 'template: t:1: imaginary numbers are not supported: "1+2i"',
@@ -25,7 +25,7 @@ const titles = {
   env: 'shell-style variables',
 } as const;
 
-/** What the real programs gave for our own templates; see the README of the test data. */
+/** Recorded outputs of the real programs for these templates. See the README of the test data. */
 describe.each(Object.entries(titles))('%s: the same output or error as the real program for %s', (mode) => {
   const own = cases.filter((given) => given.mode === mode);
 

@@ -1,4 +1,5 @@
-// The door of the template room: Go templates with the functions charts use, charts, and shell-style variables. Nothing here does I/O.
+// Public interface of the template engine: Go templates with chart functions, charts, and shell-style variables. It
+// performs no I/O.
 export * from './charts/index.ts';
 export { FunctionError, type Result, TemplateError } from './errors.ts';
 export type { MissingKey } from './evaluate/evaluator.ts';

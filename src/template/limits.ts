@@ -2,24 +2,24 @@ import type { StepBudget } from '../machinery/index.ts';
 import { LimitError } from './errors.ts';
 import type { PrintBudget } from './format/index.ts';
 
-/** What one rendering may take. There is no clock in it: the same template on the same data always ends at the same place. */
+/** Limits of one rendering. They do not depend on time, so the same template and data always stop at the same point. */
 export interface Limits {
-  /** commands, statements, loop rounds, elements handled by functions */
+  /** commands, statements, loop iterations, elements processed by functions */
   readonly steps: number;
-  /** blocks, parentheses and templates within each other */
+  /** nesting of blocks, parentheses and templates */
   readonly depth: number;
-  /** characters of the output, and of any string on the way */
+  /** characters of the output and of any intermediate string */
   readonly outputCharacters: number;
 }
 
 export const defaultLimits: Limits = { steps: 2_000_000, depth: 300, outputCharacters: 16 * 1024 * 1024 };
 
-/** A step for this many characters that are copied. */
+/** Number of copied characters per step. */
 const charactersPerStep = 64;
-/** Steps of a regular expression are smaller than those of a template. */
+/** Steps of a regular expression per template step, because they are cheaper. */
 const regexpStepsPerStep = 20;
 
-/** Counts what a rendering has taken. Throws LimitError. */
+/** Counts the use of a rendering. Throws LimitError. */
 export class Budget implements PrintBudget {
   readonly limits: Limits;
   readonly #account: StepBudget | undefined;
@@ -27,7 +27,7 @@ export class Budget implements PrintBudget {
   #depth = 0;
   #written = 0;
 
-  /** `account`: what is left for this and other renderings together. */
+  /** `account` is a budget shared with other renderings. */
   constructor(limits: Limits, account?: StepBudget) {
     this.limits = limits;
     this.#account = account;
@@ -66,7 +66,7 @@ export class Budget implements PrintBudget {
     this.#depth--;
   }
 
-  /** Runs a regular expression on account of this rendering. */
+  /** Charges a regular expression to this rendering. */
   matching<T>(match: (budget: StepBudget) => T): T {
     const left = Math.min(this.limits.steps - this.#steps, this.#account?.left ?? Number.POSITIVE_INFINITY);
     const available = Math.max(0, left) * regexpStepsPerStep;

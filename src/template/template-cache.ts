@@ -1,9 +1,9 @@
 import type { Definition } from './syntax/index.ts';
 
-/** Characters of templates that are kept read: those of some large charts. */
+/** Maximum size of cached templates in characters, enough for some large charts. */
 const defaultMaxCharacters = 8 * 1024 * 1024;
 
-/** Templates that were read before, by name and text. The same charts are rendered again and again. */
+/** Cache of parsed templates by name and text, because the same charts are rendered repeatedly. */
 export class TemplateCache {
   readonly #maxCharacters: number;
   readonly #read = new Map<string, { readonly text: string; readonly definitions: readonly Definition[] }>();

@@ -9,40 +9,40 @@ import type { TemplateCache } from './template-cache.ts';
 import type { Value } from './values/index.ts';
 
 export interface TemplateFile {
-  /** the name of the template, which errors show */
+  /** name of the template in errors */
   readonly name: string;
   readonly text: string;
 }
 
 export interface ParseSetOptions {
-  /** functions beside Go's own; templates that use others are refused when they are read */
+  /** functions besides Go's own; templates that use others fail to parse */
   readonly functions?: Library;
-  /** of templates that were read with the same functions */
+  /** cache for templates with the same functions */
   readonly cache?: TemplateCache;
 }
 
 export interface RenderOptions {
   readonly limits?: Partial<Limits>;
-  /** steps that are left for this rendering and others together, which it takes from */
+  /** step budget shared with other renderings */
   readonly account?: StepBudget;
   readonly missingKey?: MissingKey;
-  /** what `now` says; a template without it gets a fixed time */
+  /** clock of `now`; without it the time is fixed */
   readonly clock?: Clock;
-  /** what `uuidv4`, `randAlphaNum` and the like draw from; without it they are refused */
+  /** random source of `uuidv4`, `randAlphaNum` and the like, which fail without it */
   readonly random?: Random;
-  /** functions that replace those of the library in this rendering, such as `lookup` */
+  /** functions that replace library functions in this rendering, for example `lookup` */
   readonly functions?: Library;
 }
 
-/** Renderings that share their limits. After a failure it is of no further use. */
+/** Renderings with shared limits. It must not be used after a failure. */
 export interface RenderSession {
   render(name: string, data: Value): Result<string>;
 }
 
-/** The name under which Helm evaluates the texts given to `tpl`, which shows in errors. */
+/** Name of templates given to `tpl`, which Helm shows in errors. */
 const textName = 'gotpl';
 
-/** Reads templates; of two with the same name the later one counts, unless it is empty. */
+/** Parses templates. Of two with the same name the later one is used, unless it is empty. */
 export function parseTemplates(files: Iterable<TemplateFile>, options: ParseSetOptions = {}): Result<TemplateSet> {
   const find = finder(options.functions, builtins);
   const definitions = new Map<string, Definition>();
@@ -73,11 +73,11 @@ function add(definitions: Map<string, Definition>, definition: Definition): void
   definitions.set(definition.name, definition);
 }
 
-/** Templates that can call each other. It does not change: one set may render many times. */
+/** Templates that can include each other. A set is immutable and can render many times. */
 export class TemplateSet {
   readonly #definitions: ReadonlyMap<string, Definition>;
   readonly #find: FindFunction;
-  /** texts given to `tpl`, which charts give many times */
+  /** cache of texts given to `tpl`, which charts often repeat */
   readonly #texts = new Map<string, Result<Definition[]>>();
 
   constructor(definitions: ReadonlyMap<string, Definition>, find: FindFunction) {
@@ -93,12 +93,12 @@ export class TemplateSet {
     return this.#definitions.has(name);
   }
 
-  /** The output of a template. Its data may be changed by `set` and the like; see `toTemplateValue` for a copy. */
+  /** Renders a template. Functions such as `set` may change the data; `toTemplateValue` makes a copy. */
   render(name: string, data: Value, options: RenderOptions = {}): Result<string> {
     return this.session(options).render(name, data);
   }
 
-  /** Renders several templates on one account. */
+  /** Renders several templates with shared limits. */
   session(options: RenderOptions = {}): RenderSession {
     const budget = new Budget({ ...defaultLimits, ...options.limits }, options.account);
     const rendering = this.#rendering((wanted) => this.#definitions.get(wanted), budget, options);
@@ -110,7 +110,7 @@ export class TemplateSet {
           return succeeded(new Evaluator(rendering, definition, data).run());
         } catch (error) {
           if (error instanceof TemplateError) return failed(error);
-          // The engine's stack is the last limit: a caller may have allowed more depth than it holds.
+          // The JavaScript stack is the last limit, because a caller may allow more depth than it holds.
           if (error instanceof RangeError)
             return failed(new TemplateError(`template: ${name}: ${error.message}`, { isLimit: true }));
           throw error;

@@ -13,20 +13,20 @@ import { BadReviewError, requiredObject, requiredText, reviewOf } from './review
 
 export const admissionApiVersion = 'admission.k8s.io/v1';
 
-/** What an API server asks before it stores an object, as far as it is used here. */
+/** The used part of an admission request. */
 export interface AdmissionRequest {
   uid: string;
   operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
   resource: { group: string; version: string; resource: string };
   /** empty for the main resource */
   subResource: string;
-  /** the version the client wrote, which may be another than the one it is shown here in */
+  /** version the client wrote; may differ from the version of the object here */
   requestVersion: string;
   name: string;
   namespace: string;
   user: { name: string; uid: string; groups: readonly string[] };
   dryRun: boolean;
-  /** the field manager of a patch; undefined for other writes */
+  /** field manager of a patch; undefined for other writes */
   patchedBy: string | undefined;
   object: UnstructuredObject | undefined;
   oldObject: UnstructuredObject | undefined;
@@ -81,7 +81,10 @@ export function admissionReviewOf({ uid }: Pick<AdmissionRequest, 'uid'>, answer
   return { apiVersion: admissionApiVersion, kind: 'AdmissionReview', response };
 }
 
-/** The field manager of the write. API servers show patches with the options of updates, so the name is all that tells them apart. */
+/**
+ * Returns the field manager of the write. API servers send UpdateOptions for patches, so only the name identifies a
+ * patch.
+ */
 function patchManagerOf(options: JsonValue | undefined): string | undefined {
   if (!isJsonObject(options)) return undefined;
   const isUpdate = options['kind'] === 'PatchOptions' || options['kind'] === 'UpdateOptions';

@@ -24,11 +24,11 @@ export interface AdmissionOptions {
   clock: Clock;
   random: Random;
   rules?: readonly Rule[];
-  /** reads the object whose scale is written, in its hub version */
+  /** reads the scaled object in its hub version */
   readLive(definition: ResourceDefinition, key: { namespace: string; name: string }): Promise<UnstructuredObject>;
 }
 
-/** A write as rules see it that look at other objects: everything in the hub version. */
+/** A write for rules that need other objects, in the hub version. */
 export interface RuleRequest {
   operation: 'CREATE' | 'UPDATE' | 'DELETE';
   definition: ResourceDefinition;
@@ -42,7 +42,9 @@ export interface RuleRequest {
   warn(text: string): void;
 }
 
-/** A rule that takes more than the object to decide, such as whether others use it. Refuses by an ApiStatusError. */
+/**
+ * A rule that depends on other objects, for example on whether they refer to this one. Refuses with an ApiStatusError.
+ */
 export interface Rule {
   concerns(definition: ResourceDefinition): boolean;
   operations: readonly RuleRequest['operation'][];
@@ -50,7 +52,7 @@ export interface Rule {
   validate?(request: RuleRequest): Promise<void>;
 }
 
-/** Gives an object the defaults of its kind, and takes over from the old one what an update leaves as it is. */
+/** Applies the defaults of the kind. On update, takes over fields of the old object that the update leaves out. */
 export async function mutate(request: AdmissionRequest, options: AdmissionOptions): Promise<AdmissionAnswer> {
   const { object, oldObject, operation, subResource, resource } = request;
   const definition = options.kinds.ofResource(resource.group, resource.resource);
@@ -59,20 +61,23 @@ export async function mutate(request: AdmissionRequest, options: AdmissionOption
   }
   const { storageVersion, strategy } = definition;
   const fitting = fittingCopy(definition, object);
-  // the API server refuses it next, in the words of the schema
+  // The API server refuses it next, with the error of its schema.
   if ('misfit' in fitting) return { allowed: true };
   const shown = parseApiVersion(object.apiVersion).version;
   const draft = clone(await converted(definition, fitting.draft, storageVersion));
   const old = oldObject && (await converted(definition, oldObject, storageVersion));
   const context = contextOf(request, options);
-  const wrong = operation === 'UPDATE' && old ? (strategy.validateWritten?.(draft, old, context) ?? []) : [];
-  if (wrong.length > 0) return refused(definition, draft, wrong);
+  const written = strategy.validateWritten && clone(draft);
   if (operation === 'CREATE') strategy.prepareForCreate?.(draft, context);
   else if (oldObject)
     strategy.prepareForUpdate?.(draft, await converted(definition, oldObject, storageVersion), context);
   strategy.applyDefaults?.(draft);
   const outcome = await applyRules('mutate', { definition, request, object: draft, old }, options);
   if (outcome.refusal) return { allowed: false, status: outcome.refusal.status };
+  if (old && written) {
+    const wrong = strategy.validateWritten?.(draft, old, { ...context, written }) ?? [];
+    if (wrong.length > 0) return refused(definition, draft, wrong);
+  }
   const answer = await converted(definition, draft, shown);
   return { allowed: true, patch: createJsonPatch(asJson(object), asJson(answer)), warnings: outcome.warnings };
 }
@@ -84,7 +89,7 @@ interface RuledWrite {
   old: UnstructuredObject | undefined;
 }
 
-/** Asks the rules that concern a write, one after the other; the first refusal ends it. */
+/** Applies the matching rules in order, up to the first refusal. */
 async function applyRules(
   step: 'mutate' | 'validate',
   { definition, request, object, old }: RuledWrite,
@@ -116,7 +121,7 @@ async function applyRules(
   return { warnings };
 }
 
-/** Holds an object to the rules of its kind that no schema can say. */
+/** Applies validation rules that a schema cannot express. */
 export async function validate(request: AdmissionRequest, options: AdmissionOptions): Promise<AdmissionAnswer> {
   const { resource, subResource } = request;
   const definition = options.kinds.ofResource(resource.group, resource.resource);
@@ -134,7 +139,7 @@ export async function validate(request: AdmissionRequest, options: AdmissionOpti
   const object = await converted(definition, request.object, storageVersion);
   const old = request.oldObject && (await converted(definition, request.oldObject, storageVersion));
   const errors = [...hubErrors(definition, request, object, old)];
-  // our rules for a kind may rely on its types
+  // Rules for a kind rely on valid types.
   if (errors.length === 0) errors.push(...ruleErrors(definition, object, old, contextOf(request, options)));
   if (errors.length > 0) return refused(definition, object, errors);
   const { warnings, refusal } = await applyRules('validate', { definition, request, object, old }, options);
@@ -143,8 +148,8 @@ export async function validate(request: AdmissionRequest, options: AdmissionOpti
 }
 
 /**
- * Old versions are read leniently by their own schemas; what they become must still be sound. And what the published schema cannot say
- * on every API server is said here.
+ * Old versions have lenient schemas, but the converted object must be valid. This also checks rules that the published
+ * schema cannot express on every API server.
  */
 function hubErrors(
   definition: ResourceDefinition,
@@ -166,7 +171,7 @@ function ruleErrors(
   return strategy.validateCreate?.(object, context) ?? [];
 }
 
-/** A Scale says only how many: the rules are about the object behind it. */
+/** A Scale has only the number of replicas. The rules apply to the object behind it. */
 async function validateScale(
   definition: ResourceDefinition,
   request: AdmissionRequest,

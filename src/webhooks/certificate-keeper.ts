@@ -17,33 +17,33 @@ export interface CertificateKeeperOptions {
   clock: Clock;
   random: Random;
   log: Logger;
-  /** the Secret the replicas share */
+  /** Secret shared by the replicas */
   secret: { namespace: string; name: string };
-  /** names and addresses the webhooks are reached by */
+  /** names and addresses of the webhook server */
   hosts: readonly string[];
   definitions: readonly ResourceDefinition[];
 }
 
-/** Looks after the certificates of the webhooks, together with the other replicas. */
+/** Renews the certificates of the webhooks, together with the other replicas. */
 export interface CertificateKeeper {
   readonly current: WebhookCertificates;
-  /** the authorities are written wherever an API server reads them */
+  /** the CA bundles are written to all webhook configurations and definitions */
   readonly isPublished: boolean;
-  /** publishes again, after somebody wrote the configurations */
+  /** publishes again, after the configurations were overwritten */
   publish(signal: AbortSignal): Promise<void>;
-  /** goes on until the signal aborts; calls back when another certificate is to be served */
+  /** runs until the signal aborts; calls back when the serving certificate changes */
   run(signal: AbortSignal, onRenewed: (certificates: WebhookCertificates) => void): Promise<void>;
 }
 
-/** how often certificates and what is published of them are looked at: far shorter than any of their deadlines */
+/** interval of checks; much shorter than any deadline */
 const intervalMs = 5 * 60_000;
 const retryMs = 2000;
-/** where kinds or configurations are not there yet, somebody is about to bring them */
+/** retry interval while definitions or configurations do not exist yet */
 const absentMs = 10_000;
-/** replicas that start together try to make the first certificates together */
+/** several replicas may create the first certificates at the same time */
 const maxAttempts = 10;
 
-/** Resolves once there are certificates to serve with, made here or by another replica. */
+/** Resolves once certificates exist, created here or by another replica. */
 export async function startCertificateKeeper(
   options: CertificateKeeperOptions,
   signal: AbortSignal,
@@ -90,7 +90,7 @@ export async function startCertificateKeeper(
         let pause = intervalMs;
         try {
           current = await renew();
-          // trust first: a certificate that nobody trusts yet would be refused
+          // Published first, because API servers refuse a certificate they do not trust yet.
           await publish(aborted);
           if (current.serving.certificate !== served) onRenewed(current);
           served = current.serving.certificate;

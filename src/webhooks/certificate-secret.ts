@@ -7,9 +7,9 @@ import type { WebhookCertificates } from './certificates.ts';
 const announcedAnnotation = 'capstan.dev/next-authority-announced';
 
 export interface StoredCertificates {
-  /** undefined where there is no Secret, or none of ours in it */
+  /** undefined if the Secret is missing or has no certificates */
   certificates: WebhookCertificates | undefined;
-  /** what an update starts from; undefined where there is no Secret */
+  /** base of an update; undefined if there is no Secret */
   secret: Secret | undefined;
 }
 
@@ -27,7 +27,7 @@ export async function readCertificates(
   }
 }
 
-/** Writes what was decided from `stored`; a conflict means that another replica was first. */
+/** Writes certificates derived from `stored`. A conflict means that another replica was faster. */
 export async function writeCertificates(
   client: Client,
   key: { namespace: string; name: string },
@@ -86,7 +86,7 @@ function certificatesOf({ data = {}, metadata }: Secret): WebhookCertificates | 
   };
 }
 
-/** Somebody may have written into the Secret by hand: what is no certificate counts as absent, and is made anew. */
+/** The Secret may have been edited by hand. Invalid certificates count as missing and are recreated. */
 function isCertificate(text: string): boolean {
   try {
     parseCertificate(text);

@@ -9,31 +9,31 @@ import {
   parseCertificate,
 } from '../pki/index.ts';
 
-/** What the replicas of the webhook servers share. */
+/** Certificates shared by the replicas of the webhook server. */
 export interface WebhookCertificates {
-  /** signs the serving certificate */
+  /** CA of the serving certificate */
   authority: CertificateAndKey;
-  /** is published, so that it is trusted everywhere before it signs */
+  /** next CA, published before it signs so that it is trusted everywhere */
   next?: CertificateAndKey & { announcedAt: number };
-  /** has signed what some replica may still serve */
+  /** previous CA, whose certificates some replica may still serve */
   previous?: { certificate: string };
   serving: CertificateAndKey;
 }
 
 const day = 24 * 60 * 60 * 1000;
 const authorityLifeMs = 10 * 365 * day;
-/** an authority is replaced when this much of its life is left */
+/** remaining lifetime at which a CA is replaced */
 const authorityRenewalMs = 365 * day;
 const servingLifeMs = 90 * day;
 const servingRenewalMs = 30 * day;
-/** API servers have long seen a new bundle by then, and replicas a new serving certificate */
+/** time after which all API servers have read a new bundle, and all replicas a new certificate */
 const settleMs = 60 * 60 * 1000;
 
-/** two names: what has the name of its issuer counts as self-signed for some */
+/** Different names, because some clients treat a certificate with equal subject and issuer as self-signed. */
 const authorityName = 'capstan-webhooks-ca';
 const servingName = 'capstan-webhooks';
 
-/** The authorities an API server is to trust, the one in use first. */
+/** Returns the bundle of trusted CAs, the current one first. */
 export function trustBundle({ authority, next, previous }: WebhookCertificates): string {
   const parts = [authority.certificate, next?.certificate, previous?.certificate];
   return parts
@@ -104,7 +104,10 @@ function isUsableAuthority({ certificate, privateKey }: CertificateAndKey, now: 
   return isMatchingPair(certificate, privateKey) && endOf(certificate) > now;
 }
 
-/** What it signed was in use until the serving certificate of today began, and has been replaced by all since. */
+/**
+ * Certificates of the old CA were in use until the current serving certificate began, and all replicas have replaced
+ * them since.
+ */
 function isOutlived(authority: string, serving: string, now: number): boolean {
   return endOf(authority) <= now || now - parseCertificate(serving).notBefore >= settleMs + day;
 }

@@ -17,7 +17,7 @@ import type { Rule } from './admission.ts';
 import { hasLaterRules, withoutLaterRules } from './portable-rules.ts';
 import { hubVersion } from './reviewed-kinds.ts';
 
-/** Where API servers find the webhooks. */
+/** Address of the webhooks for API servers. */
 export type WebhookEndpoint =
   | { service: { namespace: string; name: string; port: number } }
   /** `https://host:port` */
@@ -25,7 +25,7 @@ export type WebhookEndpoint =
 
 export const webhookPaths = { mutate: '/mutate', validate: '/validate', convert: '/convert' } as const;
 
-/** The name both configurations have. */
+/** Name of both webhook configurations. */
 export const configurationName = 'capstan-webhooks';
 
 const timeoutSeconds = 10;
@@ -39,10 +39,10 @@ function clientConfig(endpoint: WebhookEndpoint, path: string, bundle: string | 
 export interface ConfigurationOptions {
   definitions: Iterable<ResourceDefinition>;
   endpoint: WebhookEndpoint;
-  /** PEM; left out, whoever serves the webhooks fills it in */
+  /** PEM; if absent, the webhook server adds it */
   bundle?: string;
   labels?: Readonly<Record<string, string>>;
-  /** what is asked besides the definitions themselves */
+  /** rules in addition to those of the definitions */
   rules?: readonly Pick<Rule, 'concerns' | 'operations'>[];
 }
 
@@ -67,7 +67,9 @@ export function validatingConfiguration(options: ConfigurationOptions): Validati
   };
 }
 
-/** Kinds whose published schema says it all need nobody to be asked, and can be written while nobody answers. */
+/**
+ * Kinds whose rules are all in the published schema need no webhook, and can be written while the webhooks are down.
+ */
 function reviewed({ definitions, rules = [] }: ConfigurationOptions): ResourceDefinition[] {
   return [...definitions].filter(
     (definition) =>
@@ -76,8 +78,8 @@ function reviewed({ definitions, rules = [] }: ConfigurationOptions): ResourceDe
 }
 
 /**
- * One webhook of a kind, under upstream's name for it. It is asked in the hub version alone: the API server converts what
- * was written in another one.
+ * Builds the webhook of a kind, with upstream's name. It is called only for the hub version, and the API server
+ * converts other versions first.
  */
 function webhookOf(
   definition: ResourceDefinition,
@@ -107,7 +109,9 @@ function webhookOf(
   };
 }
 
-/** The definition of a kind for a Kubernetes that does not have it built in. Without an endpoint its versions differ in name only. */
+/**
+ * Builds the CustomResourceDefinition of a kind. Without an endpoint its versions are identical except for the name.
+ */
 export function customResourceDefinitionFor(
   definition: ResourceDefinition,
   { endpoint, bundle, labels = {} }: Partial<Omit<ConfigurationOptions, 'definitions'>>,
@@ -127,7 +131,7 @@ export function customResourceDefinitionFor(
   return crd;
 }
 
-/** What of a webhook configuration says whom to trust, and nothing else: for an apply of its own. */
+/** Returns only the CA bundle fields of a webhook configuration, for a separate apply. */
 export function bundleOfConfiguration<T extends KubeObject & { webhooks?: Webhook[] }>(
   { apiVersion, kind, metadata, webhooks }: T,
   bundle: string,
@@ -141,7 +145,7 @@ export function bundleOfConfiguration<T extends KubeObject & { webhooks?: Webhoo
   };
 }
 
-/** The same of the definition of a kind. */
+/** Returns only the CA bundle of a definition. */
 export function bundleOfDefinition(name: string, bundle: string): KubeObject & JsonObject {
   const caBundle = Buffer.from(bundle).toString('base64');
   return {

@@ -11,12 +11,12 @@ import { BadReviewError, requiredText, reviewOf } from './review.ts';
 import { converted, fittingCopy, type ReviewedKinds, versionNamed } from './reviewed-kinds.ts';
 
 const apiVersion = 'apiextensions.k8s.io/v1';
-/** so many objects are converted before others get their turn */
+/** number of objects converted before yielding to other work */
 const batch = 50;
 
 /**
- * Answers a ConversionReview: all objects in the desired version, or none and why. A list in an old version arrives as one
- * review, so this gives way now and then.
+ * Answers a ConversionReview: converts all objects, or none and returns the error. A whole list in an old version is
+ * one review, so the conversion yields regularly.
  */
 export async function convertReview(
   body: unknown,

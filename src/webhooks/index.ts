@@ -1,5 +1,5 @@
-// The door of the webhooks room: defaulting, validation and conversion of our kinds for a Kubernetes that has them as
-// CustomResourceDefinitions, from the same definitions the embedded API serves them by.
+// Public interface of the webhooks: defaulting, validation and conversion of the kinds on a Kubernetes that has them as
+// CustomResourceDefinitions. They use the same definitions as the embedded API.
 export type { Rule, RuleRequest } from './admission.ts';
 export { type CertificateKeeper, startCertificateKeeper } from './certificate-keeper.ts';
 export { trustBundle } from './certificates.ts';

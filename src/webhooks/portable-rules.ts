@@ -3,15 +3,15 @@ import { isJsonObject, type JsonValue, type ResourceDefinition } from '../machin
 const rulesField = 'x-kubernetes-validations';
 
 /**
- * Functions of rules that came with Kubernetes 1.29 to 1.32. An older API server refuses the whole definition for one such
- * rule; these are left to the webhook, so that one definition serves all.
+ * CEL functions added in Kubernetes 1.29 to 1.32. An older API server refuses a definition that uses one, so the
+ * webhook checks these rules, and one definition works everywhere.
  */
 const laterFunctions = /\b(isIP|ip|isCIDR|cidr|isQuantity|quantity|format\.\w+|isSemver|semver)\(/;
 
 const isLater = (rule: JsonValue): boolean =>
   isJsonObject(rule) && typeof rule['rule'] === 'string' && laterFunctions.test(rule['rule']);
 
-/** A schema, or any part of one, without the rules that older API servers do not understand. */
+/** Removes rules that older API servers do not support from a schema or part of one. */
 export function withoutLaterRules(schema: JsonValue): JsonValue {
   if (Array.isArray(schema)) return schema.map(withoutLaterRules);
   if (!isJsonObject(schema)) return schema;
@@ -26,7 +26,7 @@ export function withoutLaterRules(schema: JsonValue): JsonValue {
 
 const known = new WeakMap<ResourceDefinition, boolean>();
 
-/** Whether a kind has rules that its definition is published without. */
+/** Reports whether the published definition of a kind lacks some rules. */
 export function hasLaterRules(definition: ResourceDefinition): boolean {
   const found = known.get(definition) ?? laterFunctions.test(JSON.stringify(definition.crd ?? {}));
   known.set(definition, found);

@@ -16,12 +16,12 @@ import {
 } from '../machinery/index.ts';
 import { bundleOfConfiguration, bundleOfDefinition, configurationName } from './configurations.ts';
 
-/** owns the bundles and nothing else, so that applying the manifests again leaves them as they are */
+/** Owns only the bundles, so that applying the manifests again does not remove them. */
 const by = { fieldManager: 'capstan-webhooks', force: true };
 
 /**
- * Writes whom to trust into the webhook configurations and the definitions of the kinds that are converted. What already
- * says so is not written. What is not there is left out: whoever installs it is not done yet, and this runs again.
+ * Writes the CA bundle into the webhook configurations and the definitions with conversion. Skips up-to-date and
+ * missing objects; it runs again once they are installed.
  */
 export async function publishBundle(
   client: Client,
@@ -61,7 +61,7 @@ export async function publishBundle(
   return outcome;
 }
 
-/** Undefined where a kind is not converted by a webhook: that is for whoever wrote its definition to say. */
+/** Returns undefined if the definition has no conversion webhook. Its author decides that. */
 function conversionConfig(webhook: unknown): WebhookClientConfig | undefined {
   const config = isJsonObject(webhook) ? webhook['clientConfig'] : undefined;
   return isJsonObject(config) ? asTyped<WebhookClientConfig>(config) : undefined;

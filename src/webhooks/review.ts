@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject } from '../machinery/index.ts';
 
-/** A body that is no review: the caller is told what is wrong with it, by HTTP 400. */
+/** An invalid review, answered with HTTP 400. */
 export class BadReviewError extends Error {}
 
-/** The request of a review of the one kind and version that is spoken here. */
+/** Returns the request of a review, which must have this kind and version. */
 export function reviewOf(body: unknown, kind: string, apiVersion: string): JsonObject {
   if (!isJsonObject(body) || body['kind'] !== kind || body['apiVersion'] !== apiVersion) {
     throw new BadReviewError(`expected ${kind} of ${apiVersion}`);

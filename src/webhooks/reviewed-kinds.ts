@@ -10,7 +10,7 @@ import {
   type VersionDefinition,
 } from '../machinery/index.ts';
 
-/** The kinds these webhooks answer for, found by what a review names. */
+/** The kinds served by the webhooks, found by the fields of a review. */
 export class ReviewedKinds {
   readonly #byResource = new Map<string, ResourceDefinition>();
   readonly #byKind = new Map<string, ResourceDefinition>();
@@ -40,8 +40,8 @@ export function hubVersion(definition: ResourceDefinition): VersionDefinition {
 }
 
 /**
- * A private copy of an object whose types are those of its version's schema, or why it is not one. Admission webhooks that
- * change objects and conversion webhooks are asked before the API server holds an object to its schema.
+ * Returns a copy of an object that fits the schema of its version, or why it does not. API servers call mutating and
+ * conversion webhooks before they validate the schema.
  */
 export function fittingCopy(
   definition: ResourceDefinition,
@@ -56,7 +56,7 @@ export function fittingCopy(
   return dropNulls(asJson(draft), schema) ? { draft } : { misfit: 'a list holds null' };
 }
 
-/** The object in another version; the same object when it is in that version. */
+/** Converts an object, or returns the same object if it already has the version. */
 export async function converted(
   definition: ResourceDefinition,
   object: UnstructuredObject,

@@ -1,6 +1,6 @@
 import { clone, isJsonObject, type JsonObject, type UnstructuredObject } from '../machinery/index.ts';
 
-/** The object with another number of replicas, at the place its definition names (`.spec.replicas`). */
+/** Sets the replicas at the path of the definition, for example `.spec.replicas`. */
 export function withReplicas(object: UnstructuredObject, path: string, replicas: number): UnstructuredObject {
   const copy = clone(object);
   const fields = path.split('.').filter((field) => field !== '');

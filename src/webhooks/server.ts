@@ -12,7 +12,7 @@ import { BadReviewError } from './review.ts';
 
 export interface WebhookServerOptions extends AdmissionOptions {
   host: string;
-  /** 0 takes a free port */
+  /** 0 chooses a free port */
   port: number;
   certificate: CertificateAndKey;
   log: Logger;
@@ -20,23 +20,23 @@ export interface WebhookServerOptions extends AdmissionOptions {
 
 export interface WebhookServer {
   readonly port: number;
-  /** for connections that come in from now on */
+  /** for new connections */
   setCertificate(certificate: CertificateAndKey): void;
-  /** stops accepting, lets reviews under way finish, and cuts what has not by the deadline */
+  /** stops accepting and waits for running reviews, up to the deadline */
   close(deadlineMs: number): Promise<void>;
 }
 
 const mebibyte = 1024 * 1024;
-/** An API server takes objects of up to 3 MiB; a review may hold two of them. */
+/** An API server accepts objects of up to 3 MiB, and a review may contain two. */
 const maxAdmissionBytes = 8 * mebibyte;
 /** A list in an old version is one review. */
 const maxConversionBytes = 64 * mebibyte;
-/** bodies that are being read, all together */
+/** total size of bodies being read */
 const maxBytesInFlight = 128 * mebibyte;
 const requestTimeoutMs = 30_000;
 const headersTimeoutMs = 10_000;
 
-/** A request that is answered with a code other than 200. */
+/** A request answered with a code other than 200. */
 class RefusedRequest extends Error {
   readonly code: number;
 
@@ -46,7 +46,6 @@ class RefusedRequest extends Error {
   }
 }
 
-/** Serves defaulting, validation and conversion of the kinds over HTTPS. */
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
   const { log, clock } = options;
   let bytesInFlight = 0;
@@ -99,7 +98,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
       const code = error instanceof RefusedRequest ? error.code : error instanceof BadReviewError ? 400 : 500;
       if (code === 500) log.error('A review failed', { path: request.url, error });
       if (response.headersSent || response.destroyed) return;
-      // what was not read would be taken for the next request
+      // An unread body would be parsed as the next request.
       response.writeHead(code, { 'content-type': 'text/plain', connection: 'close' });
       response.end(code === 500 ? 'internal error' : errorMessage(error));
     }
@@ -132,7 +131,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
   };
 }
 
-/** Lets everything else that waits have its turn. */
+/** Yields to other work. */
 function giveWay(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

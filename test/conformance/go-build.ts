@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { describeOutcome, isInstalled, runProcess } from '../support/process.ts';
 
-/** What the expectations are compared with. Newer versions: change here, run, and look at what differs. */
+/** Reference versions. To upgrade, change them here, run, and check the differences. */
 export const kubernetesVersion = '1.34.4';
 export const etcdVersion = '3.6.6';
 
@@ -12,7 +12,7 @@ type ProgramName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager';
 /** Paths of the programs. */
 export type Programs = Readonly<Record<ProgramName, string>>;
 
-/** What can be built of Kubernetes. */
+/** Programs of Kubernetes that can be built. */
 export type KubernetesProgram =
   | 'kube-apiserver'
   | 'kube-controller-manager'
@@ -20,7 +20,7 @@ export type KubernetesProgram =
   | 'kube-proxy'
   | 'kubelet';
 
-/** Something the machine lacks; the message says what and how to get around it. */
+/** A missing prerequisite. The message names it and a workaround. */
 export class MissingPrerequisite extends Error {}
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -36,8 +36,8 @@ const kubernetesPrograms: readonly KubernetesProgram[] = [
 const allPrograms: readonly ProgramName[] = ['etcd', 'kube-apiserver', 'kube-controller-manager'];
 
 /**
- * The programs of a real control plane: those in CAPSTAN_REAL_KUBERNETES_BIN, or those built before into the cache
- * directory, or freshly built from their Go modules (several minutes the first time).
+ * Finds the programs of a control plane in CAPSTAN_REAL_KUBERNETES_BIN or in the cache directory, or builds them from
+ * their Go modules (several minutes the first time).
  */
 export async function findOrBuildPrograms(env: Environment, say: Say): Promise<Programs> {
   const given = env['CAPSTAN_REAL_KUBERNETES_BIN'];
@@ -54,7 +54,7 @@ export async function findOrBuildPrograms(env: Environment, say: Say): Promise<P
   };
 }
 
-/** The scheduler that goes with them, found or built likewise. */
+/** Finds or builds the scheduler of the same version. */
 export async function findOrBuildScheduler(env: Environment, say: Say): Promise<string> {
   const given = env['CAPSTAN_REAL_KUBERNETES_BIN'];
   if (!given) return (await findOrBuildKubernetes(kubernetesVersion, ['kube-scheduler'], env, say))['kube-scheduler'];
@@ -62,7 +62,7 @@ export async function findOrBuildScheduler(env: Environment, say: Say): Promise<
   throw new MissingPrerequisite(`CAPSTAN_REAL_KUBERNETES_BIN=${given} has no kube-scheduler`);
 }
 
-/** Programs of a version of Kubernetes, from the cache or freshly built. */
+/** Finds programs of a Kubernetes version in the cache, or builds them. */
 export async function findOrBuildKubernetes<Name extends KubernetesProgram>(
   version: string,
   names: readonly Name[],
@@ -80,7 +80,7 @@ export async function findOrBuildKubernetes<Name extends KubernetesProgram>(
   return programsIn(binaries, names);
 }
 
-/** An etcd of a version, from the cache or freshly built. The server is a library with a one-line main. */
+/** Finds an etcd version in the cache, or builds it. The server is a library with a main function of one line. */
 export function findOrBuildEtcd(version: string, env: Environment, say: Say): Promise<string> {
   const server = 'go.etcd.io/etcd/server/v3';
   const main = [
@@ -97,7 +97,7 @@ export function findOrBuildEtcd(version: string, env: Environment, say: Say): Pr
   return findOrBuildMain({ name: 'etcd', version, requires: { [server]: `v${version}` }, main }, env, say);
 }
 
-/** A program whose main package is ours, and the modules it is made of. */
+/** A program with a main package of this project, and its modules. */
 export interface OwnProgram {
   readonly name: string;
   readonly version: string;
@@ -107,7 +107,7 @@ export interface OwnProgram {
   readonly main: readonly string[];
 }
 
-/** A program with a main package of ours, from the cache or freshly built. */
+/** Finds a program in the cache, or builds it from its main package. */
 export async function findOrBuildMain(wanted: OwnProgram, env: Environment, say: Say): Promise<string> {
   const { name, version, requires, main } = wanted;
   const cache = join(cacheDirectory(env), `${name}-${version}`);
@@ -134,7 +134,7 @@ async function requireGo(absent: readonly string[]): Promise<void> {
   );
 }
 
-/** CAPSTAN_CONFORMANCE_CACHE, or a place below the user's cache directory. */
+/** Returns CAPSTAN_CONFORMANCE_CACHE, or a directory below the user's cache directory. */
 export function cacheDirectory(env: Environment): string {
   return (
     env['CAPSTAN_CONFORMANCE_CACHE'] ||
@@ -146,7 +146,6 @@ function programsIn<Name extends string>(directory: string, names: readonly Name
   return Object.fromEntries(names.map((name) => [name, join(directory, name)])) as Record<Name, string>;
 }
 
-/** Whether something is there by this name. */
 export async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
@@ -160,7 +159,7 @@ async function missingIn<Name extends string>(directory: string, names: readonly
 }
 
 async function go(cwd: string, ...args: string[]): Promise<string> {
-  // Without C libraries a program is one file that runs anywhere, also as all there is in an image.
+  // Without cgo a program is a single static file, which can also be the only file of an image.
   const env = { ...(process.env as Record<string, string>), GOFLAGS: '-buildvcs=false', CGO_ENABLED: '0' };
   const outcome = await runProcess('go', args, { cwd, env });
   if (outcome.code !== 0) throw new Error(describeOutcome(outcome));
@@ -176,8 +175,8 @@ interface GoModule {
 }
 
 /**
- * A module that depends on Kubernetes and the packages named. Kubernetes points its own libraries at directories of its
- * repository, which a module that depends on it does not have: here they are pointed at their published versions instead.
+ * Creates a module that depends on Kubernetes and the given packages. Kubernetes replaces its own libraries by
+ * directories of its repository, which are missing here, so the module replaces them by their published versions.
  */
 async function kubernetesModule(source: string, version: string, packages: readonly string[], say: Say): Promise<void> {
   await mkdir(source, { recursive: true });
@@ -223,7 +222,7 @@ async function buildKubernetes(
   }
 }
 
-/** Kubernetes' own end-to-end tests as one program: from the cache, or freshly built (long, the first time). */
+/** Finds the end-to-end tests of Kubernetes in the cache, or builds them as one program (slow the first time). */
 export async function findOrBuildEndToEndTests(env: Environment, say: Say): Promise<string> {
   const cache = join(cacheDirectory(env), `kubernetes-${kubernetesVersion}`);
   const program = join(cache, 'bin', 'e2e.test');
@@ -240,18 +239,18 @@ export async function findOrBuildEndToEndTests(env: Environment, say: Say): Prom
   return program;
 }
 
-/** A program of a Go module that can be built as a dependency of ours. */
+/** A program of a Go module that can be built as a dependency. */
 export interface GoProgram {
   readonly name: string;
   readonly module: string;
   readonly version: string;
-  /** the folder of its main package in the module */
+  /** directory of its main package in the module */
   readonly folder: string;
-  /** variables of packages that say which version it is */
+  /** package variables that contain the version */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** A program from the cache, or freshly built from its module. */
+/** Finds a program in the cache, or builds it from its module. */
 export async function findOrBuildGoProgram(wanted: GoProgram, env: Environment, say: Say): Promise<string> {
   const { name, module, version, folder, variables = {} } = wanted;
   const cache = join(cacheDirectory(env), `${name}-${version}`);
@@ -274,7 +273,7 @@ export async function findOrBuildGoProgram(wanted: GoProgram, env: Environment, 
   return program;
 }
 
-/** A program built as a dependency does not know its version; clients read it from /version. */
+/** A program built as a dependency lacks its version, which clients read from /version. */
 function versionFlags(version: string): string {
   const [major, minor] = version.split('.');
   const values = { gitVersion: `v${version}`, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' };

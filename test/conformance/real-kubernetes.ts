@@ -14,38 +14,41 @@ import { freePorts } from '../support/ports.ts';
 import { type RunningProcess, startProcess } from '../support/process.ts';
 import type { Programs } from './go-build.ts';
 
-/** A real control plane on loopback: etcd, kube-apiserver, kube-controller-manager and perhaps kube-scheduler, without nodes. */
+/**
+ * A real control plane on loopback: etcd, kube-apiserver, kube-controller-manager and optionally kube-scheduler,
+ * without nodes.
+ */
 export interface RealKubernetes {
   readonly kubeconfig: string;
   readonly url: string;
-  /** PEM file of the authority that signs for clients and servers */
+  /** PEM file of the CA for clients and servers */
   readonly authorityFile: string;
-  /** as they are now: programs that were started again have others */
+  /** current pids; they change with a restart */
   readonly pids: Readonly<Record<StorageProgram, number>>;
-  /** ends a program as a crash would, and starts it again with the same data; resolves when the API is ready */
+  /** kills a program and restarts it with the same data; resolves once the API is ready */
   crash(name: StorageProgram): Promise<void>;
-  /** ends the processes and removes their data */
+  /** stops the processes and removes their data */
   stop(): Promise<void>;
 }
 
 type StorageProgram = 'etcd' | 'kube-apiserver';
 
 const host = '127.0.0.1';
-/** of the Service in front of the API, the first of its range */
+/** address of the Service `kubernetes`, the first of its range */
 const serviceAddress = '10.0.0.1';
 const readyPatienceMs = 120_000;
 
 export interface RealKubernetesOptions {
   address?: string;
-  /** the program; absent: nobody gives Pods to nodes */
+  /** path of the scheduler; absent: Pods are not scheduled */
   scheduler?: string;
-  /** the name of it in the kubeconfig */
+  /** name of the context in the kubeconfig */
   context?: string;
 }
 
 /**
- * Starts the programs on free ports with a PKI of their own and waits until the API is ready. The API is on loopback unless another address of
- * this machine is given: Pods reach only such a one.
+ * Starts the programs on free ports with their own PKI and waits until the API is ready. The API listens on loopback
+ * unless another address of this machine is given, which Pods need.
  */
 export async function startRealKubernetes(
   programs: Programs,
@@ -100,7 +103,7 @@ export async function startRealKubernetes(
 interface Pki {
   authority: CertificateAndKey;
   admin: CertificateAndKey;
-  /** path of a file, by its name */
+  /** returns the path of a file by name */
   path(
     name: 'ca.crt' | 'ca.key' | 'server.crt' | 'server.key' | 'admin.crt' | 'admin.key' | 'sa.key' | 'sa.pub',
   ): string;
@@ -183,14 +186,14 @@ function apiServerArguments(
     'etcd-servers': `http://${host}:${etcdPort}`,
     'bind-address': address,
     'secure-port': port,
-    // Loopback is refused as the address of the kubernetes Service's endpoint; without nodes nothing dials it.
+    // The endpoint of the Service `kubernetes` must not be loopback. Without nodes nothing connects to it.
     'advertise-address': address === host ? '10.255.255.1' : address,
     'service-cluster-ip-range': '10.0.0.0/24',
     'tls-cert-file': pki.path('server.crt'),
     'tls-private-key-file': pki.path('server.key'),
     'client-ca-file': pki.path('ca.crt'),
     'authorization-mode': 'Node,RBAC',
-    // Logs and ports of Pods are asked for at the kubelet, where there is one.
+    // Used to read logs and ports of Pods from a kubelet, if there is one.
     'kubelet-client-certificate': pki.path('admin.crt'),
     'kubelet-client-key': pki.path('admin.key'),
     'kubelet-preferred-address-types': 'InternalIP',
@@ -206,7 +209,7 @@ function controllerArguments(pki: Pki, kubeconfig: string): string[] {
     'bind-address': host,
     'secure-port': 0,
     'leader-elect': 'false',
-    // There are no nodes to give addresses to.
+    // There are no nodes that need addresses.
     controllers: '*,-nodeipam',
     'root-ca-file': pki.path('ca.crt'),
     'service-account-private-key-file': pki.path('sa.key'),

@@ -1,7 +1,7 @@
-/** What the test runner's JSON report holds, as far as it is read here. */
+/** The used part of the test runner's JSON report. */
 export interface TestReport {
   testResults: {
-    /** why a whole file could not be run */
+    /** reason why a whole file could not run */
     message?: string;
     assertionResults: {
       /** suite, target, area */
@@ -15,7 +15,7 @@ export interface TestReport {
 
 export type Verdict = 'passed' | 'failed' | 'skipped';
 
-/** One expectation and how each target met it. */
+/** An expectation and its result on each target. */
 export interface ComparedExpectation {
   area: string;
   behaviour: string;
@@ -26,7 +26,7 @@ export interface ComparedExpectation {
 
 const targetPrefix = 'against ';
 
-/** Puts the verdicts of all targets on the same expectation beside each other, in the order of the suite. */
+/** Groups the results of all targets by expectation, in the order of the suite. */
 export function compareTargets(report: TestReport): ComparedExpectation[] {
   const rows = new Map<
     string,
@@ -54,7 +54,7 @@ export function compareTargets(report: TestReport): ComparedExpectation[] {
 
 const marks: Readonly<Record<Verdict, string>> = { passed: 'ok', failed: 'FAILED', skipped: '-' };
 
-/** A table for people: one line per expectation, one column per target, totals below, then what failed and how. */
+/** Formats a table: one line per expectation, one column per target, totals, then failures. */
 export function formatComparison(rows: readonly ComparedExpectation[], targets: readonly string[]): string {
   const cell = (row: ComparedExpectation, target: string): string => marks[row.verdicts[target] ?? 'skipped'];
   const table = [
@@ -84,7 +84,7 @@ function indent(text: string): string {
   return text.replace(/^/gm, '  ');
 }
 
-/** Whether every target met every expectation. */
+/** Reports whether all expectations hold on all targets. */
 export function allHold(rows: readonly ComparedExpectation[], targets: readonly string[]): boolean {
   return rows.length > 0 && rows.every((row) => targets.every((target) => row.verdicts[target] === 'passed'));
 }

@@ -1,8 +1,8 @@
-// Holds the same kubectl expectations against a real kube-apiserver and against ours, and prints both results.
+// Checks the same kubectl expectations against a real kube-apiserver and the embedded API, and prints both results.
 //
-//   node --import tsx test/conformance/run.ts            build what is missing, start, compare, stop
+//   node --import tsx test/conformance/run.ts            builds what is missing, starts, compares, stops
 //   node --import tsx test/conformance/run.ts -t TEXT    only expectations whose full name matches TEXT
-//   node --import tsx test/conformance/run.ts --serve    only start the real one, until Ctrl-C
+//   node --import tsx test/conformance/run.ts --serve    only starts the real one, until Ctrl-C
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CloudConfig, loadClouds, type ServiceType } from '../../src/openstack/index.ts';
 
-/** What both readers make of the same files and variables. */
+/** Result of either reader for the same files and variables. */
 interface Reading {
   name?: string;
   auth?: Record<string, string>;
@@ -205,7 +205,7 @@ const cases: Case[] = [
   },
 ];
 
-/** Prints what openstacksdk makes of one directory after another. */
+/** Prints openstacksdk's result for a list of directories. */
 const script = `
 import importlib, json, os, sys
 from openstack.config import loader
@@ -268,7 +268,7 @@ describe.skipIf(python === undefined)(
     });
     afterAll(() => rm(root, { recursive: true, force: true }));
 
-    it.each(cases.map((one) => [one.name, one] as const))('%s', async (name, wanted) => {
+    it.each(cases.map((one) => [one.name, one] as const))('is read the same way: %s', async (name, wanted) => {
       const { theirs, cwd, env } = readings.get(name)!;
       expect(await readOurselves(cwd, env, wanted)).toEqual(theirs);
     });
@@ -284,7 +284,7 @@ describe.skipIf(python === undefined)(
   },
 );
 
-/** Our configuration in openstacksdk's words. */
+/** Converts the configuration to openstacksdk's terms. */
 function describeConfig(config: CloudConfig): Reading {
   const { credential, scope, services } = config;
   const domain = (prefix: string, reference: { id: string } | { name: string }): Record<string, string> =>

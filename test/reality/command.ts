@@ -1,9 +1,9 @@
-// Real control planes: a Kubernetes with a kubelet and containerd in namespaces of its own on this machine, and on it hosted
-// control planes as real Pods, from images made of Go modules.
+// Real control planes: a Kubernetes with kubelet and containerd in namespaces on this machine, with hosted control planes
+// as real Pods, from images built of Go modules.
 //
-//   npm run reality                     build what is missing, start, play all stories, remove everything
+//   npm run reality                     builds what is missing, starts, runs all stories, removes everything
 //   npm run reality -- --story hosted   only one of them: hosted, kamaji, installed
-//   npm run reality -- --serve          only start the Kubernetes and the controllers, until Ctrl-C
+//   npm run reality -- --serve          only starts the Kubernetes and the controllers, until Ctrl-C
 
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
@@ -29,7 +29,7 @@ async function main(): Promise<number> {
   await findOrBuildAll(process.env, say);
   const directory = await mkdtemp(join(tmpdir(), 'reality-'));
   try {
-    // its packages come from outside, which the namespaces have no way to
+    // Built outside, because the namespaces have no network to download packages.
     if (needsImage(process.argv.slice(2)))
       await command('npm', 'run', 'image', '--', '--output', imageArchive(directory));
     return await runInside(directory);
@@ -39,15 +39,15 @@ async function main(): Promise<number> {
   }
 }
 
-/** Only the story of an installation, or all. */
+/** Needed for the story of an installation, or for all. */
 function needsImage(args: string[]): boolean {
   const { values } = parseArgs({ args, options: { serve: { type: 'boolean' }, story: { type: 'string' } } });
   return values.serve !== true && (values.story ?? 'installed') === 'installed';
 }
 
 /**
- * Everything runs in namespaces that end with the first process in them: no program, container, mount, bridge or rule of the
- * firewall is left, however it ends.
+ * Runs everything in namespaces that end with their first process, so that no process, container, mount, bridge or
+ * firewall rule remains.
  */
 function runInside(directory: string): Promise<number> {
   const script = fileURLToPath(new URL('inside.ts', import.meta.url));
@@ -57,10 +57,10 @@ function runInside(directory: string): Promise<number> {
       ...['--net', '--mount', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc'],
       ...[process.execPath, '--import', 'tsx', script, directory, ...process.argv.slice(2)],
     ],
-    // it ends with the pipe, also where this process is killed
+    // It ends with the pipe, even if this process is killed.
     { stdio: ['pipe', 'inherit', 'inherit'], env: { ...process.env, TMPDIR: directory } },
   );
-  // Ctrl-C reaches the child by itself
+  // The terminal sends Ctrl-C to the child as well.
   process.on('SIGINT', () => {});
   process.once('SIGTERM', () => child.kill('SIGKILL'));
   return new Promise((resolve, reject) => {
@@ -69,7 +69,7 @@ function runInside(directory: string): Promise<number> {
   });
 }
 
-/** containerd's groups of processes are the one thing outside of namespaces. Only empty ones can be removed. */
+/** Removes containerd's cgroups, which are not in namespaces. Only empty ones can be removed. */
 async function removeControlGroups(): Promise<void> {
   const root = '/sys/fs/cgroup';
   const hierarchies = await readdir(root).catch(() => []);

@@ -6,27 +6,27 @@ import type { TarEntry } from '../../src/artifacts/testing/index.ts';
 import { kubernetesImages } from '../../src/hosting/index.ts';
 import { konnectivityTag, planeEtcdVersion, type RealityPrograms } from './programs.ts';
 
-/** An image: one program, and how it lies there in the published one. */
+/** An image with one program, at the path of the published image. */
 interface ImageSpec {
   readonly reference: string;
   readonly program: string;
-  /** where it lies in the image */
+  /** path in the image */
   readonly path: string;
-  /** the published image lets this program open ports below 1024 by a capability of the file */
+  /** the published image has a file capability for ports below 1024 */
   readonly bindsLowPorts?: boolean;
 }
 
-/** Images on disk: files by their digest, and a manifest for each reference. */
+/** Images on disk: blobs by digest, and a manifest per reference. */
 export interface ImageStore {
-  /** `repository:tag`, with the host of the registry -> digest of its manifest */
+  /** `repository:tag`, with the registry host -> digest of the manifest */
   readonly manifests: ReadonlyMap<string, string>;
   pathOf(digest: string): string;
 }
 
-/** The image that holds the namespaces of Pods. */
+/** Image of the container that holds the namespaces of a Pod. */
 export const pauseImage = 'registry.k8s.io/pause:3.10';
 
-/** Everything a HostedControlPlane or a KamajiControlPlane asks for, under the names and tags they ask for. */
+/** Images of HostedControlPlane and KamajiControlPlane, with their published names and tags. */
 export function imageSpecs(programs: RealityPrograms): ImageSpec[] {
   const inPath = (program: string): string => `usr/local/bin/${basename(program)}`;
   const ofVersions = [...programs.planes].flatMap(([version, plane]): ImageSpec[] => {
@@ -58,7 +58,7 @@ export async function writeImages(directory: string, images: readonly ImageSpec[
   const pathOf = (digest: string): string => join(directory, digest.replace(':', '-'));
   const manifests = new Map<string, string>();
   for (const image of images) {
-    // programs of a hundred megabytes are read once, from this machine: packing them takes longer than it saves
+    // Large programs are read once, locally, so compression would take longer than it saves.
     const { manifest, blobs } = ociImage(await contentOf(image), { compress: false });
     for (const { digest, bytes } of blobs) await writeFile(pathOf(digest), bytes);
     manifests.set(image.reference, manifest.digest);
@@ -66,7 +66,7 @@ export async function writeImages(directory: string, images: readonly ImageSpec[
   return { manifests, pathOf };
 }
 
-/** Nothing but the program, the directories it lies in and the few things every base image has. */
+/** The program, its parent directories, and a few files of every base image. */
 async function filesOf({ program, path, bindsLowPorts }: ImageSpec): Promise<TarEntry[]> {
   const parents = path.split('/').slice(0, -1);
   const directory = (name: string, mode = 0o755): TarEntry => ({ path: `${name}/`, type: '5', mode });
@@ -84,7 +84,7 @@ async function filesOf({ program, path, bindsLowPorts }: ImageSpec): Promise<Tar
   ];
 }
 
-/** cap_net_bind_service, permitted and effective, as the kernel keeps it with a file (version 2, little endian). */
+/** Returns cap_net_bind_service, permitted and effective, as a file capability (version 2, little endian). */
 function bindServiceCapability(): Buffer {
   const bytes = Buffer.alloc(20);
   bytes.writeUInt32LE(0x02_00_00_01, 0);

@@ -10,7 +10,7 @@ import { startProviders } from './providers.ts';
 import { startRegistry } from './registry.ts';
 import { playStories } from './stories/index.ts';
 
-// The part of the kit that runs in namespaces of its own; `command.ts` starts it and removes what it leaves on the disk.
+// The part that runs in namespaces. `command.ts` starts it and removes its files.
 
 const say = (line: string): void => void process.stderr.write(`reality: ${line}\n`);
 
@@ -19,7 +19,7 @@ async function main(directory: string, options: { serve: boolean; story: string 
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('interrupted'));
   });
   const stopped = new AbortController();
-  // programs that insist on these places find them empty, and leave nothing there
+  // Some programs insist on these directories. Temporary mounts keep the host's unchanged.
   for (const place of ['/run', '/var/log']) await command('mount', '-t', 'tmpfs', 'reality', place);
   await setUpNetwork();
   const programs = await findOrBuildAll(process.env, say);
@@ -50,7 +50,7 @@ async function main(directory: string, options: { serve: boolean; story: string 
   }
 }
 
-// whoever started it is gone, and with this process all others in its namespaces
+// The parent is gone. All other processes in the namespaces end with this one.
 process.stdin.resume().once('close', () => process.exit(1));
 
 const { values, positionals } = parseArgs({

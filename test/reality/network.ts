@@ -1,27 +1,24 @@
 import { writeFile } from 'node:fs/promises';
 import { command } from './processes.ts';
 
-/** The one node: its address, and that of the DNS of the cluster. */
+/** Address of the only node, and of the cluster's DNS. */
 export const nodeAddress = '172.30.0.1';
 export const nodeName = 'reality';
 export const podRange = '10.85.0.0/16';
-/** of Services, as the API server has it */
+/** Service range, as configured in the API server */
 const serviceRange = '10.0.0.0/24';
-/** addresses given to Services of the type LoadBalancer; kube-proxy answers for them */
+/** addresses of Services of type LoadBalancer, handled by kube-proxy */
 export const balancerAddress = (index: number): string => `172.30.1.${index + 1}`;
 
-/**
- * The network of the namespace the kit runs in: loopback, and a bridge with nothing behind it that has the address of the
- * node. Nothing leads out of it.
- */
+/** Sets up the network namespace: loopback, and a bridge with the node's address and no uplink. */
 export async function setUpNetwork(): Promise<void> {
   await command('ip', 'link', 'set', 'lo', 'up');
   await command('ip', 'link', 'add', 'node0', 'type', 'bridge');
   await command('ip', 'address', 'add', `${nodeAddress}/16`, 'dev', 'node0');
   await command('ip', 'link', 'set', 'node0', 'up');
-  // the API server calls webhooks by their Services; without a way there kube-proxy is never asked
+  // The API server calls webhooks through Services. Without a route the packets never reach kube-proxy.
   await command('ip', 'route', 'add', serviceRange, 'dev', 'node0');
   await writeFile('/proc/sys/net/ipv4/ip_forward', '1');
-  // Pods of one bridge also meet through Services
+  // Makes traffic between Pods on the bridge pass through Service rules.
   await writeFile('/proc/sys/net/bridge/bridge-nf-call-iptables', '1');
 }

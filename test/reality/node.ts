@@ -13,13 +13,16 @@ export interface NodeOptions {
   readonly programs: RealityPrograms;
   readonly kubernetes: RealKubernetes;
   readonly processes: Processes;
-  /** where images come from */
+  /** URL of the image registry */
   readonly registry: string;
 }
 
 const pluginDirectory = '/usr/lib/cni';
 
-/** containerd, kubelet, kube-proxy, a scheduler and DNS: all that makes Pods and Services of a control plane without nodes. */
+/**
+ * Starts containerd, kubelet, kube-proxy, a scheduler and DNS, which add Pods and Services to a control plane without
+ * nodes.
+ */
 export async function startNode(options: NodeOptions): Promise<void> {
   const { processes, programs, kubernetes } = options;
   const { kubeconfig } = kubernetes;
@@ -69,7 +72,7 @@ async function startContainerd(options: NodeOptions): Promise<void> {
     `root = "${join(directory, 'containerd')}"`,
     `state = "${join(directory, 'containerd-state')}"`,
     `[grpc]\naddress = "${socketOf(options)}"`,
-    // some machines do not let root raise the score of a process
+    // On some machines root cannot lower oom_score_adj.
     `[${cri}]\nsandbox_image = "${pauseImage}"\nrestrict_oom_score_adj = true`,
     `[${cri}.cni]\nbin_dir = "${pluginDirectory}"\nconf_dir = "${networks}"`,
     `[${cri}.registry]\nconfig_path = "${hosts}"`,
@@ -121,7 +124,7 @@ async function startKubelet(options: NodeOptions): Promise<void> {
       x509: { clientCAFile: kubernetes.authorityFile },
     },
     authorization: { mode: 'AlwaysAllow' },
-    // machines without systemd, and with the first version of cgroups, are welcome
+    // Works without systemd and with cgroup v1.
     cgroupDriver: 'cgroupfs',
     cgroupsPerQOS: false,
     enforceNodeAllocatable: [],
@@ -131,7 +134,7 @@ async function startKubelet(options: NodeOptions): Promise<void> {
     clusterDomain: 'cluster.local',
     resolvConf: resolver,
     containerRuntimeEndpoint: `unix://${socketOf(options)}`,
-    // a full disk is the user's to see to
+    // Avoids evictions on a nearly full disk.
     evictionHard: { 'nodefs.available': '1%', 'imagefs.available': '1%', 'memory.available': '50Mi' },
     healthzBindAddress: '127.0.0.1',
     podLogsDir: join(directory, 'pod-logs'),
@@ -161,7 +164,7 @@ async function startProxy({ directory, processes, programs, kubernetes }: NodeOp
     healthzBindAddress: '127.0.0.1:10256',
     metricsBindAddress: '127.0.0.1:10249',
     mode: 'iptables',
-    // what counts for the whole machine stays as it is
+    // Keeps conntrack settings of the whole machine unchanged.
     conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
   };
   const file = join(directory, 'kube-proxy.yaml');

@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { missingKubectl } from '../support/kubectl.ts';
 import { isInstalled } from '../support/process.ts';
 
-/** What this machine lacks for containers of its own, by name; empty when it has all of it. */
+/** Returns the missing prerequisites by name, or an empty list. */
 export async function missingPrerequisites(): Promise<string[]> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return ['Linux on x86-64'];
   if (process.getuid?.() !== 0) return ['root: containers, network namespaces and mounts are made'];
@@ -23,7 +23,7 @@ export async function missingPrerequisites(): Promise<string[]> {
   return [...missing, ...(kubectl === undefined ? [] : ['kubectl'])];
 }
 
-/** The packages of Debian they are in. */
+/** Debian packages of the prerequisites. */
 export const packages =
   'containerd runc containernetworking-plugins iptables iproute2 util-linux (kubectl from kubernetes.io)';
 

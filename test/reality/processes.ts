@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { describeOutcome, runProcess } from '../support/process.ts';
 
-/** Programs in the background, each with a file for what it says. They end with the namespace they run in. */
+/** Background programs, each with a log file. They end with their namespace. */
 export class Processes {
   readonly #logs: string;
   readonly #running = new Map<string, ChildProcess>();
@@ -27,7 +27,7 @@ export class Processes {
     await log.close();
   }
 
-  /** Waits for a check to pass; fails at once when the program has ended. */
+  /** Waits until the check succeeds. Fails at once if the program exits. */
   async until(name: string, check: () => Promise<void>, timeoutMs = 60_000): Promise<void> {
     let ended = false;
     try {
@@ -47,7 +47,7 @@ export class Processes {
   }
 }
 
-/** Runs a command that has to succeed; what it prints. */
+/** Runs a command that must succeed, and returns its output. */
 export async function command(file: string, ...args: string[]): Promise<string> {
   const outcome = await runProcess(file, args);
   if (outcome.code !== 0) throw new Error(describeOutcome(outcome));

@@ -12,11 +12,11 @@ import {
 type Environment = Readonly<Record<string, string | undefined>>;
 type Say = (line: string) => void;
 
-/** The version planes begin with, and the one they are upgraded to. The second is also that of the hosting Kubernetes. */
+/** Initial and upgraded version of the planes. The second is also the version of the hosting Kubernetes. */
 export const planeVersions: readonly [from: string, to: string] = ['1.33.4', kubernetesVersion];
-/** The etcd planes ask for. */
+/** etcd version of the planes. */
 export const planeEtcdVersion = '3.6.5';
-/** Of both: the checksum database of Go does not answer for v0.33.0. */
+/** Version of both programs: Go's checksum database does not answer for v0.33.0. */
 export const konnectivityTag = 'v0.34.0';
 
 const planePrograms = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
@@ -24,11 +24,11 @@ const nodePrograms = ['kube-proxy', 'kubelet'] as const;
 
 export type PlaneProgram = (typeof planePrograms)[number];
 
-/** Paths of everything that is built. */
+/** Paths of all built programs. */
 export interface RealityPrograms {
-  /** what runs on the machine itself, of the newest version */
+  /** programs on the machine itself, newest version */
   readonly host: Readonly<Record<KubernetesProgram, string>>;
-  /** by version */
+  /** programs by version */
   readonly planes: ReadonlyMap<string, Readonly<Record<PlaneProgram, string>>>;
   readonly konnectivity: string;
   readonly etcd: string;
@@ -36,7 +36,7 @@ export interface RealityPrograms {
   readonly pause: string;
 }
 
-/** All programs, from the cache or freshly built; the first time takes half an hour. */
+/** Finds all programs in the cache, or builds them; the first time takes half an hour. */
 export async function findOrBuildAll(env: Environment, say: Say): Promise<RealityPrograms> {
   const planes = new Map<string, Readonly<Record<PlaneProgram, string>>>();
   for (const version of planeVersions) {
@@ -61,7 +61,7 @@ const konnectivityServer: GoProgram = {
 
 const coreDns = 'github.com/coredns/coredns';
 
-/** CoreDNS with the few plugins that answer names of Services and Pods. */
+/** CoreDNS with only the plugins for Services and Pods. */
 const dns: OwnProgram = {
   name: 'coredns',
   version: '1.12.1',
@@ -81,7 +81,7 @@ const dns: OwnProgram = {
   ],
 };
 
-/** What holds the namespaces of a Pod: waits, and collects children nobody else waits for. */
+/** Holds the namespaces of a Pod: waits, and reaps orphaned processes. */
 const pause: OwnProgram = {
   name: 'pause',
   version: '1',

@@ -26,7 +26,7 @@ export interface ProviderOptions {
   readonly say: (line: string) => void;
 }
 
-/** What a cloud adds to a Kubernetes: volumes for claims, and addresses for Services of the type LoadBalancer. */
+/** Provides what a cloud adds to Kubernetes: volumes for claims, and addresses for Services of type LoadBalancer. */
 export async function startProviders(options: ProviderOptions): Promise<void> {
   const { directory, kubeconfig, signal, say } = options;
   await kubectlApply(
@@ -69,7 +69,7 @@ async function provideVolumes(client: HttpClient, directory: string): Promise<vo
   }
 }
 
-/** Local volumes, not paths of the host: those get the group a Pod asks for, like disks of a cloud. */
+/** Creates local volumes instead of hostPath, because they support fsGroup like disks of a cloud. */
 async function provideVolume(client: HttpClient, claim: PersistentVolumeClaim, directory: string): Promise<void> {
   const { name = '', namespace = '', uid = '' } = claim.metadata;
   const volume = `pv-${uid}`;

@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { manifestType } from '../../scripts/image/oci-image.ts';
 import type { ImageStore } from './images.ts';
 
-/** A registry on loopback that gives out the images of a store, whatever registry they are said to be of. */
+/** A registry on loopback that serves the images of a store for any registry host. */
 export interface LoopbackRegistry {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** Mirrors of a registry are asked with its name beside the path. */
+/** containerd sends the name of the mirrored registry in the query. */
 const requestPattern = /^\/v2\/([^?]+)\/(manifests|blobs)\/([^?/]+)\?ns=([^&]+)/;
 
 export async function startRegistry(images: ImageStore): Promise<LoopbackRegistry> {

@@ -15,40 +15,40 @@ import {
 } from './cluster-manifests.ts';
 import { beginning, by, type System } from './system.ts';
 
-/** Who tells what happens in a simulation. */
+/** Records the events of a simulation. */
 export interface Teller {
   readonly system: System;
   readonly random: Random;
-  /** what happened, for whoever reads a failure */
+  /** events, for reading a failure */
   readonly log: string[];
   readonly onTell?: ((line: string) => void) | undefined;
 }
 
-/** What the user of a simulation wants at the moment; changes as the story goes on. */
+/** The user's current desired state, which changes during the simulation. */
 export interface Story extends Teller {
   specs: ClusterSpec[];
-  /** how clusters are written down and changed */
+  /** how clusters are expressed and changed */
   readonly style: Style;
-  /** a machine of a control plane was lost: no second one may follow */
+  /** a control plane machine was lost, so no second one may be lost */
   hasLostControlPlane?: boolean;
 }
 
-/** One way of many to have clusters. */
+/** One of several ways to define clusters. */
 export interface Style {
   readonly distribution?: ClusterSpec['distribution'];
   manifestsOf(desired: ClusterSpec): Manifest[];
   readonly changes: Readonly<Record<string, Change>>;
-  /** what is not as desired yet, besides what every cluster has */
+  /** reports a difference from the desired state, besides the common checks */
   differs?(story: Story, desired: ClusterSpec): Promise<string | undefined>;
-  /** false: what becomes of its clusters does not follow from manifests alone */
+  /** false: manifests alone do not determine the result */
   readonly isPlanned?: boolean;
-  /** what must be gone, too, when all clusters are */
+  /** objects that must also be gone after all clusters are deleted */
   left?(story: Story): Promise<string[]>;
 }
 
 export const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random.next() * items.length)]!;
 
-/** Large clusters are rare: most of what goes wrong goes wrong with small ones, which are played in a fraction of the time. */
+/** Large clusters are rare: small ones show most bugs and run in a fraction of the time. */
 export function drawSpec(random: Random, index: number, isLarge: boolean): ClusterSpec {
   return {
     name: `c${index}`,
@@ -70,7 +70,7 @@ export function tell(story: Teller, what: string): void {
   story.onTell?.(line);
 }
 
-/** Creates everything, in any order. */
+/** Creates all objects in random order. */
 export async function applySpec(story: Story, desired: ClusterSpec): Promise<void> {
   const left = story.style.manifestsOf(desired);
   tell(story, `the user wants ${JSON.stringify(desired)}`);
@@ -81,7 +81,7 @@ export async function applySpec(story: Story, desired: ClusterSpec): Promise<voi
   story.specs.push(desired);
 }
 
-/** Creates what may be there already. */
+/** Creates an object, which may already exist. */
 export async function ensure(story: Teller, { resource, object }: Manifest): Promise<void> {
   try {
     await story.system.client.create(resource, object, by);
@@ -90,7 +90,7 @@ export async function ensure(story: Teller, { resource, object }: Manifest): Pro
   }
 }
 
-/** Changes that are made to a cluster in the middle of whatever is going on. */
+/** Changes of a cluster at any time. */
 export type Change = (story: Story, desired: ClusterSpec) => Promise<ClusterSpec | undefined>;
 
 export const changes: Readonly<Record<string, Change>> = {
@@ -122,7 +122,7 @@ export const changes: Readonly<Record<string, Change>> = {
     const controlPlanes = own.filter(
       ({ metadata }) => metadata.labels?.['cluster.x-k8s.io/control-plane'] !== undefined,
     );
-    // The only machine of a control plane takes the cluster with it; nobody may ask for that and expect it back.
+    // The loss of the only control plane machine destroys the cluster, so this is never requested.
     const safe = controlPlanes.length > 2 ? own : own.filter((machine) => !controlPlanes.includes(machine));
     if (safe.length === 0) return undefined;
     const { name } = pick(story.random, safe).metadata;
@@ -138,7 +138,7 @@ export const changes: Readonly<Record<string, Change>> = {
   },
 };
 
-/** Every object is written by the user. */
+/** The user writes every object. */
 export const plainStyle: Style = { manifestsOf, changes };
 /** The same with control planes and machines of rke2. */
 export const rke2Style: Style = { manifestsOf, changes, distribution: 'rke2' };
@@ -159,7 +159,7 @@ async function roll(story: Story, next: ClusterSpec): Promise<void> {
   });
 }
 
-/** The user changes their mind about one of the clusters. */
+/** Changes the desired state of a random cluster. */
 export async function changeSomething(story: Story): Promise<void> {
   if (story.specs.length === 0) return;
   const desired = pick(story.random, story.specs);

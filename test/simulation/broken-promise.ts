@@ -1,4 +1,4 @@
-/** A promise that was not kept. */
+/** A violated invariant. */
 export class InvariantViolation extends Error {
   constructor(promise: string, detail: string) {
     super(`${promise}: ${detail}`);

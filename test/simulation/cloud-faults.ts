@@ -4,7 +4,7 @@ import type { FaultEffect, FaultRule } from '../../src/simulator/index.ts';
 import { type Story, type Teller, tell } from './actions.ts';
 import type { ClusterSpec } from './cluster-manifests.ts';
 
-/** What can go wrong with a request; the work was done in some of them. */
+/** Faults of requests; with some of them the work is done. */
 const requestFaults: readonly FaultEffect[] = [
   { kind: 'status', status: 500 },
   { kind: 'status', status: 503 },
@@ -17,14 +17,14 @@ const requestFaults: readonly FaultEffect[] = [
   { kind: 'expired-token' },
 ];
 
-/** Injects faults into the cloud: each kind strikes now and then until it is called off. */
+/** Injects faults into the cloud. Each kind occurs randomly until it is removed. */
 export function injectCloudFaults(story: Teller): void {
   const { system, random } = story;
   for (const [index, effect] of requestFaults.entries()) {
     if (random.next() < 0.5) continue;
     const rule: FaultRule = {
       id: `fault-${index}`,
-      // the onlooker of the simulation is an administrator, whom nothing happens to
+      // The observer of the simulation is an administrator without faults.
       when: { project: 'demo' },
       probability: 0.01 + random.next() * 0.06,
       seed: Math.floor(random.next() * 2 ** 31),
@@ -55,13 +55,13 @@ export function clearCloudFaults(story: Teller): void {
   tell(story, 'no more faults');
 }
 
-/** Something that befalls the installation; what it befalls was looked up before. */
+/** A fault of the installation, with its target already chosen. */
 export interface InjectedFault {
   readonly what: string;
   land(): void | Promise<void>;
 }
 
-/** What people and hardware do to single things, behind everybody's back. */
+/** Injects faults of single resources, caused by people or hardware without a request to the controllers. */
 export async function strike(story: Story): Promise<void> {
   const blows = [
     ...onControllers(story),
@@ -124,14 +124,14 @@ async function onServers(story: Story): Promise<InjectedFault[]> {
     .slice(0, 2)
     .flatMap(({ id, name }) => [
       { what: `worker ${name} is deleted in the cloud`, land: () => operator.deleteServer(id) },
-      // nobody replaces a machine that stands still where no health check asks for it
+      // A stopped machine is replaced only with a health check.
       ...(ownerOf(name)?.healthCheck === true
         ? [{ what: `worker ${name} is stopped in the cloud`, land: () => operator.stopServer(id) }]
         : []),
     ]);
 }
 
-/** One of three machines of a control plane is lost; never a second one, which nobody could make good. */
+/** Faults of control planes: one of three machines is lost, but never a second one, which would lose the quorum. */
 async function onControlPlanes(story: Story): Promise<InjectedFault[]> {
   const { system, specs } = story;
   if (story.hasLostControlPlane) return [];
@@ -154,7 +154,7 @@ async function onControlPlanes(story: Story): Promise<InjectedFault[]> {
   });
 }
 
-/** An address that was taken from its port comes back to it. */
+/** A detached address must return to its port. */
 async function onAddresses(story: Story): Promise<InjectedFault[]> {
   const { system, specs } = story;
   const floating = await collect(system.admin.network.floatingIps.list());
@@ -168,7 +168,7 @@ async function onAddresses(story: Story): Promise<InjectedFault[]> {
   });
 }
 
-/** Rules of security groups and interfaces of routers that vanish are put back. */
+/** Deleted security group rules and router interfaces must be recreated. */
 async function onRules({ system }: Story): Promise<InjectedFault[]> {
   const groups = await collect(system.admin.network.securityGroups.list());
   const blows = groups

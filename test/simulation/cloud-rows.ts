@@ -1,6 +1,6 @@
 import type { SimulatedCloud } from '../../src/simulator/index.ts';
 
-/** What the tables of the simulated cloud hold, in the words of their services. */
+/** Tables of the simulated cloud, with columns named as in its services. */
 interface Rows {
   readonly networks: NamedRow;
   readonly subnets: NamedRow;
@@ -38,7 +38,7 @@ interface LabelledRow extends NamedRow {
 }
 
 interface ServerRow extends LabelledRow {
-  /** in base64 */
+  /** base64 */
   readonly userData: string;
 }
 
@@ -54,11 +54,11 @@ const tableNames: Readonly<Record<keyof Rows, string>> = {
   volumes: 'volumes',
 };
 
-/** Looks at the cloud without asking it: asking costs more than what is looked for took. */
+/** Reads the cloud's tables directly, because API requests would cost more than the checks. */
 export interface CloudRows {
-  /** what is in a table now; rows change in place */
+  /** current rows of a table, which change in place */
   of<K extends keyof Rows>(kind: K): readonly Rows[K][];
-  /** stays the same as long as nothing of all this changes */
+  /** unchanged while no row changes */
   revision(): number;
 }
 

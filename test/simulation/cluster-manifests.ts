@@ -11,7 +11,7 @@ import {
 } from '../../src/api/index.ts';
 import type { JsonObject, KubeObject, Resource } from '../../src/machinery/index.ts';
 
-/** A cluster a user wants, in a few words. */
+/** Short description of a desired cluster. */
 export interface ClusterSpec {
   readonly name: string;
   readonly endpoint: 'floating-ip' | 'load-balancer';
@@ -22,7 +22,7 @@ export interface ClusterSpec {
   readonly bootFromVolume: boolean;
   readonly healthCheck: boolean;
   readonly index: number;
-  /** what makes its Nodes; absent: kubeadm */
+  /** distribution of its nodes; default: kubeadm */
   readonly distribution?: 'rke2';
 }
 
@@ -32,7 +32,7 @@ export interface Manifest {
 }
 
 export const namespace = 'default';
-/** workers of some hosted planes begin with it */
+/** initial version of workers of some hosted planes */
 export const oldestVersion = 'v1.29.14';
 export const versions = ['v1.32.8', 'v1.33.6', 'v1.34.2'] as const;
 
@@ -40,17 +40,17 @@ const infrastructureGroup = 'infrastructure.cluster.x-k8s.io';
 const bootstrapGroup = 'bootstrap.cluster.x-k8s.io';
 const controlPlaneGroup = 'controlplane.cluster.x-k8s.io';
 
-/** Templates cannot be changed: every other kind of machine has a template of its own. */
+/** Templates are immutable, so each kind of machine has its own. */
 export function templateName(desired: ClusterSpec, role: 'control-plane' | 'workers'): string {
   const disk = desired.bootFromVolume ? '-volume' : '';
   return `${desired.name}-${role}-${desired.flavor.replace('.', '-')}-${desired.version.replaceAll('.', '-')}${disk}`;
 }
 
-/** The kind of its control plane. */
+/** Resource of its control plane. */
 export const planesOf = ({ distribution }: ClusterSpec): Resource<KubeObject> =>
   distribution === 'rke2' ? RKE2ControlPlanes : KubeadmControlPlanes;
 
-/** The version as machines of its distribution have it. */
+/** The version in the distribution's format. */
 export const releaseOf = ({ distribution, version }: ClusterSpec): string =>
   distribution === 'rke2' ? `${version}+rke2r1` : version;
 
@@ -81,7 +81,7 @@ export function machineTemplate(desired: ClusterSpec, role: 'control-plane' | 'w
   };
 }
 
-/** rke2 is installed on machines that have nothing yet. */
+/** rke2 is installed on machines without Kubernetes. */
 function imageOf({ distribution, version }: ClusterSpec): string {
   return distribution === 'rke2' ? 'ubuntu-22.04-x86_64' : `ubuntu-capi-image-${version}`;
 }

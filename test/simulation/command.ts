@@ -1,4 +1,4 @@
-// Plays simulated installations; `--help` says how.
+// Runs simulated installations; see `--help`.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Lives, playMany } from './many.ts';
@@ -42,7 +42,7 @@ if (values.help) {
 }
 
 if (values.seed !== undefined) {
-  // those who play many have it loaded by their players
+  // Imported lazily: parallel runs load it in their worker processes.
   const { play, playRke2, playTopology } = await import('./play.ts');
   const onMachines = values.topology ? playTopology : values.rke2 ? playRke2 : play;
   const player = values.hosted

@@ -18,13 +18,13 @@ const lifecycleHooks = [
 
 type HookResult = Awaited<ReturnType<HookCaller['call']>>;
 
-/** Somebody who is asked at the moments of a cluster's life, and does not always agree at once. */
+/** Lifecycle hook server that does not always approve at once. */
 export interface SimulatedHooks {
   readonly names: readonly LifecycleHook[];
   readonly handlers: readonly BuiltInHookHandler[];
-  /** lets a hook ask to wait, or fail, until a moment */
+  /** makes a hook delay or fail until a time */
   stall(hook: LifecycleHook, untilMs: number, how: 'wait' | 'failed'): void;
-  /** versions of control planes that were agreed to, by the uid of their Cluster */
+  /** approved control plane versions, by uid of the Cluster */
   readonly agreed: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -58,7 +58,7 @@ export function createSimulatedHooks(clock: Clock): SimulatedHooks {
   return { names: lifecycleHooks, handlers, agreed, stall: (hook, untilMs, how) => stalls.set(hook, { untilMs, how }) };
 }
 
-/** No control plane has a version before whoever is asked agreed to it. */
+/** Checks that a control plane gets a version only after the hooks approved it. */
 export async function checkHooks({ client, hooks }: System): Promise<void> {
   for (const { metadata, spec } of (await client.list(KubeadmControlPlanes, {})).items) {
     if (metadata.labels?.['topology.cluster.x-k8s.io/owned'] === undefined) continue;

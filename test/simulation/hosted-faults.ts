@@ -8,7 +8,7 @@ import { etcdOf } from './hosted-invariants.ts';
 import { workerHealthCheck } from './hosted-manifests.ts';
 import { type HostedStory, namesOf, recoveryMs } from './hosted-story.ts';
 
-/** What people and hardware do to a plane, behind everybody's back. */
+/** Injects faults of a plane, caused by people or hardware without a request to the controllers. */
 export async function injectPlaneFault(story: HostedStory): Promise<void> {
   const { client } = story.system;
   const pods = (await client.list(Pods, { namespace })).items;
@@ -52,7 +52,7 @@ function onEtcd(story: HostedStory, pods: readonly Pod[]): InjectedFault[] {
   const blows: InjectedFault[] = [
     { what: 'all members of etcd are killed at once', land: () => killPods(story, members, true) },
   ];
-  // a second lost member is one that nobody could make good
+  // A second lost member would lose the quorum.
   const etcd = etcdOf(story);
   const isWhole = etcd?.members.every(({ id, isLearner }) => !isLearner && etcd.isRunning(id)) ?? false;
   if (isWhole && etcd?.members.length === 3 && members.every(isWell)) {
@@ -69,7 +69,7 @@ function onEtcd(story: HostedStory, pods: readonly Pod[]): InjectedFault[] {
   return blows;
 }
 
-/** kill -9 of what runs the Pods: all of them are gone at once, and come back from their volumes. */
+/** kill -9 of the Pod runtime: all Pods stop at once and restart from their volumes. */
 function onHost(story: HostedStory): InjectedFault[] {
   const { pods, clock } = story.system;
   if (!pods) return [];
@@ -80,18 +80,18 @@ function onHost(story: HostedStory): InjectedFault[] {
   return [{ what: 'the host of the Pods is killed', land }];
 }
 
-/** The server of a worker is lost; only a health check has it replaced. */
+/** The server of a worker is lost. Only a health check replaces it. */
 async function onWorkers(story: HostedStory): Promise<InjectedFault[]> {
   const { system, desired } = story;
-  // kubeadm of another minor does not join
+  // kubeadm of another minor version cannot join.
   if (desired.kind !== 'k0smotron' && desired.version !== desired.workerVersion) return [];
   const [server] = await collect(system.admin.compute.servers.list({ allTenants: true }));
   if (!server) return [];
   const land = async (): Promise<void> => {
-    // it is replaced in any case, sooner where a health check looks
+    // It is replaced in either case, faster with a health check.
     if (story.random.next() < 0.5) await ensure(story, workerHealthCheck(desired));
     story.hasNewWorkers = true;
-    // a plane on its way to another version would meet new workers of the old one
+    // A plane during an upgrade would meet new workers of the old version.
     story.reachedVersion = undefined;
     system.cloud.operator.deleteServer(server.id);
   };
@@ -112,7 +112,7 @@ async function killPods(story: HostedStory, victims: readonly Pod[], atOnce: boo
   }
 }
 
-/** Authorities too: nothing that a plane needs may be lost with one Secret. */
+/** Includes CA Secrets: the loss of one Secret must not break the plane. */
 function isOfPlane(story: HostedStory): (object: KubeObject) => boolean {
   const names = new Set(Object.values(namesOf(story.desired).secrets).map(({ name }) => name));
   return ({ metadata }) => names.has(metadata.name ?? '');

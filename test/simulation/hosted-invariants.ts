@@ -28,7 +28,7 @@ const condition = (object: KubeObject, type: string): string | undefined =>
     (each) => each.type === type,
   )?.status;
 
-/** The etcd that belongs to the plane alone; Kamaji's is shared. */
+/** Returns the etcd of only this plane; Kamaji's is shared. */
 export function etcdOf({ system, desired }: HostedStory): EtcdCluster | undefined {
   const { etcd } = namesOf(desired);
   return system.pods?.kubernetes.clusters
@@ -47,7 +47,7 @@ export async function find<T extends KubeObject>(
   });
 }
 
-/** The way into the workload cluster that its users have. */
+/** Connects to the workload cluster like its users. */
 async function workload({ system, desired }: HostedStory): Promise<InProcessApi | undefined> {
   const secret = await find(system, Secrets, `${desired.name}-kubeconfig`);
   const kubeconfig = secret?.data?.['value'];
@@ -56,19 +56,19 @@ async function workload({ system, desired }: HostedStory): Promise<InProcessApi 
   return await connect(Buffer.from(kubeconfig, 'base64').toString('utf8'));
 }
 
-/** What was seen of a plane before, to compare with what is seen now. */
+/** Earlier observations of a plane, for comparison. */
 export interface Memory {
   endpoint?: string;
-  /** how many members of etcd agreed on something */
+  /** number of voting etcd members */
   voters: number;
   wasAvailable: boolean;
-  /** uids of the Machines that made up the cluster when it was last as desired */
+  /** uids of the cluster's Machines when it last matched the desired state */
   workers: ReadonlySet<string>;
-  /** what had happened to objects and cloud when they were last looked at */
+  /** revision of objects and cloud at the last check */
   revision: number;
 }
 
-/** The promises that hold at every moment. */
+/** Checks the invariants that always hold. */
 export async function checkPlane(story: HostedStory, memory: Memory): Promise<void> {
   if (story.isDeleted) return;
   checkMajority(story, memory);
@@ -88,28 +88,29 @@ export async function checkPlane(story: HostedStory, memory: Memory): Promise<vo
   await checkAvailability(story, memory);
 }
 
-/** Three members lose one at a time at most, unless what befell them took more. */
+/** Three members lose at most one at a time, except by injected faults. */
 function checkMajority(story: HostedStory, memory: Memory): void {
   const etcd = etcdOf(story);
   if (!etcd) return;
   const voters = etcd.members.filter(({ isLearner }) => !isLearner);
   const hadMajority = memory.voters === voters.length;
   if (etcd.hasQuorum) memory.voters = voters.length;
-  // one member, or two on the way to three, cannot be replaced without a pause; those that are founding etcd gather first
+  // One member, or two while scaling to three, cannot be replaced without an interruption. While etcd is bootstrapping,
+  // members join first.
   else if (voters.length >= 3 && hadMajority && story.system.clock.now() >= story.excusedUntil) {
     const down = voters.filter(({ id }) => !etcd.isRunning(id)).map(({ name }) => name);
     throw new InvariantViolation('a majority of etcd is never given away', `${down.join(' and ')} are down`);
   }
 }
 
-/** Whoever says that a plane is available has seen it answer. */
+/** A plane that is reported as available must answer. */
 async function checkAvailability(story: HostedStory, memory: Memory): Promise<void> {
   const { system, desired } = story;
   const plane = await find(system, planeKinds[desired.kind].resource, desired.name);
   const isAvailable = plane !== undefined && condition(plane, 'Available') === 'True';
   const hasBecomeSo = isAvailable && !memory.wasAvailable;
   memory.wasAvailable = isAvailable;
-  // what was seen a moment ago may have been struck since
+  // A fault may have occurred after the observation.
   if (!hasBecomeSo || system.clock.now() < story.lastInjectedFault + 10_000) return;
   const api = await workload(story);
   try {
@@ -126,7 +127,7 @@ async function checkAvailability(story: HostedStory, memory: Memory): Promise<vo
 const isReady = (object: KubeObject): boolean =>
   !object.metadata.deletionTimestamp && condition(object, 'Ready') === 'True';
 
-/** Why the plane is not what its user wants, by what is there and not by what is said of it alone. */
+/** Returns why the plane differs from its desired state, based on actual state and not only on its status. */
 export async function hostedDiffers(story: HostedStory, memory: Memory): Promise<string | undefined> {
   const { system, desired } = story;
   const { client } = system;
@@ -152,7 +153,7 @@ export async function hostedDiffers(story: HostedStory, memory: Memory): Promise
   return undefined;
 }
 
-/** Nothing that is done to a plane costs a worker. */
+/** Changes of a plane must not replace workers. */
 function checkWorkers(story: HostedStory, memory: Memory, own: readonly KubeObject[]): void {
   const now = new Set(own.map(({ metadata }) => metadata.uid ?? ''));
   const kept = [...memory.workers].filter((uid) => now.has(uid)).length;
@@ -187,7 +188,7 @@ function etcdDiffers(story: HostedStory): string | undefined {
     : `etcd has ${etcd?.members.length} members, of which ${voters.length} vote, not ${wanted}`;
 }
 
-/** The old ones stay trusted for longer than anybody watches here. */
+/** Old authorities stay trusted longer than the simulation runs. */
 async function rotationsDiffer({ system, desired, rotations }: HostedStory): Promise<string | undefined> {
   if (rotations.size === 0) return undefined;
   const secret = await find(system, Secrets, namesOf(desired).rotationState);
@@ -212,7 +213,7 @@ async function nodesDiffer(story: HostedStory): Promise<string | undefined> {
   }
 }
 
-/** What a plane leaves in its namespace after its end: nothing but what its user said. */
+/** Returns the objects left in the namespace of a deleted plane, except those of its user. */
 export async function leftOfPlane({ system, desired }: HostedStory): Promise<string[]> {
   const kept: ReadonlySet<string> = new Set([
     'Secret cloud-config',

@@ -17,16 +17,16 @@ import { type Manifest, namespace } from './cluster-manifests.ts';
 export const hostedKinds = ['k0smotron', 'kamaji', 'hosted'] as const;
 export type HostedKind = (typeof hostedKinds)[number];
 
-/** A cluster with a control plane in Pods that a user wants, in a few words. */
+/** Short description of a desired cluster with a control plane in Pods. */
 export interface HostedSpec {
   readonly name: string;
   readonly kind: HostedKind;
   readonly replicas: number;
   readonly workers: number;
   readonly version: string;
-  /** of the workers; it follows the one of the plane when the user says so */
+  /** version of the workers, changed separately from the plane's */
   readonly workerVersion: string;
-  /** whether volumes go with the plane; k0smotron leaves it to its users */
+  /** whether volumes are deleted with the plane; k0smotron lets users choose */
   readonly deletesVolumes: boolean;
 }
 
@@ -73,7 +73,7 @@ const nodeRegistration: JsonObject = {
   ],
 };
 
-/** Everything the user writes for it. */
+/** Returns all manifests of the user. */
 export function hostedManifests(desired: HostedSpec): Manifest[] {
   const { name, kind, replicas, version } = desired;
   const { resource, spec, kubernetesVersion } = planeKinds[kind];
@@ -99,7 +99,7 @@ export function hostedManifests(desired: HostedSpec): Manifest[] {
   ];
 }
 
-/** Templates cannot be changed: workers of another version have templates of their own. */
+/** Templates are immutable, so workers of another version have their own. */
 const templateName = (desired: HostedSpec): string =>
   `${workersName(desired)}-${desired.workerVersion.replaceAll('.', '-')}`;
 
@@ -129,7 +129,7 @@ export function workerTemplates(desired: HostedSpec): Manifest[] {
 const bootstrapKind = ({ kind }: HostedSpec): Resource<KubeObject> =>
   kind === 'k0smotron' ? K0sWorkerConfigTemplates : KubeadmConfigTemplates;
 
-/** What a MachineDeployment says of its machines that differs between versions. */
+/** The version-specific part of a MachineDeployment. */
 export function workerVersionSpec(desired: HostedSpec): JsonObject {
   const bootstrap = bootstrapKind(desired);
   const name = templateName(desired);
@@ -140,7 +140,7 @@ export function workerVersionSpec(desired: HostedSpec): JsonObject {
   };
 }
 
-/** Replaces workers that are not heard of for long. */
+/** Replaces workers that have been unreachable for a while. */
 export function workerHealthCheck(desired: HostedSpec): Manifest {
   const unhealthyNodeConditions = ['Unknown', 'False'].map((status) => ({
     type: 'Ready',

@@ -25,10 +25,10 @@ import { beginning, createSystem, type System } from './system.ts';
 
 const hour = 3_600_000;
 const eventsBetweenChecks = 40;
-/** After this long a kubelet that was locked out is missed. */
+/** Time after which a kubelet without access counts as missing. */
 const untilMissedMs = 120_000;
 
-/** The life of a hosted plane and its workers that follows from a seed. */
+/** Runs the lifecycle of a hosted plane and its workers for a seed. */
 export async function playHosted(seed: number, options: PlayOptions = {}): Promise<Outcome> {
   const random = seededRandom(seed * 7 + 5);
   const memory: Memory = { voters: 0, wasAvailable: false, workers: new Set(), revision: -1 };
@@ -80,7 +80,7 @@ async function live(story: HostedStory, memory: Memory, seed: number): Promise<v
   await applyHostedSpec(story);
   if (lagsBehind(seed)) await lagBehind(story, memory);
   if (random.next() < 0.5) injectCloudFaults(story);
-  // most lives begin before all is there, some are changed once it is
+  // Some runs wait until the plane is complete before its first change.
   if (random.next() < 0.6) await untilAsDesired(story, memory);
   const acts = 1 + Math.floor(random.next() * 3);
   for (let act = 0; act < acts; act++) {
@@ -115,8 +115,8 @@ async function live(story: HostedStory, memory: Memory, seed: number): Promise<v
 }
 
 /**
- * The plane goes on, release by release, and its workers stay. The release that is too far ahead of them has to wait, the plane
- * says so, and the workers are let go on to what the plane runs: then it goes on by itself.
+ * Upgrades the plane release by release while its workers stay. The release too far ahead of them must wait, with a
+ * condition that says so. Then the workers are upgraded to the plane's version, and the plane continues by itself.
  */
 async function lagBehind(story: HostedStory, memory: Memory): Promise<void> {
   const { system } = story;
@@ -125,7 +125,7 @@ async function lagBehind(story: HostedStory, memory: Memory): Promise<void> {
   for (const version of next.slice(0, -1)) {
     await upgradePlane(story, version);
     await untilAsDesired(story, memory);
-    // who skips what the status says is refused
+    // Skipping the version of the status is refused.
     await system.until(async () => (await planeStatus(story)).version?.startsWith(version) === true, hour);
   }
   const [running, tooFar] = [story.desired.version, next.at(-1)!];
@@ -185,14 +185,14 @@ async function untilGone(story: HostedStory): Promise<void> {
   tell(story, 'everything is gone');
 }
 
-/** What a user said was to stay is there. */
+/** Checks that volumes the user wants to keep still exist. */
 async function checkVolumesKept({ system, desired }: HostedStory): Promise<void> {
   if (desired.kind !== 'k0smotron' || desired.deletesVolumes) return;
   const { items } = await system.client.list(PersistentVolumeClaims, { namespace });
   if (items.length === 0) throw new InvariantViolation('volumes that are to stay do', 'all claims are gone');
 }
 
-/** What the objects say of themselves, for whoever reads a failure. */
+/** Returns the status of all objects, for reading a failure. */
 async function situation(story: HostedStory): Promise<string> {
   const { system, desired } = story;
   const lines: string[] = [];
@@ -224,7 +224,7 @@ function badConditions(object: KubeObject): string {
     .join('; ');
 }
 
-/** The last words of machines, and of containers that do not run. */
+/** Returns the last output of machines, and of containers that do not run. */
 async function said({ client, pods, admin }: System): Promise<string[]> {
   const lines: string[] = [];
   for (const { id, name } of await collect(admin.compute.servers.list({ allTenants: true }))) {
@@ -244,7 +244,7 @@ async function said({ client, pods, admin }: System): Promise<string[]> {
           lines.push(`  ${pod.metadata.name}/${name}: ${text.trimEnd()}`);
         }
       } catch {
-        // it never said anything
+        // No output.
       }
     }
   }

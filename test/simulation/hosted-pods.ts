@@ -16,13 +16,13 @@ import {
 import type { SimulatedCloud } from '../../src/simulator/index.ts';
 import { Life } from './mortal.ts';
 
-/** What runs the Pods of a simulated installation. */
+/** Pods of a simulated installation. */
 export interface SystemPods {
-  /** the one that lives, or lived last */
+  /** current host, or the last one */
   readonly host: PodHost;
-  /** what their programs store */
+  /** state of the programs in the Pods */
   readonly kubernetes: SimulatedKubernetes;
-  /** ends the host between any two of its steps, and with it all that ran; another one starts */
+  /** kills the host and all its containers between two of its steps; another one starts */
   crash(): void;
   stop(): Promise<void>;
 }
@@ -32,11 +32,11 @@ export interface PodsOptions {
   readonly clock: ManualClock;
   readonly seed: number;
   readonly log: Logger;
-  /** counts what the host does, for those who wait until nothing is done any more */
+  /** counts actions of the host, to detect when it is idle */
   readonly activity: { count: number };
 }
 
-/** Runs Pods without sockets; what they keep is in memory, and outlives their host. */
+/** Runs Pods without sockets. Their data is in memory and survives their host. */
 export async function startPods({ client, clock, seed, log, activity }: PodsOptions): Promise<SystemPods> {
   const kubernetes = new SimulatedKubernetes({ clock, random: seededRandom(seed + 11), log });
   let lives = 0;
@@ -97,7 +97,7 @@ export async function startPods({ client, clock, seed, log, activity }: PodsOpti
   };
 }
 
-/** Ways to workload APIs: to those in Pods by the network of these, to others through the cloud. */
+/** Connects to workload APIs: to those in Pods through the Pod network, to others through the cloud. */
 export function connectBeside(
   pods: SystemPods,
   cloud: SimulatedCloud['network'],
@@ -107,7 +107,7 @@ export function connectBeside(
   return (kubeconfig) => (pods.host.knows(targetOf(kubeconfig).address) ? toPods : toMachines)(kubeconfig);
 }
 
-/** Streams to ports of Pods, which end with the one who opened them. */
+/** Opens streams to ports of Pods. They end with the caller. */
 export function connectPods(
   pods: SystemPods,
   client: Client,

@@ -15,32 +15,32 @@ import {
 } from './hosted-manifests.ts';
 import { by } from './system.ts';
 
-/** What the user of a hosted plane wants at the moment, and what is known of its past. */
+/** The user's current desired state of a hosted plane, and its history. */
 export interface HostedStory extends Teller {
   desired: HostedSpec;
-  /** rotations that were asked for, by what is rotated: the token */
+  /** requested rotations by subject, with their token */
   readonly rotations: Map<Rotatable, string>;
-  /** the version all of the plane has reached: only one minor at a time may follow */
+  /** version the whole plane has reached; upgrades must not skip a minor version */
   reachedVersion: string | undefined;
-  /** the plane has been told to go */
+  /** the deletion of the plane was requested */
   isDeleted: boolean;
-  /** until when a majority of etcd may be missing because of what befell it, by the clock */
+  /** time until which injected faults may cost etcd its majority */
   excusedUntil: number;
-  /** when something befell the plane last */
+  /** time of the last fault of the plane */
   lastInjectedFault: number;
-  /** workers were upgraded or lost: those that are there next time are others */
+  /** workers were upgraded or lost, so new ones are expected */
   hasNewWorkers: boolean;
 }
 
-/** How long etcd may take until enough members run again that were stopped at once. */
+/** Time for etcd to recover after several members were stopped at once. */
 export const recoveryMs = 180_000;
 
 const planeName = 'c0';
 
-/** Releases a plane goes through while its workers stay at the first: the last one is too far ahead of them. */
+/** Releases of a plane while its workers stay at the first one. The last is too far ahead of them. */
 export const lagging: readonly [string, ...string[]] = [oldestVersion, 'v1.30.14', 'v1.31.13', 'v1.32.8', 'v1.33.6'];
 
-/** Whether the workers of a life stay behind until their plane may not go on without them. */
+/** Reports whether the workers of this seed stay behind until the plane cannot continue. */
 export const lagsBehind = (seed: number): boolean => seed % 8 === 5;
 
 export type Rotatable = 'ca' | 'etcd-ca' | 'front-proxy-ca' | 'sa';
@@ -67,7 +67,7 @@ const namings: Readonly<Record<HostedKind, PlaneNaming>> = {
 
 export const namesOf = ({ kind }: HostedSpec): PlaneNaming => namings[kind];
 
-/** Creates everything, in any order. */
+/** Creates all objects in random order. */
 export async function applyHostedSpec(story: HostedStory): Promise<void> {
   tell(story, `the user wants ${JSON.stringify(story.desired)}`);
   const left = hostedManifests(story.desired);
@@ -101,11 +101,11 @@ const changes: Readonly<Record<string, Change>> = {
   async 'scale workers'(story) {
     const { kind, version, workerVersion } = story.desired;
     const workers = story.desired.workers === 1 ? 2 : 1;
-    // kubeadm of another minor does not join: nobody gets new workers before theirs are upgraded too
+    // kubeadm of another minor version cannot join, so there are no new workers before the existing ones are upgraded.
     if (workers > 1 && kind !== 'k0smotron' && version !== workerVersion) return;
     story.reachedVersion = undefined;
     await patch(story, MachineDeployments, workersName(story.desired), { spec: { replicas: workers } });
-    // of two that are Ready either may go, the one that was there first as well
+    // Of two Ready workers either may be deleted, also the older one.
     if (workers < story.desired.workers) story.hasNewWorkers = true;
     story.desired = { ...story.desired, workers };
   },
@@ -127,7 +127,7 @@ async function upgrade(story: HostedStory): Promise<void> {
   const { desired, reachedVersion } = story;
   if (versions.every((one) => one !== desired.version)) return;
   const version = versions[(versions as readonly string[]).indexOf(desired.version) + 1];
-  // a plane on its way to a version is not sent on to the next
+  // A plane during an upgrade is not sent to the next version.
   if (version === undefined || reachedVersion !== desired.version) return;
   await upgradePlane(story, version);
 }
@@ -138,7 +138,7 @@ export async function upgradePlane(story: HostedStory, version: string): Promise
   story.desired = { ...story.desired, version };
 }
 
-/** The workers follow their plane. */
+/** Upgrades the workers to the version of the plane. */
 async function upgradeWorkers(story: HostedStory): Promise<void> {
   const { version, workerVersion } = story.desired;
   if (workerVersion === version || story.reachedVersion !== version) return;
@@ -159,7 +159,7 @@ export async function upgradeWorkersTo(story: HostedStory, version: string): Pro
 async function rotate(story: HostedStory): Promise<void> {
   const { secrets } = namesOf(story.desired);
   const rotatables: readonly Rotatable[] = ['ca', 'etcd-ca', 'front-proxy-ca', 'sa'];
-  // Overlaps last longer than a life: none is rotated twice.
+  // Overlaps last longer than the simulation, so nothing is rotated twice.
   const left = rotatables.filter((each) => secrets[each] !== undefined && !story.rotations.has(each));
   if (left.length === 0) return;
   const what = pick(story.random, left);
@@ -173,7 +173,7 @@ function patchPlane(story: HostedStory, body: Parameters<typeof patch>[3]): Prom
   return patch(story, planeKinds[story.desired.kind].resource, story.desired.name, body);
 }
 
-/** The user changes their mind. */
+/** Makes a random change to the desired state. */
 export async function changeHosted(story: HostedStory): Promise<void> {
   const name = pick(story.random, Object.keys(changes));
   tell(story, `the user: ${name}`);

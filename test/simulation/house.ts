@@ -6,7 +6,7 @@ import { unreadMetrics } from '../../src/simkube/index.ts';
 import { managementKeys } from './management-keys.ts';
 import { slowWrites } from './slow-writes.ts';
 
-/** The controllers every Kubernetes has, for a management API. Resolves when they have stopped. */
+/** Runs the built-in controllers of Kubernetes for a management API. Resolves when they have stopped. */
 export async function keepHouse(
   server: ApiServer,
   { clock, seed, signal, log }: { clock: Clock; seed: number; signal: AbortSignal; log: Logger },

@@ -18,7 +18,7 @@ interface CloudThing {
   readonly type: string;
   readonly id: string;
   readonly name: string;
-  /** the owner written on it; undefined: not made by the controllers */
+  /** owner in its tags; undefined: not created by the controllers */
   readonly owner: string | undefined;
   readonly role: string;
 }
@@ -40,7 +40,7 @@ const markPattern = /\[owner ([0-9a-f-]+)(?: ([^\]]+))?\]$/;
 const ownerKinds: readonly Resource<KubeObject>[] = [OpenStackClusters, OpenStackServers, OpenStackFloatingIPPools];
 const ownerMarkAnnotation = 'infrastructure.cluster.x-k8s.io/owner-mark';
 
-/** Everything in the cloud, whoever made it. */
+/** Lists everything in the cloud, regardless of its creator. */
 export function census({ rows }: System): CloudThing[] {
   const things: CloudThing[] = [];
   for (const [kind, type] of describedKinds) {
@@ -69,9 +69,9 @@ async function ownersIn(clients: readonly Client[]): Promise<Set<string>> {
   return owners;
 }
 
-/** Nothing is left behind by somebody who no longer knows of it, and nothing is made twice. */
+/** Checks that every resource has an existing owner, and that none exists twice. */
 export async function checkOwnership(system: System, clients: readonly Client[] = [system.client]): Promise<void> {
-  // First the things, then the owners: what is made in between has its owner before it.
+  // Reads resources before owners, because an owner always exists before its resources.
   const things = census(system);
   const owners = await ownersIn(clients);
   const seen = new Map<string, CloudThing>();
@@ -88,10 +88,10 @@ export async function checkOwnership(system: System, clients: readonly Client[] 
   }
 }
 
-/** Whoever serves an API says that etcd agrees: a majority is never given away. */
+/** Checks that every running API server is ready, which requires a majority of etcd members. */
 async function checkQuorum(system: System): Promise<void> {
   const { machines } = system.cloud;
-  // whoever deletes a cluster gives up its etcd with it
+  // Deleting a cluster also gives up its etcd.
   const living = new Set<string>();
   for (const { metadata } of (await system.client.list(Clusters, {})).items) {
     if (!metadata.deletionTimestamp) living.add(metadata.name ?? '');
@@ -106,7 +106,7 @@ async function checkQuorum(system: System): Promise<void> {
     try {
       api = machine.network.dial(machine.addresses[0]!, 6443, machine).api;
     } catch {
-      continue; // it does not serve (yet, or any more)
+      continue; // Not serving at the moment.
     }
     await api?.raw('/readyz').catch((error: unknown) => {
       throw new InvariantViolation(
@@ -117,7 +117,7 @@ async function checkQuorum(system: System): Promise<void> {
   }
 }
 
-/** The address of an API leads to the control plane of its cluster, or nowhere. */
+/** Checks that the address of an API leads to its control plane, or nowhere. */
 async function checkAddresses({ client, rows }: System): Promise<void> {
   const floating = rows.of('floatingIps');
   const ports = new Map(rows.of('ports').map((port) => [port.id, port]));
@@ -141,7 +141,7 @@ async function checkAddresses({ client, rows }: System): Promise<void> {
 
 const lastSeen = new WeakMap<System, number>();
 
-/** The promises that hold at every moment. Objects and cloud are looked at when one of them is not as it was last time. */
+/** Checks the invariants that always hold. Objects and cloud are read only if they changed since the last check. */
 export async function checkInvariants(system: System): Promise<void> {
   await checkHooks(system);
   await checkQuorum(system);
@@ -153,11 +153,11 @@ export async function checkInvariants(system: System): Promise<void> {
   await checkConditions(system);
 }
 
-/** What was in the cloud before, to compare with what is there afterwards. */
+/** Returns the resources of others in the cloud, for comparison. */
 export function foreignThings(system: System): string[] {
   return (
     census(system)
-      // neutron makes a group named default for a project when somebody first looks
+      // neutron creates a group `default` for a project on its first read.
       .filter(({ owner, type, name }) => owner === undefined && type !== 'port' && name !== 'default')
       .map(({ type, id, name }) => `${type} ${name} ${id}`)
       .sort()
@@ -170,7 +170,7 @@ export function checkForeign(system: System, before: readonly string[]): void {
   if (gone.length > 0) throw new InvariantViolation('nothing foreign is touched', `gone: ${gone.join(', ')}`);
 }
 
-/** After the last cluster is gone the cloud is as it was. */
+/** Checks that nothing is left in the cloud after the last cluster is deleted. */
 export function checkNothingLeft(system: System, before: readonly string[]): void {
   const marked = census(system).filter(({ owner }) => owner !== undefined);
   if (marked.length > 0) {

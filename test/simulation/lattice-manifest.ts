@@ -1,7 +1,7 @@
 import { type LatticeCluster, LatticeClusters, Namespaces, type Secret, Secrets } from '../../src/api/index.ts';
 import { by, type System } from './system.ts';
 
-/** What a reader applies: the credentials, and a LatticeCluster with endpoints. */
+/** Applies the manifests of a user: the credentials, and a LatticeCluster with endpoints. */
 export async function applyLattice(
   { client, cloudsYaml }: System,
   { name, controlPlane, workers }: { name: string; controlPlane: number; workers: number },

@@ -17,7 +17,7 @@ interface Story {
   readonly random: Random;
   readonly log: string[];
   readonly onTell: ((line: string) => void) | undefined;
-  /** of workers */
+  /** desired number of workers */
   wanted: number;
 }
 
@@ -37,7 +37,7 @@ const stageOf = (cluster: LatticeCluster | undefined): string =>
 const conditionOf = (cluster: LatticeCluster | undefined, type: string): string | undefined =>
   cluster?.status?.conditions?.find((each) => each.type === type)?.status;
 
-/** Who did something in the cloud since the last look, and who could. */
+/** Tracks which side changed the cloud since the last check, and which side could. */
 class Owners {
   #revision = -1;
   #seen = { parent: 0, child: 0 };
@@ -76,7 +76,7 @@ async function begin(story: Story): Promise<void> {
   tell(story, `a cluster of ${controlPlane}+${story.wanted} is wanted`);
 }
 
-/** Somebody dies, or what they say to each other is lost. */
+/** Kills the controllers of a side, or breaks the connection between them. */
 function disturb(story: Story): void {
   const { system, random } = story;
   const { parent, child, way } = system;
@@ -119,7 +119,7 @@ const hasBegun = async ({ system }: Story): Promise<boolean> => {
   return stageOf(live) !== 'here' || conditionOf(live, 'Ready') === 'True';
 };
 
-/** While the objects are on their way something happens every few steps. */
+/** Injects a fault every few steps while the objects are moved. */
 async function disturbWhile(story: Story, stage: string, times: number): Promise<void> {
   const { system, random } = story;
   for (let turn = 0; turn < times; turn++) {
@@ -130,7 +130,7 @@ async function disturbWhile(story: Story, stage: string, times: number): Promise
   }
 }
 
-/** Everything is as wanted, in the one place where it is to be. */
+/** Reports whether the cluster is as desired and its objects exist in exactly one API. */
 async function isSelfManaged({ system, wanted }: Story): Promise<boolean> {
   const { parent, child } = system;
   if (stageOf(await find(parent.client)) !== 'self') return false;
@@ -193,7 +193,7 @@ async function live(story: Story): Promise<void> {
   await until(story, 'it is gone', async () => (await find(parent.client)) === undefined);
 }
 
-/** The life of a cluster that manages itself, and of its parent, that follows from a seed. */
+/** Runs the lifecycle of a self-managed cluster and its parent for a seed. */
 export async function playLattice(seed: number, { onTell }: PlayOptions = {}): Promise<Outcome> {
   const owners = new Owners();
   let events = 0;
@@ -224,7 +224,7 @@ export async function playLattice(seed: number, { onTell }: PlayOptions = {}): P
   return { seed, problem, story: story.log, simulatedSeconds };
 }
 
-/** What both sides say, for whoever reads a failure. */
+/** Returns the status of both sides, for reading a failure. */
 async function situation({ parent, child }: LatticeSystem): Promise<string> {
   const lines: string[] = [];
   for (const [side, client] of [

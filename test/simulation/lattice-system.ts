@@ -23,15 +23,15 @@ import { type LifeParts, type Lives, startLives, unreliable } from './lives.ts';
 import { by, createSystem, definitions, type System } from './system.ts';
 
 /**
- * A parent and a cluster that is to manage itself, each with all controllers of its own. The objects of the cluster are in an API beside its
- * machines: what runs on these is the simulated cloud's, and costs more than a life of controllers.
+ * A parent and a cluster that becomes self-managed, each with its own controllers. The cluster's objects are in a
+ * separate API, because an API on its simulated machines would cost more than the simulation of the controllers.
  */
 export interface LatticeSystem {
   readonly parent: System;
   readonly child: Side;
-  /** the way from the parent to the API of the cluster */
+  /** connection from the parent to the cluster's API */
   readonly way: Way;
-  /** how many nodes of the cluster are ready, as its machines have it */
+  /** number of Ready nodes on the cluster's machines */
   nodes(name: string): Promise<number>;
   stop(): Promise<void>;
 }
@@ -41,21 +41,21 @@ export interface Side {
   readonly lives: Lives;
   readonly counts: { requests: number; mutations: number; writes: number; lives: number };
   revision(): number;
-  /** it has a control plane, or has had none yet */
+  /** has a control plane, or never had one */
   isUp(): boolean;
   close(): Promise<void>;
 }
 
-/** A stream breaks, and what was sent over it is lost. */
+/** Connection of the parent to the cluster's API. A cut ends streams and loses their pending data. */
 export interface Way {
   isCut: boolean;
-  /** of calls through it: how many fail, half of them after they were carried out */
+  /** fraction of calls that fail, half of them after execution */
   readonly faults: { probability: number };
 }
 
 const deployment = { namespace: 'capstan-system', name: 'capstan-controllers' };
 
-/** One ConfigMap for each chart: what add-ons do is shown elsewhere. */
+/** One ConfigMap per chart, because other tests cover the add-ons themselves. */
 const charts = {
   versions: (name: string) => (name === 'cilium' ? ['1.18.9'] : ['2.31.4', '2.32.1', '2.33.1']),
   files: (name: string, version: string) => {
@@ -118,7 +118,7 @@ async function readyNodes({ client, cloud }: System, child: Side, name: string):
     const { items } = await api.client.list(Nodes);
     return items.filter(({ status }) => status?.conditions?.some(isReady)).length;
   } catch {
-    return 0; // it does not serve yet
+    return 0; // Not serving yet.
   }
 }
 
@@ -126,7 +126,7 @@ const isReady = ({ type, status }: { type: string; status: string }): boolean =>
 
 const pausedAnnotation = 'cluster.x-k8s.io/paused';
 
-/** Somebody acts on the Cluster: no one has told them to rest. */
+/** Reports whether a Cluster exists that is not paused. */
 export async function isActive(client: Client, namespace: string): Promise<boolean> {
   const { items } = await client.list(Clusters, { namespace });
   return items.some(({ metadata, spec }) => metadata.annotations?.[pausedAnnotation] === undefined && !spec.paused);
@@ -168,7 +168,7 @@ async function openChild(parent: System, seed: number): Promise<Side> {
     log: logger,
     beside: (parts) => lattice(parts, nobody),
   });
-  // they begin when they are installed
+  // They start once they are installed.
   lives.hold();
   let hasMachines = false;
   return {
@@ -190,7 +190,7 @@ async function openChild(parent: System, seed: number): Promise<Side> {
   };
 }
 
-/** What the kubelets of the cluster do with the Deployment of its controllers; without machines nothing runs. */
+/** Simulates the cluster's kubelets for the Deployment of its controllers. Without machines nothing runs. */
 async function startWhatIsInstalled({ client, lives, isUp }: Side): Promise<void> {
   if (!isUp()) return lives.hold();
   const live = await client.get(Deployments, deployment).catch(ignoreNotFound);
@@ -220,7 +220,7 @@ function lattice({ manager, client, clock, random, life, transport }: LifeParts,
   });
 }
 
-/** A cluster that manages itself has no clusters of its own here. */
+/** The self-managed cluster has no clusters of its own here. */
 function nobody(): Client {
   throw new ApiUnreachableError('connect EHOSTUNREACH');
 }
@@ -246,7 +246,7 @@ async function install(child: Client, signal: AbortSignal): Promise<void> {
   await child.create(Deployments, object, { ...by, signal }).catch(unlessThere);
 }
 
-/** A client whose calls fail while nobody is at the other end. */
+/** Wraps a client so that its calls fail while the other side is down. */
 function cuttable(client: Client, isDown: () => boolean): Client {
   const check = (): void => {
     if (isDown()) throw new ApiUnreachableError('connect EHOSTUNREACH');

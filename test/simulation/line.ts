@@ -10,25 +10,25 @@ import {
 import { type Clock, type Random, seededRandom } from '../../src/machinery/index.ts';
 import type { Life } from './mortal.ts';
 
-// HTTP between the controllers and the management API, without sockets: the client that is used with any Kubernetes, the server that serves
-// any client, and between them a line on which everything goes wrong that does in life.
+// HTTP between the controllers and the management API without sockets: the real client and server, with a connection
+// between them that simulates all kinds of network faults.
 
-/** With it controllers show who they are. */
+/** Token of the controllers. */
 export const controllersToken = 'controllers';
 
 export interface Line {
-  /** a client of one life: when that ends, nothing it sent is answered */
+  /** client of one process life; after its end no request is answered */
   client(life: Life, random: Random): Client;
-  /** all connections end, and none is accepted for so long */
+  /** closes all connections and accepts none for this time */
   restart(downMs: number): void;
 }
 
 interface LineOptions {
   readonly server: ApiServer;
   readonly clock: Clock;
-  /** the share of requests that something happens to */
+  /** fraction of requests with a fault */
   readonly faults: { readonly probability: number };
-  /** counts what happens, for those who wait until nothing does */
+  /** counts events, to detect when everything is idle */
   readonly activity: { count: number };
   readonly seed: number;
 }
@@ -72,9 +72,9 @@ type LineFault = (context: FaultContext) => Promise<HttpAnswer>;
 
 const refuse: LineFault = () => Promise.reject(broken('connect ECONNREFUSED', 'ECONNREFUSED'));
 
-/** The work is done, and nobody hears of it. */
+/** Does the work but loses the answer. */
 const loseAnswer: LineFault = async ({ request, direct }) => {
-  // a stream that nobody takes would never end
+  // An unread stream would never end.
   if (!request.isStream) await (await direct(request)).body.text();
   throw broken('read ECONNRESET', 'ECONNRESET');
 };
@@ -86,7 +86,7 @@ const cutAnswer: LineFault = async ({ request, direct, chance }) => {
   return { ...answer, body: bodyOf(cutAt(text, Math.floor(text.length * chance.next()))) };
 };
 
-/** A server that says no, before it has done anything. */
+/** Refuses a request before doing anything. */
 function say(statusCode: number, reason: string, retryAfter?: string): LineFault {
   return () => Promise.resolve(status(statusCode, reason, retryAfter));
 }
@@ -96,7 +96,7 @@ const gatewayTimeout: LineFault = async ({ request, direct }) => {
   return status(504, 'Timeout');
 };
 
-/** What is asked for by its version has been forgotten. */
+/** Answers 410 to requests with a resourceVersion or continue token. */
 const expired: LineFault = async (context) =>
   /[?&](resourceVersion|continue)=/.test(context.request.path) && context.request.method === 'GET'
     ? status(410, 'Expired')
@@ -124,7 +124,7 @@ function status(code: number, reason: string, retryAfter?: string): HttpAnswer {
   };
 }
 
-/** While faults strike, answers that come in pieces break off in the middle of one, or are told that their version has expired. */
+/** While faults are active, streamed answers break off in the middle, or report that their version expired. */
 function withLineFaults(answer: HttpAnswer, faults: { readonly probability: number }, chance: Random): HttpAnswer {
   const { body } = answer;
   return {
@@ -171,7 +171,7 @@ function bodyOf(pieces: AsyncIterable<Buffer>, destroy: () => void = () => {}): 
   };
 }
 
-/** Hands a request to the server as its listener would, and resolves with the head of the answer. */
+/** Passes a request to the server like its listener, and resolves with the head of the answer. */
 function exchangeWith(
   server: ApiServer,
   { method, path, headers, body, signal }: HttpRequest,

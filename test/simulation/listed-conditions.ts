@@ -7,7 +7,10 @@ interface WithConditions extends KubeObject {
   status?: { conditions?: Condition[]; deprecated?: { v1beta1?: { conditions?: Condition[] } } };
 }
 
-/** Gateways have conditions of their own standard; addresses and images those of whoever provides them. */
+/**
+ * Excludes Gateways, whose conditions come from their own standard, and addresses and images, whose conditions come
+ * from their providers.
+ */
 const ours = ownDefinitions.filter(({ plural, group }) => `${plural}.${group}` in kindConditions);
 
 const resourceOf = ({
@@ -24,7 +27,7 @@ const resourceOf = ({
   namespaced,
 });
 
-/** Users find every condition they see in the reference. */
+/** Checks that the reference documents every condition. */
 export async function checkConditions({ client }: System): Promise<void> {
   for (const definition of ours) {
     const resource = `${definition.plural}.${definition.group}`;

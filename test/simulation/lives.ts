@@ -21,7 +21,7 @@ import type { Line } from './line.ts';
 import { Life } from './mortal.ts';
 import { slowWrites } from './slow-writes.ts';
 
-/** What a life of the controllers is made with, for controllers beside the usual ones. */
+/** Parts of a controller process, for additional controllers. */
 export interface LifeParts {
   readonly manager: Manager;
   readonly client: Client;
@@ -31,16 +31,16 @@ export interface LifeParts {
   readonly transport: Transport;
 }
 
-/** Adds controllers; answers how to end what was opened for them. */
+/** Adds controllers. Returns how to close what was opened for them. */
 export type Beside = (parts: LifeParts) => { close(): Promise<void> };
 
 export interface LivesOptions {
   readonly seed: number;
   readonly clock: Clock;
   readonly random: Random;
-  /** with the rights of the controllers */
+  /** client with the rights of the controllers */
   readonly client: Client;
-  /** HTTP takes the place of that client */
+  /** uses HTTP instead of the client */
   readonly line?: Line;
   readonly counts: { requests: number; mutations: number; writes: number; lives: number };
   readonly faults: { readonly probability: number };
@@ -55,11 +55,11 @@ export interface LivesOptions {
   readonly beside?: Beside;
 }
 
-/** The controllers of one management API, one life after the other. */
+/** Controller processes of one management API, one after the other. */
 export interface Lives {
-  /** they die at one of their next calls, and others start */
+  /** kills the controllers at one of their next calls; others start */
   crashSoon(within: number): void;
-  /** at once, and nobody starts until it is said */
+  /** kills the controllers at once; others start only after `resume` */
   hold(): void;
   resume(): void;
   end(): void;
@@ -74,7 +74,7 @@ export function startLives(options: LivesOptions): Lives {
     const halt = new AbortController();
     const own = new Life(activity, () => {
       halt.abort();
-      // The next one starts by itself, as under a supervisor.
+      // Restarts automatically, like a supervisor.
       if (!isHeld) clock.after(1_000, revive);
     });
     life = own;
@@ -104,7 +104,7 @@ export function startLives(options: LivesOptions): Lives {
       };
     };
     const shared = setupClusterControllers(manager, { ...common, connectWorkload, topologies: true });
-    // what was waited for is forgotten with a life
+    // Pending hook delays are lost with the process.
     const hookCaller = createHookCaller({ clock, builtIn: options.hooks });
     setupTopologyControllers(manager, { ...common, externals: shared.externals, hooks: hookCaller });
     setupAddonControllers(manager, { ...common, ...shared });
@@ -151,7 +151,7 @@ export function startLives(options: LivesOptions): Lives {
   };
 }
 
-/** Events are told and forgotten, leases are there to be renewed; they are not counted. */
+/** Events and leases are not counted. */
 export function watchWrites(client: Client, onWrite: (...what: unknown[]) => void): Client {
   const tell = (verb: string, { plural }: Resource, ...what: unknown[]): void => {
     if (plural === 'events' || plural === 'leases') return;
@@ -192,7 +192,7 @@ export function watchWrites(client: Client, onWrite: (...what: unknown[]) => voi
   };
 }
 
-/** A client whose calls fail now and then: refused, or carried out with the answer lost. */
+/** Wraps a client so that calls fail randomly: refused, or executed with the answer lost. */
 export function unreliable(client: Client, faults: { readonly probability: number }, random: Random): Client {
   const chance = (): Random => ({ ...random, next: () => (random.next() < faults.probability ? 0 : 1) });
   const error = (): Error => new ApiUnreachableError('read ECONNRESET');

@@ -8,7 +8,7 @@ interface ManagementKeys {
 
 let keys: Promise<ManagementKeys> | undefined;
 
-/** The keys of the management API, which no story depends on: all lives that are played in this process share them. */
+/** Keys of the management API, shared by all simulations in this process because none depends on them. */
 export function managementKeys(clock: Clock): Promise<ManagementKeys> {
   keys ??= makeKeys(clock);
   return keys;

@@ -6,24 +6,27 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Outcome } from './play.ts';
 
-/** What is played: control planes on machines, in Pods, on machines and made from a class, on machines of rke2, or clusters that manage themselves. */
+/**
+ * What is simulated: control planes on machines, in Pods, on machines from a ClusterClass, on machines of rke2, or
+ * self-managed clusters.
+ */
 export type Lives = 'machines' | 'hosted' | 'topology' | 'rke2' | 'lattice';
 
 export interface Many {
   readonly first: number;
   readonly count: number;
   readonly lives: Lives;
-  /** all of them with HTTP between controllers and management API, not only some */
+  /** all runs use HTTP between controllers and management API, not only some */
   readonly overHttp: boolean;
-  /** processes that play at the same time */
+  /** number of parallel processes */
   readonly workers: number;
   readonly onOutcome: (outcome: Outcome) => void;
 }
 
-/** Controllers that died in a life leave behind what they held; a player that is replaced now and then does not drown in it. */
+/** Killed controllers leak memory, so a player process is replaced after this number of seeds. */
 const seedsPerPlayer = 50;
 
-/** Plays one seed after the other in several processes. */
+/** Runs seeds in several processes. */
 export async function playMany({ first, count, lives, overHttp, workers, onOutcome }: Many): Promise<void> {
   let next = first;
   const end = first + count;
@@ -40,12 +43,12 @@ export async function playMany({ first, count, lives, overHttp, workers, onOutco
               const seed = next++;
               const answer = await ask(player, { seed, lives, overHttp });
               onOutcome('lost' in answer ? { seed, problem: answer.lost, story: [], simulatedSeconds: 0 } : answer);
-              // another one goes on with the next
+              // Another process continues with the next seed.
               if ('lost' in answer) break;
             }
           } finally {
             player.kill('SIGKILL');
-            // whoever measures us sees the time of those we waited for
+            // The time of finished child processes counts for measurements.
             await ended;
           }
         }
@@ -58,14 +61,14 @@ export async function playMany({ first, count, lives, overHttp, workers, onOutco
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Among the installed packages, where programs made of ours find them. */
+/** Inside node_modules, so that the bundle finds the installed packages. */
 async function makeDirectory(): Promise<string> {
   const caches = join(root, 'node_modules', '.cache');
   await mkdir(caches, { recursive: true });
   return await mkdtemp(join(caches, 'capstan-simulation-'));
 }
 
-/** One file starts in a fraction of the time hundreds of modules need, which every player would spend anew. */
+/** One file loads much faster than hundreds of modules, which every player would load again. */
 async function bundle(directory: string): Promise<string> {
   const outfile = join(directory, 'player.mjs');
   await build({
@@ -83,9 +86,9 @@ async function bundle(directory: string): Promise<string> {
 
 function startPlayer(program: string): ChildProcess {
   return fork(program, {
-    // objects die young here, by the million; most code runs too few times to be worth more than a quick compilation
+    // The simulation creates millions of short-lived objects, so the young generation is large.
     execArgv: ['--max-semi-space-size=64'],
-    // what a test runner asks of its own processes is not meant for these
+    // Removes options that a test runner sets for its own processes.
     env: { ...process.env, NODE_OPTIONS: '' },
   });
 }
@@ -93,7 +96,7 @@ function startPlayer(program: string): ChildProcess {
 /** Most take a few seconds. */
 const patienceMs = 5 * 60_000;
 
-/** What a player has to say of a seed, or how it was lost over it. */
+/** Returns a player's result for a seed, or how the player was lost. */
 function ask(
   player: ChildProcess,
   asked: { seed: number; lives: Lives; overHttp: boolean },

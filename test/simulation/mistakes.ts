@@ -4,12 +4,12 @@ import { deleteCluster, patch, pick, type Story, tell } from './actions.ts';
 import { type ClusterSpec, type Manifest, manifestsOf, namespace } from './cluster-manifests.ts';
 import { by, type System } from './system.ts';
 
-/** What a user wrote wrong in an OpenStackCluster, so that nothing can be made from it. */
+/** An error in an OpenStackCluster that prevents its creation. */
 export interface Mistake {
   readonly what: string;
-  /** in place of what is right */
+  /** replaces the correct fields */
   readonly spec: JsonObject;
-  /** how the object says so */
+  /** expected condition message */
   readonly said: RegExp;
 }
 
@@ -43,7 +43,7 @@ export const mistakes: readonly Mistake[] = [
   },
 ];
 
-/** The Secrets some of the mistakes name. */
+/** Creates the Secrets that some mistakes refer to. */
 export async function prepareMistakes({ client, cloudsYaml }: System): Promise<void> {
   const texts = {
     'wrong-password': cloudsYaml.replaceAll(/password: .*/g, 'password: wrong'),
@@ -56,7 +56,7 @@ export async function prepareMistakes({ client, cloudsYaml }: System): Promise<v
   }
 }
 
-/** The manifests of a cluster with a mistake in them. */
+/** Returns the manifests of a cluster with a mistake. */
 export function withMistake(manifests: readonly Manifest[], { spec }: Mistake): Manifest[] {
   return manifests.map(({ resource, object }) => {
     if (resource !== OpenStackClusters) return { resource, object };
@@ -66,7 +66,7 @@ export function withMistake(manifests: readonly Manifest[], { spec }: Mistake): 
   });
 }
 
-/** What takes a mistake back, as a merge patch. */
+/** Returns the correction of a mistake as a merge patch. */
 export function correctionOf(manifests: readonly Manifest[], { spec }: Mistake): JsonObject {
   const found = manifests.find(({ resource }) => resource === OpenStackClusters);
   const meant = (found?.object as { spec?: JsonObject } | undefined)?.spec ?? {};
@@ -77,7 +77,7 @@ export function correctionOf(manifests: readonly Manifest[], { spec }: Mistake):
   return { spec: patch };
 }
 
-/** A cluster that is wanted with a mistake. The answer corrects it, or gives it up. */
+/** Creates a cluster with a mistake. The returned function corrects the mistake, or deletes the cluster. */
 export async function beginWithMistake(story: Story, desired: ClusterSpec): Promise<() => Promise<void>> {
   const { system, random } = story;
   const mistake = pick(random, mistakes);

@@ -3,12 +3,12 @@ import type { Client } from '../../src/client/index.ts';
 import type { KubeObject, Random, Resource } from '../../src/machinery/index.ts';
 import type { Transport } from '../../src/openstack/index.ts';
 
-/** How a call meets the end of the process that made it. */
+/** When a process ends relative to its call. */
 type Death = 'before' | 'after';
 
 /**
- * One life of a process. Everything it does with the world goes through here; once it is dead no call it made is answered and
- * none it makes is carried out, as if it had been killed between any two steps.
+ * One life of a process. All its calls go through here. After its end no pending call is answered and no further one is
+ * executed, as if it had been killed between any two steps.
  */
 export class Life {
   #dead = false;
@@ -17,7 +17,7 @@ export class Life {
   #death: Death = 'before';
   readonly #onDeath: () => void;
   readonly #streams = new Set<Duplex>();
-  /** counts what is done, for those who wait until nothing is done any more */
+  /** counts calls, to detect when everything is idle */
   readonly #activity: { count: number };
 
   constructor(activity: { count: number }, onDeath: () => void) {
@@ -29,7 +29,7 @@ export class Life {
     return this.#dead;
   }
 
-  /** Dies at one of the next calls. */
+  /** Ends the process at one of the next calls. */
   dieSoon(random: Random, within: number): void {
     this.#deathAt = this.#calls + 1 + Math.floor(random.next() * within);
     this.#death = random.next() < 0.5 ? 'before' : 'after';

@@ -45,7 +45,7 @@ type Conditions = { type: string; status: string; reason?: string; message?: str
 const conditionsOf = (object: KubeObject): Conditions =>
   (object as { status?: { conditions?: Conditions } }).status?.conditions ?? [];
 
-/** All that an object says is wrong with it. */
+/** Returns all failed conditions of an object. */
 async function complaintsOf(resource: Resource<KubeObject>, name: string): Promise<string> {
   const object = await system.client.get(resource, { namespace, name });
   return conditionsOf(object)
@@ -60,7 +60,7 @@ async function until(what: string, condition: () => Promise<boolean>, limitMs = 
   expect(reached || (await condition()), what).toBe(true);
 }
 
-/** Waits until an object complains of a mistake. */
+/** Waits until an object reports a mistake. */
 async function untilSaid(resource: Resource<KubeObject>, name: string, { said }: Mistake): Promise<void> {
   let events = 0;
   await system.until(async () => events++ % 10 === 0 && said.test(await complaintsOf(resource, name)), hour);
@@ -92,8 +92,8 @@ async function untilGone(): Promise<void> {
   );
 }
 
-describe('what made nothing in the cloud', () => {
-  it('can be deleted, whole clusters with it', async () => {
+describe('an object that never made anything in the cloud', () => {
+  it('can be deleted, with a whole cluster around it', async () => {
     system = await createSystem({ seed: 1 });
     const before = foreignThings(system);
     await prepareMistakes(system);
@@ -140,7 +140,7 @@ describe('what made nothing in the cloud', () => {
     checkNothingLeft(system, before);
   });
 
-  it('goes on as soon as it is corrected', async () => {
+  it('continues as soon as it is corrected', async () => {
     system = await createSystem({ seed: 3 });
     await prepareMistakes(system);
     const manifests = (index: number): Manifest[] => manifestsOf({ ...desiredFor(index), workers: 0 });
@@ -158,7 +158,7 @@ describe('what made nothing in the cloud', () => {
     }
   });
 
-  it('are machines, servers and pools too', async () => {
+  it('can be deleted as a machine, server or pool too', async () => {
     system = await createSystem({ seed: 4 });
     const before = foreignThings(system);
     await prepareMistakes(system);
@@ -201,7 +201,7 @@ describe('what made nothing in the cloud', () => {
   });
 });
 
-/** A Machine of its own, whose OpenStackMachine has a mistake in it. */
+/** Builds a Machine whose OpenStackMachine has a mistake. */
 function workerWith({ spec }: Mistake, index: number): Manifest[] {
   const name = `w${index}`;
   const labels = { 'cluster.x-k8s.io/cluster-name': 'c0' };

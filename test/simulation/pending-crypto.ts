@@ -1,12 +1,12 @@
-// Must be imported before anything that makes keys. Keys and signatures are made on other threads, in their own time:
-// a simulated clock that moved on meanwhile would make every run of a seed a different one.
+// Must be imported before anything that generates keys. Keys and signatures are computed on other threads in real time.
+// If a simulated clock advanced meanwhile, runs of a seed would not be reproducible.
 import crypto, { webcrypto } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { promisify } from 'node:util';
 
 let pending = 0;
 
-/** Keys and signatures being made at the moment. */
+/** Number of keys and signatures being computed. */
 export function pendingCrypto(): number {
   return pending;
 }

@@ -17,12 +17,12 @@ import { InvariantViolation } from './broken-promise.ts';
 import type { ClusterSpec, Manifest } from './cluster-manifests.ts';
 import { by, type System } from './system.ts';
 
-// The promise: the plan that is made before an apply is what the cloud shows afterwards.
+// Invariant: the plan before an apply matches the later state of the cloud.
 
-/** Changes that are a matter of manifests: the others (a Machine is deleted, a Cluster paused) are no edit. */
+/** Changes of manifests. Others, such as deleting a Machine, are not edits. */
 const edits: readonly string[] = ['scale workers', 'scale the control plane', 'upgrade', 'other machines'];
 
-/** Applies the manifests of new clusters; the plan made before must have told what they get. */
+/** Applies the manifests of new clusters and checks the plan made before. */
 export async function planAndCreate(
   story: Story,
   specs: readonly ClusterSpec[],
@@ -36,14 +36,14 @@ export async function planAndCreate(
   await isKept(story, wanted, create);
 }
 
-/** One edit of a cluster that is as desired; the plan made before must have told what becomes of its machines. */
+/** Edits a cluster that is as desired, and checks the plan made before. */
 export async function planAndChange(story: Story, random: Random, untilAsDesired: () => Promise<void>): Promise<void> {
   const [desired] = story.specs.length > 0 ? [pick(random, story.specs)] : [];
   const names = edits.filter((name) => story.style.changes[name] !== undefined);
   const name = names.length > 0 ? pick(random, names) : undefined;
   const change: Change | undefined = name === undefined ? undefined : story.style.changes[name];
   if (!desired || !change) return;
-  // the same change twice: once by dry run, then in earnest
+  // The same change twice: as dry run, then applied.
   const drawn = Math.floor(random.next() * 1_000_000);
   const edited: UnstructuredObject[] = [];
   const client = dryClient(story.system.client, edited);
@@ -66,7 +66,7 @@ export async function planAndChange(story: Story, random: Random, untilAsDesired
 async function isKept(story: Story, edited: readonly UnstructuredObject[], work: () => Promise<void>): Promise<void> {
   const { system } = story;
   let plan = await planOf(system, edited);
-  // what somebody did to the cloud is put right when it is seen
+  // Drift of the cloud is corrected once it is detected.
   for (let look = 0; driftOf(plan).length > 0 && look < 20; look++) {
     await system.pass(30_000);
     plan = await planOf(system, edited);
@@ -76,7 +76,7 @@ async function isKept(story: Story, edited: readonly UnstructuredObject[], work:
   const before = thingsOf(system);
   await work();
   let difference = differenceOf(plan, before, thingsOf(system));
-  // what is deleted goes a little later than all is as desired
+  // Deletion may complete shortly after everything else is as desired.
   for (let look = 0; difference !== undefined && look < 20; look++) {
     await system.pass(30_000);
     difference = differenceOf(plan, before, thingsOf(system));
@@ -108,7 +108,7 @@ async function planOf(system: System, edited: readonly UnstructuredObject[]): Pr
 const driftOf = ({ clusters }: Plan): PlannedChange[] =>
   clusters.flatMap(({ changes }) => changes).filter(({ cause }) => cause === 'drift');
 
-/** By id: what it is, and its name where it has one of its own. */
+/** Resources by id: type, and name where it is set by the controllers. */
 type Things = ReadonlyMap<string, string>;
 
 const compared = {
@@ -127,7 +127,7 @@ function thingsOf({ rows }: System): Things {
   const things = new Map<string, string>();
   for (const [type, table] of Object.entries(compared)) {
     for (const row of rows.of(table)) {
-      // others are made by the cloud itself, for routers, load balancers and addresses
+      // The cloud itself creates other ports, for routers, load balancers and addresses.
       if (type === 'port' && 'device_owner' in row && !ownPort(row.device_owner)) continue;
       if (type === 'securityGroup' && row.name?.startsWith('lb-')) continue;
       things.set(row.id, `${type} ${type === 'floatingIp' ? '' : (row.name ?? '')}`);
@@ -138,7 +138,7 @@ function thingsOf({ rows }: System): Things {
 
 const ownPort = (owner: string): boolean => owner === '' || owner.startsWith('compute:');
 
-/** What came and went, against what was planned; undefined when it is the same. */
+/** Compares created and deleted resources with the plan. Returns undefined if they match. */
 function differenceOf(plan: Plan, before: Things, after: Things): string | undefined {
   const changes = plan.clusters.flatMap((cluster) => cluster.changes);
   const came = [...after].filter(([id]) => !before.has(id)).map(([, what]) => what);
@@ -178,7 +178,7 @@ async function dryCreate(client: Client, { resource, object }: Manifest): Promis
 const whole = (resource: Resource, object: KubeObject): UnstructuredObject =>
   asUnstructured({ ...object, apiVersion: formatApiVersion(resource.group, resource.version), kind: resource.kind });
 
-/** Writes nothing; what would have been written is collected. */
+/** Collects writes instead of sending them. */
 function dryClient(client: Client, written: UnstructuredObject[]): Client {
   return {
     ...client,

@@ -43,18 +43,18 @@ import { topologyStyle } from './topology-story.ts';
 
 export interface Outcome {
   readonly seed: number;
-  /** undefined: every promise was kept */
+  /** undefined: all invariants held */
   readonly problem: string | undefined;
   readonly story: readonly string[];
   readonly simulatedSeconds: number;
 }
 
 const hour = 3_600_000;
-/** One large life costs as much as three small ones, and seldom shows what these do not. */
+/** A large run costs as much as three small ones and rarely shows more. */
 const livesPerLargeOne = 10;
-/** A whole look at the cloud costs more than most events do. */
+/** A full check of the cloud costs more than most events. */
 const eventsBetweenChecks = 40;
-/** Lives whose first clusters are left in peace until they are there as planned. */
+/** Fraction of runs whose first clusters are created without faults, as planned. */
 const plannedFromTheBeginning = 0.3;
 
 const condition = (object: KubeObject, type: string): string | undefined =>
@@ -62,7 +62,7 @@ const condition = (object: KubeObject, type: string): string | undefined =>
     (each) => each.type === type,
   )?.status;
 
-/** Whether a cluster is what its user wants, by what is there and not by what is said of it alone. */
+/** Returns why a cluster differs from its desired state, based on actual state and not only on its status. */
 async function differs(system: System, desired: ClusterSpec): Promise<string | undefined> {
   const { client } = system;
   const find = async <T extends KubeObject>(resource: Resource<T>, name: string): Promise<T> =>
@@ -157,16 +157,16 @@ async function untilGone(story: Story): Promise<void> {
 
 export interface PlayOptions {
   readonly onTell?: ((line: string) => void) | undefined;
-  /** controllers reach the management API by HTTP; default: in some lives */
+  /** controllers use HTTP to the management API; default: in some runs */
   readonly overHttp?: boolean;
 }
 
-/** In one of so many lives the management API is reached by HTTP, unless all of them shall. */
+/** One of this number of runs uses HTTP, unless all do. */
 const livesPerHttpOne = 4;
 export const isOverHttp = (seed: number, { overHttp = false }: PlayOptions): boolean =>
   overHttp || seed % livesPerHttpOne === livesPerHttpOne - 1;
 
-/** The life of an installation that follows from a seed. */
+/** Runs the lifecycle of an installation for a seed. */
 export async function play(seed: number, options: PlayOptions = {}, style: Style = plainStyle): Promise<Outcome> {
   let events = 0;
   const system = await createSystem({
@@ -185,7 +185,7 @@ export async function play(seed: number, options: PlayOptions = {}, style: Style
     style,
   };
   const { random } = story;
-  /** of its own: what is planned changes nothing else of the story */
+  /** A separate generator, so that planning does not change the rest of the simulation. */
   const planning = seededRandom(seed * 13 + 3);
   let problem: string | undefined;
   try {
@@ -251,14 +251,14 @@ export async function play(seed: number, options: PlayOptions = {}, style: Style
   return { seed, problem, story: story.log, simulatedSeconds };
 }
 
-/** The same with clusters made from a class. */
+/** The same with clusters from a ClusterClass. */
 export const playTopology = (seed: number, options?: PlayOptions): Promise<Outcome> =>
   play(seed, options, topologyStyle);
 
 /** The same with control planes and machines of rke2. */
 export const playRke2 = (seed: number, options?: PlayOptions): Promise<Outcome> => play(seed, options, rke2Style);
 
-/** What the objects say of themselves, for whoever reads a failure. */
+/** Returns the status of all objects, for reading a failure. */
 async function situation({ client, entries, admin }: System): Promise<string> {
   const lines: string[] = [];
   for (const kind of [
@@ -292,7 +292,7 @@ async function situation({ client, entries, admin }: System): Promise<string> {
   return [...lines, ...errors.map((entry) => `  ${JSON.stringify(entry)}`)].join('\n');
 }
 
-/** Where connections to the load balancers go. */
+/** Returns the targets of the load balancers. */
 async function balancing({ loadBalancer }: System['admin']): Promise<string[]> {
   const lines: string[] = [];
   for (const pool of await collect(loadBalancer.pools.list())) {

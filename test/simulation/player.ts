@@ -1,4 +1,4 @@
-// Plays the seeds it is sent; started by many.ts.
+// Runs the seeds it receives; started by many.ts.
 import { playHosted } from './hosted-play.ts';
 import { playLattice } from './lattice-play.ts';
 import type { Lives } from './many.ts';

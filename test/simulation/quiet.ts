@@ -2,20 +2,20 @@ import { InvariantViolation } from './invariants.ts';
 import type { System } from './system.ts';
 
 /**
- * What was just learned may still have to be written down. Nova's list of changes does not tell that a server has a floating
- * address; the complete list does, every ten minutes.
+ * Recent observations may still cause writes. Nova's `changes-since` misses associations of floating IPs, but the full
+ * list every ten minutes has them.
  */
 const settleMs = 11 * 60_000;
 const watchedMs = 5 * 60_000;
-/** The lists all controllers share, for every kind of thing in the cloud. */
+/** Limit for the shared lists of all resource types. */
 const mostRequests = 300;
 
-/** No change: no writes, and nothing asked of the cloud but the lists all share. */
+/** Checks that without changes there are no writes, and no cloud requests except the shared lists. */
 export async function checkQuiet(system: System): Promise<void> {
   await system.pass(settleMs);
   const before = { ...system.counts };
   await system.pass(watchedMs);
-  // A crash that was still to come: new controllers say everything once more.
+  // A pending crash occurred: the new controllers read and report everything again.
   if (system.counts.lives > before.lives) return checkQuiet(system);
   const grown = (what: 'writes' | 'mutations' | 'requests'): number => system.counts[what] - before[what];
   const complain = (what: string): never => {

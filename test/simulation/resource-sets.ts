@@ -7,7 +7,7 @@ const by = { fieldManager: 'user' };
 const name = 'for-every-cluster';
 const object = { namespace: 'kube-system', name: 'from-a-set' };
 
-/** A set that gives every cluster a ConfigMap, from the first moment. */
+/** Creates a ClusterResourceSet that gives every cluster a ConfigMap. */
 export async function createResourceSet(client: Client): Promise<void> {
   const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: object, data: { given: 'yes' } };
   await client.create(
@@ -37,7 +37,7 @@ export async function createResourceSet(client: Client): Promise<void> {
   );
 }
 
-/** What clusters that are as desired lack of it; undefined: nothing. */
+/** Returns which clusters lack the resources of the set, or undefined. */
 export async function lackOfSets(client: Client): Promise<string | undefined> {
   if ((await client.list(Clusters, { namespace })).items.length === 0) return undefined;
   const set: KubeObject & { status?: unknown } = await client.get(ClusterResourceSets, { namespace, name });

@@ -18,7 +18,7 @@ const hour = 3_600_000;
 const release = 'v1.33.6+rke2r1';
 const checksums = `${'0'.repeat(64)}  rke2.linux-amd64.tar.gz\n`;
 const checksum = createHash('sha256').update(checksums).digest('hex');
-/** What an image for machines without a way to the outside has on it. */
+/** Files on an image for machines without access to the internet. */
 const artifacts = [
   'mkdir -p /opt/rke2-artifacts',
   'curl -sfL https://get.rke2.io -o /opt/install.sh',
@@ -30,7 +30,7 @@ interface Case {
   readonly what: string;
   readonly plane: JsonObject;
   readonly machine?: JsonObject;
-  /** what the console shows of a machine that does not come up; absent: it comes up */
+  /** expected console output of a failing machine; absent: it succeeds */
   readonly fails?: RegExp;
 }
 
@@ -50,7 +50,7 @@ const cases: readonly Case[] = [
   { what: 'private registries with their credentials', plane: registries('registry') },
   {
     what: 'Ignition',
-    // nobody fills in templates there: the machine asks for its own id
+    // Ignition has no templates, so the machine reads its own id.
     plane: {
       agentConfig: { format: 'ignition', kubelet: { extraArgs: ['provider-id=openstack:///INSTANCE'] } },
       preRKE2Commands: [
@@ -88,7 +88,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-// The user data of every case is read by a machine that boots; nothing but the answer of rke2 counts.
+// A booting machine runs the user data of each case. Only the result of rke2 counts.
 describe('machines of rke2', () => {
   let system: System;
   beforeAll(async () => {
@@ -128,19 +128,22 @@ describe('machines of rke2', () => {
     return await system.tenant.compute.servers.consoleOutput(id, { lines: 200 });
   }
 
-  it.each(cases.map((each, index) => ({ ...each, index })))('with $what', async ({ index, fails }) => {
-    const name = named(index);
-    const { items } = await system.client.list(Machines, { namespace });
-    const machine = items.find(({ spec }) => spec.clusterName === name);
-    const console = await consoleOf(name);
-    if (fails) {
-      expect(console).toMatch(fails);
-      expect(machine?.status?.nodeRef).toBeUndefined();
-      return;
-    }
-    expect(machine?.status?.nodeRef, console).toBeDefined();
-    const nodes = (await (await workloadOf(system, name)).list(Nodes, {})).items;
-    expect(nodes.map(({ status }) => status?.nodeInfo?.kubeletVersion)).toEqual([release]);
-    expect(nodes[0]?.spec?.providerID).toMatch(/^openstack:\/\/\/[0-9a-f-]{36}$/);
-  });
+  it.each(cases.map((each, index) => ({ ...each, index })))(
+    'start or fail as expected with $what',
+    async ({ index, fails }) => {
+      const name = named(index);
+      const { items } = await system.client.list(Machines, { namespace });
+      const machine = items.find(({ spec }) => spec.clusterName === name);
+      const console = await consoleOf(name);
+      if (fails) {
+        expect(console).toMatch(fails);
+        expect(machine?.status?.nodeRef).toBeUndefined();
+        return;
+      }
+      expect(machine?.status?.nodeRef, console).toBeDefined();
+      const nodes = (await (await workloadOf(system, name)).list(Nodes, {})).items;
+      expect(nodes.map(({ status }) => status?.nodeInfo?.kubeletVersion)).toEqual([release]);
+      expect(nodes[0]?.spec?.providerID).toMatch(/^openstack:\/\/\/[0-9a-f-]{36}$/);
+    },
+  );
 });

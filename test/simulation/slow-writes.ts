@@ -1,12 +1,12 @@
 import type { Client } from '../../src/client/index.ts';
 import { type Clock, sleep } from '../../src/machinery/index.ts';
 
-/** How long a write takes, on a slow disk; the same for all, so that what was begun together goes on together. */
+/** Duration of a write on a slow disk. It is constant, so that work started together also continues together. */
 const writeMs = 50;
 
 /**
- * A client whose writes take their time, as they do in life: while one is under way other things happen, and whoever waits for
- * it answers all of them with one look afterwards.
+ * Wraps a client so that writes take time, as in reality: other events happen meanwhile, and waiting controllers see
+ * them all at once afterwards.
  */
 export function slowWrites(client: Client, clock: Clock): Client {
   const slowly =

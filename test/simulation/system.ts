@@ -44,65 +44,65 @@ import { slowWrites } from './slow-writes.ts';
 
 const region = 'RegionOne';
 const cloudUrl = 'http://cloud.test';
-/** where somebody answers whose certificate nobody trusts */
+/** URL of a server with an untrusted certificate. */
 const untrustedUrl = 'https://untrusted.test';
 export const by: { fieldManager: string } = { fieldManager: 'simulation' };
 
 /**
- * When every simulation begins. TLS inside of it looks at the real clock: the certificates made along the way, some of them
- * good for a day, must be good on both.
+ * Start time of every simulation. TLS uses the real clock, and some certificates are valid for a day, so they must be
+ * valid on both clocks.
  */
 export const beginning: number = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 20 * 3_600_000;
 
-/** Publishing what objects look like costs more than many a life, and nobody in here reads it. */
+/** Publishing the schemas would cost more than a run, and nothing here reads them. */
 export const definitions: readonly ResourceDefinition[] = [
   ...builtinDefinitions,
   ...ownDefinitions.map(withoutPublishedSchema),
 ];
 
-/** A whole installation in one process, on a clock that moves when it is told to. */
+/** A complete installation in one process on a manual clock. */
 export interface System {
   readonly clock: ManualClock;
   readonly random: Random;
-  /** the management API, as its users see it */
+  /** client of the management API's users */
   readonly client: Client;
   readonly server: Pick<ApiServer, 'registry'>;
   readonly cloud: SimulatedCloud;
-  /** what is in the cloud, as only an onlooker sees it */
+  /** contents of the cloud, read without requests */
   readonly rows: CloudRows;
-  /** of the simulated cloud, as its users have it */
+  /** clouds.yaml of the simulated cloud's users */
   readonly cloudsYaml: string;
-  /** how requests reach the cloud that are not the controllers' */
+  /** transport to the cloud for everything except the controllers */
   readonly cloudTransport: Transport;
   readonly tenant: OpenStack;
   readonly admin: OpenStack;
   readonly entries: readonly LogEntry[];
-  /** what runs the Pods of the management API, where something does */
+  /** Pods of the management API, if they run */
   readonly pods: SystemPods | undefined;
-  /** what the controllers (and the host of Pods) did so far: requests to the cloud, those that change it, writes to the management API */
+  /** counts of the controllers and the Pod host: cloud requests, mutating ones, writes to the management API */
   readonly counts: { requests: number; mutations: number; writes: number; lives: number };
-  /** the last of those writes, latest last */
+  /** the last of those writes, newest last */
   readonly recentWrites: readonly (readonly unknown[])[];
-  /** of calls of the controllers to the management API: how many fail, half of them after they were carried out */
+  /** fraction of the controllers' calls to the management API that fail, half of them after execution */
   readonly faults: { probability: number };
-  /** the way from the controllers to the management API, where that is HTTP */
+  /** HTTP connection of the controllers to the management API, if used */
   readonly line: Line | undefined;
-  /** who is asked at the moments of the life of a cluster with a topology */
+  /** lifecycle hooks of clusters with a topology */
   readonly hooks: SimulatedHooks;
-  /** grows with everything that somebody does */
+  /** grows with every action */
   readonly activity: { count: number };
-  /** requests to the cloud, as controllers send them */
+  /** transport of the controllers to the cloud */
   readonly transport: Transport;
   readonly lives: Lives;
-  /** the controllers die at one of their next calls, and others start */
+  /** kills the controllers at one of their next calls; others start */
   crashSoon(within: number): void;
-  /** every kind the management API serves that can be listed */
+  /** all kinds of the management API that support list */
   listable(): readonly Resource<KubeObject>[];
-  /** stays the same as long as nothing changes in the management API or in the cloud */
+  /** unchanged while neither the management API nor the cloud changes */
   revision(): number;
-  /** lets everything happen that happens at this moment */
+  /** runs everything due at the current time */
   quiesce(): Promise<void>;
-  /** moves from event to event until the condition holds; false when time was up */
+  /** advances from event to event until the condition holds; false on timeout */
   until(condition: () => boolean | Promise<boolean>, limitMs: number): Promise<boolean>;
   pass(ms: number): Promise<void>;
   stop(): Promise<void>;
@@ -110,19 +110,19 @@ export interface System {
 
 export interface SystemOptions {
   readonly seed: number;
-  /** run the Pods of the management API too */
+  /** also run the Pods of the management API */
   readonly hosted?: boolean;
-  /** controllers reach the management API by HTTP, as they do any Kubernetes */
+  /** controllers use HTTP to the management API, as with any Kubernetes */
   readonly overHttp?: boolean;
-  /** further controllers of each life */
+  /** additional controllers of each process */
   readonly beside?: Beside;
-  /** of what else is in the world: changes whenever something changes there */
+  /** revision of additional state */
   readonly revision?: () => number;
-  /** is looked at whenever the world has come to rest at a moment */
+  /** called whenever everything is idle at the current time */
   readonly watch?: (system: System) => Promise<void>;
 }
 
-/** Older than what the default world has: some workers begin far behind. */
+/** Older than the default images, because some workers start several versions behind. */
 const olderNodeImage = {
   name: `ubuntu-capi-image-${oldestVersion}`,
   tags: ['cluster-api'],
@@ -169,7 +169,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   });
   const client = server.localClient();
   const stop = new AbortController();
-  // The controllers have their own rights and no others: one that is missing shows as a life that gets nowhere.
+  // The controllers have only their own rights. A missing one shows as a run without progress.
   await ensureControllerIdentity(client, stop.signal);
   const ownClient = server.localClient(controllersUser);
   const metrics = unreadMetrics();
@@ -302,7 +302,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     async stop() {
       lives.end();
       stop.abort();
-      // the dead are not waited for
+      // Killed processes are not awaited.
       await whileTimePasses(clock, Promise.all([keeping, pods?.stop()]));
       await cloud.close();
       await server.stop(0);
@@ -312,7 +312,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   return system;
 }
 
-/** Gives time to whoever waits for it to pass; after a while the work is no longer waited for. */
+/** Advances the clock while work is pending, and gives up after a while. */
 async function whileTimePasses<T>(clock: ManualClock, work: Promise<T>): Promise<T | undefined> {
   let over = false;
   void work.finally(() => {

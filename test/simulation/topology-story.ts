@@ -10,7 +10,7 @@ import { isInvalid, type JsonObject, type KubeObject, type Resource } from '../.
 import { type Change, changes, patch, pick, type Story, type Style, tell } from './actions.ts';
 import { type ClusterSpec, type Manifest, namespace, nodeRegistration, versions } from './cluster-manifests.ts';
 
-// Clusters that are made from a class. Names are those of the clusters without one, so that whoever looks at them finds them.
+// Clusters from a ClusterClass. Resource names equal those of clusters without one, so the same checks find them.
 
 const className = (desired: ClusterSpec): string => `class-${desired.name}`;
 
@@ -28,7 +28,7 @@ const reference = ({ group, version, kind }: Resource, name: string): JsonObject
   templateRef: { apiVersion: `${group}/${version}`, kind, name },
 });
 
-/** What an administrator changes for all clusters of a class. */
+/** A change by an administrator to all clusters of a class. */
 const marks = (generation: number): JsonObject => ({
   name: 'marks',
   definitions: [
@@ -45,7 +45,7 @@ const machineSelector: JsonObject = {
   matchResources: { controlPlane: true, machineDeploymentClass: { names: ['*'] } },
 };
 
-/** The patches of a class; another generation makes other machines. */
+/** Patches of a class. Another generation results in other machines. */
 export const patchesOf = (generation: number): JsonObject[] => [
   {
     name: 'machines',
@@ -75,7 +75,7 @@ const healthCheck: JsonObject = {
   },
 };
 
-/** A cluster, its class and the templates of that. */
+/** Builds a cluster with its class and templates. */
 export function topologyManifests(desired: ClusterSpec, name: string = className(desired)): Manifest[] {
   const checked = desired.healthCheck ? { healthCheck } : {};
   return [
@@ -173,7 +173,7 @@ const topologyChanges: Readonly<Record<string, Change>> = {
     try {
       await change(story, desired, { version });
     } catch (error) {
-      // one upgrade after the other
+      // Upgrades must not overlap.
       if (!isInvalid(error)) throw error;
       tell(story, `refused: ${(error as Error).message}`);
       return undefined;
@@ -218,7 +218,7 @@ const topologyChanges: Readonly<Record<string, Change>> = {
   ),
 };
 
-/** What differs from the clusters without a class, besides their number of machines and versions. */
+/** Compares state specific to clusters from a class. */
 async function differs({ system }: Story, desired: ClusterSpec): Promise<string | undefined> {
   const { client } = system;
   const cluster = await client.get(Clusters, { namespace, name: desired.name });
@@ -233,7 +233,7 @@ async function differs({ system }: Story, desired: ClusterSpec): Promise<string 
   return configs.length === 1 ? undefined : `${desired.name} has ${configs.length} bootstrap templates`;
 }
 
-/** Templates of clusters that are gone; those of classes stay. */
+/** Templates of deleted clusters. Those of classes remain. */
 async function left({ system }: Story): Promise<string[]> {
   const found: string[] = [];
   for (const resource of [OpenStackMachineTemplates, KubeadmConfigTemplates] as readonly Resource<KubeObject>[]) {
@@ -246,7 +246,7 @@ async function left({ system }: Story): Promise<string[]> {
 export const topologyStyle: Style = {
   manifestsOf: (desired) => topologyManifests(desired),
   changes: topologyChanges,
-  // classes are edited too, and hooks stall what they like
+  // Classes are edited too, and hooks may block changes.
   isPlanned: false,
   differs,
   left,

@@ -8,39 +8,39 @@ import { capstanEnvironment, capstanProgram } from './program.ts';
 export interface CapstanOptions {
   /** data of an earlier run; default: a new directory that `stop` removes */
   directory?: string;
-  /** default: a free one */
+  /** default: a free port */
   port?: number;
-  /** further arguments of `capstan up` */
+  /** additional arguments of `capstan up` */
   args?: readonly string[];
-  /** which cluster controllers run; default none: most suites are about the API alone */
+  /** cluster controllers to run; default: none, because most suites test only the API */
   controllers?: string;
-  /** what runs Pods; default none, for the same reason */
+  /** Pod runtime; default: none, for the same reason */
   pods?: 'simulated' | 'none';
 }
 
-/** A `capstan up` of our own. */
+/** A `capstan up` started by a test. */
 export interface CapstanProcess {
   readonly url: string;
   readonly port: number;
   readonly kubeconfig: string;
-  /** holds data, kubeconfig and key: pass it on to start again on the same data */
+  /** directory of data, kubeconfig and key; pass it to restart on the same data */
   readonly directory: string;
   readonly pid: number;
-  /** everything it has logged so far */
+  /** log output so far */
   logs(): string;
-  /** ends the process and keeps its data; SIGKILL plays a crash */
+  /** stops the process and keeps its data; SIGKILL simulates a crash */
   end(signal?: NodeJS.Signals): Promise<void>;
-  /** ends the process and starts it again on the same data and port */
+  /** restarts the process on the same data and port */
   restart(signal?: NodeJS.Signals): Promise<CapstanProcess>;
-  /** ends the process and removes its data */
+  /** stops the process and removes its data */
   stop(): Promise<void>;
 }
 
 const startPatienceMs = 60_000;
 
 /**
- * Starts `capstan up` on a free loopback port and waits until it says that it is ready; or what it is on a real Kubernetes, for
- * suites that are played there.
+ * Starts `capstan up` on a free loopback port and waits until it is ready. With a real Kubernetes as target it starts
+ * the equivalent processes there.
  */
 export async function startCapstan(options: CapstanOptions = {}): Promise<CapstanProcess> {
   if (isOnRealKubernetes()) return await startOnRealKubernetes(options);
@@ -57,7 +57,7 @@ export async function startCapstan(options: CapstanOptions = {}): Promise<Capsta
       ...['--encryption-key-file', join(directory, 'key')],
       ...['--controllers', options.controllers ?? 'none'],
       ...['--pods', options.pods ?? 'none'],
-      // other tests run beside
+      // Other tests run in parallel.
       ...['--bootstrap-listen', '127.0.0.1:0', '--agent-listen', '127.0.0.1:0'],
       ...(options.args ?? []),
     ],
@@ -74,7 +74,7 @@ export async function startCapstan(options: CapstanOptions = {}): Promise<Capsta
   return describe(child, { ...options, directory, port: Number(new URL(url).port) }, kubeconfig, url);
 }
 
-/** Starts `capstan cloud` in a process of its own, with its data in a directory that is somebody else's to remove. */
+/** Starts `capstan cloud` in a separate process. The caller removes its data directory. */
 export async function startCloudApart(
   directory: string,
   { address = '127.0.0.1' }: { address?: string } = {},

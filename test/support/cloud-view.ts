@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { Agent, fetch } from 'undici';
 import { connect, type FloatingIp, loadClouds, type OpenStack } from '../../src/openstack/index.ts';
 
-/** What a project has in a cloud, by the names people look for. */
+/** Resources of a project, by name. */
 export interface CloudInventory {
   servers: string[];
   networks: string[];
@@ -15,11 +15,11 @@ export interface CloudInventory {
   loadBalancers: string[];
 }
 
-/** A project of a cloud, seen by its member; and the hand of the operator of a simulated one. */
+/** A project of a cloud, seen by a member, with operator access to a simulated cloud. */
 export interface CloudView {
   readonly openstack: OpenStack;
   inventory(): Promise<CloudInventory>;
-  /** a request to the admin API of a simulated cloud */
+  /** sends a request to the operator API of a simulated cloud */
   operate(method: string, path: string, body?: unknown): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -27,10 +27,10 @@ export interface CloudView {
 export async function viewCloud(options: {
   cloudsYaml: string;
   cloud?: string;
-  /** of the admin API */
+  /** URL of the operator API */
   url: string;
   adminToken: string;
-  /** PEM of who signed the certificate of a cloud over HTTPS */
+  /** PEM CA of a cloud over HTTPS */
   authority?: string;
 }): Promise<CloudView> {
   const clouds = await loadClouds({

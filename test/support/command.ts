@@ -4,7 +4,7 @@ import { type Outcome, runProcess, unexpectedOutcome } from './process.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Runs the `capstan` command to its end: the sources, or what CAPSTAN_PROGRAM names. */
+/** Runs `capstan` to its end, from the sources or CAPSTAN_PROGRAM. */
 export function capstan(
   args: readonly string[],
   { env, ...options }: { input?: string; env?: Readonly<Record<string, string>> } = {},
@@ -18,7 +18,7 @@ export function capstan(
   });
 }
 
-/** What a command that must succeed prints. */
+/** Returns the output of a command that must succeed. */
 export async function capstanOk(args: readonly string[], options: { input?: string } = {}): Promise<string> {
   const outcome = await capstan(args, options);
   if (outcome.code !== 0) throw unexpectedOutcome('success', outcome);

@@ -1,21 +1,21 @@
 import { type RunningProcess, startProcess } from './process.ts';
 import { capstanEnvironment, capstanProgram } from './program.ts';
 
-/** a real API server works on each of many definitions for a while */
+/** A real API server needs a while to process many definitions. */
 const startPatienceMs = 180_000;
 
-/** A `capstan controller --install` of our own. */
+/** A `capstan controller --install` started by a test. */
 export interface ControllerProcess {
   readonly process: RunningProcess;
-  /** the number of requests to the management API so far, by method */
+  /** number of requests to the management API so far, by method */
   requests(): Promise<Record<string, number>>;
   readiness(): Promise<{ code: number; body: string }>;
 }
 
-/** Starts one and waits until it says that it is ready. */
+/** Starts the process and waits until it is ready. */
 export async function startController(options: {
   kubeconfig: string;
-  /** two in a row: health and metrics */
+  /** first of two consecutive ports: health and metrics */
   port: number;
   args?: readonly string[];
   variables?: Readonly<Record<string, string>>;

@@ -5,25 +5,25 @@ import { join } from 'node:path';
 import { freePorts } from './ports.ts';
 import { isInstalled, startProcess } from './process.ts';
 
-/** A real OCI registry on loopback, which asks for a name and a password. */
+/** A real OCI registry on loopback with basic authentication. */
 export interface DockerRegistry {
   readonly url: string;
   readonly username: string;
   readonly password: string;
-  /** pushes files as one artifact, a layer for each, as `oras push` does; answers the digest of its manifest */
+  /** pushes files as one artifact with a layer each, like `oras push`; returns the digest of its manifest */
   push(repository: string, tag: string, files: ReadonlyMap<string, Uint8Array>, artifactType: string): Promise<string>;
   stop(): Promise<void>;
 }
 
 const program = 'docker-registry';
 
-/** Why there is none; undefined when it can be started. */
+/** Returns why the registry cannot be started, or undefined. */
 export const missingDockerRegistry = async (): Promise<string | undefined> =>
   (await isInstalled(program, '--version')) ? undefined : `needs ${program}, a package of Debian`;
 
 const username = 'reader';
 const password = 'only-for-this-test';
-/** the password, hashed with bcrypt */
+/** bcrypt hash of the password */
 const htpasswd = '$2b$04$Pv7mcbqQUgRn3heQk3yiIOpzrWN/Szfu3Bd7EShDSk089WUMSdI7m';
 
 export async function startDockerRegistry(): Promise<DockerRegistry> {
@@ -37,7 +37,7 @@ export async function startDockerRegistry(): Promise<DockerRegistry> {
     auth: { htpasswd: { realm: 'test', path: join(directory, 'htpasswd') } },
   };
   await writeFile(join(directory, 'htpasswd'), `${username}:${htpasswd}\n`);
-  // JSON is YAML
+  // JSON is valid YAML.
   await writeFile(join(directory, 'config.yml'), JSON.stringify(config));
   const child = startProcess(program, ['serve', join(directory, 'config.yml')], {
     env: { OTEL_TRACES_EXPORTER: 'none' },

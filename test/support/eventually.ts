@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Every check is a process or a request: often enough to be quick, seldom enough to leave the machine to the others. */
+/** Polling interval. Each check is a process or a request, so it is a compromise between delay and load. */
 const intervalMs = 250;
 
-/** Repeats a check of another process's state until it passes; its last failure is the one reported. */
+/** Repeats a check of another process's state until it succeeds. Reports the last failure. */
 export async function eventually(check: () => Promise<void>, timeoutMs = 30_000): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

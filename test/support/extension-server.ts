@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type JsonObject, systemClock } from '../../src/machinery/index.ts';
 import { createAuthority, issueCertificate } from '../../src/pki/index.ts';
 
-/** hooks an extension may answer, and the name this server's handler of each has */
+/** hooks and the names of this server's handlers */
 export const extensionHooks: Readonly<Record<string, string>> = Object.fromEntries(
   [
     'GeneratePatches',
@@ -29,34 +29,34 @@ export interface ExtensionCall {
   readonly hook: string;
   readonly handler: string;
   readonly request: JsonObject;
-  /** with its query */
+  /** path with query */
   readonly path: string;
 }
 
-/** What a hook is answered: JSON, text that may be anything, or nothing at all until the server stops. */
+/** Answer to a hook: JSON, arbitrary text, or none until the server stops. */
 export type ExtensionAnswer = JsonObject | { readonly status: number; readonly text: string } | 'stall';
 
 export interface ExtensionServerOptions {
-  /** which hooks have a handler; default: all */
+  /** hooks with a handler; default: all */
   hooks?: readonly string[];
-  /** beside name and requestHook, by hook */
+  /** additional fields of a handler by hook */
   handlers?: Readonly<Record<string, { timeoutSeconds?: number; failurePolicy?: string }>>;
-  /** more names the certificate is for, beside 127.0.0.1 and localhost */
+  /** additional names in the certificate besides 127.0.0.1 and localhost */
   names?: readonly string[];
 }
 
-/** A runtime extension with one handler for every hook, for tests. */
+/** A runtime extension for tests, with one handler per hook. */
 export interface ExtensionServer {
   readonly url: string;
   readonly port: number;
-  /** the authority of its certificate, as PEM */
+  /** PEM CA of its certificate */
   readonly authority: string;
-  /** the same in the form of spec.clientConfig.caBundle */
+  /** the same for spec.clientConfig.caBundle */
   readonly caBundle: string;
-  /** without Discovery */
+  /** calls except Discovery */
   readonly calls: readonly ExtensionCall[];
   discoveries(): number;
-  /** sets the answer of a hook, or of Discovery; default: Success */
+  /** sets the answer of a hook or of Discovery; default: Success */
   answer(hook: string, answer: ExtensionAnswer | ((call: ExtensionCall) => ExtensionAnswer)): void;
   /** refuses connections until `start` */
   stop(): Promise<void>;

@@ -6,45 +6,44 @@ import { type CloudInventory, type CloudView, viewCloud } from './cloud-view.ts'
 import { capstanOk } from './command.ts';
 import { kubectlApply, kubectlOn } from './kubectl.ts';
 
-/** A cluster as the commands name it. */
 export interface ClusterName {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** A management API whose Pods run, with its simulated cloud, as a reader of a guide to hosted control planes has them. */
+/** A management API with Pods and a simulated cloud, as in guides to hosted control planes. */
 export interface HostedBench {
   readonly capstan: CapstanProcess;
   readonly cloud: CloudView;
-  /** what the project had before anything was made in it */
+  /** resources of the project before the test */
   readonly before: CloudInventory;
-  /** the clouds.yaml of the reader: one project, the cloud `openstack` */
+  /** the reader's clouds.yaml: one project, the cloud `openstack` */
   readonly cloudsYaml: string;
-  /** kubectl on the management API; must succeed */
+  /** runs kubectl on the management API; must succeed */
   kubectl(...args: string[]): Promise<string>;
-  /** `kubectl apply` of a text on the management API; must succeed */
+  /** runs `kubectl apply` on the management API; must succeed */
   apply(manifest: string): Promise<string>;
-  /** a verb of capstan on the management API; must succeed */
+  /** runs a capstan command on the management API; must succeed */
   verb(...args: string[]): Promise<string>;
-  /** the kubeconfig of a cluster as `capstan get kubeconfig` writes it; rejects while there is none */
+  /** access with `capstan get kubeconfig`; rejects if there is no kubeconfig */
   workload(cluster: ClusterName): Promise<WorkloadCluster>;
   stop(): Promise<void>;
 }
 
-/** A workload cluster, seen through its kubeconfig. */
+/** A workload cluster, accessed with its kubeconfig. */
 export interface WorkloadCluster {
   /** must succeed */
   kubectl(...args: string[]): Promise<string>;
   apply(manifest: string): Promise<string>;
 }
 
-/** Machines in a hurry: the steps are all taken, each in a fraction of its time. */
+/** All steps of machines are taken, in a fraction of the time. */
 const timeScale = 0.05;
 
 export interface HostedBenchOptions {
-  /** the cloud is a `capstan cloud` of its own, in a process of its own */
+  /** run the cloud as `capstan cloud` in a separate process */
   readonly cloudApart?: boolean;
-  /** further arguments of `capstan up` */
+  /** additional arguments of `capstan up` */
   readonly args?: readonly string[];
 }
 
@@ -99,7 +98,7 @@ export async function openHostedBench({
   };
 }
 
-/** Credentials in guides are those of one project. */
+/** Guides use the credentials of one project. */
 function onlyMember(text: string): string {
   const { clouds } = parse(text) as { clouds: Record<string, unknown> };
   return stringify({ clouds: { openstack: clouds['openstack'] } });

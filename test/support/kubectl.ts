@@ -10,7 +10,7 @@ import {
 
 export interface KubectlOptions {
   kubeconfig: string;
-  /** home and temporary files, and the discovery cache: one per test, so that no test sees another's CRDs */
+  /** home, temporary files and discovery cache; one per test, so that no test sees CRDs of another */
   directory: string;
   namespace?: string;
   /** standard input, for `-f -` */
@@ -18,12 +18,12 @@ export interface KubectlOptions {
   env?: Readonly<Record<string, string>>;
 }
 
-/** The program; CAPSTAN_KUBECTL names another one, for example of another version. */
+/** CAPSTAN_KUBECTL names another kubectl, for example another version. */
 const kubectlProgram = process.env['CAPSTAN_KUBECTL'] || 'kubectl';
 
 let installed: Promise<boolean> | undefined;
 
-/** Why tests with kubectl cannot run here, or undefined when they can. */
+/** Returns why tests with kubectl cannot run here, or undefined if they can. */
 export async function missingKubectl(): Promise<string | undefined> {
   installed ??= isInstalled(kubectlProgram, 'version', '--client');
   return (await installed) ? undefined : `needs kubectl: "${kubectlProgram}" is not installed or does not run`;
@@ -38,7 +38,7 @@ function commandLine(args: readonly string[], options: KubectlOptions): string[]
   ];
 }
 
-/** Nothing of the caller's Kubernetes settings may leak in. */
+/** Isolated from the caller's Kubernetes settings. */
 function environment(options: KubectlOptions): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
@@ -59,12 +59,12 @@ export function kubectl(args: readonly string[], options: KubectlOptions): Promi
   });
 }
 
-/** kubectl with a kubeconfig; what it prints, or a failure with all it said. */
+/** Returns kubectl for a kubeconfig. It returns the output, or throws with all of it. */
 export function kubectlOn(kubeconfig: string, directory: string): (...args: string[]) => Promise<string> {
   return async (...args) => printed(await kubectl(args, { kubeconfig, directory }));
 }
 
-/** `kubectl apply` of a text; what it prints, or a failure with all it said. */
+/** Runs `kubectl apply`. Returns the output, or throws with all of it. */
 export async function kubectlApply(kubeconfig: string, directory: string, input: string): Promise<string> {
   return printed(await kubectl(['apply', '-f', '-'], { kubeconfig, directory, input }));
 }
@@ -74,7 +74,7 @@ function printed(outcome: Outcome): string {
   return outcome.stdout;
 }
 
-/** Starts a kubectl that goes on by itself (`get -w`, `wait`). */
+/** Starts a long-running kubectl (`get -w`, `wait`). */
 export function startKubectl(args: readonly string[], options: KubectlOptions): RunningProcess {
   return startProcess(kubectlProgram, commandLine(args, options), { env: environment(options) });
 }

@@ -1,7 +1,4 @@
-/**
- * A network plugin as small as it can be. Guides leave it to the reader to install one, and nodes are not Ready before
- * somebody does.
- */
+/** A minimal network plugin. Guides let the reader install one, and nodes are not Ready without it. */
 export const networkPlugin = `apiVersion: apps/v1
 kind: DaemonSet
 metadata:

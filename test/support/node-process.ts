@@ -10,7 +10,7 @@ export interface NodeProcessOptions {
   readonly args?: readonly string[];
 }
 
-/** Starts a `capstan node --simulated --install` and waits until it says that it is ready. */
+/** Starts `capstan node --simulated --install` and waits until it is ready. */
 export async function startSimulatedNode(options: NodeProcessOptions): Promise<RunningProcess> {
   const { kubeconfig, directory, name, args = [] } = options;
   const child = startProcess(

@@ -4,16 +4,16 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'j
 import { systemClock } from '../../src/machinery/index.ts';
 import { createAuthority, issueCertificate } from '../../src/pki/index.ts';
 
-/** An OpenID Connect issuer on loopback whose tokens are signed by an implementation that is not ours. */
+/** An OpenID Connect issuer on loopback with a third-party implementation of signatures. */
 export interface OidcIssuer {
   readonly url: string;
-  /** PEM of who signed its serving certificate */
+  /** PEM CA of its serving certificate */
   readonly authority: string;
-  /** how often its keys were asked for */
+  /** number of requests for its keys */
   asked(): number;
-  /** signs with its newest key */
+  /** signs with the newest key */
   token(claims: Record<string, unknown>, options?: { algorithm?: string; kid?: string }): Promise<string>;
-  /** takes a new key; the older ones go when asked to */
+  /** creates a new key; older ones are removed on request */
   rotate(options?: { keepOlder?: boolean; algorithm?: string }): Promise<void>;
   close(): Promise<void>;
 }

@@ -10,14 +10,14 @@ import { freePorts } from './ports.ts';
 import { type RunningProcess, startProcess } from './process.ts';
 import { capstanEnvironment, capstanProgram, withGatewayNames } from './program.ts';
 
-/** What suites of guides are played on: `real-kubernetes`, or else the embedded API. */
+/** Target of guide suites: `real-kubernetes`, or else the embedded API. */
 export const managementVariable = 'CAPSTAN_E2E_MANAGEMENT';
 
 export function isOnRealKubernetes(): boolean {
   return process.env[managementVariable] === 'real-kubernetes';
 }
 
-/** The name of a step that finds or makes the providers of upstream, whose Pods only the embedded API has stand-ins for. */
+/** Names a step that waits for upstream's providers. Only the embedded API has Pods in their place. */
 export function preparing(name: string): string {
   return isOnRealKubernetes() ? `${name} (a step of the embedded API, whose Pods stand for upstream's managers)` : name;
 }
@@ -25,8 +25,8 @@ export function preparing(name: string): string {
 const startPatienceMs = 60_000;
 
 /**
- * What `capstan up` is with these options, on a Kubernetes of its own that is real: controllers, simulated cloud and simulated node
- * are processes beside it, and their files are where `capstan up` has them.
+ * Starts the equivalent of `capstan up` with these options on a new real Kubernetes: controllers, simulated cloud and
+ * simulated node are separate processes, and their files are where `capstan up` has them.
  */
 export async function startOnRealKubernetes(options: CapstanOptions): Promise<CapstanProcess> {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'capstan-e2e-')));
@@ -80,7 +80,7 @@ export async function startOnRealKubernetes(options: CapstanOptions): Promise<Ca
   }
 }
 
-/** Which processes the arguments of `capstan up` stand for; the others are for the controllers. */
+/** Maps the arguments of `capstan up` to processes. The others are for the controllers. */
 function partsOf({ args = [], pods }: CapstanOptions): { cloud: boolean; pods: boolean; rest: string[] } {
   const rest: string[] = [];
   let cloud = false;

@@ -1,9 +1,12 @@
 import { vi } from 'vitest';
 
-/** What a test waits for comes when it comes: a busy machine is no reason to fail, and a test has a limit of its own. */
+/**
+ * Timeout of waits in tests. It is long, because a busy machine must not fail a test, and each test has its own limit.
+ */
 const patienceMs = 30_000;
 
 const { waitFor } = vi;
-// Vitest has a setting for `expect.poll`, but none for this; its second is short where two cores do everything at once.
+// Vitest has a setting for `expect.poll` but not for `waitFor`, whose default of one second is too short on two busy
+// cores.
 vi.waitFor = (callback, options) =>
   waitFor(callback, typeof options === 'number' ? options : { timeout: patienceMs, ...options });

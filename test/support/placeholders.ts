@@ -1,4 +1,4 @@
-/** A manifest of a guide with its `${NAMES}` replaced; one without a value is a mistake of the test. */
+/** Replaces `${NAMES}` in a manifest of a guide. Throws if a value is missing. */
 export function fillIn(template: string, values: Readonly<Record<string, string>>): string {
   return template.replaceAll(/\$\{(\w+)\}/g, (_whole, name: string) => {
     const value = values[name];

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 
 const host = '127.0.0.1';
 
-/** Ports nobody listens on right now, in a row, for programs that cannot choose their own and tell. */
+/** Returns consecutive free ports, for programs that cannot choose and report their own. */
 export async function freePorts(count: number): Promise<number[]> {
   for (;;) {
     const first = await freePort(0);

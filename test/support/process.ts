@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** How a finished process ended. */
+/** Result of a finished process. */
 export interface Outcome {
-  /** the command line, for messages */
+  /** command line, for messages */
   command: string;
-  /** exit code; undefined when a signal ended it */
+  /** exit code; undefined after a signal */
   code: number | undefined;
   stdout: string;
   stderr: string;
@@ -13,29 +13,29 @@ export interface Outcome {
 export interface ProcessOptions {
   env?: Readonly<Record<string, string>>;
   cwd?: string;
-  /** written to standard input, which is then closed */
+  /** text for standard input, which is then closed */
   input?: string;
-  /** called with whatever comes out of standard output */
+  /** called with each piece of standard output */
   onStdout?: (text: string) => void;
 }
 
-/** A process that goes on by itself, with everything it has printed so far. */
+/** A running process with its output so far. */
 export interface RunningProcess {
   readonly command: string;
   readonly pid: number;
   stdout(): string;
   stderr(): string;
-  /** resolves once standard output satisfies the predicate; rejects when the process ends or the time is up first */
+  /** resolves once standard output satisfies the predicate; rejects if the process exits or the time is up first */
   until(predicate: (stdout: string) => boolean, what: string, timeoutMs?: number): Promise<void>;
   ended: Promise<Outcome>;
-  /** sends the signal and waits for the end; SIGKILL follows when it is not heeded */
+  /** sends the signal and waits for the exit; sends SIGKILL if the process does not exit */
   stop(signal?: NodeJS.Signals): Promise<Outcome>;
 }
 
 const patienceMs = 30_000;
 const graceMs = 15_000;
 
-/** Starts a program directly, never through a shell. */
+/** Starts a program directly, without a shell. */
 export function startProcess(file: string, args: readonly string[], options: ProcessOptions = {}): RunningProcess {
   const child: ChildProcess = spawn(file, args, {
     stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -55,7 +55,7 @@ export function startProcess(file: string, args: readonly string[], options: Pro
     stderr += text;
   });
   if (options.input !== undefined) {
-    // A program may refuse its arguments and end before it reads anything.
+    // A program may exit before it reads its input.
     child.stdin?.on('error', () => {});
     child.stdin?.end(options.input);
   }
@@ -108,12 +108,12 @@ export function startProcess(file: string, args: readonly string[], options: Pro
   return { command, pid: child.pid ?? -1, stdout: () => stdout, stderr: () => stderr, until, ended, stop };
 }
 
-/** Runs a program to its end. A failing exit code is a result, not an error; a missing program is an error. */
+/** Runs a program to its end. A non-zero exit code is a result, a missing program is an error. */
 export function runProcess(file: string, args: readonly string[], options: ProcessOptions = {}): Promise<Outcome> {
   return startProcess(file, args, options).ended;
 }
 
-/** Whether a program is there and runs. */
+/** Reports whether a program exists and runs. */
 export async function isInstalled(file: string, ...args: string[]): Promise<boolean> {
   try {
     return (await runProcess(file, args)).code === 0;
@@ -122,12 +122,12 @@ export async function isInstalled(file: string, ...args: string[]): Promise<bool
   }
 }
 
-/** An outcome as a message: what was run, how it ended and what it said. */
+/** Formats an outcome: command line, exit code and output. */
 export function describeOutcome({ command, code, stdout, stderr }: Outcome): string {
   return `${command}\nexit code ${code ?? 'none (signal)'}\nstdout:\n${stdout}\nstderr:\n${stderr}`;
 }
 
-/** The failure of a command that should have ended otherwise; its first line says what went wrong. */
+/** Builds the error for an unexpected outcome. Its first line has the cause. */
 export function unexpectedOutcome(expected: string, outcome: Outcome): Error {
   const words = outcome.stderr.trim().split('\n')[0] || 'it said nothing';
   return new Error(`expected ${expected}: ${words}\n${describeOutcome(outcome)}`);

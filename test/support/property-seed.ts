@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 /**
- * Properties are tried with the same values in every run, so that a change and not chance decides whether the tests pass.
- * `CAPSTAN_PROPERTY_SEED=random` (or a number) tries others; a failure prints the seed it was found with.
+ * Property tests use the same values in every run, so that only a change of code can make them fail.
+ * `CAPSTAN_PROPERTY_SEED=random` (or a number) uses others. A failure prints its seed.
  */
 const desired = process.env['CAPSTAN_PROPERTY_SEED'];
 if (desired !== 'random') fc.configureGlobal({ seed: Number(desired ?? 20_261) });

@@ -1,7 +1,7 @@
 /**
- * Counts the steps a backtracking engine takes for a regular expression, and makes texts that would make it take many: so
- * expressions that a client could stall the process with are found without measuring time. References to groups and looking
- * back further than one character are taken as fulfilled, which can only make more texts pass through.
+ * Counts the steps of a backtracking engine for a regular expression, and builds texts that need many steps. This finds
+ * expressions with which a client could stall the process, without measuring time. Backreferences and lookbehinds
+ * longer than one character count as matching, which only lets more texts match.
  */
 
 type Node =
@@ -92,7 +92,7 @@ class Parser {
 
 export class StepLimitError extends Error {}
 
-/** How many steps it takes to find that (or where) the expression matches the text. */
+/** Returns the number of steps to find whether and where the expression matches the text. */
 export function countSteps(expression: RegExp, text: string, limit: number): number {
   const root = new Parser(expression).parse();
   let steps = 0;
@@ -138,7 +138,7 @@ export function countSteps(expression: RegExp, text: string, limit: number): num
   return steps;
 }
 
-/** The beginnings of texts that keep an expression busy, each with what to repeat and how to end. */
+/** An attack on an expression: prefix, repeated part and suffix. */
 interface Attack {
   before: string;
   repeated: string;
@@ -160,7 +160,7 @@ function sampleOf(node: Node): string {
   }
 }
 
-/** What can be repeated: the samples of everything below a repetition, each choice by itself. */
+/** Returns texts that can be repeated: samples of everything below a repetition, one per alternative. */
 function pumps(node: Node): string[] {
   switch (node.kind) {
     case 'char':
@@ -200,10 +200,10 @@ function attacksOn(node: Node, before: string, found: Attack[]): void {
   }
 }
 
-/** longer than what bounded repetitions allow, so that those are seen as bounded */
+/** Longer than the limits of bounded repetitions, so that those count as bounded. */
 const shortLength = 150;
 
-/** The text that makes the expression take more than linearly many steps, undefined when none was found. */
+/** Returns a text for which the expression needs more than linearly many steps, or undefined. */
 export function superlinearText(expression: RegExp): string | undefined {
   const attacks: Attack[] = [];
   const root = new Parser(expression).parse();
@@ -218,7 +218,7 @@ export function superlinearText(expression: RegExp): string | undefined {
     try {
       const few = countSteps(expression, text(shortLength), limit);
       const many = countSteps(expression, text(shortLength * 3), limit);
-      // Three times the text is three times the steps, and not nearly nine times.
+      // Linear expressions need three times the steps for three times the text, quadratic ones nine times.
       if (many > 5 * few) return shown;
     } catch (error) {
       if (!(error instanceof StepLimitError)) throw error;
@@ -230,10 +230,10 @@ export function superlinearText(expression: RegExp): string | undefined {
 
 const beforeLiteral = /(?:[([{,;:=!&|?+~<>-]|\b(?:return|typeof|case|in|of))\s*$/;
 
-/** The regular expressions written in a source text, with the lines they stand in. */
+/** Finds the regular expression literals in source code, with their lines. */
 export function literalsOf(source: string): { line: number; expression: RegExp }[] {
   const found: { line: number; expression: RegExp }[] = [];
-  // Comments, strings and templates without anything put in are passed over whole.
+  // Skips comments, strings, and templates without substitutions.
   const tokens =
     /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|\/((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/[\\\n*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/[\\\n])*)\/([a-z]*)/g;
   for (let token = tokens.exec(source); token; token = tokens.exec(source)) {
@@ -242,7 +242,7 @@ export function literalsOf(source: string): { line: number; expression: RegExp }
     const preceding = source.slice(source.lastIndexOf('\n', token.index - 1) + 1, token.index);
     const line = source.slice(0, token.index).split('\n').length;
     if (preceding.trim() !== '' && !beforeLiteral.test(preceding)) {
-      // A division, or a path in a template: read on right behind the slash.
+      // A division, or a path in a template: continues right after the slash.
       tokens.lastIndex = token.index + 1;
       continue;
     }

@@ -14,7 +14,7 @@ describe('superlinearText', () => {
     /(\d+)\s*[a-z]+/,
     /^[a-z]*[a-z0-9]*x$/,
     /"(?:[^"]|\\.)*"!/,
-  ])('finds %s', (expression) => {
+  ])('reports %s', (expression) => {
     expect(superlinearText(expression)).toBeDefined();
   });
 
@@ -26,17 +26,20 @@ describe('superlinearText', () => {
     /[\u0080-\u00ff]/,
     /(?<!\d)(\d+)\s*[a-z]+/,
     /^$/,
-  ])('lets %s pass', (expression) => {
+  ])('accepts %s', (expression) => {
     expect(superlinearText(expression)).toBeUndefined();
   });
 });
 
-/** All rooms: their texts come from tenants, by way of objects, servers a tenant names, user data and containers. */
+/**
+ * All directories, because tenants control texts in all of them: through objects, their servers, user data and
+ * containers.
+ */
 const rooms = (await readdir(join(import.meta.dirname, '../../src'))).sort();
 
 describe('the regular expressions of the program', () => {
   let scanned = 0;
-  it.each(rooms)('take linear time: those written in %s', async (room) => {
+  it.each(rooms)('take linear time when they are written in %s', async (room) => {
     const root = join(import.meta.dirname, '../../src', room);
     const found: string[] = [];
     for (const name of await readdir(root, { recursive: true })) {
@@ -50,9 +53,9 @@ describe('the regular expressions of the program', () => {
     expect(found).toEqual([]);
   });
 
-  it('were read', () => expect(scanned).toBeGreaterThan(500));
+  it('were all read', () => expect(scanned).toBeGreaterThan(500));
 
-  it('take linear time: those put together when the program starts', async () => {
+  it('take linear time when they are built at the start of the program', async () => {
     const made: RegExp[] = [];
     const original = globalThis.RegExp;
     const record = (source: string | RegExp, flags?: string): RegExp => {

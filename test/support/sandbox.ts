@@ -9,44 +9,44 @@ import { type Word, words } from './words.ts';
 
 type CommandLine<T> = (literals: TemplateStringsArray, ...values: readonly Word[]) => T;
 
-/** kubectl bound to a target, a user and a namespace. Command lines are written as template literals. */
+/** kubectl for a target, a user and a namespace. Command lines are template literals. */
 export interface Kubectl {
-  /** standard output of a command that must succeed */
+  /** output of a command that must succeed */
   ok: CommandLine<Promise<string>>;
-  /** standard error of a command that must fail with exit code 1 */
+  /** error output of a command that must fail with exit code 1 */
   fails: CommandLine<Promise<string>>;
-  /** whatever happens */
+  /** result of a command that may fail */
   run: CommandLine<Promise<Outcome>>;
-  /** a command that goes on by itself; ended with the sandbox at the latest */
+  /** starts a long-running command, which ends with the sandbox at the latest */
   start: CommandLine<RunningProcess>;
 }
 
-/** A namespace of its own on a target, a scratch directory, and kubectl pointed at both. */
+/** A namespace of a target, a temporary directory, and kubectl configured for both. */
 export interface Sandbox extends Kubectl {
   readonly target: Target;
   readonly namespace: string;
-  /** unique: for the names of cluster-scoped objects and API groups */
+  /** unique suffix for names of cluster-scoped objects and API groups */
   readonly id: string;
-  /** the same with these objects (or this text) on standard input, for `-f -` */
+  /** the same with these objects or this text on standard input, for `-f -` */
   with(input: string | object | readonly object[]): Kubectl;
-  /** the same without `--namespace`: manifests say where things go */
+  /** the same without `--namespace`: the manifests contain it */
   readonly anywhere: Kubectl;
   /** the same with environment variables */
   under(env: Readonly<Record<string, string>>): Kubectl;
-  /** the same as whoever the bearer token names, without the administrator's certificate */
+  /** the same as the user of a bearer token, without the administrator's certificate */
   withToken(token: string): Promise<Kubectl>;
-  /** the same as whoever the certificate names; both are PEM */
+  /** the same as the user of a certificate; both PEM */
   withCertificate(certificate: string, privateKey: string): Promise<Kubectl>;
-  /** what `kubectl get … -o json` prints */
+  /** parsed output of `kubectl get … -o json` */
   json: CommandLine<Promise<KubernetesObject>>;
-  /** writes a file of the scratch directory and returns its path */
+  /** writes a file into the temporary directory and returns its path */
   file(name: string, content: string | Uint8Array, mode?: number): Promise<string>;
-  /** runs at the end, newest first: for what does not live in the namespace */
+  /** runs at the end, newest first; for objects outside of the namespace */
   cleanUp(action: () => Promise<unknown>): void;
   close(): Promise<void>;
 }
 
-/** The parts of an object that tests look at. */
+/** The fields of an object used by tests. */
 export interface KubernetesObject {
   apiVersion: string;
   kind: string;
@@ -69,7 +69,7 @@ export interface KubernetesObject {
   [field: string]: any;
 }
 
-/** Opens a sandbox with a fresh namespace. */
+/** Opens a sandbox with a new namespace. */
 export async function openSandbox(target: Target): Promise<Sandbox> {
   const id = randomUUID().slice(0, 8);
   const namespace = `e2e-${id}`;

@@ -1,14 +1,14 @@
 import { startCapstan } from './capstan.ts';
 
-/** An API server the expectations are held against. */
+/** An API server under test. */
 export interface Target {
   readonly name: TargetName;
-  /** cluster-admin */
+  /** kubeconfig with cluster-admin rights */
   readonly kubeconfig: string;
   stop(): Promise<void>;
 }
 
-/** `capstan` is ours, `kubernetes` a real kube-apiserver. */
+/** `capstan` is the embedded API, `kubernetes` a real kube-apiserver. */
 export type TargetName = 'capstan' | 'kubernetes';
 
 export interface TargetChoice {
@@ -19,7 +19,7 @@ export interface TargetChoice {
 /** Names the kubeconfig (cluster-admin) of a real kube-apiserver with its controller manager. */
 export const realKubeconfigVariable = 'CAPSTAN_REAL_KUBECONFIG';
 
-/** Ours always; a real one too when CAPSTAN_REAL_KUBECONFIG says where it is. */
+/** Returns the embedded API, and a real one if CAPSTAN_REAL_KUBECONFIG is set. */
 export function targets(env: Readonly<Record<string, string | undefined>> = process.env): TargetChoice[] {
   const kubeconfig = env[realKubeconfigVariable];
   return [

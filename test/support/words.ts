@@ -1,8 +1,8 @@
-/** What may stand in the template of a command line: kept as it is, never split. */
+/** A value in the template of a command line, never split. */
 export type Word = string | number;
 
 /**
- * A command line written as it is typed, without a shell: literal text is split at white space, `${values}` are not.
+ * Splits a command line without a shell: literal text at white space, `${values}` never.
  *
  * @example words`label configmap ${name} note=${'two words'}` // ['label', 'configmap', name, 'note=two words']
  */

@@ -1,5 +1,5 @@
-// A process that attacks a server as a tenant, from a seed and for a limited time. It is apart from whoever measures what others
-// notice of it: making the attacks takes as much time as answering them. Prints what was tried, as JSON.
+// A process that attacks a server as a tenant, from a seed and for a limited time. It is separate from the process that
+// measures the effect, because making the attacks takes as much time as answering them. Prints the attacks as JSON.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { openTls } from '../support/rough/raw.ts';
 import { type Endpoint, http1Client, http2Client, type WireClient } from '../support/rough/wire.ts';
 import { attacks } from './attacks.ts';
 
-/** What the process reads from its standard input. */
+/** Input of the process on standard input. */
 export interface AttackOrder {
   readonly tenant: Endpoint;
   readonly namespace: string;
@@ -19,7 +19,7 @@ export interface AttackOrder {
 
 const attackers = 8;
 const unfinishedBodies = 200;
-/** An answer that does not come is not waited for. */
+/** Missing answers are not awaited longer. */
 const patienceMs = 10_000;
 
 async function main(): Promise<void> {
@@ -34,12 +34,12 @@ async function main(): Promise<void> {
     const client: WireClient = index % 2 === 0 ? http1Client(tenant) : http2Client(tenant);
     for (let round = 0; performance.now() < end; round++) {
       const position = round * attackers + index;
-      // Every attack once before any comes again.
+      // Every attack occurs once before any is repeated.
       const name = names[position % names.length]!;
       sent[name] = (sent[name] ?? 0) + 1;
       for (const request of attacks[name]!(dice(seedAt(seed, position)), { namespace, endlessUrl })) {
         if (performance.now() >= end) break;
-        // Refusals, resets and limits are what an attacker has to expect.
+        // Refusals, resets and limits are expected.
         await Promise.race([client.send(request).catch(() => undefined), delay(patienceMs)]);
       }
     }
@@ -64,7 +64,7 @@ async function readOrder(): Promise<AttackOrder> {
   return JSON.parse(text) as AttackOrder;
 }
 
-/** Begins an answer that never ends. */
+/** Starts a server whose answers never end. */
 async function startEndlessServer(): Promise<Server> {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).write('{"version": "');
@@ -79,7 +79,7 @@ async function startEndlessServer(): Promise<Server> {
   return server;
 }
 
-/** Holds whatever a request is given before its body is there. */
+/** Holds the resources that a request gets before its body arrives. */
 async function unfinishedBody(tenant: Endpoint, namespace: string): Promise<TLSSocket> {
   const socket = await openTls(tenant);
   const head = [

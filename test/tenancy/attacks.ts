@@ -1,12 +1,12 @@
 import type { Dice } from '../support/rough/dice.ts';
 import type { WireRequest } from '../support/rough/wire.ts';
 
-/** Something a tenant with all rights in one namespace sends to keep others from being served. */
+/** A denial of service by a tenant with all rights in one namespace. */
 export type Attack = (dice: Dice, target: AttackTarget) => WireRequest[];
 
 export interface AttackTarget {
   readonly namespace: string;
-  /** the URL of a server of the tenant's own that answers without end */
+  /** URL of the tenant's server, whose answers never end */
   readonly endlessUrl: string;
 }
 
@@ -76,7 +76,7 @@ function machines(dice: Dice, { namespace }: AttackTarget): WireRequest[] {
   return [post(path, object), { method: 'DELETE', path: `${path}/${name}` }];
 }
 
-/** A shell that never ends, or only after longer than anybody waits. */
+/** Runs a shell script that never ends, or takes too long. */
 function program(dice: Dice, { namespace }: AttackTarget): WireRequest[] {
   const script = dice.pick([
     'f() { f; f; }; f',
@@ -184,7 +184,7 @@ function manyHeaders(dice: Dice, { namespace }: AttackTarget): WireRequest[] {
   return [{ method: 'GET', path: `/api/v1/namespaces/${namespace}/pods`, headers }];
 }
 
-/** A cloud of the tenant's own that answers without end, and a cluster that is to be made there. */
+/** Creates a cluster on a cloud of the tenant whose answers never end. */
 function endlessCloud(dice: Dice, { namespace, endlessUrl }: AttackTarget): WireRequest[] {
   const name = unique(dice, 'endless');
   const clouds = `clouds: {openstack: {auth: {auth_url: "${endlessUrl}", username: u, password: p, project_name: p, user_domain_name: d, project_domain_name: d}}}`;

@@ -36,7 +36,7 @@ import { clone, type JsonObject, type KubeObject, type Resource } from '../../sr
 import { type Manifest, manifestsOf } from '../simulation/cluster-manifests.ts';
 import { type HostedKind, hostedKinds, hostedManifests } from '../simulation/hosted-manifests.ts';
 
-/** The namespace the hostile tenant may write in. */
+/** Namespace of the hostile tenant. */
 export const tenantNamespace = 'tenant';
 
 const version = 'v1.33.6';
@@ -51,7 +51,7 @@ const server: JsonObject = {
 export type Flavor = 'kubeadm' | 'rke2' | HostedKind;
 export const flavors: readonly Flavor[] = ['kubeadm', 'rke2', ...hostedKinds];
 
-/** A whole cluster of a tenant that works, with every kind of object that controllers act on. */
+/** Builds a working cluster of a tenant, with all kinds that controllers act on. */
 export function workingCluster(flavor: Flavor, name: string): Manifest[] {
   const manifests = flavor === 'kubeadm' ? onMachines(name) : flavor === 'rke2' ? ofRke2(name) : inPods(flavor, name);
   return manifests.map(({ resource, object }) => ({ resource, object: ofTenant(object) }));
@@ -164,7 +164,7 @@ function inPods(kind: HostedKind, name: string): Manifest[] {
   return [...made, ...beside[kind](name, made)];
 }
 
-/** Kinds that no cluster of the simulation has, by the provider they belong to. */
+/** Kinds that no cluster of the simulation has, by provider. */
 const beside: Readonly<Record<HostedKind, (name: string, made: readonly Manifest[]) => Manifest[]>> = {
   k0smotron: (name, made) => [
     of(K0smotronClusters, `${name}-alone`, { version: k0sVersion.replace('+', '-'), service: { type: 'ClusterIP' } }),
@@ -193,7 +193,7 @@ const beside: Readonly<Record<HostedKind, (name: string, made: readonly Manifest
   ],
 };
 
-/** A Machine of nobody's, with an infrastructure and a bootstrap object of its own. */
+/** Builds a Machine without an owner, with its own infrastructure and bootstrap objects. */
 function singleMachine(
   name: string,
   bootstrap: { resource: Resource<KubeObject>; spec: JsonObject },
@@ -223,7 +223,7 @@ const templateRef = ({ group, version, kind }: Resource<KubeObject>, name: strin
   name,
 });
 
-/** Templates of control planes say neither how many there are, of which version, nor on which machines. */
+/** Templates of control planes have no replicas, version or machine template. */
 function templated({ replicas: _, version: __, machineTemplate: ___, ...spec }: JsonObject): JsonObject {
   return spec;
 }
@@ -234,7 +234,7 @@ function of(resource: Resource<KubeObject>, name: string, spec: JsonObject): Man
   return { resource, object: { apiVersion, kind: resource.kind, metadata, spec } as KubeObject };
 }
 
-/** The same object in the tenant's namespace, with everything it refers to. */
+/** Returns the object in the tenant's namespace, with all its references. */
 function ofTenant(object: KubeObject): KubeObject {
   const text = JSON.stringify(clone(object)).replaceAll('"namespace":"default"', `"namespace":"${tenantNamespace}"`);
   return JSON.parse(text) as KubeObject;

@@ -1,5 +1,5 @@
-// A tenant who may write all our kinds in one namespace tries to reach what is not his, by every field that names something.
-// The fields are found from the schemas, so that new ones are tried too.
+// A tenant with write access to all kinds in one namespace tries to reach objects of others through every field with a
+// reference. The fields are found from the schemas, so new ones are tested automatically.
 
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -24,14 +24,14 @@ import { type HostileValues, hostileObject } from './hostile-object.ts';
 import { type NamedThing, namedThingsOf, schemaOf, tenantDefinitions } from './named-things.ts';
 
 const victimNamespace = 'victim';
-/** Stands in everything of the victim's and of the host's; nothing the tenant can read may hold it. */
+/** Contained in all objects of the victim and the host. Nothing readable by the tenant may contain it. */
 const canary = 'c4n4ry-of-somebody-else';
-/** All planes of a HostedControlPlane are behind one Gateway. */
+/** One Gateway shared by all HostedControlPlanes. */
 const sharedGateway = 'planes';
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** Kinds of which a writer names a namespace only to let others in, or which nothing reads. */
+/** Kinds in which a namespace only grants access to others, or which nothing reads. */
 const grantsOfTheWriter = new Set(['ReferenceGrant']);
 
 let system: System;
@@ -87,7 +87,7 @@ async function copySecret(name: string, to: string): Promise<void> {
   );
 }
 
-/** What the tenant is after: under every key somebody might read. */
+/** Creates the targets of the attack, with all keys that controllers read. */
 async function treasure(): Promise<void> {
   const keys = [
     'value',
@@ -106,7 +106,7 @@ async function treasure(): Promise<void> {
   await system.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data }, by);
   const text = Object.fromEntries(keys.map((key) => [key, canary]));
   await system.client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: text }, by);
-  // Objects of the same names as the tenant's: a reference that crosses finds something there.
+  // Creates objects with the same names as the tenant's, so that a cross-namespace reference finds one.
   for (const flavor of flavors) {
     for (const { resource, object } of workingCluster(flavor, `${flavor}0`)) {
       const annotations = { canary, 'cluster.x-k8s.io/paused': 'true' };
@@ -130,7 +130,7 @@ async function objectsOf(where: string): Promise<KubeObject[]> {
   return found;
 }
 
-/** Everything that can be read of an object, what is encoded in it included. */
+/** Returns everything readable in an object, including encoded data. */
 function readable(object: KubeObject): string {
   const { data } = object as unknown as { data?: Record<string, string> };
   const decoded =
@@ -149,7 +149,7 @@ const attempts: readonly Attempt[] = tenantDefinitions
   .filter(({ kind }) => !grantsOfTheWriter.has(kind))
   .flatMap((definition) => namedThingsOf(definition).map((thing) => ({ thing, definition })));
 
-/** The object of a working cluster with one field that crosses, in the version that has the field. */
+/** Builds an object of a working cluster with one hostile field, in the version that has the field. */
 async function hostileVersion({ thing, definition }: Attempt, base: KubeObject): Promise<Manifest> {
   const { group, plural, namespaced, kind } = definition;
   const converted =
@@ -161,10 +161,10 @@ async function hostileVersion({ thing, definition }: Attempt, base: KubeObject):
 }
 
 const mostTogether = 8;
-/** A reference that leads nowhere may keep a controller from looking at the rest. */
+/** A dangling reference may stop a controller before it reads the rest. */
 const stops: ReadonlySet<string> = new Set(['namespace', 'secret', 'configMap']);
 
-/** Several fields of one object are tried at once where none of them keeps the others from being looked at. */
+/** Several fields of one object are tested at once, if none of them hides the others. */
 function areTriedTogether(first: Attempt, next: Attempt): boolean {
   if (first.thing.version !== next.thing.version) return false;
   const isActedOn = !first.thing.kind.endsWith('ControlPlaneTemplate') && !first.thing.kind.endsWith('ClusterTemplate');
@@ -182,7 +182,7 @@ async function isAccepted({ resource, object }: Manifest): Promise<boolean> {
 }
 
 describe('every kind a tenant may write', () => {
-  it('has an object here to try its fields with', () => {
+  it('has a test object whose fields are tried', () => {
     const tried = new Set(
       flavors.flatMap((flavor) =>
         workingCluster(flavor, 'x').map(({ resource }) => `${resource.group} ${resource.kind}`),
@@ -202,7 +202,7 @@ describe.each(flavors)('a tenant with clusters of %s', (flavor: Flavor) => {
     const isAvailable = (): Promise<boolean> => available(`${flavor}0`);
     expect(await system.until(isAvailable, hour), 'the cluster all attempts start from works').toBe(true);
 
-    // Releases are called by their id, whatever the cluster: hostile ones take the place of the first.
+    // Helm releases are named by id, independent of the cluster, so the hostile ones replace the originals.
     await removeObjects(base.filter(({ object }) => !isOfCluster(object, `${flavor}0`)));
 
     const before = await objectsOf(victimNamespace);
@@ -222,7 +222,7 @@ describe.each(flavors)('a tenant with clusters of %s', (flavor: Flavor) => {
     expect(accepted.length, `accepted; refused were ${refused.join(', ')}`).toBeGreaterThan(10);
     expect((await objectsOf(victimNamespace)).map(withoutRevision)).toEqual(before.map(withoutRevision));
 
-    /** The object with the next attempts the API takes; those it refuses need no further look. */
+    /** Builds the object with the next attempts that the API accepts. Refused ones are done. */
     async function hostileOrPlain(left: Attempt[], plain: Manifest): Promise<[Resource<KubeObject>, KubeObject]> {
       let hostile = plain;
       const taken: Attempt[] = [];
@@ -231,7 +231,7 @@ describe.each(flavors)('a tenant with clusters of %s', (flavor: Flavor) => {
         if (taken.length > 0 && !areTriedTogether(taken[0]!, attempt)) break;
         const next = await hostileVersion(attempt, taken.length > 0 ? hostile.object : plain.object);
         const isTaken = await isAccepted(next);
-        // What others stand in the way of has a turn of its own.
+        // Attempts in conflict with others get a turn of their own.
         if (!isTaken && taken.length > 0) break;
         left.shift();
         (isTaken ? accepted : refused).push(`${attempt.thing.kind} ${attempt.thing.path.join('.')}`);
@@ -312,7 +312,7 @@ async function removeObjects(manifests: readonly Manifest[]): Promise<void> {
   expect(isGone, `${manifests.map(({ object }) => titleOf(object)).join(', ')} are gone`).toBe(true);
 }
 
-/** Deletes a cluster and waits until nothing of it is left: also hostile objects go. */
+/** Deletes a cluster and waits until it is gone, including hostile objects. */
 async function remove(flavor: Flavor, name: string): Promise<void> {
   await removeObjects(workingCluster(flavor, name).filter(({ object }) => object.metadata.name !== sharedGateway));
   let left: string[] = [];

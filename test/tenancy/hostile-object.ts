@@ -1,10 +1,10 @@
 import { clone, isJsonObject, type JsonObject, type JsonValue, type KubeObject } from '../../src/machinery/index.ts';
 import type { Named, NamedThing, Schema } from './named-things.ts';
 
-/** What a hostile tenant writes into a field, by what the field names. */
+/** Hostile values by the kind of reference. */
 export type HostileValues = Readonly<Record<Named, string>>;
 
-/** A copy of the object whose field names what belongs to somebody else; what the field needs around it is filled in. */
+/** Returns a copy of the object with a reference to another tenant's resource, and the required fields around it. */
 export function hostileObject(base: KubeObject, thing: NamedThing, schema: Schema, values: HostileValues): KubeObject {
   const object = clone(base) as unknown as JsonObject;
   place(object, thing.path, schema, values[thing.what], values);
@@ -50,7 +50,7 @@ const filledObject = (schema: Schema, values: HostileValues): JsonObject => {
   return isJsonObject(value) ? value : {};
 };
 
-/** The least a schema asks for. References are completed, so that a namespace beside a name has a name to go with. */
+/** Builds the minimal value of a schema. References are completed, so that a namespace has a name. */
 function filled(schema: Schema, values: HostileValues): JsonValue {
   if (schema.default !== undefined) return schema.default as JsonValue;
   if (schema.enum?.length) return schema.enum[0] as JsonValue;

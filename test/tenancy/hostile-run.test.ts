@@ -1,5 +1,5 @@
-// A tenant with all rights in one namespace does what he can to keep others from being served, from a seed and for a limited
-// time. An administrator who works beside him must not notice.
+// A tenant with all rights in one namespace attacks the availability of the server, from a seed and for a limited time.
+// An administrator must not notice.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,12 +16,12 @@ import { type Endpoint, http1Client, sendJson } from '../support/rough/wire.ts';
 import type { AttackOrder } from './attacker.ts';
 import { attacks } from './attacks.ts';
 
-/** CAPSTAN_HOSTILE_SEED and CAPSTAN_HOSTILE_SECONDS replay a run or make a longer one. */
+/** CAPSTAN_HOSTILE_SEED and CAPSTAN_HOSTILE_SECONDS replay a run or set a longer one. */
 const seed = Number(process.env['CAPSTAN_HOSTILE_SEED'] ?? 1);
 const seconds = Number(process.env['CAPSTAN_HOSTILE_SECONDS'] ?? 30);
 
 const namespace = 'hostile';
-/** How long an administrator may wait for an answer. */
+/** Maximum response time for an administrator. */
 const answeredWithinMs = 1_000;
 const probeEveryMs = 100;
 
@@ -50,7 +50,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A user who may do everything in one namespace, and nothing elsewhere. */
+/** Creates a user with all rights in one namespace and none elsewhere. */
 async function tenantOf(server: RunningServer): Promise<Endpoint> {
   const pki = join(server.dataDirectory, 'pki');
   const authority = {
@@ -78,7 +78,7 @@ async function tenantOf(server: RunningServer): Promise<Endpoint> {
 
 interface Probe {
   readonly what: string;
-  /** how long the answer took, less what was spent waiting for a core of a machine that others use too */
+  /** response time minus the time spent waiting for a CPU core, which other processes use too */
   readonly ms: number;
 }
 
@@ -96,7 +96,7 @@ describe(`a tenant who attacks for ${seconds} s, from seed ${seed}`, () => {
     expect(Object.keys(sent).sort(), 'every attack was tried').toEqual(Object.keys(attacks).sort());
   });
 
-  it('leaves a namespace behind that can be deleted', async () => {
+  it('leaves a namespace that can be deleted', async () => {
     const admin = http1Client(attacked.admin);
     expect((await sendJson(admin, 'DELETE', `/api/v1/namespaces/${namespace}`)).status).toBe(200);
     await eventually(async () => {
@@ -113,7 +113,7 @@ function startAttacker(): RunningProcess {
   return startProcess(process.execPath, ['--import', 'tsx', script], { input: JSON.stringify(order) });
 }
 
-/** Reads and writes in turn until the attack is over. */
+/** Alternates reads and writes until the attack is over. */
 async function probeWhile(attack: Promise<unknown>): Promise<Probe[]> {
   let isOver = false;
   void attack.finally(() => {
@@ -150,7 +150,7 @@ async function timed(request: () => Promise<{ status: number }>): Promise<number
   return Math.max(0, ms - ((await waitedForCoreMs(pids)) - waitedBefore));
 }
 
-/** How long the main threads of processes were ready to run and had no core; only Linux tells. */
+/** Returns how long the main threads of processes were runnable without a core. Only Linux provides this. */
 async function waitedForCoreMs(pids: readonly number[]): Promise<number> {
   const texts = await Promise.all(
     pids.map((pid) => readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').catch(() => '')),

@@ -1,21 +1,21 @@
 import { ownDefinitions } from '../../src/api/index.ts';
 import type { JsonObject, ResourceDefinition } from '../../src/machinery/index.ts';
 
-/** What a field can name outside of its own object. */
+/** Kinds of references outside of the object. */
 export type Named = 'namespace' | 'secret' | 'configMap' | 'file' | 'url' | 'image';
 
-/** A field of a kind by which its writer names something, found from the schema. */
+/** A field with a reference, found from the schema. */
 export interface NamedThing {
   readonly kind: string;
   readonly group: string;
-  /** the newest version that has the field */
+  /** newest version with the field */
   readonly version: string;
   /** property names; `[]` stands for any item, `*` for any key */
   readonly path: readonly string[];
   readonly what: Named;
 }
 
-/** The part of a structural schema that is walked here. */
+/** The used part of a structural schema. */
 export interface Schema {
   readonly type?: string;
   readonly format?: string;
@@ -38,7 +38,7 @@ const patterns: readonly (readonly [Named, RegExp])[] = [
   ['image', /(image|image\.(name|reference|repository|registry)|imagerepository|registry)$/i],
 ];
 
-/** Parts of Pods stand in many kinds, large and always the same: what they can name is known. */
+/** Pod templates occur in many kinds and are large. Their reference fields are known. */
 const embedded: readonly { readonly marks: readonly string[]; readonly leaves: readonly string[] }[] = [
   {
     marks: ['awsElasticBlockStore', 'hostPath', 'projected'],
@@ -65,7 +65,7 @@ interface CrdVersion {
   readonly schema: { readonly openAPIV3Schema: Schema };
 }
 
-/** Served versions, the stored one first: what it lacks is looked for in the others. */
+/** Served versions, the storage version first. Others are searched for fields it lacks. */
 function versionsOf({ crd }: ResourceDefinition): readonly CrdVersion[] {
   const versions = (crd?.['spec'] as JsonObject | undefined)?.['versions'] as unknown as
     | readonly CrdVersion[]
@@ -96,7 +96,10 @@ function* leaves(schema: Schema, path: readonly string[]): Generator<readonly st
   if (typeof additionalProperties === 'object') yield* leaves(additionalProperties, [...path, '*']);
 }
 
-/** Every field of a kind that names a Secret, ConfigMap, file, URL, namespace or image, in any version that is served. */
+/**
+ * Finds every field of a kind, in any served version, that refers to a Secret, ConfigMap, file, URL, namespace or
+ * image.
+ */
 export function namedThingsOf(definition: ResourceDefinition): NamedThing[] {
   const found = new Map<string, NamedThing>();
   for (const { name, schema } of versionsOf(definition)) {
@@ -111,5 +114,5 @@ export function namedThingsOf(definition: ResourceDefinition): NamedThing[] {
   return [...found.values()];
 }
 
-/** Kinds whose writers are tenants: cluster-scoped ones are written by administrators. */
+/** Kinds that tenants write. Cluster-scoped ones are written by administrators. */
 export const tenantDefinitions: readonly ResourceDefinition[] = ownDefinitions.filter(({ namespaced }) => namespaced);

@@ -57,13 +57,13 @@ const spec: () => Field<ClusterResourceSetSpec> = once(() =>
       resources: atomicList(resource(), resourcesDescription, { minItems: 1, ...limit }).required(),
       strategy: strategy(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 const specV1beta1: () => UntypedField = once(() =>
   object(
     { clusterSelector: selector(), resources: list(resource(), resourcesDescription, limit), strategy: strategy() },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -71,13 +71,13 @@ const status: () => Field<ClusterResourceSetStatus> = once(() =>
   object(
     {
       conditions: conditions(32),
-      observedGeneration: int64('Generation of the spec this status is about.', { minimum: 1 }),
+      observedGeneration: int64('Generation of the spec that this status describes.', { minimum: 1 }),
       deprecated: object(
-        { v1beta1: object({ conditions: deprecatedConditions() }, 'What clients of v1beta1 read.') },
+        { v1beta1: object({ conditions: deprecatedConditions() }, 'Status in the form of v1beta1.') },
         'Kept for old clients.',
       ),
     },
-    'What is there.',
+    'Observed state.',
     { minProperties: 1 },
   ),
 );
@@ -85,10 +85,10 @@ const statusV1beta1: () => UntypedField = once(() =>
   object(
     {
       conditions: deprecatedConditions(),
-      observedGeneration: int64('Generation of the spec this status is about.'),
-      v1beta2: object({ conditions: conditions(32) }, 'What v1beta2 has in its status.'),
+      observedGeneration: int64('Generation of the spec that this status describes.'),
+      v1beta2: object({ conditions: conditions(32) }, 'Status fields of v1beta2.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -104,14 +104,14 @@ const alphaSet = (name: string): OldVersionSource => ({
 });
 
 function validateSet({ spec }: ClusterResourceSet, old: ClusterResourceSet | undefined): FieldError[] {
-  // the schema has already complained about what is missing
+  // The schema already reports missing fields.
   if (spec?.clusterSelector === undefined) return [];
   const errors = validateLabelSelector(spec.clusterSelector, 'spec.clusterSelector');
   if (errors.length === 0 && labelSelectorFromObject(spec.clusterSelector).empty) {
     errors.push(fieldError.invalid('spec.clusterSelector', spec.clusterSelector, 'selector must not be empty'));
   }
   if (old?.spec === undefined) return errors;
-  // an object stored by something else may lack the default
+  // Objects stored by other programs may lack the default.
   if ((old.spec.strategy ?? spec.strategy) !== spec.strategy) {
     errors.push(fieldError.invalid('spec.strategy', spec.strategy, 'field is immutable'));
   }
@@ -159,11 +159,11 @@ const bindingFields = (): Field<ResourceBinding> =>
     ...resourceFields(),
     applied: boolean('Whether all objects in it were applied.').required(),
     hash: text('Hash of the content that was applied last.', 256),
-    lastAppliedTime: time('When it was applied last.'),
+    lastAppliedTime: time('Time of the last apply.'),
   });
 const setName = () => name('Name of the ClusterResourceSet.').required();
 const clusterName = (): Field<string> => text('Name of the Cluster.', 63);
-const bindingsDescription = 'What was applied, by ClusterResourceSet.';
+const bindingsDescription = 'Applied resources, by ClusterResourceSet.';
 
 const bindingSpec: () => Field<ClusterResourceSetBinding['spec']> = once(() =>
   object(
@@ -172,13 +172,13 @@ const bindingSpec: () => Field<ClusterResourceSetBinding['spec']> = once(() =>
       bindings: atomicList(
         object({
           clusterResourceSetName: setName(),
-          resources: atomicList(bindingFields(), 'What was applied of it.', limit),
+          resources: atomicList(bindingFields(), 'Applied resources.', limit),
         }),
         bindingsDescription,
         limit,
       ),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 const bindingSpecV1beta1: () => UntypedField = once(() =>
@@ -188,13 +188,13 @@ const bindingSpecV1beta1: () => UntypedField = once(() =>
       bindings: list(
         object({
           clusterResourceSetName: setName(),
-          resources: list(bindingFields(), 'What was applied of it.', limit),
+          resources: list(bindingFields(), 'Applied resources.', limit),
         }),
         bindingsDescription,
         limit,
       ),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -213,7 +213,7 @@ export const clusterResourceSetBindingKind: Kind<ClusterResourceSetBinding> = de
   description: 'Says what a cluster got from ClusterResourceSets.',
   labels,
   strategy: {
-    // older versions say it by the name of the object alone
+    // Older versions name the cluster only through the name of the object.
     applyDefaults({ metadata, spec }) {
       if (spec !== undefined && !spec.clusterName && metadata.name !== undefined) spec.clusterName = metadata.name;
     },

@@ -18,13 +18,13 @@ export interface ClusterResourceSetStatus {
   deprecated?: { v1beta1?: { conditions?: DeprecatedCondition[] } };
 }
 
-/** Objects, kept in Secrets and ConfigMaps, that clusters with certain labels get. */
+/** Applies objects kept in Secrets and ConfigMaps to all clusters that match a label selector. */
 export interface ClusterResourceSet extends KubeObject {
   spec: ClusterResourceSetSpec;
   status?: ClusterResourceSetStatus;
 }
 
-/** What was applied of one Secret or ConfigMap. */
+/** Result of applying one Secret or ConfigMap. */
 export interface ResourceBinding extends ClusterResource {
   hash?: string;
   lastAppliedTime?: string;
@@ -36,7 +36,7 @@ export interface ResourceSetBinding {
   resources?: ResourceBinding[];
 }
 
-/** What one cluster got from which ClusterResourceSet. Named like the Cluster. */
+/** Records the resources that each ClusterResourceSet applied to one cluster. It has the same name as the Cluster. */
 export interface ClusterResourceSetBinding extends KubeObject {
   spec: { clusterName: string; bindings?: ResourceSetBinding[] };
 }

@@ -14,7 +14,7 @@ export interface MatchCondition {
 
 const most = 64;
 
-/** The conditions under which a webhook or policy is asked must be sound, and told apart by name. */
+/** Checks that match conditions compile and that their names are unique. */
 export function validateMatchConditions(
   conditions: readonly MatchCondition[] = [],
   path: string,

@@ -168,7 +168,7 @@ function validate(policy: ValidatingAdmissionPolicy): FieldError[] {
       errors.push(fieldError.required(`${path}.valueExpression`, 'valueExpression is not specified'));
     }
   }
-  // Those of the match conditions are among the errors already.
+  // Errors of the match conditions are already in the list.
   for (const { path, program } of compilePolicy({ ...spec, matchConditions: [] }).problems) {
     errors.push(...programErrors(program, `spec.${path}`));
   }

@@ -71,7 +71,7 @@ function validateStar(values: readonly string[], path: string, what: string): Fi
     : [];
 }
 
-/** Which requests a webhook or policy is asked about. */
+/** Validates a rule that selects the requests a webhook or policy handles. */
 export function validateRule(rule: AdmissionRule, path: string): FieldError[] {
   const errors = validateStar(rule.operations ?? [], `${path}.operations`, 'operations');
   for (const [index, operation] of (rule.operations ?? []).entries()) {

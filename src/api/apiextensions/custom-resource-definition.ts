@@ -53,7 +53,7 @@ export interface CustomResourceDefinition extends KubeObject {
   };
 }
 
-/** Names and printing only: defaults and validation belong to the server that gives custom kinds life. */
+/** Defines names and printer columns only. Defaults and validation belong to the server that serves custom kinds. */
 export const customResourceDefinitionDefinition: ResourceDefinition = defineBuiltin<CustomResourceDefinition>({
   group: 'apiextensions.k8s.io',
   version: 'v1',

@@ -113,7 +113,7 @@ export const apiServiceDefinition: ResourceDefinition = defineBuiltin<ApiService
   prepareForCreate(object) {
     object.status = {};
     if (object.spec.service === undefined) {
-      // served by this very program: nothing has to be asked
+      // This server serves the group itself, so no availability check is needed.
       object.status.conditions = [
         {
           type: 'Available',

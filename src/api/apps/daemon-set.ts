@@ -43,7 +43,7 @@ export interface DaemonSet extends KubeObject {
   };
 }
 
-/** counts template changes; a field of old API versions that lives on as an annotation */
+/** Counter of template changes. Old API versions had it as a field; it survives as an annotation. */
 const templateGeneration = 'deprecated.daemonset.template.generation';
 const statusFields = ['currentNumberScheduled', 'numberMisscheduled', 'desiredNumberScheduled', 'numberReady'] as const;
 

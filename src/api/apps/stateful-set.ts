@@ -108,7 +108,7 @@ function validateUpdateStrategy(spec: StatefulSetSpec): FieldError[] {
   return errors;
 }
 
-/** The template as its pods will be: claims become volumes, host names are given per pod. */
+/** Returns the template as its pods get it: claims become volumes and each pod gets its own host name. */
 function effectiveTemplate(spec: StatefulSetSpec): PodTemplateSpec | undefined {
   const template = spec.template;
   if (!template?.spec) return template;

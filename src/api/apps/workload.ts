@@ -10,7 +10,7 @@ import { notSupported } from '../common/validation.ts';
 import type { PodTemplateSpec } from '../core/pod-types.ts';
 import { validatePodTemplateSpec } from '../core/pod-validation.ts';
 
-/** What Deployment, ReplicaSet, StatefulSet and DaemonSet have in common. */
+/** Spec fields that Deployment, ReplicaSet, StatefulSet and DaemonSet share. */
 export interface WorkloadSpec {
   selector?: LabelSelectorObject;
   template?: PodTemplateSpec;
@@ -20,7 +20,7 @@ function isEmpty(selector: LabelSelectorObject): boolean {
   return Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions ?? []).length === 0;
 }
 
-/** The selector is there, selects something, and selects the pods of the template. */
+/** Checks that the selector is present, not empty, and matches the labels of the template. */
 export function validateWorkloadSelector(spec: WorkloadSpec, kind: string): FieldError[] {
   const selector = spec.selector;
   if (!selector) {
@@ -35,7 +35,7 @@ export function validateWorkloadSelector(spec: WorkloadSpec, kind: string): Fiel
   }
   const errors = validateLabelSelector(selector, 'spec.selector');
   if (errors.length > 0) {
-    // a selector that cannot be read is reported once more as a whole, in the words of each kind
+    // Upstream reports an unreadable selector a second time as a whole, with a different message per kind.
     if (kind === 'StatefulSet') errors.push(fieldError.invalid('spec.selector', selector, ''));
     else if (kind !== 'DaemonSet') errors.push(fieldError.invalid('spec.selector', selector, 'invalid label selector'));
     return errors;
@@ -53,7 +53,7 @@ function labelsOf(spec: WorkloadSpec): Record<string, string> {
   return spec.template?.metadata?.labels ?? {};
 }
 
-/** Pods that are replaced when they end must want to be restarted and must not have a deadline. */
+/** Requires restartPolicy Always and forbids a deadline, because a workload replaces pods that end. */
 export function validateWorkloadTemplate(spec: WorkloadSpec, kind: string): FieldError[] {
   const errors = validatePodTemplateSpec(spec.template, 'spec.template');
   const pod = spec.template?.spec;
@@ -67,7 +67,7 @@ export function validateWorkloadTemplate(spec: WorkloadSpec, kind: string): Fiel
   return errors;
 }
 
-/** Counters that may not be negative nor exceed the total. */
+/** Checks that counters are neither negative nor greater than the total. */
 export function validateReplicaCounts<T extends object>(
   status: T | undefined,
   fields: readonly (keyof T & string)[],

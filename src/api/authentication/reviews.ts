@@ -26,7 +26,6 @@ export interface TokenRequest extends KubeObject {
   status?: { token: string; expirationTimestamp: string };
 }
 
-/** Rules of a request for a service account token. */
 export function validateTokenRequest(request: TokenRequest): FieldError[] {
   const errors: FieldError[] = [];
   const seconds = request.spec?.expirationSeconds ?? 3600;
@@ -57,7 +56,7 @@ export const selfSubjectReviewDefinition: ResourceDefinition = defineReview<Self
   component: 'io.k8s.api.authentication.v1.SelfSubjectReview',
 });
 
-/** The body of serviceaccounts/token; not a resource of its own, hence not in discovery. */
+/** Body of serviceaccounts/token. It is no resource of its own, so discovery does not list it. */
 export const tokenRequestDefinition: ResourceDefinition = defineReview<TokenRequest>({
   group: 'authentication.k8s.io',
   kind: 'TokenRequest',

@@ -132,7 +132,7 @@ function validateMetric(metric: Metric, path: string): FieldError[] {
       errors.push(fieldError.forbidden(`${path}.${other}`, 'must populate the given metric source only'));
     }
   }
-  // as upstream: what is inside is looked at only when there is exactly one source
+  // Like upstream, checks the contents of a source only when there is exactly one source.
   if (!source || errors.length > 0) return errors;
   const at = `${path}.${field}`;
   const target = source.target ?? {};
@@ -276,7 +276,9 @@ function row(object: HorizontalPodAutoscaler, nowMs: number): JsonValue[] {
   ];
 }
 
-/** v1 knows only CPU; everything else rides in annotations, so that no write through v1 loses it */
+/**
+ * v1 has fields for CPU only. All other metrics are kept in annotations, so that a write through v1 does not lose them.
+ */
 const metricsAnnotation = 'autoscaling.alpha.kubernetes.io/metrics';
 const behaviorAnnotation = 'autoscaling.alpha.kubernetes.io/behavior';
 const conditionsAnnotation = 'autoscaling.alpha.kubernetes.io/conditions';
@@ -334,12 +336,12 @@ function toV2(object: HorizontalPodAutoscaler): HorizontalPodAutoscaler {
   if (object.apiVersion !== 'autoscaling/v1') return object;
   const result = clone(object);
   result.apiVersion = 'autoscaling/v2';
-  // what a client left out is refused by validation, which comes after
+  // Missing fields are left to validation, which runs later.
   const { targetCPUUtilizationPercentage: target, ...spec } = (result.spec ?? {}) as HorizontalPodAutoscaler['spec'] &
     V1Fields;
   const { currentCPUUtilizationPercentage: current, ...status } = (result.status ?? {}) as V1Fields;
   const annotations = { ...result.metadata.annotations };
-  // Annotations are the client's to write: what is not of the field's type is no field.
+  // Clients can write these annotations, so values of a wrong type are ignored.
   const take = <T>(name: string, part: 'Spec' | 'Status', field: string): T | undefined => {
     const text = annotations[name];
     delete annotations[name];
@@ -406,7 +408,7 @@ const v2Definition: ResourceDefinition = defineBuiltin<HorizontalPodAutoscaler>(
     autoscaler.status = { desiredReplicas: 0 };
   },
   validateCreate: (autoscaler) => validate(autoscaler, { isNew: true }),
-  // old objects may lack the group
+  // Old objects may lack the group.
   validateUpdate: (autoscaler) => validate(autoscaler, { isNew: false }),
   validateStatusUpdate: (autoscaler) => [
     ...validateNonNegative(autoscaler.status?.currentReplicas, 'status.currentReplicas'),
@@ -416,7 +418,7 @@ const v2Definition: ResourceDefinition = defineBuiltin<HorizontalPodAutoscaler>(
 
 const v2 = must(v2Definition.versions[0], 'v2');
 
-/** Stored as v2; v1 is a view of it. */
+/** Stored as v2; v1 is only another representation of it. */
 export const horizontalPodAutoscalerDefinition: ResourceDefinition = {
   ...v2Definition,
   versions: [

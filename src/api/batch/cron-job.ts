@@ -137,7 +137,8 @@ export const cronJobDefinition: ResourceDefinition = defineBuiltin<CronJob>({
   validateCreate(cronJob) {
     const errors = validate(cronJob);
     const name = cronJob.metadata.name ?? '';
-    // the controller appends a dash and ten digits to name a job, and job names end at 63 characters
+    // The controller appends a dash and ten digits to the name of a job, and names of jobs are limited to 63
+    // characters.
     if (name.length > 52) errors.push(fieldError.invalid('metadata.name', name, 'must be no more than 52 characters'));
     return errors;
   },

@@ -64,7 +64,7 @@ export interface Job extends KubeObject {
     completionTime?: string;
     completedIndexes?: string;
     failedIndexes?: string;
-    /** Pods that ended and are about to be counted, by uid */
+    /** uids of ended pods that are not yet counted */
     uncountedTerminatedPods?: { succeeded?: string[]; failed?: string[] };
     conditions?: Condition[];
   };
@@ -73,7 +73,7 @@ export interface Job extends KubeObject {
 const uidLabel = 'batch.kubernetes.io/controller-uid';
 const nameLabel = 'batch.kubernetes.io/job-name';
 
-/** Defaults a job template shares with a job. */
+/** Applies the defaults that job templates and jobs share. */
 export function defaultJobSpec(spec: JobSpec): void {
   if (spec.template) defaultPodTemplate(spec.template);
 }
@@ -101,7 +101,7 @@ function applyDefaults(job: Job): void {
   setDefault(job, 'status', {});
 }
 
-/** A job finds its pods by its own uid unless the user insists on choosing. */
+/** Generates a selector on the uid of the job, unless manualSelector is set. */
 function generateSelector(job: Job): void {
   if (job.spec.manualSelector) return;
   const uid = job.metadata.uid ?? '';
@@ -125,7 +125,7 @@ function withoutJobLabels(job: Job): Record<string, string> {
   return Object.fromEntries(Object.entries(labels).filter(([key]) => !generated.has(key)));
 }
 
-/** Rules of a job's spec at `path`; templates of cron jobs have no selector yet. */
+/** Validates the spec of a job at `path`. Templates of cron jobs have no selector yet. */
 export function validateJobSpec(spec: JobSpec, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const counts = [
@@ -214,7 +214,9 @@ function validateSuccessRule(rule: SuccessPolicyRule, completions: number, path:
   return errors;
 }
 
-/** How many numbers a text such as `0,2-4` names, in rising order; a text says what is wrong with it. */
+/**
+ * Counts the numbers in an ascending list such as `0,2-4`. Returns a string with the problem if the text is invalid.
+ */
 function countIndexes(text: string, completions: number): number | string {
   if (text === '') return 0;
   let total = 0;
@@ -286,7 +288,7 @@ function validateUpdate(job: Job, old: Job): FieldError[] {
   return errors;
 }
 
-/** A suspended job that never ran may still be told where its pods go. */
+/** The scheduling fields of a suspended job can change until the job starts for the first time. */
 function isTemplateMutable(job: Job): boolean {
   return job.spec.suspend === true && job.status?.startTime === undefined;
 }

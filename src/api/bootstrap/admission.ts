@@ -19,7 +19,7 @@ function validateTemplate({ spec }: KubeadmConfigTemplate): FieldError[] {
   ];
 }
 
-/** What upstream refuses of a configuration besides its schema, and what kubeadm would refuse on the machine. */
+/** Checks what upstream's webhook refuses beyond the schema, and what kubeadm would refuse on the machine. */
 export function validateKubeadmConfigSpec(spec: KubeadmConfigSpec | undefined, path: string): FieldError[] {
   if (spec === undefined) return [];
   return [
@@ -32,8 +32,8 @@ export function validateKubeadmConfigSpec(spec: KubeadmConfigSpec | undefined, p
 }
 
 /**
- * A control plane machine inits or joins with the same configuration, so what v1beta1 says once cannot be said twice
- * differently.
+ * A control plane machine uses the same configuration for init and join. v1beta1 has only one timeout field for both,
+ * so the two values must be equal.
  */
 export function validateControlPlaneTimeouts(spec: KubeadmConfigSpec | undefined, path: string): FieldError[] {
   const name = 'controlPlaneComponentHealthCheckSeconds';

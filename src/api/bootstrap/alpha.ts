@@ -9,7 +9,7 @@ import {
 } from './kubeadm-config-schema.ts';
 import { kubeadmConfigTemplateV1beta1, kubeadmConfigV1beta1 } from './v1beta1.ts';
 
-// The alpha versions had the shapes of v1beta1 with fewer fields; see the note in the cluster group.
+// The alpha versions have the shapes of v1beta1 with fewer fields; see the note in the cluster group.
 
 export type Alpha = 'v1alpha4' | 'v1alpha3';
 export const alphas: readonly Alpha[] = ['v1alpha4', 'v1alpha3'];
@@ -48,7 +48,9 @@ const goneSinceV1alpha3: Readonly<Record<string, Schema>> = {
   'clusterConfiguration.dns.type': { type: 'string', description: 'No longer used: always CoreDNS.' },
 };
 
-/** what was different in a KubeadmConfigSpec that stands under `prefix` (empty, or ending in a dot) */
+/**
+ * Returns the differences of an alpha KubeadmConfigSpec. `prefix` is the path of the spec: empty, or ending in a dot.
+ */
 export function kubeadmConfigSpecChanges(alpha: Alpha, prefix: string): Required<LenientChanges> {
   const isOldest = alpha === 'v1alpha3';
   return {

@@ -24,7 +24,7 @@ import type {
   KubeadmHostPathMount,
 } from './types.ts';
 
-/** command line arguments were a map until v1beta2, in which a name can be given once only */
+/** Command line arguments are a map until v1beta2, so each name can appear only once. */
 export const argumentMap = (what: string): Field<Record<string, string>> =>
   stringMap(`Arguments of ${what} without their leading dashes.`);
 
@@ -65,7 +65,7 @@ const environmentVariables = (era: Era): Field<KubeadmEnvironmentVariable[]> =>
           secretKeyRef: keyReference('Secret'),
           fieldRef: object(
             {
-              apiVersion: string('Version the path is written for.'),
+              apiVersion: string('API version of the path.'),
               fieldPath: string('Path of a field of the pod.').required(),
             },
             'A field of the pod.',
@@ -83,15 +83,15 @@ const environmentVariables = (era: Era): Field<KubeadmEnvironmentVariable[]> =>
           ),
           resourceFieldRef: object(
             {
-              containerName: string('Container whose resource is meant.'),
+              containerName: string('Container of the resource.'),
               divisor: quantity('Unit the amount is given in.'),
-              resource: string('Resource whose amount is given.').required(),
+              resource: string('Resource of this amount.').required(),
             },
             'An amount of a resource.',
             atomic,
           ),
         },
-        'Where the value comes from.',
+        'Source of the value.',
       ),
     }),
     'Environment variables of the container.',
@@ -105,8 +105,8 @@ const hostPathMounts = (era: Era): Field<KubeadmHostPathMount[]> =>
       name: text('Name of the volume.', 512).required(),
       hostPath: text('Path on the machine.', 512).required(),
       mountPath: text('Path in the container.', 512).required(),
-      readOnly: boolean('Whether the container may only read.'),
-      pathType: string('What must be at the path on the machine.'),
+      readOnly: boolean('Whether the mount is read-only.'),
+      pathType: string('Required type of the path on the machine.'),
     }),
     'Directories and files of the machine the container sees.',
     100,
@@ -125,10 +125,10 @@ const componentV1beta1 = (description: string): UntypedField =>
   some('v1beta1', { ...componentFields('v1beta1'), extraArgs: argumentMap(argumentNames) }, description);
 
 const certificateNames = (era: Era, what: string): Field<string[]> =>
-  items(era, text('', 253), `Further names and addresses in the certificate ${what}.`, 100);
+  items(era, text('', 253), `Additional names and addresses in the certificate ${what}.`, 100);
 
 const etcdFields = (era: Era) => ({
-  imageRepository: text('Where the image comes from.', 512),
+  imageRepository: text('Repository of the image.', 512),
   imageTag: text('Tag of the image.', 256),
   dataDir: text('Directory of the data.', 512),
   extraEnvs: environmentVariables(era),
@@ -146,7 +146,7 @@ const externalEtcd = (era: Era) =>
     },
     'An etcd that exists already.',
   );
-const etcdDescription = 'Where the cluster keeps its state: on its own machines, or in an etcd outside.';
+const etcdDescription = 'etcd of the cluster: on its own machines, or external.';
 const localEtcdDescription = 'etcd on the control plane machines.';
 
 const algorithms: readonly KubeadmEncryptionAlgorithm[] = [
@@ -160,11 +160,11 @@ const algorithms: readonly KubeadmEncryptionAlgorithm[] = [
 const plainFields = (era: Era) => ({
   controlPlaneEndpoint: text('Address of the control plane; absent means that of the Cluster.', 512),
   certificatesDir: text('Directory of the certificates.', 512),
-  imageRepository: text('Where the images come from.', 512),
+  imageRepository: text('Repository of the images.', 512),
   featureGates: mapOf(boolean(), 'Features of kubeadm that are switched on or off.'),
   dns: some(
     era,
-    { imageRepository: text('Where the image comes from.', 512), imageTag: text('Tag of the image.', 256) },
+    { imageRepository: text('Repository of the image.', 512), imageTag: text('Tag of the image.', 256) },
     'The DNS of the cluster.',
   ),
   certificateValidityPeriodDays: int32('How long certificates are valid.', { minimum: 1, maximum: 1095 }),

@@ -1,8 +1,8 @@
 import type { KubeadmConfigSpec } from './types.ts';
 
 /**
- * A configuration with the defaults that Cluster API wrote into it before 1.11. Two configurations that differ only by
- * them say the same, so comparing them must neither refuse an update nor roll out machines.
+ * Returns a configuration with the defaults that Cluster API wrote before 1.11. Configurations that differ only in
+ * these defaults are equal: the difference must neither refuse an update nor roll out machines.
  */
 export function withFormerDefaults(spec: KubeadmConfigSpec): KubeadmConfigSpec {
   const { initConfiguration: init, joinConfiguration: join } = spec;

@@ -25,10 +25,10 @@ import type {
 } from './types.ts';
 
 const tokenFields = (era: Era) => ({
-  description: text('What the token is for.', 512),
-  expires: time('When the token ends; instead of how long it lives.'),
-  usages: items(era, text('', 256), 'What the token may be used for.', 100),
-  groups: items(era, text('', 256), 'Groups whoever shows the token is in.', 100),
+  description: text('Description of the token.', 512),
+  expires: time('Expiry time of the token, instead of its lifetime.'),
+  usages: items(era, text('', 256), 'Usages of the token.', 100),
+  groups: items(era, text('', 256), 'Groups of the owner of the token.', 100),
 });
 
 const bootstrapTokens = (): Field<KubeadmBootstrapToken[]> =>
@@ -42,7 +42,7 @@ const bootstrapTokens = (): Field<KubeadmBootstrapToken[]> =>
       }).required(),
       ttlSeconds: int32('How long the token lives.', { minimum: 0 }),
     }),
-    'Tokens made with the cluster.',
+    'Tokens created with the cluster.',
     100,
   );
 
@@ -54,7 +54,7 @@ const bootstrapTokensV1beta1 = (): UntypedField =>
       token: string('The token: six characters, a dot, sixteen characters.').required(),
       ttl: duration('How long the token lives.'),
     }),
-    'Tokens made with the cluster.',
+    'Tokens created with the cluster.',
     100,
   );
 
@@ -65,13 +65,13 @@ const registrationFields = (era: Era) => ({
     object({
       key: string('Key of the taint.').required(),
       value: string('Value of the taint.'),
-      effect: string('What the taint does to pods.').required(),
+      effect: string('Effect of the taint on pods.').required(),
       timeAdded: time('When the taint was added.'),
     }),
-    'Taints the Node is registered with; absent leaves them to kubeadm, an empty list means none.',
+    "Taints of the Node at registration; absent means kubeadm's defaults, an empty list means none.",
     era === 'v1beta2' ? { minItems: 0, maxItems: 100 } : { maxItems: 100 },
   ),
-  ignorePreflightErrors: items(era, text('', 512), 'Checks of kubeadm whose failure is only warned of.', 50),
+  ignorePreflightErrors: items(era, text('', 512), 'Checks of kubeadm whose failure is only a warning.', 50),
   imagePullPolicy: oneOf(['Always', 'IfNotPresent', 'Never'], 'When images are pulled.'),
   imagePullSerial: boolean('Pull images one after the other.'),
 });
@@ -94,7 +94,7 @@ const localApiEndpoint = (era: Era): Field<KubeadmLocalApiEndpoint> =>
       advertiseAddress: text('Address the API server advertises.', 39),
       bindPort: int32('Port the API server listens on.', era === 'v1beta2' ? { minimum: 1 } : {}),
     },
-    'Where the API server of this machine is reached.',
+    'Address of the API server of this machine.',
   );
 
 const timeout = (description: string): Field<number> => int32(description, { minimum: 0 });
@@ -114,7 +114,7 @@ const timeouts: () => Field<KubeadmTimeouts> = once(() =>
 );
 
 const phasesAndPatches = (era: Era) => ({
-  skipPhases: items(era, text('', 256), 'Phases of kubeadm that are left out.', 50),
+  skipPhases: items(era, text('', 256), 'Phases of kubeadm to skip.', 50),
   patches: some(
     era,
     { directory: text('Directory with patches for the manifests kubeadm writes.', 512) },
@@ -196,13 +196,13 @@ const discoveryFile = (era: Era): Field<KubeadmDiscoveryFile> =>
                     'Environment of the command.',
                     100,
                   ),
-                  apiVersion: text('Version the command speaks.', 512),
-                  provideClusterInfo: boolean('Tell the command about the cluster.'),
+                  apiVersion: text('API version of the command.', 512),
+                  provideClusterInfo: boolean('Pass information about the cluster to the command.'),
                 },
-                'A command that gives credentials.',
+                'A command that returns credentials.',
               ),
             },
-            'Who asks the API server.',
+            'Client of the API server.',
           ).required(),
         },
         'A kubeconfig that is written to the path.',
@@ -215,7 +215,7 @@ const discoveryFields = (era: Era) => ({
   bootstrapToken: some(
     era,
     {
-      token: text('The token; absent means one is made.', 512),
+      token: text('The token; absent means that one is created.', 512),
       apiServerEndpoint: text('Address of the API server; absent means the endpoint of the Cluster.', 512),
       caCertHashes: items(era, text('', 512), 'Hashes of keys the authority may have, as sha256:….', 100),
       unsafeSkipCAVerification: boolean('Accept any authority.'),
@@ -225,7 +225,7 @@ const discoveryFields = (era: Era) => ({
   file: discoveryFile(era),
   tlsBootstrapToken: text('Token for the certificate of the kubelet.', 512),
 });
-const discoveryDescription = 'How the cluster is found; what is absent is filled in.';
+const discoveryDescription = 'How the cluster is found; missing fields are set automatically.';
 
 const joinFields = (era: Era) => ({
   ...phasesAndPatches(era),

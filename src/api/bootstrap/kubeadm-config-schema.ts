@@ -40,8 +40,8 @@ export const kubeadmConfigSpecV1beta1: () => UntypedField = once(() =>
 );
 
 const failureFields = () => ({
-  failureReason: text('Why the object cannot be helped any more, as one word.', 256),
-  failureMessage: text('Why the object cannot be helped any more, as a sentence.', 10240),
+  failureReason: text('Reason of a terminal failure of the object.', 256),
+  failureMessage: text('Message about a terminal failure of the object.', 10240),
 });
 const dataSecretName = (): Field<string> => text('Secret with the user data.', 253);
 
@@ -50,20 +50,20 @@ export const kubeadmConfigStatus: () => Field<KubeadmConfigStatus> = once(() =>
     {
       conditions: conditions(32),
       initialization: object(
-        { dataSecretCreated: boolean('True once the user data has been made; never goes back.') },
-        'What of the first provisioning is done.',
+        { dataSecretCreated: boolean('True once the user data has been created; never becomes false again.') },
+        'Progress of the first provisioning.',
         { minProperties: 1 },
       ),
       dataSecretName: dataSecretName(),
-      observedGeneration: int64('Generation of the spec this status is about.', { minimum: 1 }),
+      observedGeneration: int64('Generation of the spec that this status describes.', { minimum: 1 }),
       deprecated: object(
         {
-          v1beta1: object({ conditions: deprecatedConditions(), ...failureFields() }, 'What clients of v1beta1 read.'),
+          v1beta1: object({ conditions: deprecatedConditions(), ...failureFields() }, 'Status in the form of v1beta1.'),
         },
         'Kept for old clients.',
       ),
     },
-    'What is there.',
+    'Observed state.',
     { minProperties: 1 },
   ),
 );
@@ -72,17 +72,17 @@ export const kubeadmConfigStatusV1beta1: () => UntypedField = once(() =>
   object(
     {
       conditions: deprecatedConditions(),
-      ready: boolean('True once the user data has been made.'),
+      ready: boolean('True once the user data has been created.'),
       dataSecretName: dataSecretName(),
       ...failureFields(),
-      observedGeneration: int64('Generation of the spec this status is about.'),
-      v1beta2: object({ conditions: conditions(32) }, 'What v1beta2 has in its status.'),
+      observedGeneration: int64('Generation of the spec that this status describes.'),
+      v1beta2: object({ conditions: conditions(32) }, 'Status fields of v1beta2.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
-const templateDescription = 'What the configurations are made from.';
+const templateDescription = 'Template of the configurations.';
 
 export const kubeadmConfigTemplateSpec: () => Field<KubeadmConfigTemplateSpec> = once(() =>
   object(
@@ -91,7 +91,7 @@ export const kubeadmConfigTemplateSpec: () => Field<KubeadmConfigTemplateSpec> =
         minProperties: 1,
       }).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -103,6 +103,6 @@ export const kubeadmConfigTemplateSpecV1beta1: () => UntypedField = once(() =>
         templateDescription,
       ).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );

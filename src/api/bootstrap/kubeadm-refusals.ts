@@ -15,18 +15,18 @@ import type {
   KubeadmNodeRegistration,
 } from './types.ts';
 
-// What kubeadm would refuse on the machine, minutes later and far from the user, is refused here already. Only what is
-// wrong whatever the machine is like is looked at: values may hold expressions that are filled in there.
+// Refuses early what kubeadm would refuse on the machine, minutes later and without feedback to the user. Only values
+// that are wrong on every machine are refused: values may contain expressions that are filled in on the machine.
 
 const tokenPattern = /^[a-z0-9]{6}\.[a-z0-9]{16}$/;
 const tokenGroupPattern = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 const hashPattern = /^sha256:[0-9A-Fa-f]{64}$/;
 const tokenUsages: readonly string[] = ['signing', 'authentication'];
 const taintEffects: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
-/** tokens are secrets and are not repeated in errors */
+/** Tokens are secrets and must not appear in error messages. */
 const hidden = '******';
 
-/** filled in on the machine: by cloud-init's templates or by a shell */
+/** Tells whether cloud-init templates or a shell fill in the value on the machine. */
 const isExpression = (value: string): boolean => value.includes('{{') || value.includes('$');
 
 type Check = (value: string) => string | undefined;

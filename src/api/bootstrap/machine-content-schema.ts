@@ -2,7 +2,7 @@ import { boolean, type Field, int32, list, object, oneOf, string } from '../kind
 import { anyItems, type Era, items, some, text } from './common-schema.ts';
 import type { KubeadmConfigSpec, SecretKeySource } from './types.ts';
 
-// What a machine is given besides kubeadm's own configuration.
+// Schema of the machine settings outside of kubeadm's own configuration.
 
 const secretKey = (description: string): Field<SecretKeySource> =>
   object(
@@ -26,7 +26,7 @@ const files = (era: Era): Field<NonNullable<KubeadmConfigSpec['files']>> =>
       append: boolean('Add the content to a file that exists.'),
       content: text('The content.', 10240),
       contentFormat: oneOf(['Raw', 'Template'], 'Whether the content is a template.'),
-      contentFrom: secretKey('Where the content comes from.'),
+      contentFrom: secretKey('Source of the content.'),
     }),
     'Files put on the machine.',
     200,
@@ -50,14 +50,14 @@ const diskLayout = (era: Era) =>
       : { minItems: 1, maxItems: 100 },
   );
 
-/** v1beta1 wanted the layout to be there always, v1beta2 wants either */
+/** v1beta1 requires `layout`; v1beta2 requires either the layout or the list of partitions. */
 function partition(era: Era): Field<NonNullable<NonNullable<KubeadmConfigSpec['diskSetup']>['partitions']>[number]> {
   const layout = boolean('One partition over the whole disk, or none.');
   const shape = object({
     device: text('The disk.', 256).required(),
     layout,
     diskLayout: diskLayout(era),
-    overwrite: boolean('Overwrite what is there.'),
+    overwrite: boolean('Overwrite existing data.'),
     tableType: oneOf(['mbr', 'gpt'], 'Kind of the partition table.'),
   });
   return era === 'v1beta2'
@@ -74,9 +74,9 @@ const filesystem = (era: Era) =>
     filesystem: text('Kind of the file system.', 128).required(),
     label: text('Label of the file system.', 512),
     partition: text('Partition: a number, auto, any or none.', 128),
-    overwrite: boolean('Overwrite what is there.'),
+    overwrite: boolean('Overwrite existing data.'),
     replaceFS: text('Kind of file system that may be replaced.', 128),
-    extraOpts: anyItems(era, text('', 256), 'Further options for making it.', 100),
+    extraOpts: anyItems(era, text('', 256), 'Additional options for its creation.', 100),
   });
 
 const users = (era: Era): Field<NonNullable<KubeadmConfigSpec['users']>> =>
@@ -85,18 +85,18 @@ const users = (era: Era): Field<NonNullable<KubeadmConfigSpec['users']>> =>
     object({
       name: text('Name of the user.', 256).required(),
       gecos: text('Real name of the user.', 256),
-      groups: text('Further groups of the user.', 256),
+      groups: text('Additional groups of the user.', 256),
       homeDir: text('Home directory of the user.', 256),
-      inactive: boolean('Make the user without letting them in.'),
+      inactive: boolean('Create the user with a locked password.'),
       shell: text('Shell of the user.', 256),
       passwd: text('Hash of the password.', 256),
-      passwdFrom: secretKey('Where the hash of the password comes from.'),
+      passwdFrom: secretKey('Source of the password hash.'),
       primaryGroup: text('Primary group of the user.', 256),
-      lockPassword: boolean('Let nobody in with a password.'),
+      lockPassword: boolean('Disable log-in with a password.'),
       sudo: text('Sudo rule of the user.', 256),
-      sshAuthorizedKeys: anyItems(era, text('', 2048), 'Keys that are let in.', 100),
+      sshAuthorizedKeys: anyItems(era, text('', 2048), 'Public keys that may log in.', 100),
     }),
-    'Users made on the machine.',
+    'Users to create on the machine.',
     100,
   );
 
@@ -131,19 +131,19 @@ export const machineContentFields = (era: Era): { [K in ContentName]: Field<NonN
     era,
     {
       servers: anyItems(era, text('', 512), 'Time servers.', 100),
-      enabled: boolean('Whether the time is kept.'),
+      enabled: boolean('Whether time synchronisation is on.'),
     },
-    'Where the time comes from.',
+    'Time servers.',
   ),
-  format: oneOf(['cloud-config', 'ignition'], 'Form of the user data; absent means cloud-config.'),
-  verbosity: int32('How much kubeadm tells.'),
+  format: oneOf(['cloud-config', 'ignition'], 'Format of the user data; absent means cloud-config.'),
+  verbosity: int32('Log level of kubeadm.'),
   ignition: some(
     era,
     {
       containerLinuxConfig: some(
         era,
         {
-          additionalConfig: string('Further configuration, merged with what is generated.', {
+          additionalConfig: string('Additional configuration, merged with what is generated.', {
             minLength: 1,
             maxLength: 32768,
           }),
@@ -152,6 +152,6 @@ export const machineContentFields = (era: Era): { [K in ContentName]: Field<NonN
         'Configuration for Ignition.',
       ),
     },
-    'What only Ignition takes.',
+    'Settings for Ignition only.',
   ),
 });

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../machinery/index.ts';
 import type { DeprecatedCondition, StatusCondition, TemplateMetadata } from '../cluster/types.ts';
 
-/** One `--name=value` of a component; the same name twice is refused. */
+/** One `--name=value` argument of a component. Duplicate names are refused. */
 export interface KubeadmArgument {
   name: string;
   value: string;
@@ -13,7 +13,7 @@ export interface ConfigKeyReference {
   optional?: boolean;
 }
 
-/** An environment variable of a control plane container, in the words of the core API. */
+/** An environment variable of a control plane container, in the form of the core API. */
 export interface KubeadmEnvironmentVariable {
   name: string;
   value?: string;
@@ -97,7 +97,7 @@ export interface NodeTaint {
 export interface KubeadmNodeRegistration {
   name?: string;
   criSocket?: string;
-  /** absent leaves the taints to kubeadm, an empty list means none */
+  /** absent means kubeadm's default taints, an empty list means no taints */
   taints?: NodeTaint[];
   kubeletExtraArgs?: KubeadmArgument[];
   ignorePreflightErrors?: string[];
@@ -151,7 +151,7 @@ export interface KubeadmDiscoveryFile {
   };
 }
 
-/** What is absent here is filled in when a machine joins. */
+/** Discovery of the cluster. Missing fields are filled in when a machine joins. */
 export interface KubeadmDiscovery {
   bootstrapToken?: {
     token?: string;

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../machinery/i
 import { chain, each, type FieldMapping, field, fields, type Mapping, place, valueAt } from '../kind/mapping.ts';
 import { conditionMappings, durationSeconds, failureMappings, flag } from '../kind/values.ts';
 
-/** `{b: 1, a: 2}` <-> `[{name: a, value: 2}, {name: b, value: 1}]`; of two with one name the last counts */
+/** `{b: 1, a: 2}` <-> `[{name: a, value: 2}, {name: b, value: 1}]`; of two entries with one name, the last one wins */
 const argumentsMapping: Mapping = {
   up: (value) =>
     isJsonObject(value)
@@ -27,7 +27,7 @@ const nodeRegistration: FieldMapping = field(
   fields(field('kubeletExtraArgs', 'kubeletExtraArgs', argumentsMapping)),
 );
 
-/** v1beta1 has a layout always, v1beta2 only when the partitions are not listed */
+/** v1beta1 always has a layout, v1beta2 only when the partitions are not listed */
 const partition: Mapping = {
   up(value) {
     if (!isJsonObject(value)) return undefined;
@@ -46,7 +46,7 @@ const moved = {
   tlsBootstrap: ['joinConfiguration', 'timeouts', 'tlsBootstrapSeconds'],
 } as const;
 
-/** Two timeouts of v1beta1 stood elsewhere; v1beta2 asks for the one of the control plane twice. */
+/** Two timeouts have another place in v1beta1. v1beta2 has the control plane timeout twice. */
 const timeouts: Mapping = {
   up(value, context) {
     if (!isJsonObject(value)) return undefined;
@@ -85,7 +85,7 @@ const timeouts: Mapping = {
   },
 };
 
-/** of KubeadmConfigSpec, wherever it stands */
+/** Mapping of KubeadmConfigSpec, shared by all kinds that embed it. */
 export const kubeadmConfigSpecMapping: Mapping = chain(
   timeouts,
   fields(

@@ -26,7 +26,7 @@ export interface CertificateSigningRequestCondition {
   lastTransitionTime?: string;
 }
 
-/** Asks for a certificate, to be approved and signed by others. */
+/** A request for a certificate, approved and signed by other components. */
 export interface CertificateSigningRequest extends KubeObject {
   spec: {
     /** base64 of a PEM certificate request */
@@ -109,7 +109,7 @@ function validateSignerName(name: string | undefined): FieldError[] {
   return errors;
 }
 
-/** The ways of writing a request, each of which may change a part of the status only. */
+/** Endpoint of a write. Each subresource may change only its part of the status. */
 type Door = 'approval' | 'status' | undefined;
 
 const outcomes = ['Approved', 'Denied', 'Failed'];
@@ -133,7 +133,7 @@ function validateConditions(conditions: readonly CertificateSigningRequestCondit
   return errors;
 }
 
-/** Only PEM certificates may be handed out; whether they answer the request is for their reader to check. */
+/** Accepts PEM certificates only. Whether they match the request is left to the client. */
 function validateCertificate(certificate: string | undefined): FieldError[] {
   if (!certificate) return [];
   const invalid = (text: string): FieldError[] => [
@@ -179,7 +179,10 @@ function conditionsOf(csr: CertificateSigningRequest, type: string): Certificate
   return (csr.status?.conditions ?? []).filter((condition) => condition.type === type);
 }
 
-/** What was decided stays decided; decisions come by the approval door, certificates by that of the status. */
+/**
+ * Decisions cannot be revoked. Only the approval subresource writes decisions, and only the status subresource writes
+ * certificates.
+ */
 function validateUpdate(
   csr: CertificateSigningRequest,
   old: CertificateSigningRequest,
@@ -215,7 +218,7 @@ function validateUpdate(
   return errors;
 }
 
-/** Stamps new conditions with the time they appeared. Through the status door, decisions stay as they were written. */
+/** Stamps new conditions with the current time. Writes to the status subresource keep the existing decisions. */
 function prepareConditions(
   draft: CertificateSigningRequest,
   old: CertificateSigningRequest,

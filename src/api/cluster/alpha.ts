@@ -16,8 +16,8 @@ import {
   machineSetV1beta1,
 } from './machine-set-and-deployment.ts';
 
-// The alpha versions had the shapes of v1beta1 with fewer fields, so they are said by what was different. Whatever
-// had no successor lives on in the conversion-data annotation.
+// The alpha versions have the shapes of v1beta1 with fewer fields, so they are defined by their differences. Fields
+// without a successor are kept in the conversion-data annotation.
 
 type AlphaSource = Pick<OldVersionSource, 'name' | 'deprecated' | 'spec' | 'status' | 'mapping'>;
 
@@ -76,7 +76,7 @@ export const clusterAlphas: readonly AlphaSource[] = [
         },
       }),
     ),
-    // v1alpha3 told initialized from ready; later versions have one latch for both
+    // v1alpha3 has separate fields for initialized and ready; later versions have one field for both.
     mapping: chain(
       fields(
         field(

@@ -13,19 +13,18 @@ import { isAutoscaled, type MachineGroup, validateMachineGroup } from './machine
 import type { Cluster, ClusterSpec, Topology } from './types.ts';
 import { compareKubernetesVersions, parseKubernetesVersion, withLeadingV } from './version.ts';
 
-// What upstream's webhooks say of a Cluster, as far as it can be said without looking at other objects. What depends on
-// the ClusterClass or the state of the control plane is the topology controller's to refuse.
+// Checks what upstream's webhook refuses of a Cluster and what needs no other objects. The topology controller checks
+// what depends on the ClusterClass or the state of the control plane.
 
 export const clusterStrategy: ResourceStrategy<Cluster> = {
   applyDefaults(draft) {
     const { topology } = draft.spec ?? {};
     if (topology?.version !== undefined) topology.version = withLeadingV(topology.version);
   },
-  // Later the variables a patch drops are there again, with the defaults of their class.
-  validateWritten: (object, old, { patchedBy }) => validateDroppedEntries(object, old, patchedBy),
+  validateWritten: validateDroppedEntries,
   validateCreate: (object) => validateCluster(object, undefined),
-  validateUpdate: (object, old, { patchedBy }) => [
-    ...validateDroppedEntries(object, old, patchedBy),
+  validateUpdate: (object, old, context) => [
+    ...validateDroppedEntries(object, old, context),
     ...validateCluster(object, old),
   ],
 };
@@ -36,7 +35,7 @@ function validateCluster(cluster: Cluster, old: Cluster | undefined): FieldError
   for (const problem of checkLabelValue(metadata.name ?? '')) {
     errors.push(fieldError.invalid('metadata.name', metadata.name, `must be a valid label value ${problem}`));
   }
-  // the schema has already complained about a missing spec
+  // The schema already reports a missing spec.
   if (spec === undefined) return errors;
   for (const name of ['infrastructureRef', 'controlPlaneRef'] as const) {
     if (spec[name] === undefined && old?.spec?.[name] !== undefined) {
@@ -64,7 +63,7 @@ function validateCluster(cluster: Cluster, old: Cluster | undefined): FieldError
   return errors;
 }
 
-/** a Pod and a Service with one address cannot be told apart, in no cluster */
+/** Overlapping ranges could give a Pod and a Service the same address. */
 function validateOverlaps({ clusterNetwork }: ClusterSpec): FieldError[] {
   const errors: FieldError[] = [];
   clusterNetwork?.services?.cidrBlocks?.forEach((services, i) => {
@@ -77,7 +76,7 @@ function validateOverlaps({ clusterNetwork }: ClusterSpec): FieldError[] {
   return errors;
 }
 
-/** pre-release and build; machines take more than that behind their numbers */
+/** Semantic versions allow only a pre-release and a build suffix. The version of a Machine is less strict. */
 const semanticSuffix = /^(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
 function validateTopology(cluster: Cluster, topology: Topology, old: Cluster | undefined): FieldError[] {
@@ -93,7 +92,7 @@ function validateTopology(cluster: Cluster, topology: Topology, old: Cluster | u
   errors.push(...validateConcurrency(annotations[upgradeConcurrencyAnnotation]));
   errors.push(...validateWorkers(cluster, topology));
   const before = old?.spec?.topology;
-  // what was accepted once does not hold up other changes
+  // Values that were accepted before must not block other changes.
   if (!deepEqual(topology, before)) errors.push(...validateGroups(topology));
   if (old === undefined) return errors;
   if (before?.classRef?.name === undefined) {
@@ -141,7 +140,7 @@ function validateConcurrency(value: string | undefined): FieldError[] {
   return Number(value) < 1 ? [fieldError.invalid(path, value, 'value cannot be less than 1')] : [];
 }
 
-/** an autoscaler and a fixed number would fight over the replicas */
+/** An autoscaler and fixed replicas would overwrite each other. */
 function validateWorkers({ metadata }: Cluster, topology: Topology): FieldError[] {
   const errors: FieldError[] = [];
   for (const worker of topology.workers?.machineDeployments ?? []) {

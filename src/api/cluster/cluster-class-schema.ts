@@ -43,7 +43,7 @@ import {
 } from './common-schema.ts';
 import { healthCheckRemediation, healthChecks, machineDeploymentRemediation } from './topology-schema.ts';
 
-/** v1beta2 says what kind of list it is and refuses empty ones; v1beta1 does neither */
+/** v1beta2 declares list types and refuses empty lists; v1beta1 does neither. */
 interface Era {
   list: typeof list;
   leastItems: { minItems?: number };
@@ -91,7 +91,7 @@ const poolNaming = '{{ .cluster.name }}-{{ .machinePool.topologyName }}-{{ .rand
 
 const machineDeployment: () => Field<MachineDeploymentClass> = once(() =>
   object({
-    class: text('Name a Cluster chooses these workers by.', 256).required(),
+    class: text('Name for these workers, used by Clusters.', 256).required(),
     metadata: templateMetadata(1),
     bootstrap: classTemplate('Template of the user data.').required(),
     infrastructure: classTemplate('Template of the machines.').required(),
@@ -100,9 +100,9 @@ const machineDeployment: () => Field<MachineDeploymentClass> = once(() =>
       'Health check of these machines; a Cluster may override it.',
       { minProperties: 1 },
     ),
-    failureDomain: text('Failure domain the machines go to.', 256),
+    failureDomain: text('Failure domain of the machines.', 256),
     naming: naming(workerNaming),
-    deletion: object({ ...nodeDeletionFields, order: deletionOrder() }, 'How machines are taken away.', {
+    deletion: object({ ...nodeDeletionFields, order: deletionOrder() }, 'How machines are deleted.', {
       minProperties: 1,
     }),
     minReadySeconds: int32('How long a machine must be ready to count as available.', { minimum: 0 }),
@@ -114,11 +114,11 @@ const machineDeployment: () => Field<MachineDeploymentClass> = once(() =>
 
 const machinePool: () => Field<MachinePoolClass> = once(() =>
   object({
-    class: text('Name a Cluster chooses this pool by.', 256).required(),
+    class: text('Name for this pool, used by Clusters.', 256).required(),
     metadata: templateMetadata(1),
     bootstrap: classTemplate('Template of the user data.').required(),
     infrastructure: classTemplate('Template of the pool.').required(),
-    failureDomains: atomicList(text('', 256), 'Failure domains the machines go to.', { maxItems: 100 }),
+    failureDomains: atomicList(text('', 256), 'Failure domains of the machines.', { maxItems: 100 }),
     naming: naming(poolNaming),
     deletion: nodeDeletion(),
     minReadySeconds: int32('How long a machine must be ready to count as available.', { minimum: 0 }),
@@ -128,11 +128,11 @@ const machinePool: () => Field<MachinePoolClass> = once(() =>
 
 const size = (description: string): Field<number> => int64(description);
 
-/** the schema of a variable, which is a schema itself */
+/** Builds the schema of a variable, which is a schema itself. */
 export const variableSchema = ({ list, leastItems, leastProperties }: Era = hubEra): Field<VariableSchema> =>
   object(
     {
-      description: text('What the variable is for.', 4096),
+      description: text('Description of the variable.', 4096),
       example: anyValue('A value as an example.'),
       type: oneOf(['object', 'array', 'string', 'integer', 'number', 'boolean'], 'Type of the value.'),
       properties: anyValue('Fields of an object, each with its schema.'),
@@ -154,18 +154,18 @@ export const variableSchema = ({ list, leastItems, leastProperties }: Era = hubE
       exclusiveMinimum: boolean('Whether the smallest number itself is excluded.'),
       'x-kubernetes-preserve-unknown-fields': boolean('Whether fields without a schema are allowed.'),
       enum: list(anyValue(), 'The values that are allowed.', { maxItems: 100 }),
-      default: anyValue('Value that is taken when none is given.'),
+      default: anyValue('Default value.'),
       'x-kubernetes-validations': listKeyedBy(
         ['rule'],
         object({
           rule: text('CEL expression that must be true; self is the value.', 4096).required(),
-          message: text('What is said when the rule fails.', 512),
-          messageExpression: text('CEL expression of what is said when the rule fails.', 1024),
+          message: text('Message if the rule fails.', 512),
+          messageExpression: text('CEL expression for the message if the rule fails.', 1024),
           reason: oneOf(
             ['FieldValueInvalid', 'FieldValueForbidden', 'FieldValueRequired', 'FieldValueDuplicate'],
             'Why the value is refused, for programs.',
           ).default('FieldValueInvalid'),
-          fieldPath: text('The field that is named when the rule fails.', 512),
+          fieldPath: text('The field in the error if the rule fails.', 512),
         }),
         'CEL rules for the value.',
         { maxItems: 100, ...leastItems },
@@ -175,7 +175,7 @@ export const variableSchema = ({ list, leastItems, leastProperties }: Era = hubE
           labels: stringMap('Labels, for programs that show the variable.'),
           annotations: stringMap('Annotations, for programs that show the variable.'),
         },
-        'What programs may want to know of the variable.',
+        'Labels and annotations of the variable, for programs.',
         leastProperties,
       ),
       'x-kubernetes-int-or-string': boolean('Whether the value is an integer or a string.'),
@@ -189,7 +189,7 @@ export const variableSchema = ({ list, leastItems, leastProperties }: Era = hubE
   );
 
 export const variableSchemaField = (era: Era = hubEra): Field<{ openAPIV3Schema: VariableSchema }> =>
-  object({ openAPIV3Schema: variableSchema(era).required() }, 'Form the value must have.');
+  object({ openAPIV3Schema: variableSchema(era).required() }, 'Schema of the value.');
 
 const deprecatedMetadata = (): Field<{ labels?: Record<string, string>; annotations?: Record<string, string> }> =>
   templateMetadata(1).describe('Labels and annotations of v1beta1; use x-metadata of the schema.');
@@ -204,21 +204,21 @@ const variable: () => Field<ClassVariable> = once(() =>
 );
 
 const classNames = ({ list }: Era, description: string): Field<{ names?: string[] }> =>
-  object({ names: list(text('', 256), 'Names of classes; * stands for any rest.', { maxItems: 100 }) }, description);
+  object({ names: list(text('', 256), 'Names of classes; * matches any suffix.', { maxItems: 100 }) }, description);
 
 export const matchResources = (era: Era = hubEra): Field<PatchSelector['matchResources']> =>
   object(
     {
-      controlPlane: boolean('Whether templates of the control plane are meant.'),
-      infrastructureCluster: boolean('Whether the template of the infrastructure cluster is meant.'),
-      machineDeploymentClass: classNames(era, 'Classes of workers whose templates are meant.'),
-      machinePoolClass: classNames(era, 'Classes of pools whose templates are meant.'),
+      controlPlane: boolean('Whether to select templates of the control plane.'),
+      infrastructureCluster: boolean('Whether to select the template of the infrastructure cluster.'),
+      machineDeploymentClass: classNames(era, 'Classes of workers whose templates the patch changes.'),
+      machinePoolClass: classNames(era, 'Classes of pools whose templates the patch changes.'),
     },
-    'Which templates of that kind are meant.',
+    'Selected templates of this kind.',
     era.leastProperties,
   );
 
-// a type, because an interface has no index signature
+// A type alias, because interfaces have no index signature.
 type PatchFields<External> = {
   name: Field<string, true>;
   description: Field<string>;
@@ -233,7 +233,7 @@ export const patch = <External>(
   external: Field<External>,
 ): PatchFields<External> => ({
   name: text('Name of the patch.', 256).required(),
-  description: text('What the patch does.', 1024),
+  description: text('Description of the patch.', 1024),
   enabledIf: text('Go template; the patch is applied only when it renders to true.', 256),
   definitions: era.list(
     object({
@@ -241,15 +241,15 @@ export const patch = <External>(
       jsonPatches: era
         .list(
           object({
-            op: oneOf(['add', 'replace', 'remove'], 'What is done.').required(),
-            path: text('JSON pointer to what is changed; begins with /spec.', 512).required(),
+            op: oneOf(['add', 'replace', 'remove'], 'Operation.').required(),
+            path: text('JSON pointer to the changed field; begins with /spec.', 512).required(),
             value: anyValue('The value, as it is.'),
             valueFrom: object(
               {
-                variable: text('Variable the value is taken from, as path: a.b[0].c or builtin.cluster.name.', 256),
+                variable: text('Variable for the value, as path: a.b[0].c or builtin.cluster.name.', 256),
                 template: text('Go template that renders the value as YAML.', 10240),
               },
-              'Where the value comes from.',
+              'Source of the value.',
             ),
           }),
           'Changes, in their order.',
@@ -257,7 +257,7 @@ export const patch = <External>(
         )
         .required(),
     }),
-    'What is changed in which templates.',
+    'The changes, and the templates that they apply to.',
     { maxItems: 100 },
   ),
   external,
@@ -275,7 +275,7 @@ const selector: () => Field<PatchSelector> = once(() => {
         .required(),
       matchResources: matchResources().required(),
     },
-    'Which templates are changed.',
+    'Templates to change.',
   );
 });
 
@@ -288,7 +288,7 @@ const external: () => Field<ExternalPatch> = once(() =>
       generatePatchesExtension: extensionName('Extension that makes the patches.'),
       validateTopologyExtension: extensionName('Extension that checks the result.'),
       discoverVariablesExtension: extensionName('Extension that defines variables.'),
-      settings: stringMap('What is handed to the extension.'),
+      settings: stringMap('Settings for the extension.'),
     },
     'Patches that an extension makes.',
   ),
@@ -313,14 +313,14 @@ export const upgrade: () => Field<NonNullable<ClusterClassSpec['upgrade']>> = on
 export const kubernetesVersions = (): Field<string[]> =>
   atomicList(
     text('', 256),
-    'Kubernetes versions Clusters may have, in ascending order; upgrades pass one of each minor between.',
+    'Kubernetes versions that Clusters may have, in ascending order. Upgrades pass one of each minor version between.',
     { minItems: 1, maxItems: 100 },
   );
 
 export const clusterClassSpec: () => Field<ClusterClassSpec> = once(() =>
   object(
     {
-      availabilityGates: conditionGates('Further conditions that must hold before a Cluster is available.', 1),
+      availabilityGates: conditionGates('Additional conditions that must hold before a Cluster is available.', 1),
       infrastructure: object(
         {
           templateRef: templateReference('The template, in the namespace of the ClusterClass.').required(),
@@ -344,14 +344,14 @@ export const clusterClassSpec: () => Field<ClusterClassSpec> = once(() =>
         { minProperties: 1 },
       ),
       variables: atomicList(variable(), 'Variables Clusters set.', { minItems: 1, maxItems: 1000 }),
-      patches: atomicList(patches(), 'Changes of the templates, made of the variables, in their order.', {
+      patches: atomicList(patches(), 'Patches of the templates, in order. They use the variables.', {
         minItems: 1,
         maxItems: 1000,
       }),
       upgrade: upgrade(),
       kubernetesVersions: kubernetesVersions(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -370,20 +370,20 @@ export const clusterClassStatus: () => Field<ClusterClassStatus> = once(() =>
               deprecatedV1Beta1Metadata: deprecatedMetadata(),
               schema: variableSchemaField().required(),
             }),
-            'Where and how it is defined.',
+            'Sources of its definition.',
             { minItems: 1, maxItems: 100 },
           ).required(),
         }),
         'Variables of the class and of its extensions.',
         { maxItems: 1000 },
       ),
-      observedGeneration: int64('Generation of the spec this status is about.', { minimum: 1 }),
+      observedGeneration: int64('Generation of the spec that this status describes.', { minimum: 1 }),
       deprecated: object(
-        { v1beta1: object({ conditions: deprecatedConditions() }, 'What clients of v1beta1 read.') },
+        { v1beta1: object({ conditions: deprecatedConditions() }, 'Status in the form of v1beta1.') },
         'Kept for old clients.',
       ),
     },
-    'What is there.',
+    'Observed state.',
     { minProperties: 1 },
   ),
 );

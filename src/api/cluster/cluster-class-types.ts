@@ -70,7 +70,7 @@ export interface VariableValidationRule {
   fieldPath?: string;
 }
 
-/** The part of JSON schema a variable may be described with. What is nested is checked when the class is written. */
+/** The subset of JSON schema that describes a variable. Nested schemas are validated when the class is written. */
 export interface VariableSchema {
   description?: string;
   example?: JsonValue;
@@ -161,7 +161,7 @@ export interface ClusterClassSpec {
 }
 
 export interface VariableDefinition {
-  /** `inline`, or the name of the patch whose extension defines it */
+  /** `inline`, or the name of the patch whose extension defines the variable */
   from: string;
   required: boolean;
   deprecatedV1Beta1Metadata?: TemplateMetadata;
@@ -181,7 +181,7 @@ export interface ClusterClassStatus {
   deprecated?: { v1beta1?: { conditions?: DeprecatedCondition[] } };
 }
 
-/** Describes a kind of cluster once; Clusters name it in `spec.topology`. */
+/** A reusable definition of a cluster. Clusters refer to it in `spec.topology`. */
 export interface ClusterClass extends KubeObject {
   spec: ClusterClassSpec;
   status?: ClusterClassStatus;

@@ -50,7 +50,7 @@ const readinessGates = once(() => conditionGates('Conditions that must hold befo
 const namingStrategy = (defaultTemplate: string): UntypedField => naming(defaultTemplate, v1beta1Era);
 
 const workerFields = once(() => ({
-  class: text('Name a Cluster chooses these workers by.', 256).required(),
+  class: text('Name for these workers, used by Clusters.', 256).required(),
   minReadySeconds: int32('How long a machine must be ready to count as available.'),
   taints: taints(),
   template: object(
@@ -59,7 +59,7 @@ const workerFields = once(() => ({
       bootstrap: object(ref(), 'Template of the user data.').required(),
       infrastructure: object(ref(), 'Template of the machines.').required(),
     },
-    'What machines are made from.',
+    'Template of the machines.',
   ).required(),
   ...nodeTimeouts(),
 }));
@@ -71,7 +71,7 @@ const selector = once(() =>
       kind: text('Kind of the template.', 256).required(),
       matchResources: matchResources(v1beta1Era).required(),
     },
-    'Which templates are changed.',
+    'Templates to change.',
   ),
 );
 
@@ -81,7 +81,7 @@ const external = once(() =>
       generateExtension: extensionName('Extension that makes the patches.'),
       validateExtension: extensionName('Extension that checks the result.'),
       discoverVariablesExtension: extensionName('Extension that defines variables.'),
-      settings: stringMap('What is handed to the extension.'),
+      settings: stringMap('Settings for the extension.'),
     },
     'Patches that an extension makes.',
   ),
@@ -96,7 +96,7 @@ const definitionFields = once(() => ({
 export const clusterClassSpecV1beta1: () => UntypedField = once(() =>
   object(
     {
-      availabilityGates: conditionGates('Further conditions that must hold before a Cluster is available.'),
+      availabilityGates: conditionGates('Additional conditions that must hold before a Cluster is available.'),
       infrastructure: object(ref(), 'Template of the infrastructure of the cluster.'),
       infrastructureNamingStrategy: namingStrategy('{{ .cluster.name }}-{{ .random }}'),
       controlPlane: object(
@@ -119,7 +119,7 @@ export const clusterClassSpecV1beta1: () => UntypedField = once(() =>
             object({
               ...workerFields(),
               machineHealthCheck: healthCheck(),
-              failureDomain: text('Failure domain the machines go to.', 256),
+              failureDomain: text('Failure domain of the machines.', 256),
               namingStrategy: namingStrategy('{{ .cluster.name }}-{{ .machineDeployment.topologyName }}-{{ .random }}'),
               readinessGates: readinessGates(),
               strategy: machineDeploymentStrategy(),
@@ -131,7 +131,7 @@ export const clusterClassSpecV1beta1: () => UntypedField = once(() =>
             ['class'],
             object({
               ...workerFields(),
-              failureDomains: list(text('', 256), 'Failure domains the machines go to.', { maxItems: 100 }),
+              failureDomains: list(text('', 256), 'Failure domains of the machines.', { maxItems: 100 }),
               namingStrategy: namingStrategy('{{ .cluster.name }}-{{ .machinePool.topologyName }}-{{ .random }}'),
             } as Fields),
             'Classes of MachinePools.',
@@ -147,13 +147,13 @@ export const clusterClassSpecV1beta1: () => UntypedField = once(() =>
       ),
       patches: list(
         object(patch(v1beta1Era, selector(), external())),
-        'Changes of the templates, made of the variables, in their order.',
+        'Patches of the templates, in order. They use the variables.',
         { maxItems: 1000 },
       ),
       upgrade: upgrade(),
       kubernetesVersions: kubernetesVersions(),
     } as Fields,
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -173,17 +173,17 @@ export const clusterClassStatusV1beta1: () => UntypedField = once(() =>
               }).required(),
               ...definitionFields(),
             }),
-            'Where and how it is defined.',
+            'Sources of its definition.',
             { maxItems: 100 },
           ).required(),
         }),
         'Variables of the class and of its extensions.',
         { maxItems: 1000 },
       ),
-      observedGeneration: int64('Generation of the spec this status is about.'),
-      v1beta2: object({ conditions: conditions(32) }, 'What v1beta2 has in its status.'),
+      observedGeneration: int64('Generation of the spec that this status describes.'),
+      v1beta2: object({ conditions: conditions(32) }, 'Status fields of v1beta2.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 

@@ -8,7 +8,7 @@ import type { ClusterClass } from './cluster-class-types.ts';
 import { clusterClassSpecV1beta1, clusterClassStatusV1beta1, clusterClassV1beta1 } from './cluster-class-v1beta1.ts';
 import { clusterGroup } from './labels.ts';
 
-/** what v1beta1 added to the first ClusterClass */
+/** Fields that v1beta1 added to the first version of ClusterClass. */
 const news = [
   'availabilityGates',
   'infrastructureNamingStrategy',

@@ -29,10 +29,10 @@ export const clusterPhases = ['Pending', 'Provisioning', 'Provisioned', 'Deletin
 export const apiEndpoint: () => Field<ApiEndpoint> = once(() =>
   object(
     {
-      host: string('Name or address the Kubernetes API is reached at.', { minLength: 1, maxLength: 512 }),
-      port: int32('Port the Kubernetes API is reached at.', { minimum: 1, maximum: 65535 }),
+      host: string('Name or address of the Kubernetes API.', { minLength: 1, maxLength: 512 }),
+      port: int32('Port of the Kubernetes API.', { minimum: 1, maximum: 65535 }),
     },
-    'Where the Kubernetes API of the cluster is reached.',
+    'Address of the Kubernetes API of the cluster.',
     { minProperties: 1 },
   ),
 );
@@ -60,10 +60,10 @@ export const clusterSpec: () => Field<ClusterSpec> = once(() =>
       controlPlaneEndpoint: apiEndpoint(),
       controlPlaneRef: contractReference('The object that provides the control plane.'),
       infrastructureRef: contractReference('The object that provides the infrastructure of the cluster.'),
-      availabilityGates: conditionGates('Further conditions that must hold before the cluster is available.', 1),
+      availabilityGates: conditionGates('Additional conditions that must hold before the cluster is available.', 1),
       topology: topology(),
     },
-    'What is wanted.',
+    'Desired state.',
     { minProperties: 1 },
   ),
 );
@@ -71,7 +71,7 @@ export const clusterSpec: () => Field<ClusterSpec> = once(() =>
 export const clusterReplicas = (description: string): Field<ClusterReplicas> =>
   object(
     {
-      desiredReplicas: int32('Machines wanted.'),
+      desiredReplicas: int32('Desired machines.'),
       replicas: int32('Machines that exist.'),
       readyReplicas: int32('Machines that are ready.'),
       availableReplicas: int32('Machines that are available.'),
@@ -79,7 +79,7 @@ export const clusterReplicas = (description: string): Field<ClusterReplicas> =>
       versions: replicaVersions({ keyed: false, maxItems: 32 }),
       upgradePlan: atomicList(
         object({ version: text('Kubernetes version.', 256).required() }),
-        'Versions an upgrade under way will still pass.',
+        'Versions that a running upgrade has yet to pass.',
         { minItems: 1, maxItems: 32 },
       ),
     },
@@ -92,9 +92,9 @@ export function failureDomains(constraints: { minItems?: number; maxItems?: numb
     object({
       name: text('Name of the failure domain.', 256).required(),
       controlPlane: boolean('Whether control plane machines may go here.'),
-      attributes: stringMap('What the provider has to say about it.'),
+      attributes: stringMap('Attributes from the provider.'),
     }),
-    'Failure domains machines can be spread over.',
+    'Failure domains for machines.',
     constraints,
   );
 }
@@ -105,25 +105,27 @@ export const clusterStatus: () => Field<ClusterStatus> = once(() =>
       conditions: conditions(32),
       initialization: object(
         {
-          infrastructureProvisioned: boolean('True once the infrastructure has been provided; never goes back.'),
-          controlPlaneInitialized: boolean('True once the control plane has answered; never goes back.'),
+          infrastructureProvisioned: boolean(
+            'True once the infrastructure has been provided; never becomes false again.',
+          ),
+          controlPlaneInitialized: boolean('True once the control plane has answered; never becomes false again.'),
         },
-        'What of the first provisioning is done.',
+        'Progress of the first provisioning.',
         { minProperties: 1 },
       ),
       controlPlane: clusterReplicas('Control plane machines in numbers.'),
       workers: clusterReplicas('Worker machines in numbers.'),
       failureDomains: failureDomains({ minItems: 1, maxItems: 100 }),
-      phase: oneOf(clusterPhases, 'Where the cluster is in its life.'),
-      observedGeneration: int64('Generation of the spec this status is about.', { minimum: 1 }),
+      phase: oneOf(clusterPhases, 'Phase of the cluster.'),
+      observedGeneration: int64('Generation of the spec that this status describes.', { minimum: 1 }),
       deprecated: object(
         {
-          v1beta1: object({ conditions: deprecatedConditions(), ...failureFields }, 'What clients of v1beta1 read.'),
+          v1beta1: object({ conditions: deprecatedConditions(), ...failureFields }, 'Status in the form of v1beta1.'),
         },
         'Kept for old clients.',
       ),
     },
-    'What is there.',
+    'Observed state.',
     { minProperties: 1 },
   ),
 );

@@ -70,9 +70,9 @@ export const machineDeploymentStrategy: () => UntypedField = once(() =>
   ),
 );
 
-/** what a health check looks at and does, in a topology as in a MachineHealthCheck */
+/** Fields of a health check, shared by topologies and MachineHealthCheck. */
 export const healthCheckFieldsV1beta1: () => Fields = once(() => ({
-  maxUnhealthy: intOrString('Remediate only up to so many unhealthy machines.'),
+  maxUnhealthy: intOrString('Remediate only up to this number of unhealthy machines.'),
   unhealthyRange: string('Remediate only while the number of unhealthy machines is in this range, as [3-5].', {
     minLength: 1,
     maxLength: 32,
@@ -114,7 +114,7 @@ const variables = once(() =>
     ['name'],
     object({
       name: text('Name of the variable.', 256).required(),
-      value: anyValue('Value of the variable, of the form the class asks for.').required(),
+      value: anyValue('Value of the variable, according to its schema in the class.').required(),
       definitionFrom: string('No longer used.', { maxLength: 256 }),
     }),
     'Values for the variables of the class.',
@@ -124,17 +124,15 @@ const variables = once(() =>
 const overrides = once(() => object({ overrides: variables() }, 'Variables that differ for these machines.'));
 const readinessGates = once(() => conditionGates('Conditions that must hold before a machine is ready.'));
 const rolloutAfter = once(() =>
-  object(
-    { after: time('Roll the machines out anew once this time has passed.') },
-    'When changed machines are rolled out.',
-    { minProperties: 1 },
-  ),
+  object({ after: time('Replace the machines once this time has passed.') }, 'When changed machines are replaced.', {
+    minProperties: 1,
+  }),
 );
 const workerFields = once(() => ({
   class: text('Class of the workers, as named in the ClusterClass.', 256).required(),
-  name: text('Name that tells these workers from others of the cluster.', 63).required(),
+  name: text('Unique name of these workers in the cluster.', 63).required(),
   metadata: templateMetadata(),
-  replicas: int32('How many machines are wanted.'),
+  replicas: int32('Desired number of machines.'),
   minReadySeconds: int32('How long a machine must be ready to count as available.'),
   taints: taints(),
   variables: overrides(),
@@ -171,22 +169,22 @@ const topology = once(() =>
             ['name'],
             object({
               ...workerFields(),
-              failureDomain: text('Failure domain the machines go to.', 256),
+              failureDomain: text('Failure domain of the machines.', 256),
               rollout: rolloutAfter(),
               strategy: machineDeploymentStrategy(),
               machineHealthCheck: machineHealthCheck(),
               readinessGates: readinessGates(),
             }),
-            'Workers made as MachineDeployments.',
+            'Workers as MachineDeployments.',
             { maxItems: 2000 },
           ),
           machinePools: listKeyedBy(
             ['name'],
             object({
               ...workerFields(),
-              failureDomains: list(text('', 256), 'Failure domains the machines go to.', { maxItems: 100 }),
+              failureDomains: list(text('', 256), 'Failure domains of the machines.', { maxItems: 100 }),
             }),
-            'Workers made as MachinePools.',
+            'Workers as MachinePools.',
             { maxItems: 2000 },
           ),
         },
@@ -216,17 +214,17 @@ export const clusterSpecV1beta1: () => UntypedField = once(() =>
       ),
       controlPlaneEndpoint: object(
         {
-          host: string('Name or address the Kubernetes API is reached at.', { maxLength: 512 }),
-          port: int32('Port the Kubernetes API is reached at.'),
+          host: string('Name or address of the Kubernetes API.', { maxLength: 512 }),
+          port: int32('Port of the Kubernetes API.'),
         },
-        'Where the Kubernetes API of the cluster is reached.',
+        'Address of the Kubernetes API of the cluster.',
       ),
       controlPlaneRef: objectReference('The object that provides the control plane.'),
       infrastructureRef: objectReference('The object that provides the infrastructure of the cluster.'),
-      availabilityGates: conditionGates('Further conditions that must hold before the cluster is available.'),
+      availabilityGates: conditionGates('Additional conditions that must hold before the cluster is available.'),
       topology: topology(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -239,23 +237,23 @@ export const clusterStatusV1beta1: () => UntypedField = once(() =>
       failureDomains: mapOf(
         object({
           controlPlane: boolean('Whether control plane machines may go here.'),
-          attributes: stringMap('What the provider has to say about it.'),
+          attributes: stringMap('Attributes from the provider.'),
         }),
-        'Failure domains machines can be spread over.',
+        'Failure domains for machines.',
       ),
       ...failureFields,
-      phase: oneOf(clusterPhases, 'Where the cluster is in its life.'),
-      observedGeneration: int64('Generation of the spec this status is about.'),
+      phase: oneOf(clusterPhases, 'Phase of the cluster.'),
+      observedGeneration: int64('Generation of the spec that this status describes.'),
       v1beta2: object(
         {
           conditions: conditions(32),
           controlPlane: clusterReplicas('Control plane machines in numbers.'),
           workers: clusterReplicas('Worker machines in numbers.'),
         },
-        'What v1beta2 has in its status.',
+        'Status fields of v1beta2.',
       ),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -273,7 +271,7 @@ export const healthCheckMappings: readonly FieldMapping[] = [
 /** `machineHealthCheck` of a topology <-> `healthCheck` */
 const healthCheck: Mapping = fields(field('enable', 'enabled'), ...healthCheckMappings);
 
-/** timeouts of a machine stood beside its other fields before v1beta2 */
+/** Before v1beta2 the timeouts of a machine are fields of the spec itself. */
 export const nodeTimeoutMappings: readonly FieldMapping[] = [
   field('nodeDrainTimeout', 'deletion.nodeDrainTimeoutSeconds', durationSeconds),
   field('nodeVolumeDetachTimeout', 'deletion.nodeVolumeDetachTimeoutSeconds', durationSeconds),
@@ -281,8 +279,8 @@ export const nodeTimeoutMappings: readonly FieldMapping[] = [
 ];
 
 /**
- * A rollout strategy must have a type in v1beta2 but not in v1beta1, where the rolling update is the default. Without
- * it the other fields would make an object that v1beta2 refuses.
+ * The type of a rollout strategy is required in v1beta2 and optional in v1beta1, where RollingUpdate is the default.
+ * Without a type, v1beta2 would refuse the other fields.
  */
 export const strategyWithType: Mapping = {
   up(value) {

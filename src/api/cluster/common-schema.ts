@@ -41,7 +41,7 @@ const taintKeyPattern =
 const taintValuePattern = '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$';
 const reasonPattern = '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$';
 
-/** an optional string that must say something if it is there */
+/** an optional string that must not be empty */
 export function text(description: string, maxLength: number): Field<string> {
   return string(description, { minLength: 1, maxLength });
 }
@@ -80,7 +80,7 @@ export function templateReference(description: string): Field<TemplateReference>
   );
 }
 
-/** the full reference of the v1beta1 era */
+/** full object reference of v1beta1 */
 export function objectReference(description: string): Field<{
   apiVersion?: string;
   kind?: string;
@@ -93,11 +93,11 @@ export function objectReference(description: string): Field<{
   return object(
     {
       apiVersion: string('Group and version of the object.'),
-      fieldPath: string('Part of the object that is meant.'),
+      fieldPath: string('Part of the object.'),
       kind: string('Kind of the object.'),
       name: string('Name of the object.'),
       namespace: string('Namespace of the object.'),
-      resourceVersion: string('Version of the object that is meant.'),
+      resourceVersion: string('Version of the object.'),
       uid: string('UID of the object.'),
     },
     description,
@@ -127,7 +127,7 @@ export function conditions(limit?: number): Field<StatusCondition[]> {
   return listKeyedBy(
     ['type'],
     condition(),
-    'What is known about the state of the object.',
+    'Conditions of the object.',
     limit === undefined ? {} : { maxItems: limit },
   );
 }
@@ -146,13 +146,13 @@ export const deprecatedConditions: () => Field<DeprecatedCondition[]> = once(() 
   ),
 );
 
-/** `minItems` came with v1beta2: until then an empty list was fine */
+/** `minItems` exists since v1beta2; older versions accept an empty list */
 export function conditionGates(description: string, minItems?: number): Field<ConditionGate[]> {
   return listKeyedBy(
     ['conditionType'],
     object({
-      conditionType: conditionType('Type of the condition that is looked at.').required(),
-      polarity: oneOf(['Positive', 'Negative'], 'Which status is good: Positive (the default) means True.'),
+      conditionType: conditionType('Type of the condition to check.').required(),
+      polarity: oneOf(['Positive', 'Negative'], 'Expected status: Positive (default) means True.'),
     }),
     description,
     { maxItems: 32, ...(minItems === undefined ? {} : { minItems }) },
@@ -165,7 +165,7 @@ export const taints: () => Field<MachineTaint[]> = once(() =>
     object({
       key: string('Key of the taint.', { minLength: 1, maxLength: 317, pattern: taintKeyPattern }).required(),
       value: string('Value of the taint.', { minLength: 1, maxLength: 63, pattern: taintValuePattern }),
-      effect: oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], 'What the taint does to pods.').required(),
+      effect: oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], 'Effect of the taint on pods.').required(),
       propagation: oneOf(
         ['Always', 'OnInitialization'],
         'Keep the taint on the Node forever, or put it there only once.',
@@ -179,10 +179,10 @@ export const taints: () => Field<MachineTaint[]> = once(() =>
 export function templateMetadata(minProperties?: number): Field<TemplateMetadata> {
   return object(
     {
-      labels: stringMap('Labels given to what is made from this.'),
-      annotations: stringMap('Annotations given to what is made from this.'),
+      labels: stringMap('Labels for objects created from this template.'),
+      annotations: stringMap('Annotations for objects created from this template.'),
     },
-    'Labels and annotations given to what is made from this.',
+    'Labels and annotations for objects created from this template.',
     minProperties === undefined ? {} : { minProperties },
   );
 }
@@ -194,17 +194,17 @@ export const nodeDeletionFields: Record<keyof NodeDeletion, Field<number>> = {
   nodeVolumeDetachTimeoutSeconds: int32('How long volumes may take to detach; absent or 0 means as long as it takes.', {
     minimum: 0,
   }),
-  nodeDeletionTimeoutSeconds: int32('How long deleting the Node is tried; 0 means forever, the default is 10.', {
+  nodeDeletionTimeoutSeconds: int32('How long to try to delete the Node; 0 means forever, the default is 10.', {
     minimum: 0,
   }),
 };
 
 export const nodeDeletion: () => Field<NodeDeletion> = once(() =>
-  object(nodeDeletionFields, 'How a machine is taken away.', { minProperties: 1 }),
+  object(nodeDeletionFields, 'How a machine is deleted.', { minProperties: 1 }),
 );
 
 export const deletionOrder = (): Field<DeletionOrder> =>
-  oneOf(['Random', 'Newest', 'Oldest'], 'Which machines go first when scaling down.');
+  oneOf(['Random', 'Newest', 'Oldest'], 'Which machines are deleted first when scaling down.');
 
 export const rolloutStrategy: () => Field<RolloutStrategy> = once(() =>
   object(
@@ -229,8 +229,8 @@ export const rolloutStrategy: () => Field<RolloutStrategy> = once(() =>
 
 export const rollout: () => Field<{ after?: string; strategy?: RolloutStrategy }> = once(() =>
   object(
-    { after: time('Roll the machines out anew once this time has passed.'), strategy: rolloutStrategy() },
-    'When and how changed machines are rolled out.',
+    { after: time('Replace the machines once this time has passed.'), strategy: rolloutStrategy() },
+    'When and how changed machines are replaced.',
     { minProperties: 1 },
   ),
 );
@@ -245,7 +245,7 @@ export const labelSelector: () => Field<LabelSelector> = once(() =>
           operator: string('In, NotIn, Exists or DoesNotExist.').required(),
           values: atomicList(string(), 'Values for In and NotIn.'),
         }),
-        'Further requirements; all must hold.',
+        'Additional requirements; all must hold.',
       ),
     },
     'Which objects are meant.',
@@ -266,8 +266,8 @@ export function replicaVersions(constraints: { keyed: boolean; maxItems: number 
 }
 
 export const failureFields: Record<'failureReason' | 'failureMessage', Field<string>> = {
-  failureReason: string('Why the object cannot be helped any more, as one word.'),
-  failureMessage: text('Why the object cannot be helped any more, as a sentence.', 10240),
+  failureReason: string('Reason of a terminal failure of the object.'),
+  failureMessage: text('Message about a terminal failure of the object.', 10240),
 };
 
 export const paused = (what: string): Field<boolean> => boolean(`Stops all work on ${what} while true.`);

@@ -30,17 +30,16 @@ function cluster(topology: JsonObject): UnstructuredObject {
   });
 }
 
-/** what is said to a patch of the topology by `kubectl patch` */
+/** Returns the errors for a patch of the topology by `kubectl patch`. */
 const patched = (topology: JsonObject, by = 'kubectl-patch', before: JsonObject = {}): string[] =>
   updated(cluster(topology), cluster(before), { patchedBy: by });
 
-/** the JSON patch in a message */
 function operationsIn(message: string): JsonValue {
   return JSON.parse(/--type json -p '(.*?)'\./.exec(message)?.[1] ?? 'null') as JsonValue;
 }
 
 describe('a kubectl patch that would drop entries of a topology', () => {
-  it('is refused with the command that changes the one variable', () => {
+  it('is refused with a message that names the command for changing the one variable', () => {
     const [message, ...others] = patched({ variables: [{ name: 'controlPlaneReplicas', value: 5 }] });
     expect(others).toEqual([]);
     expect(message).toContain(
@@ -53,7 +52,7 @@ describe('a kubectl patch that would drop entries of a topology', () => {
     expect(message).toMatch(/To remove entries: kubectl edit cluster x -n n, or kubectl apply$/);
   });
 
-  it('is refused for machine deployments, and for what the entry that is written over would lose', () => {
+  it('is refused for machine deployments, naming the entries and fields that would be lost', () => {
     const [message] = patched({
       workers: { machineDeployments: [{ class: 'default-worker', name: 'md-0', replicas: 5 }] },
     });
@@ -72,7 +71,7 @@ describe('a kubectl patch that would drop entries of a topology', () => {
     expect(lost).toContain('the fields failureDomain, variables.overrides flavor');
   });
 
-  it('is refused for overrides of the control plane, with quotes a shell understands', () => {
+  it('is refused for control plane overrides with a command quoted for the shell', () => {
     const overrides = (...names: string[]): JsonObject => ({
       controlPlane: { variables: { overrides: names.map((name) => ({ name, value: "it's" })) } },
     });
@@ -91,7 +90,7 @@ describe('a kubectl patch that would drop entries of a topology', () => {
     ['comes from kubectl edit', { variables: [] }, 'kubectl-edit'],
     ['comes from kubectl apply', { variables: [] }, 'kubectl-client-side-apply'],
     ['comes from a controller', { variables: [] }, 'manager'],
-  ])('is taken when it %s', (_, topology, by) => {
+  ])('is accepted when it %s', (_, topology, by) => {
     expect(patched(topology, by)).toEqual([]);
   });
 });

@@ -1,26 +1,50 @@
-import { asJson, deepEqual, type FieldError, fieldError, type JsonValue, jsonText } from '../../machinery/index.ts';
+import {
+  asJson,
+  asTyped,
+  deepEqual,
+  type FieldError,
+  fieldError,
+  type JsonValue,
+  jsonText,
+  type StrategyContext,
+} from '../../machinery/index.ts';
 import type { Cluster, MachineDeploymentTopology, Topology, TopologyVariable } from './types.ts';
 
-// Variables and machine deployments of a topology are lists, which a merge patch replaces as a whole: who means to change one entry
-// loses all others. `kubectl patch` that would do so is refused with the command that changes the one entry.
+// Refuses a `kubectl patch` that drops entries of a topology by mistake. Variables and machine deployments are lists,
+// and a merge patch replaces a list as a whole. The error contains the command that changes only the intended entry.
 
-/** The name `kubectl patch` has as a field manager, unless its user chooses another. */
+/** Default field manager of `kubectl patch`. */
 const kubectlPatch = 'kubectl-patch';
 
-/** What is wrong with an update of a Cluster by `kubectl patch`; `patchedBy` is the field manager of a patch. */
-export function validateDroppedEntries(cluster: Cluster, old: Cluster, patchedBy: string | undefined): FieldError[] {
+/**
+ * What is wrong with an update of a Cluster by `kubectl patch`. Variables that a patch leaves out are there again with the defaults
+ * of their class: a value that is the default anyway is no loss.
+ */
+export function validateDroppedEntries(
+  cluster: Cluster,
+  old: Cluster,
+  { patchedBy, written }: Pick<StrategyContext, 'patchedBy' | 'written'>,
+): FieldError[] {
   const before = old.spec?.topology;
   const after = cluster.spec?.topology;
-  if (patchedBy !== kubectlPatch || !before || !after) return [];
+  const patched = written ? asTyped<Cluster>(written).spec?.topology : after;
+  if (patchedBy !== kubectlPatch || !before || !after || !patched) return [];
   const errors: FieldError[] = [];
-  const commands = commandsFor(cluster, before, after);
-  for (const { path, what, dropped } of lossesOf(before, after)) {
+  const commands = commandsFor(cluster, before, patched);
+  for (const { path, what, dropped } of lossesOf({ before, patched, after })) {
     if (dropped.length === 0) continue;
     errors.push(
       fieldError.forbidden(path, `this patch replaces the list and would drop ${what} ${listed(dropped)}${commands}`),
     );
   }
   return errors;
+}
+
+/** A topology as it was, as a patch left it, and as it would be stored. */
+interface Patched<T> {
+  readonly before: T;
+  readonly patched: T;
+  readonly after: T;
 }
 
 interface Loss {
@@ -32,23 +56,26 @@ interface Loss {
 const topologyPath = 'spec.topology';
 const deploymentsPath = `${topologyPath}.workers.machineDeployments`;
 
-function lossesOf(before: Topology, after: Topology): Loss[] {
-  const names = (variables: readonly TopologyVariable[] | undefined): string[] =>
-    (variables ?? []).map(({ name }) => name);
-  const missing = (was: string[], is: string[]): string[] => was.filter((name) => !is.includes(name));
+function lossesOf({ before, patched, after }: Patched<Topology>): Loss[] {
+  const overridesOf = ({ controlPlane }: Topology): TopologyVariable[] => controlPlane?.variables?.overrides ?? [];
   const losses: Loss[] = [
     {
       path: `${topologyPath}.variables`,
       what: 'the variables',
-      dropped: missing(names(before.variables), names(after.variables)),
+      dropped: lostVariables({
+        before: before.variables ?? [],
+        patched: patched.variables ?? [],
+        after: after.variables ?? [],
+      }),
     },
     {
       path: `${topologyPath}.controlPlane.variables.overrides`,
       what: 'the overrides',
-      dropped: missing(
-        names(before.controlPlane?.variables?.overrides),
-        names(after.controlPlane?.variables?.overrides),
-      ),
+      dropped: lostVariables({
+        before: overridesOf(before),
+        patched: overridesOf(patched),
+        after: overridesOf(after),
+      }),
     },
   ];
   const kept = after.workers?.machineDeployments ?? [];
@@ -63,7 +90,15 @@ function lossesOf(before: Topology, after: Topology): Loss[] {
   return losses;
 }
 
-/** Fields of an entry that the one written over it does not have, and the names of its overrides. */
+function lostVariables({ before, patched, after }: Patched<readonly TopologyVariable[]>): string[] {
+  const isNamed = (list: readonly TopologyVariable[], name: string): boolean => list.some((one) => one.name === name);
+  return before
+    .filter(({ name }) => !isNamed(patched, name))
+    .filter((variable) => !after.some((one) => deepEqual(one, variable)))
+    .map(({ name }) => name);
+}
+
+/** Returns the fields and the names of variable overrides that the new entry lost. */
 function lostFields(was: MachineDeploymentTopology, is: MachineDeploymentTopology): string[] {
   const fields = Object.keys(was).filter((field) => field !== 'variables' && !(field in is));
   const overrides = is.variables?.overrides ?? [];
@@ -73,7 +108,7 @@ function lostFields(was: MachineDeploymentTopology, is: MachineDeploymentTopolog
   return fields;
 }
 
-/** Names are shown up to this many: the message must stay readable. */
+/** Maximum number of names in a message, to keep it readable. */
 const shown = 8;
 
 function listed(names: readonly string[]): string {
@@ -87,7 +122,7 @@ interface Operation {
   value: JsonValue;
 }
 
-/** The commands that change what the patch meant to change, and nothing else. */
+/** Builds the commands that make the intended changes and nothing else. */
 function commandsFor({ metadata: { name = '', namespace } }: Cluster, before: Topology, after: Topology): string {
   const place = `${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;
   const operations: Operation[] = [];
@@ -129,7 +164,7 @@ function commandsFor({ metadata: { name = '', namespace } }: Cluster, before: To
 
 interface ChangedEntry<T> {
   entry: T;
-  /** where it stands in the list that is stored; -1 for a new one */
+  /** index in the stored list; -1 for a new entry */
   index: number;
   was: T | undefined;
 }
@@ -146,13 +181,13 @@ function changedEntries<T extends { name: string }>(before: readonly T[], after:
 function variableOperations(list: string, { name, value }: TopologyVariable, index: number): Operation[] {
   if (index < 0) return [{ op: 'add', path: `${list}/-`, value: { name, value } }];
   return [
-    // somebody may have changed the list meanwhile
+    // The list may have changed meanwhile.
     { op: 'test', path: `${list}/${index}/name`, value: name },
     { op: 'replace', path: `${list}/${index}/value`, value },
   ];
 }
 
-/** A value as `capstan set variable` reads it: JSON, and a text as it is where it cannot be taken for something else. */
+/** Formats a value for `capstan set variable`: JSON, or a plain string where it cannot be mistaken for JSON. */
 function argumentOf(value: JsonValue): string {
   return typeof value === 'string' && !isJsonText(value) ? value : jsonText(value);
 }
@@ -166,7 +201,7 @@ function isJsonText(text: string): boolean {
   }
 }
 
-/** For a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -16,15 +16,15 @@ export const deferUpgradeAnnotation = 'topology.cluster.x-k8s.io/defer-upgrade';
 export const holdUpgradeSequenceAnnotation = 'topology.cluster.x-k8s.io/hold-upgrade-sequence';
 export const upgradeStepAnnotation = 'topology.internal.cluster.x-k8s.io/upgrade-step';
 export const beforeUpgradeHookPrefix = 'before-upgrade.hook.cluster.cluster.x-k8s.io';
-/** on a ClusterClass: other namespaces that may use it, `*` for all */
+/** on a ClusterClass: other namespaces that may use it, `*` for all namespaces */
 export const offeredToAnnotation = 'topology.capstan.dev/offered-to';
-/** on a ClusterClass: the variable that gives the replicas of the control plane */
+/** on a ClusterClass: name of the variable that sets the replicas of the control plane */
 export const replicasVariableAnnotation = 'topology.capstan.dev/control-plane-replicas-variable';
 export const topologyDryRunAnnotation = 'topology.cluster.x-k8s.io/dry-run';
 export const unsafeClassNameAnnotation = 'unsafe.topology.cluster.x-k8s.io/disable-update-class-name-check';
 export const unsafeVersionAnnotation = 'unsafe.topology.cluster.x-k8s.io/disable-update-version-check';
 
-/** A name as label value: itself, or upstream's hash of it (32 bit FNV-1a) when it is too long. */
+/** Returns a name as label value. Too long names are replaced by the hash that upstream uses (32 bit FNV-1a). */
 export function labelValueOf(name: string): string {
   if (checkLabelValue(name).length === 0) return name;
   let hash = 0x811c9dc5;

@@ -79,7 +79,7 @@ function defaultVersion(spec: MachineSpec): void {
   if (spec.version !== undefined) spec.version = withLeadingV(spec.version);
 }
 
-/** whoever leaves the replicas out of an update leaves them as they are, or to the autoscaler */
+/** An update without replicas keeps the current value, or leaves it to the autoscaler. */
 function keepReplicas(draft: Group, old: Group): void {
   if (draft.spec !== undefined && draft.spec.replicas === undefined) defaultReplicas(draft, old.spec?.replicas);
 }
@@ -112,7 +112,9 @@ function defaultRollout({ spec }: MachineDeployment): void {
   strategy.rollingUpdate.maxUnavailable ??= 0;
 }
 
-/** Without a selector of the user's the group selects by its own name; the cluster always belongs to it. */
+/**
+ * Without a selector of the user, the group selects by its own name. The cluster name is always part of the selector.
+ */
 function defaultSelector({ spec }: Group, nameLabel: string, name: string): void {
   const selector = { ...spec.selector };
   const matchLabels: Record<string, string> = { ...selector.matchLabels };
@@ -154,7 +156,7 @@ function validateBootstrap({ bootstrap }: MachineSpec, path: string): FieldError
 function validateMachine(machine: Machine, old: Machine | undefined): FieldError[] {
   const { spec, metadata } = machine;
   if (spec === undefined) return [];
-  // the bootstrap object of a pool belongs to the pool, not to its machines
+  // The bootstrap object of a machine pool belongs to the pool, not to its machines.
   const errors = metadata.labels?.[poolNameLabel] === undefined ? validateBootstrap(spec, 'spec') : [];
   errors.push(...validateClusterName(machine, old), ...validateVersion(spec.version, 'spec.version'));
   const role = metadata.labels?.[controlPlaneLabel] === undefined ? 'worker' : 'control plane';
@@ -172,7 +174,7 @@ function validateGroup(group: Group, old: Group | undefined): FieldError[] {
   if (selectorErrors.length === 0 && !labelSelectorFromObject(spec.selector).matches(labels)) {
     const text = `must match spec.selector ${JSON.stringify(labelSelectorFromObject(spec.selector).toString())}`;
     const path = 'spec.template.metadata.labels';
-    // upstream says the same of both kinds in two forms
+    // Upstream uses a different error type for each of the two kinds.
     errors.push(
       group.kind === 'MachineSet' ? fieldError.invalid(path, labels, text) : fieldError.forbidden(path, text),
     );
@@ -196,7 +198,7 @@ function validateGroup(group: Group, old: Group | undefined): FieldError[] {
   return errors;
 }
 
-/** what a naming template may use besides the random part, with values to try it on */
+/** Variables that a naming template may use besides `.random`, with sample values. */
 const namingVariables = { '.cluster.name': 'cluster', '.machineSet.name': 'machineset' };
 
 const preflightChecks = [

@@ -19,11 +19,11 @@ const spec: () => Field<MachineDrainRuleSpec> = once(() =>
         {
           behavior: oneOf(
             ['Drain', 'Skip', 'WaitCompleted'],
-            'Evict the pods, leave them alone, or wait until they are done.',
+            'Evict the pods, skip them, or wait until they are done.',
           ).required(),
           order: int32('Pods with a lower number are drained first; absent means 0.'),
         },
-        'What is done with the pods.',
+        'How pods are drained.',
       ).required(),
       machines: atomicList(
         object(
@@ -50,7 +50,7 @@ const spec: () => Field<MachineDrainRuleSpec> = once(() =>
         limits,
       ).rule(uniqueRule, 'entries in pods must be unique'),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 

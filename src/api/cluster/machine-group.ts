@@ -14,7 +14,9 @@ import {
   validateTemplateMetadata,
 } from './validation.ts';
 
-/** What is said of the machines of a control plane, or of some workers: by a ClusterClass, or by the topology of a Cluster. */
+/**
+ * Machine settings of a control plane or of a group of workers, from a ClusterClass or from the topology of a Cluster.
+ */
 export interface MachineGroup {
   metadata?: TemplateMetadata;
   taints?: MachineTaint[];
@@ -22,7 +24,7 @@ export interface MachineGroup {
   rollout?: { after?: string; strategy?: RolloutStrategy };
 }
 
-/** What the objects made of it would be refused for, said where it is written. */
+/** Checks settings where the user writes them, instead of when the generated objects are refused. */
 export function validateMachineGroup(
   { metadata, taints, healthCheck, rollout }: MachineGroup,
   path: string,
@@ -36,11 +38,11 @@ export function validateMachineGroup(
   ];
 }
 
-/** Whether an autoscaler is told how many machines there may be; it owns the replicas then. */
+/** Tells whether an autoscaler annotation sets a size limit. The autoscaler then owns the replicas. */
 export const isAutoscaled = ({ metadata }: MachineGroup): boolean =>
   metadata?.annotations?.[autoscalerMinSizeAnnotation] !== undefined ||
   metadata?.annotations?.[autoscalerMaxSizeAnnotation] !== undefined;
 
-/** Whether it says what is unhealthy, as opposed to whether that is looked for. */
+/** Tells whether the health check defines checks or remediation. It may still be disabled. */
 export const definesHealthCheck = (check: MachineGroup['healthCheck']): boolean =>
   check?.checks !== undefined || check?.remediation !== undefined;

@@ -37,11 +37,11 @@ const identityFields = () => ({
 });
 
 const spec: () => Field<MachineHealthCheckSpec> = once(() =>
-  object({ ...identityFields(), checks: healthChecks(), remediation: healthCheckRemediation() }, 'What is wanted.'),
+  object({ ...identityFields(), checks: healthChecks(), remediation: healthCheckRemediation() }, 'Desired state.'),
 );
 
 const specV1beta1: () => UntypedField = once(() =>
-  object({ ...(identityFields() as Fields), ...healthCheckFieldsV1beta1() }, 'What is wanted.'),
+  object({ ...(identityFields() as Fields), ...healthCheckFieldsV1beta1() }, 'Desired state.'),
 );
 
 const count = (description: string): Field<number> => int32(description, { minimum: 0 });
@@ -59,13 +59,13 @@ const status: () => Field<MachineHealthCheckStatus> = once(() =>
       ...countFields(),
       conditions: conditions(32),
       targets: atomicList(target(), targetsDescription, { maxItems: 10000 }),
-      observedGeneration: int64('Generation of the spec this status is about.', { minimum: 1 }),
+      observedGeneration: int64('Generation of the spec that this status describes.', { minimum: 1 }),
       deprecated: object(
-        { v1beta1: object({ conditions: deprecatedConditions() }, 'What clients of v1beta1 read.') },
+        { v1beta1: object({ conditions: deprecatedConditions() }, 'Status in the form of v1beta1.') },
         'Kept for old clients.',
       ),
     },
-    'What is there.',
+    'Observed state.',
     { minProperties: 1 },
   ),
 );
@@ -76,10 +76,10 @@ const statusV1beta1: () => UntypedField = once(() =>
       ...countFields(),
       conditions: deprecatedConditions(),
       targets: list(target(), targetsDescription, { maxItems: 10000 }),
-      observedGeneration: int64('Generation of the spec this status is about.'),
-      v1beta2: object({ conditions: conditions(32) }, 'What v1beta2 has in its status.'),
+      observedGeneration: int64('Generation of the spec that this status describes.'),
+      v1beta2: object({ conditions: conditions(32) }, 'Status fields of v1beta2.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -115,7 +115,7 @@ const strategy: ResourceStrategy<MachineHealthCheck> = {
 };
 
 function validate({ spec }: MachineHealthCheck, old: MachineHealthCheck | undefined): FieldError[] {
-  // the schema has already complained about what is missing
+  // The schema already reports missing fields.
   if (spec?.selector === undefined) return [];
   const { selector, clusterName, checks, remediation } = spec;
   const errors = validateLabelSelector(selector, 'spec.selector');

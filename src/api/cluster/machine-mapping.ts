@@ -11,7 +11,7 @@ export const machineSpecMapping: Mapping = fields(
 
 export const machineTemplateMapping: Mapping = fields(field('spec', 'spec', machineSpecMapping));
 
-/** v1beta1 does not know machines that are updated in place: they run */
+/** v1beta1 has no phase for in-place updates; it shows such machines as Running. */
 const phase: Mapping = {
   up: (value) => value,
   down: (value) => (value === 'Updating' ? 'Running' : value),

@@ -33,12 +33,12 @@ const dataSecretName = (): Field<string> =>
     minLength: 0,
     maxLength: 253,
   });
-const gatesDescription = 'Further conditions that must hold before the machine is ready.';
+const gatesDescription = 'Additional conditions that must hold before the machine is ready.';
 const commonSpecFields = once(() => ({
   clusterName: text('Name of the Cluster the machine belongs to.', 63).required(),
-  version: text('Kubernetes version wanted on the machine.', 256),
-  providerID: text('Id of the machine at its provider, the same its Node carries.', 512),
-  failureDomain: text('Failure domain the machine should go to.', 256),
+  version: text('Desired Kubernetes version of the machine.', 256),
+  providerID: text('Id of the machine at its provider, equal to that of its Node.', 512),
+  failureDomain: text('Desired failure domain of the machine.', 256),
   taints: taints(),
 }));
 
@@ -48,7 +48,7 @@ export const machineSpec: () => Field<MachineSpec> = once(() =>
       ...commonSpecFields(),
       bootstrap: object(
         {
-          configRef: contractReference('The object that makes the user data of the machine.'),
+          configRef: contractReference('The object that creates the user data of the machine.'),
           dataSecretName: dataSecretName(),
         },
         'How the machine becomes a Node.',
@@ -58,7 +58,7 @@ export const machineSpec: () => Field<MachineSpec> = once(() =>
       readinessGates: conditionGates(gatesDescription, 1),
       deletion: nodeDeletion(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -68,7 +68,7 @@ export const machineSpecV1beta1: () => UntypedField = once(() =>
       ...commonSpecFields(),
       bootstrap: object(
         {
-          configRef: objectReference('The object that makes the user data of the machine.'),
+          configRef: objectReference('The object that creates the user data of the machine.'),
           dataSecretName: dataSecretName(),
         },
         'How the machine becomes a Node.',
@@ -77,19 +77,19 @@ export const machineSpecV1beta1: () => UntypedField = once(() =>
       readinessGates: conditionGates(gatesDescription),
       ...nodeTimeouts(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
 export const machineTemplate: () => Field<MachineTemplate> = once(() =>
   object(
     { metadata: templateMetadata(1), spec: machineSpec().describe('Spec of the machines.').required() },
-    'What machines are made from.',
+    'Template of the machines.',
   ),
 );
 
 export const machineTemplateV1beta1: () => UntypedField = once(() =>
-  object({ metadata: templateMetadata(), spec: machineSpecV1beta1() }, 'What machines are made from.'),
+  object({ metadata: templateMetadata(), spec: machineSpecV1beta1() }, 'Template of the machines.'),
 );
 
 const nodeInfo = once(() =>
@@ -107,7 +107,7 @@ const nodeInfo = once(() =>
       systemUUID: string('UUID of the (virtual) hardware.').required(),
       swap: object({ capacity: int64('Bytes of swap.') }, 'Swap of the machine.'),
     },
-    'What the Node says about its system.',
+    'System information of the Node.',
   ),
 );
 
@@ -115,7 +115,7 @@ const address = once(() =>
   object({
     type: oneOf(
       ['Hostname', 'ExternalIP', 'InternalIP', 'ExternalDNS', 'InternalDNS'],
-      'What the address is.',
+      'Type of the address.',
     ).required(),
     address: text('The address.', 256).required(),
   }),
@@ -124,18 +124,18 @@ const address = once(() =>
 const deletionStatus = once(() =>
   object(
     {
-      nodeDrainStartTime: time('When draining began.'),
-      waitForNodeVolumeDetachStartTime: time('When waiting for volumes began.'),
-      waitForPreDrainHookStartTime: time('When waiting for hooks before the drain began.'),
-      waitForPreTerminateHookStartTime: time('When waiting for hooks before the end began.'),
+      nodeDrainStartTime: time('Start time of the drain.'),
+      waitForNodeVolumeDetachStartTime: time('Start time of the wait for volumes.'),
+      waitForPreDrainHookStartTime: time('Start time of the wait for pre-drain hooks.'),
+      waitForPreTerminateHookStartTime: time('Start time of the wait for pre-terminate hooks.'),
     },
-    'How far the deletion has come.',
+    'Progress of the deletion.',
   ),
 );
 
 const commonStatusFields = once(() => ({
   nodeInfo: nodeInfo(),
-  lastUpdated: time('When the phase changed last.'),
+  lastUpdated: time('Time of the last change of the phase.'),
   certificatesExpiryDate: time('When the certificates on a control plane machine expire.'),
   deletion: deletionStatus(),
 }));
@@ -147,10 +147,12 @@ export const machineStatus: () => Field<MachineStatus> = once(() =>
       conditions: conditions(32),
       initialization: object(
         {
-          infrastructureProvisioned: boolean('True once the infrastructure has been provided; never goes back.'),
-          bootstrapDataSecretCreated: boolean('True once the user data has been made; never goes back.'),
+          infrastructureProvisioned: boolean(
+            'True once the infrastructure has been provided; never becomes false again.',
+          ),
+          bootstrapDataSecretCreated: boolean('True once the user data has been created; never becomes false again.'),
         },
-        'What of the first provisioning is done.',
+        'Progress of the first provisioning.',
         { minProperties: 1 },
       ),
       nodeRef: object(
@@ -161,21 +163,21 @@ export const machineStatus: () => Field<MachineStatus> = once(() =>
             pattern: dnsSubdomainPattern,
           }).required(),
         },
-        'The Node the machine became.',
+        'The Node of the machine.',
       ),
       failureDomain: text('Failure domain the machine is in.', 256),
       addresses: atomicList(address(), 'Addresses of the machine.', { maxItems: 256 }),
       phase: oneOf(
         ['Pending', 'Provisioning', 'Provisioned', 'Running', 'Updating', 'Deleting', 'Deleted', 'Failed', 'Unknown'],
-        'Where the machine is in its life.',
+        'Phase of the machine.',
       ),
-      observedGeneration: int64('Generation of the spec this status is about.', { minimum: 1 }),
+      observedGeneration: int64('Generation of the spec that this status describes.', { minimum: 1 }),
       deprecated: object(
-        { v1beta1: object({ conditions: deprecatedConditions(), ...failureFields }, 'What clients of v1beta1 read.') },
+        { v1beta1: object({ conditions: deprecatedConditions(), ...failureFields }, 'Status in the form of v1beta1.') },
         'Kept for old clients.',
       ),
     },
-    'What is there.',
+    'Observed state.',
     { minProperties: 1 },
   ),
 );
@@ -185,18 +187,18 @@ export const machineStatusV1beta1: () => UntypedField = once(() =>
     {
       ...commonStatusFields(),
       conditions: deprecatedConditions(),
-      bootstrapReady: boolean('True once the user data has been made.'),
+      bootstrapReady: boolean('True once the user data has been created.'),
       infrastructureReady: boolean('True once the infrastructure has been provided.'),
-      nodeRef: objectReference('The Node the machine became.'),
+      nodeRef: objectReference('The Node of the machine.'),
       addresses: list(address(), 'Addresses of the machine.'),
       ...failureFields,
       phase: oneOf(
         ['Pending', 'Provisioning', 'Provisioned', 'Running', 'Deleting', 'Deleted', 'Failed', 'Unknown'],
-        'Where the machine is in its life.',
+        'Phase of the machine.',
       ),
-      observedGeneration: int64('Generation of the spec this status is about.'),
-      v1beta2: object({ conditions: conditions(32) }, 'What v1beta2 has in its status.'),
+      observedGeneration: int64('Generation of the spec that this status describes.'),
+      v1beta2: object({ conditions: conditions(32) }, 'Status fields of v1beta2.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );

@@ -19,7 +19,7 @@ import type { MachineDeploymentSpec, MachineDeploymentStatus, MachineSetSpec, Ma
 
 const sharedSpecFields = once(() => ({
   clusterName: text('Name of the Cluster the machines belong to.', 63).required(),
-  replicas: int32('How many machines are wanted.'),
+  replicas: int32('Desired number of machines.'),
   selector: labelSelector().describe('Labels of the machines; must match those of the template.').required(),
 }));
 
@@ -30,7 +30,7 @@ const machineNaming = (minProperties?: number): Field<{ template?: string }> =>
     minProperties === undefined ? {} : { minProperties },
   );
 
-const deletion = once(() => object({ order: deletionOrder() }, 'How machines are taken away.', { minProperties: 1 }));
+const deletion = once(() => object({ order: deletionOrder() }, 'How machines are deleted.', { minProperties: 1 }));
 
 export const machineSetSpec: () => Field<MachineSetSpec> = once(() =>
   object(
@@ -40,7 +40,7 @@ export const machineSetSpec: () => Field<MachineSetSpec> = once(() =>
       machineNaming: machineNaming(1),
       deletion: deletion(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -53,7 +53,7 @@ export const machineSetSpecV1beta1: () => UntypedField = once(() =>
       deletePolicy: deletionOrder(),
       minReadySeconds: int32('How long a machine must be ready to count as available.'),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -72,7 +72,7 @@ export const machineDeploymentSpec: () => Field<MachineDeploymentSpec> = once(()
       deletion: deletion(),
       paused: paused('the deployment'),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -83,14 +83,14 @@ export const machineDeploymentSpecV1beta1: () => UntypedField = once(() => {
       ...sharedSpecFields(),
       template: { schema: template.schema, isRequired: true },
       machineNamingStrategy: machineNaming(),
-      rolloutAfter: time('Roll the machines out anew once this time has passed.'),
+      rolloutAfter: time('Replace the machines once this time has passed.'),
       strategy: machineDeploymentStrategy(),
       minReadySeconds: int32('How long a machine must be ready to count as available.'),
       revisionHistoryLimit: int32('No longer used.'),
       progressDeadlineSeconds: int32('No longer used.'),
       paused: paused('the deployment'),
     },
-    'What is wanted.',
+    'Desired state.',
   );
 });
 
@@ -103,9 +103,9 @@ const sharedStatusFields = once(() => ({
   versions: replicaVersions({ keyed: true, maxItems: 100 }),
 }));
 const observedGeneration = (minimum?: number): Field<number> =>
-  int64('Generation of the spec this status is about.', minimum === undefined ? {} : { minimum });
+  int64('Generation of the spec that this status describes.', minimum === undefined ? {} : { minimum });
 const phase = (): Field<'ScalingUp' | 'ScalingDown' | 'Running' | 'Failed' | 'Unknown'> =>
-  oneOf(['ScalingUp', 'ScalingDown', 'Running', 'Failed', 'Unknown'], 'What the deployment is doing.');
+  oneOf(['ScalingUp', 'ScalingDown', 'Running', 'Failed', 'Unknown'], 'Phase of the deployment.');
 const upToDateReplicas = (): Field<number> => count('Machines that match the spec.');
 
 export const machineSetStatus: () => Field<MachineSetStatus> = once(() =>
@@ -121,17 +121,17 @@ export const machineSetStatus: () => Field<MachineSetStatus> = once(() =>
             {
               conditions: deprecatedConditions(),
               ...failureFields,
-              fullyLabeledReplicas: count('Machines that carry all labels of the template.'),
+              fullyLabeledReplicas: count('Machines with all labels of the template.'),
               readyReplicas: count('Machines with a ready Node.'),
               availableReplicas: count('Machines with a Node that has been ready long enough.'),
             },
-            'What clients of v1beta1 read.',
+            'Status in the form of v1beta1.',
           ),
         },
         'Kept for old clients.',
       ),
     },
-    'What is there.',
+    'Observed state.',
     { minProperties: 1 },
   ),
 );
@@ -154,13 +154,13 @@ export const machineDeploymentStatus: () => Field<MachineDeploymentStatus> = onc
               unavailableReplicas: count('Machines missing or not available.'),
               updatedReplicas: count('Machines that match the template.'),
             },
-            'What clients of v1beta1 read.',
+            'Status in the form of v1beta1.',
           ),
         },
         'Kept for old clients.',
       ),
     },
-    'What is there.',
+    'Observed state.',
     { minProperties: 1 },
   ),
 );
@@ -173,7 +173,7 @@ const v1beta2Status = once(() =>
       availableReplicas: count('Machines that are available.'),
       upToDateReplicas: upToDateReplicas(),
     },
-    'What v1beta2 has in its status.',
+    'Status fields of v1beta2.',
   ),
 );
 
@@ -183,11 +183,11 @@ export const machineSetStatusV1beta1: () => UntypedField = once(() =>
       ...sharedStatusFields(),
       conditions: deprecatedConditions(),
       ...failureFields,
-      fullyLabeledReplicas: count('Machines that carry all labels of the template.'),
+      fullyLabeledReplicas: count('Machines with all labels of the template.'),
       observedGeneration: observedGeneration(),
       v1beta2: v1beta2Status(),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -202,11 +202,11 @@ export const machineDeploymentStatusV1beta1: () => UntypedField = once(() =>
       phase: phase(),
       v1beta2: v1beta2Status(),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
-/** legacy counters and conditions moved aside, those of v1beta2 took their place */
+/** v1beta2 moves the legacy counters and conditions to `deprecated` and uses their names for the new ones. */
 const sharedStatusMappings: readonly FieldMapping[] = [
   ...conditionMappings,
   field('readyReplicas', 'deprecated.v1beta1.readyReplicas'),

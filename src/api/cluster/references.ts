@@ -1,15 +1,15 @@
 import { formatApiVersion, isJsonObject, parseApiVersion } from '../../machinery/index.ts';
 import type { Mapping } from '../kind/mapping.ts';
 
-/** providers whose API version is not the one of the core at the same time */
+/** Providers whose API version differs from the core version of the same time. */
 const exceptions: Readonly<Record<string, string>> = {
   'KamajiControlPlane.controlplane.cluster.x-k8s.io': 'v1alpha1',
   'KamajiControlPlaneTemplate.controlplane.cluster.x-k8s.io': 'v1alpha1',
 };
 
 /**
- * The API version an old reference to a provider object names. Upstream finds it through the contract label of the
- * CustomResourceDefinition; at the time of an old core version the providers of its groups had the same one.
+ * Returns the API version that an old reference to a provider object names. Upstream reads it from the contract label
+ * of the CustomResourceDefinition. Providers in the groups of Cluster API used the version of the core.
  */
 export function contractApiVersion(apiGroup: string, kind: string, coreVersion: string): string {
   return formatApiVersion(apiGroup, exceptions[`${kind}.${apiGroup}`] ?? coreVersion);
@@ -35,7 +35,7 @@ export const reference: Mapping = {
   },
 };
 
-/** ObjectReference <-> {apiVersion, kind, name}: the version is kept */
+/** ObjectReference <-> {apiVersion, kind, name}; the version is kept */
 export const templateReferenceMapping: Mapping = {
   up(value) {
     if (!isJsonObject(value)) return undefined;

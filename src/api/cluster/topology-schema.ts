@@ -38,7 +38,7 @@ import type {
   TopologyVariable,
 } from './types.ts';
 
-/** conditions of a Machine that follow from its health check must not decide over it */
+/** Conditions of a Machine that depend on its health check must not decide it, which would be a cycle. */
 export const machineConditionRule = {
   rule: "!(self in ['Ready','Available','HealthCheckSucceeded','OwnerRemediated','ExternallyRemediated'])",
   message: 'type must not be one of: Ready, Available, HealthCheckSucceeded, OwnerRemediated, ExternallyRemediated',
@@ -72,7 +72,7 @@ export const healthChecks: () => Field<NonNullable<MachineHealthCheckSpec['check
         { minItems: 1, maxItems: 100 },
       ),
     },
-    'What makes a machine unhealthy.',
+    'Checks for unhealthy machines.',
     { minProperties: 1 },
   ),
 );
@@ -80,7 +80,7 @@ export const healthChecks: () => Field<NonNullable<MachineHealthCheckSpec['check
 const remediationFields = once(() => ({
   triggerIf: object(
     {
-      unhealthyLessThanOrEqualTo: intOrString('Remediate only up to so many unhealthy machines.'),
+      unhealthyLessThanOrEqualTo: intOrString('Remediate only up to this number of unhealthy machines.'),
       unhealthyInRange: string('Remediate only while the number of unhealthy machines is in this range, as [3-5].', {
         minLength: 1,
         maxLength: 32,
@@ -134,7 +134,7 @@ const variables: () => Field<TopologyVariable[]> = once(() =>
     ['name'],
     object({
       name: text('Name of the variable.', 256).required(),
-      value: anyValue('Value of the variable, of the form the class asks for.').required(),
+      value: anyValue('Value of the variable, according to its schema in the class.').required(),
     }),
     'Values for the variables of the class.',
     { minItems: 1, maxItems: 1000 },
@@ -149,10 +149,10 @@ const controlPlane: () => Field<ControlPlaneTopology> = once(() =>
   object(
     {
       metadata: templateMetadata(1),
-      replicas: int32('How many control plane machines are wanted; must stay absent for hosted control planes.'),
+      replicas: int32('Desired number of control plane machines; must be absent for hosted control planes.'),
       rollout: object(
-        { after: time('Roll the machines out anew once this time has passed.') },
-        'When changed machines are rolled out.',
+        { after: time('Replace the machines once this time has passed.') },
+        'When changed machines are replaced.',
         { minProperties: 1 },
       ),
       deletion: nodeDeletion(),
@@ -167,7 +167,7 @@ const controlPlane: () => Field<ControlPlaneTopology> = once(() =>
 );
 
 const workerName = (): Field<string> =>
-  string('Name that tells these workers from others of the cluster.', {
+  string('Unique name of these workers in the cluster.', {
     minLength: 1,
     maxLength: 63,
     pattern: dnsSubdomainPattern,
@@ -178,11 +178,11 @@ const machineDeployment: () => Field<MachineDeploymentTopology> = once(() =>
     class: text('Class of the workers, as named in the ClusterClass.', 256).required(),
     name: workerName().required(),
     metadata: templateMetadata(1),
-    replicas: int32('How many machines are wanted.'),
-    failureDomain: text('Failure domain the machines go to.', 256),
+    replicas: int32('Desired number of machines.'),
+    failureDomain: text('Failure domain of the machines.', 256),
     minReadySeconds: int32('How long a machine must be ready to count as available.', { minimum: 0 }),
     rollout: rollout(),
-    deletion: object({ ...nodeDeletionFields, order: deletionOrder() }, 'How machines are taken away.', {
+    deletion: object({ ...nodeDeletionFields, order: deletionOrder() }, 'How machines are deleted.', {
       minProperties: 1,
     }),
     healthCheck: machineDeploymentHealthCheck(),
@@ -197,8 +197,8 @@ const machinePool: () => Field<MachinePoolTopology> = once(() =>
     class: text('Class of the pool, as named in the ClusterClass.', 256).required(),
     name: workerName().required(),
     metadata: templateMetadata(1),
-    replicas: int32('How many machines are wanted.'),
-    failureDomains: atomicList(text('', 256), 'Failure domains the machines go to.', { minItems: 1, maxItems: 100 }),
+    replicas: int32('Desired number of machines.'),
+    failureDomains: atomicList(text('', 256), 'Failure domains of the machines.', { minItems: 1, maxItems: 100 }),
     minReadySeconds: int32('How long a machine must be ready to count as available.', { minimum: 0 }),
     deletion: nodeDeletion(),
     taints: taints(),
@@ -206,7 +206,7 @@ const machinePool: () => Field<MachinePoolTopology> = once(() =>
   }),
 );
 
-/** `spec.topology` of a Cluster that is made from a ClusterClass */
+/** `spec.topology` of a Cluster that uses a ClusterClass */
 export const topology: () => Field<Topology> = once(() =>
   object(
     {
@@ -223,17 +223,17 @@ export const topology: () => Field<Topology> = once(() =>
             pattern: dnsLabelPattern,
           }),
         },
-        'The ClusterClass the cluster is made from.',
+        'The ClusterClass of the cluster.',
       ).required(),
       version: text('Kubernetes version of the cluster.', 256).required(),
       controlPlane: controlPlane(),
       workers: object(
         {
-          machineDeployments: listKeyedBy(['name'], machineDeployment(), 'Workers made as MachineDeployments.', {
+          machineDeployments: listKeyedBy(['name'], machineDeployment(), 'Workers as MachineDeployments.', {
             minItems: 1,
             maxItems: 2000,
           }),
-          machinePools: listKeyedBy(['name'], machinePool(), 'Workers made as MachinePools.', {
+          machinePools: listKeyedBy(['name'], machinePool(), 'Workers as MachinePools.', {
             minItems: 1,
             maxItems: 2000,
           }),

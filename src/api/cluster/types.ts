@@ -1,13 +1,13 @@
 import type { Condition, JsonValue, KubeObject } from '../../machinery/index.ts';
 
-/** Points at an object of a provider in the same namespace; the version is found at run time. */
+/** Reference to a provider object in the same namespace. The API version is looked up at run time. */
 export interface ContractReference {
   apiGroup: string;
   kind: string;
   name: string;
 }
 
-/** Points at a template, with the version it was written for. */
+/** Reference to a template, including the API version it was written for. */
 export interface TemplateReference {
   apiVersion: string;
   kind: string;
@@ -21,7 +21,7 @@ export interface StatusCondition extends Condition {
   lastTransitionTime: string;
 }
 
-/** A condition of the v1beta1 contract, kept for clients that still read them. */
+/** A condition of the v1beta1 contract, kept for clients that still read it. */
 export interface DeprecatedCondition {
   type: string;
   status: string;

@@ -14,7 +14,7 @@ import type {
   TopologyHealthCheck,
 } from './types.ts';
 
-// Checks of fields that several kinds share.
+// Validates the labels and annotations of a template.
 
 export function validateTemplateMetadata(metadata: TemplateMetadata | undefined, path: string): FieldError[] {
   return [
@@ -36,8 +36,8 @@ const action = /\{\{([^{}]*)\}\}/g;
 const fieldAccess = /^(\.\w+)+$/;
 
 /**
- * Names made from a template must be told apart and be names of Kubernetes objects. `variables` holds the fields the
- * template may use with values to try them on; a template that does more than name fields is left to whoever renders it.
+ * Checks that the names a template produces are unique and valid object names. `variables` holds the allowed fields
+ * with sample values. A template with more than plain fields is checked only when it is rendered.
  */
 export function validateNamingTemplate(
   template: string | undefined,
@@ -72,7 +72,7 @@ const reservedTaints: readonly string[] = [
   'node.cluster.x-k8s.io/outdated-revision',
 ];
 
-/** Taints that kubelet, kubeadm, a cloud controller or Cluster API itself puts on Nodes are not the user's to set. */
+/** Refuses taints that kubelet, kubeadm, a cloud controller or Cluster API manages on Nodes. */
 export function validateMachineTaints(
   taints: readonly MachineTaint[] | undefined,
   path: string,
@@ -99,7 +99,7 @@ function taintKeyProblem(key: string, role: 'control plane' | 'worker'): string 
   return undefined;
 }
 
-/** How a MachineDeployment replaces its machines, wherever that is written. */
+/** Validates the rollout strategy of a MachineDeployment or of a topology. */
 export function validateRolloutStrategy(strategy: RolloutStrategy | undefined, path: string): FieldError[] {
   const rolling = strategy?.rollingUpdate;
   const at = `${path}.rollingUpdate`;
@@ -115,7 +115,7 @@ export function validateRolloutStrategy(strategy: RolloutStrategy | undefined, p
 
 const leastNodeStartupTimeoutSeconds = 30;
 
-/** What is unhealthy and how many of it may be replaced, wherever that is written. */
+/** Validates health checks and remediation limits of a MachineHealthCheck or of a topology. */
 export function validateHealthChecks(
   { checks, remediation }: Pick<TopologyHealthCheck<MachineDeploymentRemediation>, 'checks' | 'remediation'>,
   path: string,

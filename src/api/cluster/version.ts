@@ -1,4 +1,4 @@
-// What a version of Kubernetes looks like is part of what users write; how it is read is the machinery's.
+// Re-exports the parser of Kubernetes versions, because versions are part of the API.
 export {
   compareKubernetesVersions,
   type KubernetesVersion,

@@ -15,7 +15,7 @@ export const providerKind: Kind<Provider> = defineFlatKind<Provider>({
     topLevel: once(() =>
       object({
         providerName: string('Name of the provider.'),
-        type: string('What the provider provides, as InfrastructureProvider.'),
+        type: string('Type of the provider, such as InfrastructureProvider.'),
         version: string('Version of the provider.'),
         watchedNamespace: string('No longer used.'),
       }),

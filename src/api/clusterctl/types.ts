@@ -9,7 +9,7 @@ export type ProviderType =
   | 'RuntimeExtensionProvider'
   | 'AddonProvider';
 
-/** An entry of clusterctl's inventory: a provider that is installed. It has neither spec nor status. */
+/** An installed provider in the inventory of clusterctl. It has neither spec nor status. */
 export interface Provider extends KubeObject {
   providerName?: string;
   type?: string;

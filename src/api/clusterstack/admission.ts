@@ -9,7 +9,7 @@ import { stackInfrastructureGroup } from './group.ts';
 import { familyName, inChannel, parseStackId, parseStackVersion, releaseNameOf } from './stack-id.ts';
 import type { ClusterAddon, ClusterStack, ClusterStackSpec } from './types.ts';
 
-// What can be said without looking at other objects; what is in use is looked up at admission.
+// Validates without reading other objects. Whether a stack is in use is checked at admission.
 
 export const clusterStackStrategy: ResourceStrategy<ClusterStack> = {
   validateCreate: (object) => validateStack(object),
@@ -19,7 +19,7 @@ export const clusterStackStrategy: ResourceStrategy<ClusterStack> = {
 
 function validateStack({ metadata: { namespace }, spec }: ClusterStack): FieldError[] {
   if (spec === undefined) return [fieldError.required('spec', 'says which stack it is')];
-  // the schema has already complained about what is missing
+  // The schema already reports missing fields.
   if (spec.name === undefined || spec.provider === undefined || spec.kubernetesVersion === undefined) return [];
   const errors: FieldError[] = [];
   if (spec.provider.includes('-')) {
@@ -46,7 +46,7 @@ function validateStack({ metadata: { namespace }, spec }: ClusterStack): FieldEr
   const { providerRef } = spec;
   if (providerRef !== undefined) {
     const { group } = parseApiVersion(providerRef.apiVersion ?? '');
-    // objects are made from what is named: nothing but kinds of cluster stacks may be
+    // The controller creates objects from these references, so only kinds of cluster stacks are allowed.
     if (group !== stackInfrastructureGroup) {
       const problem = `must be a version of ${stackInfrastructureGroup}`;
       errors.push(fieldError.invalid('spec.providerRef.apiVersion', providerRef.apiVersion, problem));
@@ -63,7 +63,7 @@ function validateStack({ metadata: { namespace }, spec }: ClusterStack): FieldEr
   return errors;
 }
 
-/** such a version is kept because it is named, and never followed by a newer one */
+/** A version of another channel is kept because the spec lists it, but it is never upgraded automatically. */
 function otherChannels({ versions = [], channel = 'stable' }: ClusterStackSpec): string[] {
   return versions.flatMap((text, i) => {
     const version = parseStackVersion(text);
@@ -73,7 +73,7 @@ function otherChannels({ versions = [], channel = 'stable' }: ClusterStackSpec):
 }
 
 function fixedFields(spec: ClusterStackSpec | undefined, old: ClusterStackSpec | undefined): FieldError[] {
-  // an object without a spec may be given one
+  // An object without a spec may get one.
   if (spec === undefined || old === undefined) return [];
   const errors: FieldError[] = [];
   for (const name of ['provider', 'name', 'kubernetesVersion', 'channel'] as const) {

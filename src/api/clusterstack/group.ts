@@ -1,3 +1,3 @@
 export const clusterStackGroup = 'clusterstack.x-k8s.io';
-/** of the objects that providers make for releases */
+/** API group of the objects that providers create for releases. */
 export const stackInfrastructureGroup = 'infrastructure.clusterstack.x-k8s.io';

@@ -18,7 +18,7 @@ import type {
   ClusterStackStatus,
 } from './types.ts';
 
-/** conditions of the v1beta1 contract without any bounds, as the stack operator publishes them */
+/** Conditions of the v1beta1 contract without limits, as the stack operator publishes them. */
 export const stackConditions: () => Field<DeprecatedCondition[]> = once(() =>
   list(
     object({
@@ -29,11 +29,11 @@ export const stackConditions: () => Field<DeprecatedCondition[]> = once(() =>
       reason: string('Why, as one CamelCase word for programs.'),
       message: string('Why, in a sentence for people.'),
     }),
-    'What is known about the state of the object.',
+    'Conditions of the object.',
   ),
 );
 
-/** the last columns of all kinds here */
+/** Last columns of all kinds in this group. */
 export const verdictColumns: readonly PrinterColumn[] = [
   ageColumn,
   textColumn('Reason', ".status.conditions[?(@.type=='Ready')].reason"),
@@ -45,14 +45,14 @@ const stackSpec: () => Field<ClusterStackSpec> = once(() =>
     {
       provider: string('First part of the ids of the releases, such as openstack.', { minLength: 1 }).required(),
       name: string('Name of the stack; may have dashes.', { minLength: 1 }).required(),
-      kubernetesVersion: string('Minor of Kubernetes, such as "1.33".', { pattern: '^\\d\\.\\d+$' }).required(),
+      kubernetesVersion: string('Kubernetes minor version, such as "1.33".', { pattern: '^\\d\\.\\d+$' }).required(),
       channel: oneOf(['stable', 'custom'], 'stable: versions like v1; custom: all others.').default('stable'),
       versions: list(string(), 'Releases that are kept, such as v1 or v0-sha.abc.'),
-      autoSubscribe: boolean('Whether the newest release is looked for and kept.').default(true),
+      autoSubscribe: boolean('Whether to search for the newest release and keep it.').default(true),
       noProvider: boolean('Whether releases need no object of the provider.').default(false),
-      providerRef: objectReference('The template that objects of the provider are made from, one for each release.'),
+      providerRef: objectReference('The template for the objects of the provider, one per release.'),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -65,14 +65,14 @@ const stackStatus: () => Field<ClusterStackStatus> = once(() =>
         object({
           name: string('Name of the release.').required(),
           ready: boolean('Whether it can be used.').required(),
-          phase: string('How far it is.').required(),
-          message: string('What it waits for.'),
+          phase: string('Progress.').required(),
+          message: string('What the stage waits for.'),
         }),
         'The releases.',
       ),
       conditions: stackConditions(),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -116,7 +116,7 @@ const resources = (description: string): Field<AppliedResource[]> =>
   );
 
 const releaseSpec: () => Field<ClusterStackReleaseSpec> = once(() =>
-  object({ providerRef: objectReference('The object of the provider for this release.') }, 'What is wanted.'),
+  object({ providerRef: objectReference('The object of the provider for this release.') }, 'Desired state.'),
 );
 
 const releaseStatus: () => Field<ClusterStackReleaseStatus> = once(() =>
@@ -127,7 +127,7 @@ const releaseStatus: () => Field<ClusterStackReleaseStatus> = once(() =>
       ready: boolean('Whether clusters can use it.').default(false),
       conditions: stackConditions(),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -158,7 +158,7 @@ const addonSpec: () => Field<ClusterAddonSpec> = once(() =>
       version: string('Version of the add-ons.'),
       hook: string('Lifecycle hook that is being served.'),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -169,7 +169,7 @@ const addonStatus: () => Field<ClusterAddonStatus> = once(() =>
         object({
           name: string('Name of the stage.'),
           action: string('apply or delete.'),
-          phase: string('How far it is.'),
+          phase: string('Progress.'),
         }),
         'Stages of the hook that is being served.',
       ),
@@ -177,7 +177,7 @@ const addonStatus: () => Field<ClusterAddonStatus> = once(() =>
       ready: boolean('Whether all add-ons are applied.').default(false),
       conditions: stackConditions(),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 

@@ -13,7 +13,7 @@ import type {
   StackIdentityReference,
 } from './types.ts';
 
-// Objects of the OpenStack provider of cluster stacks, for stacks that bring their node images along.
+// Kinds of the OpenStack provider of cluster stacks, for stacks that ship their own node images.
 
 const identity = (): Field<StackIdentityReference> =>
   object(
@@ -25,13 +25,13 @@ const identity = (): Field<StackIdentityReference> =>
   );
 
 const providerSpec: () => Field<OpenStackClusterStackReleaseSpec> = once(() =>
-  object({ identityRef: identity().default({ kind: 'Secret', name: 'openstack' }) }, 'What is wanted.'),
+  object({ identityRef: identity().default({ kind: 'Secret', name: 'openstack' }) }, 'Desired state.'),
 );
 
 const providerStatus: () => Field<ProviderReleaseStatus> = once(() =>
   object(
     { ready: boolean('Whether the release can be used.').default(false), conditions: stackConditions() },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -60,8 +60,8 @@ export const openStackClusterStackReleaseTemplateKind: Kind<OpenStackClusterStac
       name: 'v1alpha1',
       spec: once(() =>
         object(
-          { template: object({ spec: providerSpec().required() }, 'The object that is made.').required() },
-          'What is wanted.',
+          { template: object({ spec: providerSpec().required() }, 'The created object.').required() },
+          'Desired state.',
         ),
       ),
       status: once(() => object({}, 'Nothing is observed.')),
@@ -74,28 +74,28 @@ const imageSpec: () => Field<OpenStackNodeImageReleaseSpec> = once(() =>
       identityRef: identity().required(),
       image: object(
         {
-          url: string('Where the image is downloaded from.').required(),
+          url: string('Download URL of the image.').required(),
           createOpts: object(
             {
               name: string('Name of the image.').required(),
               id: string('Id of the image.'),
-              visibility: string('Who sees the image.'),
-              os_hidden: boolean('Whether lists leave it out.'),
+              visibility: string('Visibility of the image.'),
+              os_hidden: boolean('Whether it is hidden in lists.'),
               tags: list(string(), 'Tags of the image.'),
-              container_format: string('Form of the container of the image.'),
-              disk_format: string('Form of the disk.'),
+              container_format: string('Container format of the image.'),
+              disk_format: string('Disk format.'),
               min_disk: integer('Disk needed, in GB.'),
               min_ram: integer('Memory needed, in MB.'),
               protected: boolean('Whether the image is protected.'),
-              properties: stringMap('Further properties of the image.'),
+              properties: stringMap('Additional properties of the image.'),
             },
-            'How the image is registered.',
+            'How the image is created or imported.',
           ).required(),
         },
         'The image.',
       ).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 

@@ -1,10 +1,10 @@
-// The identity of a release of a cluster stack: `<provider>-<name>-<major>-<minor>-<version>`. It is read from the right, because
-// the name may have dashes of its own. Classes, charts and ClusterStacks write versions with a dot (`v0-sha.abc`), names of
-// ClusterStackReleases and of directories with a dash (`v0-sha-abc`).
+// The identity of a release of a cluster stack: `<provider>-<name>-<major>-<minor>-<version>`. It is parsed from the
+// right, because the name may contain dashes. Classes, charts and ClusterStacks write versions with a dot
+// (`v0-sha.abc`). Names of ClusterStackReleases and directories use a dash (`v0-sha-abc`).
 
 export interface StackVersion {
   readonly major: number;
-  /** `stable` for `v<N>`, else the word after the number */
+  /** `stable` for `v<N>`, otherwise the word after the number */
   readonly channel: string;
   /** undefined for stable versions */
   readonly patch: string | undefined;
@@ -27,7 +27,7 @@ const dotted = /^v(\d{1,9})(?:-(\w+)\.(\w+))?$/;
 const dashed = /^v(\d{1,9})(?:-(\w+)-(\w+))?$/;
 const releaseTail = /-(\d)-(\d+)-(v\d{1,9}(?:-\w+[.-]\w+)?)$/;
 
-/** A version as ClusterStacks, classes and charts write it: `v1`, `v0-sha.abc`. */
+/** Parses a version as written in ClusterStacks, classes and charts: `v1`, `v0-sha.abc`. */
 export function parseStackVersion(text: string): StackVersion | undefined {
   return versionFrom(dotted.exec(text));
 }
@@ -35,12 +35,12 @@ export function parseStackVersion(text: string): StackVersion | undefined {
 function versionFrom(match: RegExpExecArray | null): StackVersion | undefined {
   if (match === null) return undefined;
   const [, major, channel, patch] = match;
-  // `stable` has no patch: a version that claims both would be written differently than it was read
+  // `stable` has no patch. Such a version would be formatted differently than it was parsed.
   if (channel === stableChannel) return undefined;
   return { major: Number(major), channel: channel ?? stableChannel, patch };
 }
 
-/** The id of a release or of a class, in either form; undefined for a name that is no id. */
+/** Parses the id of a release or of a class in either form. Returns undefined for other names. */
 export function parseStackId(text: string): StackId | undefined {
   const tail = releaseTail.exec(text);
   if (tail === null) return undefined;
@@ -51,22 +51,22 @@ export function parseStackId(text: string): StackId | undefined {
   return { provider, name, kubernetesVersion: `${major}.${minor}`, version };
 }
 
-/** with a dot, as in `spec.versions` */
+/** Formats a version with a dot, as in `spec.versions`. */
 export function formatStackVersion({ major, channel, patch }: StackVersion): string {
   return patch === undefined ? `v${major}` : `v${major}-${channel}.${patch}`;
 }
 
-/** The name of the class, which is also the id in release pages and registries. */
+/** Returns the name of the ClusterClass, which is also the id on release pages and in registries. */
 export function classNameOf(id: StackId): string {
   return `${familyName(id)}-${formatStackVersion(id.version)}`;
 }
 
-/** The name of the ClusterStackRelease. */
+/** Returns the name of the ClusterStackRelease. */
 export function releaseNameOf(id: StackId): string {
   return classNameOf(id).replace('.', '-');
 }
 
-/** The part of the id that all releases of a ClusterStack share. */
+/** Returns the prefix that all releases of a ClusterStack share. */
 export function familyName({ provider, name, kubernetesVersion }: StackFamily): string {
   return `${provider}-${name}-${kubernetesVersion.replace('.', '-')}`;
 }
@@ -75,14 +75,14 @@ export function sameFamily(a: StackFamily, b: StackFamily): boolean {
   return a.provider === b.provider && a.name === b.name && a.kubernetesVersion === b.kubernetesVersion;
 }
 
-/** Whether a ClusterStack of the channel means this version: `custom` stands for every word but `stable`. */
+/** Tells whether a version belongs to the channel of a ClusterStack. `custom` matches every channel except `stable`. */
 export function inChannel({ channel }: StackVersion, wanted: 'stable' | 'custom'): boolean {
   return (channel === stableChannel) === (wanted === stableChannel);
 }
 
 /**
- * Order within one channel, oldest first: numbers as numbers, so that `sha.10` comes after `sha.9`. A number comes before a word.
- * Versions of two channels are ordered by the words, which says nothing about their age.
+ * Orders versions of one channel, oldest first. Numbers compare numerically, so `sha.10` comes after `sha.9`, and
+ * numbers come before words. Versions of different channels are ordered by channel name, which says nothing about age.
  */
 export function compareStackVersions(a: StackVersion, b: StackVersion): number {
   if (a.channel !== b.channel) return a.channel < b.channel ? -1 : 1;
@@ -100,7 +100,7 @@ function comparePatches(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The newest version of each channel; one version where all are stable. */
+/** Returns the newest version of each channel. */
 export function newestPerChannel(ids: readonly StackId[]): StackId[] {
   const newest = new Map<string, StackId>();
   for (const id of ids) {
@@ -110,7 +110,7 @@ export function newestPerChannel(ids: readonly StackId[]): StackId[] {
   return [...newest.values()];
 }
 
-/** How many minors of Kubernetes lie between two of them; undefined across majors. */
+/** Returns the number of Kubernetes minors between two stacks; undefined for different majors. */
 export function minorDistance(from: StackFamily, to: StackFamily): number | undefined {
   const [fromMajor, fromMinor = 0] = from.kubernetesVersion.split('.').map(Number);
   const [toMajor, toMinor = 0] = to.kubernetesVersion.split('.').map(Number);

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../machinery/index.ts';
 import type { DeprecatedCondition } from '../cluster/types.ts';
 
-/** The full reference of Kubernetes' core API, as upstream's kinds carry it. */
+/** Full object reference of the core API, as in upstream's kinds. */
 export interface FullReference {
   apiVersion?: string;
   kind?: string;
@@ -20,11 +20,11 @@ export interface ClusterStackSpec {
   /** major.minor */
   kubernetesVersion: string;
   channel?: StackChannel;
-  /** in the form with a dot */
+  /** in the spelling with a dot */
   versions?: string[];
   autoSubscribe?: boolean;
   noProvider?: boolean;
-  /** names a kind that ends in Template */
+  /** reference to a kind whose name ends in Template */
   providerRef?: FullReference;
 }
 
@@ -47,7 +47,7 @@ export interface ClusterStack extends KubeObject {
   status?: ClusterStackStatus;
 }
 
-/** An object that was applied, and how that went. */
+/** An applied object and its result. */
 export interface AppliedResource {
   group?: string;
   version?: string;
@@ -65,7 +65,7 @@ export interface ClusterStackReleaseSpec {
 
 export interface ClusterStackReleaseStatus {
   resources?: AppliedResource[];
-  /** with its patch and a leading v */
+  /** full version with patch and leading v */
   kubernetesVersion?: string;
   ready?: boolean;
   conditions?: DeprecatedCondition[];
@@ -78,11 +78,11 @@ export interface ClusterStackRelease extends KubeObject {
 
 export interface ClusterAddonSpec {
   clusterRef: FullReference;
-  /** the class whose add-ons are installed */
+  /** class of the release whose add-ons are installed */
   clusterStack?: string;
   /** version of the add-on component of that release */
   version?: string;
-  /** the lifecycle hook that is being served */
+  /** lifecycle hook in progress */
   hook?: string;
 }
 
@@ -104,7 +104,7 @@ export interface ClusterAddon extends KubeObject {
   status?: ClusterAddonStatus;
 }
 
-/** The Secret (or other identity) with the credentials of the cloud. */
+/** Reference to the Secret (or other identity) with the cloud credentials. */
 export interface StackIdentityReference {
   kind: string;
   name: string;
@@ -129,7 +129,7 @@ export interface OpenStackClusterStackReleaseTemplate extends KubeObject {
   status?: Record<string, never>;
 }
 
-/** How a node image is registered; the names are those of the image API. */
+/** Options of the image registration, named as in the image API. */
 export interface NodeImageOptions {
   name: string;
   id?: string;

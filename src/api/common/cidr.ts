@@ -1,6 +1,6 @@
 import { cidrFamily, cidrStrictlyContains, ipToBigInt } from '../../machinery/index.ts';
 
-/** Whether two ranges have an address in common; what is no range has none. */
+/** Tells whether two ranges share an address. Invalid ranges overlap with nothing. */
 export function cidrsOverlap(a: string, b: string): boolean {
   const family = cidrFamily(a);
   if (family === undefined || family !== cidrFamily(b)) return false;

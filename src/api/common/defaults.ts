@@ -1,9 +1,6 @@
 import { canonicalQuantity } from '../../machinery/index.ts';
 
-/**
- * Sets a field that is absent. An empty text counts as absent: Go cannot tell the two apart, so kube-apiserver fills
- * both in.
- */
+/** Sets a field that is absent or an empty string. Go cannot tell the two apart, so kube-apiserver sets both. */
 export function setDefault<T extends object, K extends keyof T>(
   target: T,
   key: K,
@@ -15,19 +12,18 @@ export function setDefault<T extends object, K extends keyof T>(
   return value;
 }
 
-/** Like setDefault for numbers whose zero means "not set". */
+/** Like setDefault, for numbers where zero means "not set". */
 export function setDefaultNumber<K extends string>(target: { [key in K]?: number }, key: K, value: number): void {
   if (!target[key]) target[key] = value;
 }
 
 export type ResourceList = Record<string, string>;
 
-/** Amounts that only `others` has. */
 export function addMissing(amounts: ResourceList, others: Readonly<ResourceList> | undefined): void {
   for (const [name, amount] of Object.entries(others ?? {})) amounts[name] ??= amount;
 }
 
-/** Rewrites amounts in their canonical form, as decoding them does upstream; what is no quantity stays for validation. */
+/** Rewrites amounts in their canonical form, as upstream's decoder does. Invalid quantities are left for validation. */
 export function canonicalizeResources(resources: ResourceList | undefined): void {
   for (const name in resources) {
     const canonical = canonicalQuantity(resources[name]);
@@ -35,7 +31,6 @@ export function canonicalizeResources(resources: ResourceList | undefined): void
   }
 }
 
-/** Limits and requests together. */
 export function canonicalizeRequirements(
   requirements: { limits?: ResourceList; requests?: ResourceList } | undefined,
 ): void {

@@ -16,18 +16,18 @@ import {
 } from '../../machinery/index.ts';
 import { builtinSchema } from '../schema/index.ts';
 
-/** What a file of a built-in kind says; the rest follows from convention. */
+/** Definition of a built-in kind; the remaining properties follow from conventions. */
 export interface BuiltinKind<T extends KubeObject> extends ResourceStrategy<T> {
   group: string;
   version: string;
   kind: string;
   plural: string;
-  /** the kind in lower case unless told */
+  /** default: the kind in lower case */
   singular?: string;
   shortNames?: readonly string[];
   categories?: readonly string[];
   namespaced: boolean;
-  /** all verbs unless told */
+  /** default: all verbs */
   verbs?: readonly Verb[];
   /** name of the published OpenAPI component */
   component: string;
@@ -42,13 +42,13 @@ export interface BuiltinKind<T extends KubeObject> extends ResourceStrategy<T> {
   conditionalUpdatesOnly?: boolean;
   storedAs?: ResourceDefinition['storedAs'];
   ttlMs?: number;
-  /** what every answer warns of, for kinds whose time is over */
+  /** warning of every response, for deprecated kinds */
   deprecationWarning?: string;
 }
 
 /**
- * Builds the definition the API server works with. The schema is a getter: describing all kinds at start must not
- * expand their schemas.
+ * Builds the definition that the API server uses. The schema is a getter, so that startup does not expand the schemas
+ * of all kinds.
  */
 export function defineBuiltin<T extends KubeObject>(kind: BuiltinKind<T>): ResourceDefinition {
   const { component } = kind;
@@ -108,7 +108,7 @@ const strategyNames = [
   'gracePeriodSeconds',
 ] as const;
 
-/** Objects reach a strategy only through the schema of their kind, so the typed view of them is sound. */
+/** The cast is sound because objects pass the schema of their kind before they reach a strategy. */
 function strategyOf<T extends KubeObject>(kind: BuiltinKind<T>): ResourceStrategy {
   const strategy: Record<string, unknown> = {};
   for (const name of strategyNames) if (kind[name] !== undefined) strategy[name] = kind[name];
@@ -125,7 +125,7 @@ function strategyOf<T extends KubeObject>(kind: BuiltinKind<T>): ResourceStrateg
 
 const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
 
-/** Finalizers of built-in kinds must say whose they are, unless they are Kubernetes' own. */
+/** Finalizers of built-in kinds must have a domain, unless they are Kubernetes' own. */
 function validateFinalizerNames(object: KubeObject): FieldError[] {
   const errors: FieldError[] = [];
   for (const [index, finalizer] of (object.metadata?.finalizers ?? []).entries()) {
@@ -137,7 +137,7 @@ function validateFinalizerNames(object: KubeObject): FieldError[] {
   return errors;
 }
 
-/** The handle clients address a kind with. */
+/** Returns the handle that clients use for a kind. */
 export function resourceOf<T extends KubeObject>(definition: ResourceDefinition): Resource<T> {
   return {
     group: definition.group,
@@ -148,7 +148,7 @@ export function resourceOf<T extends KubeObject>(definition: ResourceDefinition)
   };
 }
 
-/** Replicas of the built-in workloads live at the same places. */
+/** Scale paths that all built-in workloads share. */
 export const workloadScale: ScalePaths = {
   specReplicasPath: '.spec.replicas',
   statusReplicasPath: '.status.replicas',

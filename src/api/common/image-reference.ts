@@ -1,15 +1,14 @@
-/** The parts of an image name as people write it. */
 export interface ImageReference {
   /** registry and path, e.g. `quay.io/k0sproject/k0s` */
   repository: string;
   tag?: string;
-  /** with its algorithm, e.g. `sha256:…` */
+  /** including the algorithm, e.g. `sha256:…` */
   digest?: string;
 }
 
 /**
- * Takes an image name apart. A colon before the last slash belongs to the port of a registry, one after it begins the
- * tag: `localhost:5000/k0s` has none.
+ * Splits an image name. A colon before the last slash starts the port of a registry, and a colon after it starts the
+ * tag: `localhost:5000/k0s` has no tag.
  */
 export function parseImage(text: string): ImageReference {
   const at = text.indexOf('@');
@@ -29,7 +28,6 @@ const repositoryPattern = /^[a-z0-9]+([._-]+[a-z0-9]+)*(:[0-9]+)?(\/[a-z0-9]+([.
 const registryPattern = /^[A-Za-z0-9.-]+(:[0-9]+)?$/;
 const digestPattern = /^[a-z0-9]+([+._-][a-z0-9]+)*:[0-9a-fA-F]{32,}$/;
 
-/** What is wrong with an image name, undefined when nothing is. */
 export function imageProblem(text: string): string | undefined {
   const { repository, tag, digest } = parseImage(text);
   const slash = repository.indexOf('/');

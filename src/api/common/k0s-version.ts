@@ -1,7 +1,7 @@
 import { type KubernetesVersion, parseKubernetesVersion, withLeadingV } from '../cluster/version.ts';
 import { formatImage, parseImage } from './image-reference.ts';
 
-/** A version of k0s: the Kubernetes it carries and the number of its own release. */
+/** A version of k0s: its Kubernetes version and the number of the k0s release. */
 export interface K0sVersion extends KubernetesVersion {
   /** the number after `k0s.` */
   release: string;
@@ -10,8 +10,8 @@ export interface K0sVersion extends KubernetesVersion {
 const suffixPattern = /^(.*?)[-+]k0s\.([0-9][0-9A-Za-z.-]*)$/;
 
 /**
- * Reads a version of k0s in any spelling people use: `v1.32.6+k0s.0`, `v1.32.6-k0s.0` (as image tags must say it),
- * without the suffix (release 0) and without the leading v. Undefined for anything else.
+ * Parses a k0s version in any common spelling: `v1.32.6+k0s.0`, `v1.32.6-k0s.0` (image tags allow no plus), without
+ * suffix (release 0), and without the leading v. Returns undefined for other texts.
  */
 export function parseK0sVersion(text: string): K0sVersion | undefined {
   const [, kubernetes = text, release = '0'] = suffixPattern.exec(text) ?? [];
@@ -19,37 +19,37 @@ export function parseK0sVersion(text: string): K0sVersion | undefined {
   return version === undefined ? undefined : { ...version, release };
 }
 
-/** `v1.32.6+k0s.0`, as k0s itself says it; what is no version stays as it is */
+/** Formats a version as k0s does: `v1.32.6+k0s.0`. Invalid versions are returned unchanged. */
 export function k0sVersionOf(text: string): string {
   return spelled(text, '+');
 }
 
-/** `v1.32.6-k0s.0`, as tags of images say it; what is no version stays as it is */
+/** Formats a version as an image tag: `v1.32.6-k0s.0`. Invalid versions are returned unchanged. */
 export function k0sTagOf(text: string): string {
   return spelled(text, '-');
 }
 
-/** `v1.32.6`: the Kubernetes inside, for comparisons with plain versions */
+/** Returns the Kubernetes version alone (`v1.32.6`), to compare it with plain versions. */
 export function kubernetesVersionOfK0s(text: string): string {
   const version = parseK0sVersion(text);
   return version === undefined ? text : plain(version);
 }
 
 /**
- * What k0s reports, in the spelling of the spec: with the separator the user writes. Whoever compares the two would
- * otherwise see a difference for ever.
+ * Formats a version reported by k0s with the separator that the spec uses. Otherwise a comparison of the two would
+ * always find a difference.
  */
 export function spelledLike(reported: string, desired: string | undefined): string {
   return desired !== undefined && /-k0s\./.test(desired) ? k0sTagOf(reported) : k0sVersionOf(reported);
 }
 
 export const defaultK0sRepository = 'quay.io/k0sproject/k0s';
-/** what upstream runs when nobody says a version; old, but what is taken over must not change by itself */
+/** Upstream's default version. It is old, but adopted clusters must not change version by themselves. */
 export const defaultK0sVersion = 'v1.27.9+k0s.0';
 
 /**
- * The version asked for, wherever it was written: in `version`, or as the tag inside `image` (which upstream's
- * documentation forbids and its guides do). `version` wins; undefined when neither says one.
+ * Returns the desired version from `version` or from the tag of `image`. Upstream's documentation forbids the tag, but
+ * its guides use it. `version` wins; undefined when neither is set.
  */
 export function desiredK0sVersion(spec: { version?: string; image?: string }): string | undefined {
   if (spec.version !== undefined && spec.version !== '') return k0sVersionOf(spec.version);
@@ -58,15 +58,15 @@ export function desiredK0sVersion(spec: { version?: string; image?: string }): s
 }
 
 /**
- * The image to run: the repository the user names with the tag of the version asked for. A tag in `image` that is no
- * version of k0s is somebody's own build and stays when no version is given.
+ * Returns the image to run: the repository of the user with the tag of the desired version. A tag in `image` that is no
+ * k0s version is a custom build and stays unless a version is given.
  */
 export function k0sImage(spec: { version?: string; image?: string }, fallbackVersion?: string): string {
   const { repository, tag, digest } = parseImage(
     spec.image === undefined || spec.image === '' ? defaultK0sRepository : spec.image,
   );
   const version = spec.version === undefined || spec.version === '' ? undefined : spec.version;
-  // a digest names one build, and no tag changes it
+  // A digest pins one build, so the tag does not matter.
   if (digest !== undefined) return formatImage({ repository, ...(tag === undefined ? {} : { tag }), digest });
   const wanted = version ?? tag ?? fallbackVersion;
   return formatImage({ repository, ...(wanted === undefined ? {} : { tag: k0sTagOf(wanted) }) });

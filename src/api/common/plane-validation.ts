@@ -9,23 +9,23 @@ import {
 import type { KubernetesVersion } from '../cluster/version.ts';
 import { invalid } from './validation.ts';
 
-// What all kinds of hosted control planes are held to.
+// Versions before and after a change of a hosted control plane.
 
 export interface VersionChange {
   wanted: KubernetesVersion | undefined;
-  /** what was wanted until now */
+  /** version of the previous spec */
   before: KubernetesVersion | undefined;
-  /** what the plane is known to run */
+  /** observed version of the control plane */
   running: KubernetesVersion | undefined;
 }
 
 /**
- * A control plane goes up by one minor version at a time and never below what it runs: an older API server may not read
- * what a newer one has stored. A spec that nothing was made of yet can be taken back.
+ * Allows upgrades by one minor version and refuses a version below the running one: an older API server may not read
+ * what a newer one has stored. A spec that has not been acted on can be reverted.
  */
 export function validatePlaneVersionChange({ wanted, before, running }: VersionChange, path: string): FieldError[] {
   const from = running ?? before;
-  // what is no version at all is said elsewhere
+  // Other checks report invalid versions.
   if (wanted === undefined || from === undefined) return [];
   const to = shortVersion(wanted);
   if (wanted.major !== from.major || wanted.minor > from.minor + 1) {
@@ -43,7 +43,7 @@ export function validatePlaneVersionChange({ wanted, before, running }: VersionC
 
 const shortVersion = ({ major, minor, patch }: KubernetesVersion): string => `v${major}.${minor}.${patch}`;
 
-/** Names a certificate can carry: DNS names, with a wildcard as their first label at most, and addresses. */
+/** Accepts names that a certificate can carry: IP addresses and DNS names, with a wildcard only as the first label. */
 export function validateSans(sans: readonly string[] | undefined, path: string): FieldError[] {
   return (sans ?? []).flatMap((san, i) => {
     const problem = sanProblem(san);
@@ -60,7 +60,7 @@ function sanProblem(san: unknown): string | undefined {
   return `must be a DNS name or an IP address${hint}`;
 }
 
-/** A host that clients are sent to. */
+/** Validates a host that clients connect to. */
 export function validateHost(host: string | undefined, path: string): FieldError[] {
   if (host === undefined || host === '' || ipFamily(host) !== undefined) return [];
   const isName = checkDns1123Subdomain(host).length === 0 && !/^[0-9.]+$/.test(host);

@@ -2,7 +2,7 @@ import type { JsonValue, KubeObject, ResourceDefinition } from '../../machinery/
 import { type BuiltinKind, defineBuiltin } from './define.ts';
 import { nameColumn } from './printing.ts';
 
-/** A kind that is a question, not an object: created, answered, never stored. */
+/** A kind such as SubjectAccessReview that is created and answered, but never stored. */
 export type ReviewKind<T extends KubeObject> = Pick<
   BuiltinKind<T>,
   'group' | 'kind' | 'plural' | 'namespaced' | 'component' | 'validateCreate'
@@ -16,7 +16,7 @@ export function defineReview<T extends KubeObject>(kind: ReviewKind<T>): Resourc
     noGeneration: true,
     columns: [nameColumn],
     row: (object): JsonValue[] => [object.metadata?.name ?? ''],
-    // questions need no name
+    // Reviews need no name.
     validateName: () => [],
   });
 }

@@ -6,7 +6,7 @@ import {
   quantityFormatText,
 } from '../../machinery/index.ts';
 
-/** A value that must be one of a few; empty or absent ones are reported as required. */
+/** Requires one of the allowed values. An empty or absent value is reported as required. */
 export function validateRequiredEnum(
   value: string | undefined,
   allowed: readonly string[],
@@ -16,18 +16,17 @@ export function validateRequiredEnum(
   return validateEnum(value, allowed, path);
 }
 
-/** A value that must be one of a few when it is there. */
+/** Accepts an absent value or one of the allowed values. */
 export function validateEnum(value: string | undefined, allowed: readonly string[], path: string): FieldError[] {
   return value === undefined || allowed.includes(value) ? [] : [notSupported(path, value, allowed)];
 }
 
-/** Names what is allowed in the given order: upstream sorts some lists and not others. */
+/** Keeps the order of the allowed values, because upstream sorts only some of these lists. */
 export function notSupported(path: string, value: unknown, allowed: readonly string[]): FieldError {
   const detail = `supported values: ${allowed.map((item) => JSON.stringify(item)).join(', ')}`;
   return { type: 'NotSupported', field: path, value, detail };
 }
 
-/** Problems of a check as errors of a field. */
 export function invalid(path: string, value: unknown, problems: readonly string[]): FieldError[] {
   return problems.map((text) => fieldError.invalid(path, value, text));
 }
@@ -36,14 +35,13 @@ export function validateRequiredText(value: string | undefined, path: string, de
   return value === undefined || value === '' ? [fieldError.required(path, detail)] : [];
 }
 
-/** A quantity that is not negative. */
 export function validateNonNegativeQuantity(value: unknown, path: string): FieldError[] {
   const quantity = parseQuantity(value);
   if (!quantity) return [fieldError.invalid(path, value, quantityFormatText)];
   return quantity.nanos < 0n ? [fieldError.invalid(path, value, 'must be greater than or equal to 0')] : [];
 }
 
-/** Names of resources: standard ones, or qualified ones of extensions. */
+/** Accepts standard resource names and qualified names of extended resources. */
 export function validateResourceName(name: string, path: string): FieldError[] {
   return invalid(path, name, checkQualifiedName(name));
 }

@@ -17,7 +17,7 @@ import type {
 } from './types.ts';
 import { validateVersionChange } from './version-change.ts';
 
-/** how long authorities live unless the configuration says otherwise */
+/** Default lifetime of certificate authorities. */
 const defaultAuthorityDays = 3650;
 
 export const kubeadmControlPlaneStrategy: ResourceStrategy<KubeadmControlPlane> = {
@@ -36,7 +36,7 @@ export const kubeadmControlPlaneStrategy: ResourceStrategy<KubeadmControlPlane> 
 
 function validateControlPlane(controlPlane: KubeadmControlPlane, old: KubeadmControlPlane | undefined): FieldError[] {
   const { spec } = controlPlane;
-  // the schema has already complained about what is missing
+  // The schema already reports missing fields.
   if (spec?.machineTemplate?.spec === undefined) return [];
   const configPath = 'spec.kubeadmConfigSpec';
   const clusterPath = `${configPath}.clusterConfiguration`;
@@ -128,7 +128,7 @@ function validateClusterConfiguration(cluster: KubeadmClusterConfiguration | und
   return errors;
 }
 
-/** what machines that exist already, their certificates and their endpoint were made with */
+/** Existing machines, certificates and the endpoint depend on these fields. */
 const fixedFields = ['controlPlaneEndpoint', 'certificatesDir', 'caCertificateValidityPeriodDays'] as const;
 
 function validateChange(controlPlane: KubeadmControlPlane, old: KubeadmControlPlane, path: string): FieldError[] {
@@ -148,7 +148,8 @@ function validateChange(controlPlane: KubeadmControlPlane, old: KubeadmControlPl
 export const kubeadmControlPlaneTemplateStrategy: ResourceStrategy<KubeadmControlPlaneTemplate> = {
   validateCreate: (object) => validateTemplate(object),
   validateUpdate(object, old, { dryRun }) {
-    // the topology controller compares by server-side apply in dry-run and may ask for anything
+    // The topology controller compares objects by dry-run server-side apply, so its dry-run requests may change every
+    // field.
     if (dryRun === true && object.metadata.annotations?.[topologyDryRunAnnotation] !== undefined) return [];
     const { spec } = object;
     const before = old.spec;
@@ -159,7 +160,7 @@ export const kubeadmControlPlaneTemplateStrategy: ResourceStrategy<KubeadmContro
   },
 };
 
-/** defaults that were written into templates once make no difference */
+/** Ignores differences in defaults that older versions wrote into templates. */
 function comparable(
   spec: KubeadmControlPlaneTemplateResourceSpec | undefined,
 ): KubeadmControlPlaneTemplateResourceSpec {

@@ -32,7 +32,7 @@ function changes(alpha: Alpha): { without: readonly string[]; adding: Readonly<R
   return kubeadmConfigSpecChanges(alpha, 'kubeadmConfigSpec.');
 }
 
-/** v1alpha3 had what is about the machines beside the rest, and another name for the time of a rollout */
+/** v1alpha3 has the machine fields directly in the spec, and another name for `rolloutAfter`. */
 const v1alpha3: Mapping = fields(
   field(
     'spec',
@@ -76,7 +76,10 @@ export const kubeadmControlPlaneAlphas: readonly AlphaSource[] = [
   },
 ];
 
-/** a template held a whole control plane spec then; what does not belong into a class is kept aside */
+/**
+ * The template of this version holds a whole control plane spec. Fields that a class cannot have are kept in the
+ * annotation.
+ */
 export const kubeadmControlPlaneTemplateAlphas: readonly AlphaSource[] = [
   {
     name: 'v1alpha4',

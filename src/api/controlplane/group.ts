@@ -2,7 +2,7 @@ import type { ScalePaths } from '../../machinery/index.ts';
 
 export const controlPlaneGroup = 'controlplane.cluster.x-k8s.io';
 
-/** where every control plane has its replicas */
+/** Scale paths of all control plane kinds. */
 export const planeScale: ScalePaths = {
   specReplicasPath: '.spec.replicas',
   statusReplicasPath: '.status.replicas',

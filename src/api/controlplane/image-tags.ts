@@ -1,7 +1,7 @@
 import { type FieldError, fieldError, type ObjectMeta } from '../../machinery/index.ts';
 import type { KubeadmClusterConfiguration } from '../bootstrap/types.ts';
 
-/** leaves CoreDNS to the user */
+/** If present, the user manages CoreDNS. */
 export const skipCoreDnsAnnotation = 'controlplane.cluster.x-k8s.io/skip-coredns';
 export const skipKubeProxyAnnotation = 'controlplane.cluster.x-k8s.io/skip-kube-proxy';
 
@@ -10,7 +10,7 @@ const taggedVersion = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:[-_+].*)?$/;
 
 type Numbers = readonly [number, number, number];
 
-/** `v1.8.6`, `1.8` and `1.8.0_build.1` are versions as far as their numbers go */
+/** Reads the leading numbers of a version: `v1.8.6`, `1.8` and `1.8.0_build.1` are valid. */
 function numbersOf(tag: string): Numbers | undefined {
   const match = taggedVersion.exec(tag);
   if (match === null) return undefined;
@@ -32,7 +32,7 @@ export function validateImageTags(cluster: KubeadmClusterConfiguration | undefin
   return errors;
 }
 
-/** The configuration of CoreDNS can be brought forward only. */
+/** The configuration of CoreDNS can be migrated to newer versions only. */
 export function validateCoreDnsChange(
   cluster: KubeadmClusterConfiguration | undefined,
   old: KubeadmClusterConfiguration | undefined,

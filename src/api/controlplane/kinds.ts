@@ -26,7 +26,7 @@ import { kubeadmControlPlaneTemplateV1beta1, kubeadmControlPlaneV1beta1 } from '
 const labels = contractLabels('control-plane-kubeadm');
 const clusterColumn = textColumn('Cluster', ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']");
 const versionColumn = textColumn('Version', '.spec.version');
-/** what every control plane on machines shows of itself */
+/** Columns of all control plane kinds that use machines. */
 export const planeColumnsV1beta1: readonly PrinterColumn[] = [
   clusterColumn,
   booleanColumn('Initialized', '.status.initialized'),

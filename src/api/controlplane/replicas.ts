@@ -1,11 +1,11 @@
 import { type FieldError, fieldError } from '../../machinery/index.ts';
 
-/** what is looked at of any control plane on machines */
+/** Fields of a control plane that this file reads. */
 interface Replicated {
   spec?: { replicas?: number };
 }
 
-/** Whoever leaves the replicas out of an update leaves them as they are. */
+/** An update without replicas keeps the current value. */
 export function keepReplicas(draft: Replicated, old: Replicated): void {
   const { spec } = draft;
   const before = old.spec?.replicas;

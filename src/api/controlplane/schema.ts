@@ -37,14 +37,15 @@ import type {
 } from './types.ts';
 
 const some = { minProperties: 1 } as const;
-export const planeReplicas = (): Field<number> => int32('How many machines are wanted; odd unless etcd is outside.');
-export const planeVersion = (): Field<string, true> => text('Kubernetes version wanted.', 256).required();
-const gatesDescription = 'Further conditions that must hold before a machine is ready.';
-export const machinesDescription = 'What the machines are made from.';
+export const planeReplicas = (): Field<number> =>
+  int32('Desired number of machines; must be odd unless etcd is external.');
+export const planeVersion = (): Field<string, true> => text('Desired Kubernetes version.', 256).required();
+const gatesDescription = 'Additional conditions that must hold before a machine is ready.';
+export const machinesDescription = 'Template of the machines.';
 const namingTemplate = (): Field<string> => text('Go template of the names; must contain {{ .random }}.', 256);
 export const maxSurge = (): Field<number | string> =>
   intOrString('How many machines may exist above the desired number: 0 or 1.');
-const rolloutAfter = (): Field<string> => time('Roll the machines out anew once this time has passed.');
+const rolloutAfter = (): Field<string> => time('Replace the machines once this time has passed.');
 
 const machineTemplate: () => Field<KubeadmControlPlaneMachineTemplate> = once(() =>
   object(
@@ -68,8 +69,12 @@ const rollout: () => Field<KubeadmControlPlaneRollout> = once(() =>
   object(
     {
       before: object(
-        { certificatesExpiryDays: int32('Replace machines this many days before a certificate ends.', { minimum: 7 }) },
-        'Replace machines before something ends.',
+        {
+          certificatesExpiryDays: int32('Replace machines this many days before a certificate expires.', {
+            minimum: 7,
+          }),
+        },
+        'Replace machines before something expires.',
         some,
       ),
       after: rolloutAfter(),
@@ -90,7 +95,7 @@ const rollout: () => Field<KubeadmControlPlaneRollout> = once(() =>
 const remediation: () => Field<KubeadmControlPlaneRemediation> = once(() =>
   object(
     {
-      maxRetry: int32('How often a replacement is tried; absent means without end.'),
+      maxRetry: int32('Maximum number of attempts to replace a machine; absent means no limit.'),
       retryPeriodSeconds: int32('How long to wait between two tries.', { minimum: 0 }),
       minHealthyPeriodSeconds: int32('How long a replacement must be healthy to count as done.', { minimum: 0 }),
     },
@@ -113,15 +118,15 @@ export const kubeadmControlPlaneSpec: () => Field<KubeadmControlPlaneSpec> = onc
       remediation: remediation(),
       machineNaming: machineNaming(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
 const sharedSpecFieldsV1beta1 = () => ({
   kubeadmConfigSpec: { schema: kubeadmConfigSpecV1beta1().schema, isRequired: true },
   rolloutBefore: object(
-    { certificatesExpiryDays: int32('Replace machines this many days before a certificate ends.') },
-    'Replace machines before something ends.',
+    { certificatesExpiryDays: int32('Replace machines this many days before a certificate expires.') },
+    'Replace machines before something expires.',
   ),
   rolloutAfter: rolloutAfter(),
   rolloutStrategy: object(
@@ -133,7 +138,7 @@ const sharedSpecFieldsV1beta1 = () => ({
   ).default({ rollingUpdate: { maxSurge: 1 }, type: 'RollingUpdate' }),
   remediationStrategy: object(
     {
-      maxRetry: int32('How often a replacement is tried; absent means without end.'),
+      maxRetry: int32('Maximum number of attempts to replace a machine; absent means no limit.'),
       retryPeriod: duration('How long to wait between two tries.'),
       minHealthyPeriod: duration('How long a replacement must be healthy to count as done.'),
     },
@@ -159,7 +164,7 @@ export const kubeadmControlPlaneSpecV1beta1: () => UntypedField = once(() =>
       ).required(),
       ...sharedSpecFieldsV1beta1(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -185,22 +190,22 @@ const remediatedMachine = (): Field<string, true> => text('The machine.', 253).r
 
 type StatusOfPlanes = Omit<KubeadmControlPlaneStatus, 'lastRemediation'>;
 
-/** the status of every control plane on machines, but for what it remembers of remediations */
+/** Status of all control plane kinds that use machines, without the record of the last remediation. */
 export const planeStatusFields = (): { [K in keyof StatusOfPlanes]-?: Field<NonNullable<StatusOfPlanes[K]>> } => ({
   ...sharedStatusFields(),
   ...counts(),
   conditions: conditions(32),
   initialization: object(
-    { controlPlaneInitialized: boolean('True once the control plane has answered; never goes back.') },
-    'What of the first provisioning is done.',
+    { controlPlaneInitialized: boolean('True once the control plane has answered; never becomes false again.') },
+    'Progress of the first provisioning.',
     some,
   ),
-  observedGeneration: int64('Generation of the spec this status is about.', { minimum: 1 }),
+  observedGeneration: int64('Generation of the spec that this status describes.', { minimum: 1 }),
   deprecated: object(
     {
       v1beta1: object(
         { conditions: deprecatedConditions(), ...failureFields, ...legacyCounts() },
-        'What clients of v1beta1 read.',
+        'Status in the form of v1beta1.',
       ),
     },
     'Kept for old clients.',
@@ -214,24 +219,24 @@ export const kubeadmControlPlaneStatus: () => Field<KubeadmControlPlaneStatus> =
       lastRemediation: object(
         {
           machine: remediatedMachine(),
-          time: time('When it began.').required(),
-          retryCount: int32('How often it was tried.', { minimum: 0 }).required(),
+          time: time('Start time.').required(),
+          retryCount: int32('Number of attempts.', { minimum: 0 }).required(),
         },
         remediationDescription,
       ),
     },
-    'What is there.',
+    'Observed state.',
     some,
   ),
 );
 
-/** what v1beta1 calls the last remediation, and v1beta2 of some providers */
+/** Last remediation as in v1beta1, and in v1beta2 of some providers. */
 export const lastRemediationWithTimestamp = (): Field<{ machine: string; timestamp: string; retryCount: number }> =>
   object(
     {
       machine: remediatedMachine(),
-      timestamp: time('When it began.').required(),
-      retryCount: int32('How often it was tried.').required(),
+      timestamp: time('Start time.').required(),
+      retryCount: int32('Number of attempts.').required(),
     },
     remediationDescription,
   );
@@ -243,16 +248,16 @@ export const planeStatusFieldsV1beta1 = (): Fields => ({
   ...failureFields,
   initialized: boolean('True once the control plane has answered.'),
   ready: boolean('True while an API server answers.'),
-  observedGeneration: int64('Generation of the spec this status is about.'),
+  observedGeneration: int64('Generation of the spec that this status describes.'),
   lastRemediation: lastRemediationWithTimestamp(),
-  v1beta2: object({ conditions: conditions(32), ...counts() }, 'What v1beta2 has in its status.'),
+  v1beta2: object({ conditions: conditions(32), ...counts() }, 'Status fields of v1beta2.'),
 });
 
 export const kubeadmControlPlaneStatusV1beta1: () => UntypedField = once(() =>
-  object(planeStatusFieldsV1beta1(), 'What is there.'),
+  object(planeStatusFieldsV1beta1(), 'Observed state.'),
 );
 
-const templateDescription = 'What control planes are made from.';
+const templateDescription = 'Template of the control planes.';
 
 const templateResource: () => Field<KubeadmControlPlaneTemplateResourceSpec> = once(() =>
   object(
@@ -284,7 +289,7 @@ export const kubeadmControlPlaneTemplateSpec: () => Field<KubeadmControlPlaneTem
         some,
       ).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -302,6 +307,6 @@ export const kubeadmControlPlaneTemplateSpecV1beta1: () => UntypedField = once((
         templateDescription,
       ).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );

@@ -79,7 +79,7 @@ export interface KubeadmControlPlane extends KubeObject {
   status?: KubeadmControlPlaneStatus;
 }
 
-/** What a class may say of control planes: all but the replicas, the version and the infrastructure. */
+/** Fields that a class may set: all except replicas, version and infrastructure. */
 export interface KubeadmControlPlaneTemplateResourceSpec {
   machineTemplate?: {
     metadata?: TemplateMetadata;

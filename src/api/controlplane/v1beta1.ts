@@ -5,7 +5,7 @@ import { reference } from '../cluster/references.ts';
 import { chain, type FieldMapping, field, fields, type Mapping } from '../kind/mapping.ts';
 import { conditionMappings, durationSeconds, failureMappings, flag } from '../kind/values.ts';
 
-/** what v1beta1 had beside the metadata of the machines is their spec */
+/** Fields beside the metadata of the machine template move to its spec. */
 export const planeMachineTemplateV1beta1: Mapping = fields(
   field('metadata'),
   field('infrastructureRef', 'spec.infrastructureRef', reference),
@@ -26,7 +26,7 @@ const specMappings: readonly FieldMapping[] = [
   field('machineNamingStrategy', 'machineNaming'),
 ];
 
-/** v1beta1 called a control plane ready as soon as one of its Nodes was */
+/** In v1beta1, a control plane is ready as soon as one of its Nodes is ready. */
 const readyFromReplicas: Mapping = {
   up(value) {
     if (!isJsonObject(value)) return undefined;
@@ -52,7 +52,7 @@ const statusMappings: readonly FieldMapping[] = [
   field('v1beta2.upToDateReplicas', 'upToDateReplicas'),
 ];
 
-/** the status of control planes on machines, where the last remediation has the same form in both versions */
+/** Status of control planes whose last remediation has the same form in both versions. */
 export const planeStatusV1beta1: Mapping = chain(readyFromReplicas, fields(...statusMappings));
 
 const status: Mapping = chain(

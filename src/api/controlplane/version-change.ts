@@ -1,20 +1,20 @@
 import { type FieldError, fieldError } from '../../machinery/index.ts';
 import { type KubernetesVersion, parseKubernetesVersion } from '../cluster/version.ts';
 
-/** what is looked at of any control plane on machines */
+/** Fields of a control plane that this file reads. */
 interface Versioned {
   spec: { version: string };
   status?: { version?: string; versions?: { version: string }[] };
 }
 
 /**
- * A control plane goes up by one minor version at a time and never below what one of its machines already runs: an
- * older API server may not read what a newer one has stored. A spec that nothing was made of yet can be taken back.
+ * Allows upgrades by one minor version and refuses a version below that of any machine: an older API server may not
+ * read what a newer one has stored. A spec that has not been acted on can be reverted.
  */
 export function validateVersionChange(version: string, old: Versioned): FieldError[] {
   const wanted = parseKubernetesVersion(version ?? '');
   const before = parseKubernetesVersion(old.spec.version ?? '');
-  // not a version at all: said elsewhere
+  // Other checks report invalid versions.
   if (wanted === undefined || before === undefined) return [];
   const running = highestRunning(old);
   const skips = wanted.major !== before.major || wanted.minor > before.minor + 1;

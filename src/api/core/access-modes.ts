@@ -10,7 +10,7 @@ const shortNames: Readonly<Record<string, string>> = {
 
 export const accessModeNames: readonly string[] = Object.keys(shortNames);
 
-/** `RWO,ROX` in upstream's fixed order. */
+/** Formats access modes as `RWO,ROX` in upstream's fixed order. */
 export function formatAccessModes(modes: readonly string[] | undefined): string {
   return accessModeNames
     .filter((name) => modes?.includes(name))

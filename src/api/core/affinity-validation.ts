@@ -73,7 +73,7 @@ function validateRequirement(requirement: NodeSelectorRequirement, path: string)
   return errors;
 }
 
-/** One alternative of where pods may go. */
+/** Validates one term of a node selector; the terms are alternatives. */
 export function validateNodeSelectorTerm(term: NodeSelectorTerm, path: string): FieldError[] {
   return (term.matchExpressions ?? []).flatMap((requirement, index) =>
     validateRequirement(requirement, `${path}.matchExpressions[${index}]`),

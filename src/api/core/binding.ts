@@ -3,7 +3,7 @@ import { defineReview } from '../common/review.ts';
 import { notSupported } from '../common/validation.ts';
 import type { ObjectReference } from './event.ts';
 
-/** Ties a pod to a node; also the body of pods/binding. */
+/** Binds a pod to a node; also the body of pods/binding. */
 export interface Binding extends KubeObject {
   target: ObjectReference;
 }

@@ -18,10 +18,10 @@ export interface ConfigMap extends KubeObject {
   immutable?: boolean;
 }
 
-/** what an object with data may hold in all */
+/** Maximum size of all data of one object. */
 export const maxDataBytes: number = 1024 * 1024;
 
-/** Bytes behind a base64 text. */
+/** Returns the decoded size of a base64 text. */
 export function base64Bytes(text: string): number {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return Math.floor((text.length * 3) / 4) - padding;

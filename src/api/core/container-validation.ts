@@ -83,13 +83,12 @@ const standardResources = new Set([
   'services.loadbalancers',
 ]);
 
-/** What is the same for all containers of a pod. */
 export interface ContainerContext {
   volumes: ReadonlySet<string>;
   spec: PodSpec;
 }
 
-/** Rules of the regular containers; names must be unique among all containers. */
+/** Validates the regular containers. Names must be unique among all containers of the pod. */
 export function validateContainers(spec: PodSpec, volumes: ReadonlySet<string>, path: string): FieldError[] {
   const containers = spec.containers ?? [];
   const listPath = `${path}.containers`;
@@ -143,7 +142,6 @@ function validateInitContainers(
   return errors;
 }
 
-/** Rules shared by all kinds of containers. */
 export function validateContainer(container: Container, context: ContainerContext, path: string): FieldError[] {
   const errors: FieldError[] = [];
   if (!container.name) errors.push(fieldError.required(`${path}.name`));
@@ -251,7 +249,7 @@ function validateKeyRef(reference: KeyRef, path: string): FieldError[] {
 
 const subscripted = /^(metadata\.(?:annotations|labels)|[^[]*)\['(.*)'\]$/;
 
-/** A field of the pod a container or file is told about; `metadata.labels['key']` names one entry of a map. */
+/** Validates a reference to a field of the pod; `metadata.labels['key']` selects one entry of a map. */
 export function validateFieldRef(reference: FieldRef, allowed: readonly string[], path: string): FieldError[] {
   if (!reference.apiVersion) return [fieldError.required(`${path}.apiVersion`)];
   const fieldPath = reference.fieldPath;
@@ -279,7 +277,7 @@ export function validateFieldRef(reference: FieldRef, allowed: readonly string[]
   return [notSupported(`${path}.fieldPath`, fieldPath, allowed as string[])];
 }
 
-/** A resource amount a container or file is told about; files must name the container. */
+/** Validates a reference to a resource amount. References in files must name the container. */
 export function validateResourceFieldRef(
   reference: ResourceFieldRef,
   path: string,
@@ -435,7 +433,7 @@ function validateHandlerType(handler: Handler, type: keyof Handler, path: string
   }
 }
 
-/** Limits and requests: known names, sane amounts, requests within limits. */
+/** Validates limits and requests: known names, valid amounts, and requests within limits. */
 export function validateResources(requirements: ResourceRequirements, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const { limits = {}, requests = {} } = requirements;
@@ -484,7 +482,6 @@ function validateAmount(name: string, amount: unknown, path: string): FieldError
 
 const maxId = 2147483647;
 
-/** User and group ids of containers and pods. */
 export function validateIds(
   context: { runAsUser?: number; runAsGroup?: number; fsGroup?: number },
   path: string,

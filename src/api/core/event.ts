@@ -29,7 +29,7 @@ export interface EventSeries {
   lastObservedTime?: string;
 }
 
-/** An event as it is stored; events.k8s.io shows the same object under other names. */
+/** The stored form of an event; events.k8s.io serves the same object with other field names. */
 export interface CoreEvent extends KubeObject {
   involvedObject: ObjectReference;
   reason?: string;
@@ -47,7 +47,9 @@ export interface CoreEvent extends KubeObject {
   reportingInstance?: string;
 }
 
-/** Rules that hold for both views; `controllerField` is what the view calls the reporting controller. */
+/**
+ * Checks the rules of both API groups; `controllerField` is the name of the reporting controller field in the group.
+ */
 export function validateEvent(event: CoreEvent, controllerField: string): FieldError[] {
   const errors: FieldError[] = [];
   const namespace = event.metadata.namespace ?? '';
@@ -116,7 +118,7 @@ export function eventRow(event: CoreEvent, nowMs: number): JsonValue[] {
 
 const referenceFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const;
 
-/** Field selectors over the object an event is about. */
+/** Builds field selectors over the object that an event refers to. */
 export function referenceSelectors<T>(
   prefix: string,
   read: (object: T) => ObjectReference | undefined,
@@ -126,7 +128,7 @@ export function referenceSelectors<T>(
   return selectors;
 }
 
-/** Events are kept this long after their last write, as kube-apiserver does by default. */
+/** Retention of events after their last write; kube-apiserver has the same default. */
 export const eventTtlMs: number = 60 * 60 * 1000;
 
 export const coreEventDefinition: ResourceDefinition = defineBuiltin<CoreEvent>({

@@ -26,7 +26,7 @@ export interface LimitRange extends KubeObject {
 
 const lists = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const;
 
-/** Limits default to the maximum, requests to the default limit, else to the minimum. */
+/** Limits default to the maximum. Requests default to the default limit, otherwise to the minimum. */
 function applyDefaults(object: LimitRange): void {
   setDefault(setDefault(object, 'spec', {}), 'limits', []);
   for (const item of object.spec?.limits ?? []) {

@@ -65,7 +65,7 @@ export const namespaceDefinition: ResourceDefinition = defineBuiltin<Namespace>(
     object.spec = { finalizers: finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes'] };
   },
   prepareForUpdate(object, old) {
-    // finalizers change only through the finalize subresource
+    // Finalizers change only through the finalize subresource.
     if (old.spec) object.spec = old.spec;
   },
   validateName: checkDns1123Label,
@@ -86,7 +86,7 @@ export const namespaceDefinition: ResourceDefinition = defineBuiltin<Namespace>(
   },
 });
 
-/** Whether nothing holds a terminating namespace back any more. */
+/** Tells whether a terminating namespace has no finalizers left. */
 export function isNamespaceFinalized(namespace: Namespace): boolean {
   return deepEqual(namespace.spec?.finalizers ?? [], []);
 }

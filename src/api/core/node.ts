@@ -79,7 +79,7 @@ const infoFields = [
 
 function applyDefaults(node: Node): void {
   const spec = setDefault(node, 'spec', {});
-  // podCIDR is the old spelling of podCIDRs[0]
+  // podCIDR is the legacy form of podCIDRs[0].
   if (spec.podCIDRs?.[0] !== undefined) setDefault(spec, 'podCIDR', spec.podCIDRs[0]);
   else if (spec.podCIDR) spec.podCIDRs = [spec.podCIDR];
   const status = setDefault(node, 'status', {});
@@ -98,7 +98,7 @@ function validateTaints(taints: readonly Taint[]): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();
   for (const [index, taint] of taints.entries()) {
-    // upstream names this path under metadata
+    // Upstream reports this path under metadata.
     const path = `metadata.taints[${index}]`;
     errors.push(...invalid(`${path}.key`, taint.key ?? '', checkQualifiedName(taint.key ?? '')));
     const problems = checkLabelValue(taint.value ?? '');

@@ -45,7 +45,7 @@ export interface PersistentVolumeClaimSpec {
   volumeAttributesClassName?: string;
 }
 
-/** annotation of the time before storageClassName was a field; it still wins */
+/** Annotation from before storageClassName existed; it still takes precedence. */
 export const storageClassAnnotation = 'volume.beta.kubernetes.io/storage-class';
 
 export function defaultClaimSpec(spec: PersistentVolumeClaimSpec): void {
@@ -84,9 +84,9 @@ function validateUpdate(claim: PersistentVolumeClaim, old: PersistentVolumeClaim
   const errors = validateClaimSpec(claim.spec, 'spec');
   const spec = clone(claim.spec);
   const oldSpec = clone(old.spec);
-  // the binder fills in the volume once
+  // The binder sets the volume once.
   if (!oldSpec.volumeName && spec.volumeName) oldSpec.volumeName = spec.volumeName;
-  // a claim that waited for a default class may be given one later
+  // A claim that waited for a default class may get one later.
   if (oldSpec.storageClassName === undefined && spec.storageClassName) oldSpec.storageClassName = spec.storageClassName;
   if (claim.status?.phase === 'Bound') {
     const size = oldSpec.resources?.requests?.['storage'];

@@ -56,7 +56,6 @@ const notSources = new Set([
   'volumeAttributesClassName',
 ]);
 
-/** The part of the spec that says where the data lives. */
 function sourcesOf(spec: PersistentVolumeSpec): Record<string, unknown> {
   return Object.fromEntries(Object.entries(spec).filter(([key, value]) => !notSources.has(key) && value !== undefined));
 }

@@ -19,7 +19,7 @@ import type {
 
 const fileMode = 0o644;
 
-/** `Always` for images that may change under their name: no tag, or `latest`. */
+/** Returns `Always` for images without a tag or with the tag `latest`, whose content may change. */
 export function defaultPullPolicy(image: string): string {
   const digest = image.indexOf('@');
   if (digest >= 0) return 'IfNotPresent';
@@ -27,7 +27,7 @@ export function defaultPullPolicy(image: string): string {
   return tag === undefined || tag === 'latest' ? 'Always' : 'IfNotPresent';
 }
 
-/** Fills in what kube-apiserver fills in for every pod spec, in pods and in templates. */
+/** Applies the defaults that kube-apiserver sets in every pod spec, in pods and in templates. */
 export function defaultPodSpec(spec: PodSpec): void {
   setDefault(spec, 'dnsPolicy', 'ClusterFirst');
   setDefault(spec, 'restartPolicy', 'Always');
@@ -118,7 +118,7 @@ function defaultVolume(volume: Volume): void {
   defaultStorageVolume(volume);
 }
 
-/** Sources of old in-tree drivers that still carry defaults. */
+/** Applies the defaults of volume sources of old in-tree drivers. */
 export function defaultStorageVolume(volume: Pick<Volume, 'iscsi' | 'rbd' | 'azureDisk' | 'scaleIO'>): void {
   const { iscsi, rbd, azureDisk, scaleIO } = volume;
   if (iscsi) setDefault(iscsi, 'iscsiInterface', 'default');
@@ -139,7 +139,7 @@ export function defaultStorageVolume(volume: Pick<Volume, 'iscsi' | 'rbd' | 'azu
   }
 }
 
-/** What holds for pods but not for templates: requests follow limits, host ports follow container ports. */
+/** Applies the defaults of pods that templates do not get: requests from limits, host ports from container ports. */
 export function defaultPod(spec: PodSpec): void {
   setDefault(spec, 'enableServiceLinks', true);
   for (const containers of [spec.containers, spec.initContainers]) {

@@ -8,13 +8,13 @@ function isSidecar(container: Container | undefined): boolean {
   return container?.restartPolicy === 'Always';
 }
 
-/** `Reason`, or how the process ended when nobody gave one. */
+/** Returns the `Reason`, or the signal or exit code of the process if there is no reason. */
 function terminationReason(terminated: NonNullable<ContainerState['terminated']>): string {
   if (terminated.reason) return terminated.reason;
   return terminated.signal ? `Signal:${terminated.signal}` : `ExitCode:${terminated.exitCode}`;
 }
 
-/** Restarts of some containers and when the last of them ended. */
+/** Restart count of some containers and the end of the last restarted one. */
 interface Restarts {
   count: number;
   lastMs: number;
@@ -27,7 +27,7 @@ function addRestarts(restarts: Restarts, status: ContainerStatus): void {
 }
 
 interface InitProgress {
-  /** what to show while init containers are not through */
+  /** status while init containers are running */
   reason: string | undefined;
   ready: number;
   restarts: Restarts;
@@ -65,7 +65,7 @@ function hasCondition(pod: Pod, type: string): boolean {
   return (pod.status?.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True');
 }
 
-/** The row of `kubectl get pods`: one word of status distilled from phase, conditions and container states. */
+/** Builds the row of `kubectl get pods`, with a status derived from phase, conditions and container states. */
 export function podRow(pod: Pod, nowMs: number): JsonValue[] {
   const status = pod.status ?? {};
   const phase = status.phase ?? '';

@@ -24,7 +24,7 @@ export interface PodSpec {
   nodeSelector?: Record<string, string>;
   nodeName?: string;
   serviceAccountName?: string;
-  /** deprecated spelling of serviceAccountName, kept equal to it */
+  /** deprecated alias of serviceAccountName, always equal to it */
   serviceAccount?: string;
   automountServiceAccountToken?: boolean;
   hostNetwork?: boolean;
@@ -227,7 +227,7 @@ export interface ProjectedSource {
   serviceAccountToken?: { path: string; audience?: string; expirationSeconds?: number };
 }
 
-/** A volume with the sources we give meaning to; other sources pass through. */
+/** A volume with the sources that Capstan interprets; other sources are stored as they are. */
 export interface Volume {
   name: string;
   emptyDir?: { medium?: string; sizeLimit?: string };

@@ -45,7 +45,6 @@ const fileFieldPaths = [
 ];
 const fileModeText = 'must be a number between 0 and 0777 (octal), both inclusive';
 
-/** Everything that can be wrong with a pod spec, in a pod or in a template. */
 export function validatePodSpec(spec: PodSpec | undefined, path: string): FieldError[] {
   if (!spec) return [fieldError.required(`${path}.containers`)];
   const errors: FieldError[] = [];
@@ -99,7 +98,7 @@ function validateSysctls(sysctls: readonly { name?: string }[], path: string): F
   const names = new Set<string>();
   for (const [index, { name = '' }] of sysctls.entries()) {
     const at = `${path}[${index}].name`;
-    // Segment by segment: the whole pattern at once may take a backtracking matcher very long.
+    // Matches segment by segment, because the whole pattern may backtrack for a very long time.
     const isValid = name.length <= maxSysctlName && name.split(/[./]/).every((part) => sysctlSegment.test(part));
     if (name === '') errors.push(fieldError.required(at));
     else if (!isValid) {
@@ -197,7 +196,7 @@ function validateVolumes(volumes: readonly Volume[], valid: Set<string>, path: s
     if (!volume.name) found.push(fieldError.required(`${at}.name`));
     else found.push(...invalid(`${at}.name`, volume.name, checkDns1123Label(volume.name)));
     if (valid.has(volume.name)) found.push(fieldError.duplicate(`${at}.name`, volume.name));
-    // as upstream, a volume with a mistake counts as missing for the mounts
+    // Like upstream, a mount of an invalid volume is reported as a mount of a missing one.
     if (found.length === 0) valid.add(volume.name);
     else errors.push(...found);
   }
@@ -274,7 +273,7 @@ function validateDownwardFiles(
   path: string,
 ): FieldError[] {
   const errors = validateMode(source.defaultMode, `${path}.defaultMode`);
-  // upstream names the volume, not the item
+  // Upstream reports the path of the volume, not of the item.
   const at = path;
   for (const item of source.items ?? []) {
     errors.push(...validateRequiredText(item.path, `${at}.path`));
@@ -324,7 +323,6 @@ function validateProjected(volume: Volume, path: string): FieldError[] {
   return errors;
 }
 
-/** Labels, annotations and spec of a template. */
 export function validatePodTemplateSpec(template: PodTemplateSpec | undefined, path: string): FieldError[] {
   const metadata: ObjectMeta = template?.metadata ?? {};
   const errors: FieldError[] = [];

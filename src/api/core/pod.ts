@@ -17,7 +17,7 @@ import { podRow } from './pod-row.ts';
 import type { Container, Pod, PodSpec, PodStatus, Toleration } from './pod-types.ts';
 import { validatePodSpec, validateTolerations } from './pod-validation.ts';
 
-/** How hard the pod may be squeezed: decided once, from what its containers ask for. */
+/** Computes the QoS class from the resources of the containers. It never changes afterwards. */
 export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   let asks = false;
   let guaranteed = true;
@@ -94,7 +94,7 @@ function validateAddedTolerations(tolerations: readonly Toleration[], old: reado
   return validateTolerations(tolerations, 'spec.tolerations');
 }
 
-/** The new spec with everything an update may change put back to what it was. */
+/** Returns the new spec with all mutable fields reset to their old values. */
 function withoutUpdatableFields(spec: PodSpec, old: PodSpec): PodSpec {
   const restored: PodSpec = clone(spec);
   const restoreImages = (containers: Container[] | undefined, before: Container[] | undefined): void => {
@@ -114,7 +114,7 @@ function withoutUpdatableFields(spec: PodSpec, old: PodSpec): PodSpec {
     restored.terminationGracePeriodSeconds = oldGrace;
   }
   if ((old.schedulingGates ?? []).length > 0) {
-    // a pod that waits at a gate may still be told where to go
+    // A pod with scheduling gates may still get a node selector and affinity.
     for (const field of ['nodeSelector', 'affinity'] as const) {
       if (old[field] === undefined) delete restored[field];
       else Object.assign(restored, { [field]: old[field] });
@@ -123,7 +123,7 @@ function withoutUpdatableFields(spec: PodSpec, old: PodSpec): PodSpec {
   return restored;
 }
 
-/** Writers of a status that know nothing of generations do not take away what others have seen. */
+/** Writers that do not know observedGeneration must not remove it. */
 function keepObservedGenerations(status: PodStatus, before: PodStatus): void {
   if (!status.observedGeneration && before.observedGeneration) status.observedGeneration = before.observedGeneration;
   const old = new Map((before.conditions ?? []).map(({ type, observedGeneration }) => [type, observedGeneration]));
@@ -178,7 +178,7 @@ export const podDefinition: ResourceDefinition = defineBuiltin<Pod>({
     setDefault(pod, 'spec', { containers: [] });
     defaultPodSpec(pod.spec);
     defaultPod(pod.spec);
-    // as upstream reads one that makes no sense
+    // Upstream treats a negative value as 1.
     if ((pod.spec.terminationGracePeriodSeconds ?? 0) < 0) pod.spec.terminationGracePeriodSeconds = 1;
     if (pod.status) setDefault(pod.status, 'phase', 'Pending');
   },
@@ -220,7 +220,7 @@ export const podDefinition: ResourceDefinition = defineBuiltin<Pod>({
     return errors;
   },
   gracePeriodSeconds(pod) {
-    // a pod no kubelet knows, or that is over, has nothing to shut down
+    // A pod without a kubelet, or one that has ended, needs no shutdown time.
     if (!pod.spec.nodeName) return 0;
     if (pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded') return 0;
     return pod.spec.terminationGracePeriodSeconds ?? 30;

@@ -1,6 +1,6 @@
 import { asJson, type FieldError, fieldError } from '../../machinery/index.ts';
 
-/** Which objects of a namespace a quota counts: by name alone, or by name and values. */
+/** Selects the objects that a quota counts, by scope name alone or by name and values. */
 export interface ScopeSelector {
   matchExpressions?: { scopeName: string; operator: string; values?: string[] }[];
 }
@@ -22,7 +22,7 @@ const podAmounts: readonly string[] = [
   'requests.memory',
 ];
 
-/** What each scope can be combined with. */
+/** Resources that each scope can be combined with. */
 const countedByScope: ReadonlyMap<string, readonly string[]> = new Map([
   ['BestEffort', podCounts],
   ['CrossNamespacePodAffinity', podAmounts],
@@ -33,7 +33,7 @@ const countedByScope: ReadonlyMap<string, readonly string[]> = new Map([
   ['VolumeAttributesClass', ['persistentvolumeclaims', 'requests.storage']],
 ]);
 
-/** scopes without values: a pod is in them or not */
+/** Scopes that take no values. */
 const plainScopes: ReadonlySet<string> = new Set([
   'BestEffort',
   'CrossNamespacePodAffinity',
@@ -48,8 +48,8 @@ const contradictions: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Scopes must be known, fit what is limited and not contradict each other. `isStandard` tells the resources that the server
- * itself counts: others can be limited in any scope.
+ * Checks that scopes are known, fit the limited resources and do not contradict each other. `isStandard` identifies the
+ * resources that the server counts itself; other resources can be limited in any scope.
  */
 export function validateQuotaScopes(spec: ScopedQuota, isStandard: (resource: string) => boolean): FieldError[] {
   const limited = Object.keys(spec.hard ?? {}).filter(isStandard);

@@ -18,7 +18,7 @@ export interface Secret extends KubeObject {
   type?: string;
   /** base64 */
   data?: Record<string, string>;
-  /** write only: folded into data */
+  /** write only: merged into data */
   stringData?: Record<string, string>;
   immutable?: boolean;
 }
@@ -30,13 +30,12 @@ function validateJsonKey(object: Secret, key: string): FieldError[] {
     JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
     return [];
   } catch (error) {
-    // the text itself is never repeated
+    // The value itself must not appear in the message.
     const detail = `invalid character: ${error instanceof Error ? error.name : 'error'}`;
     return [fieldError.invalid(`data[${key}]`, '<secret contents redacted>', detail)];
   }
 }
 
-/** What each type of secret must hold. */
 function validateType(object: Secret): FieldError[] {
   const data = object.data ?? {};
   const require = (...keys: string[]): FieldError[] =>
@@ -110,7 +109,7 @@ export const secretDefinition: ResourceDefinition = defineBuiltin<Secret>({
     delete object.stringData;
   },
   prepareForUpdate(object, old) {
-    // as upstream: an update that leaves the type out keeps it
+    // Like upstream, an update without a type keeps the type.
     if (!object.type && old.type) object.type = old.type;
   },
   validateCreate: validate,

@@ -44,7 +44,9 @@ export interface ServiceSpec {
   trafficDistribution?: string;
 }
 
-/** Clients from outside can reach it: by node port, load balancer or external addresses. */
+/**
+ * Tells whether clients outside the cluster can reach the Service by node port, load balancer or external addresses.
+ */
 export function isExternallyAccessible(spec: ServiceSpec): boolean {
   return (
     spec.type === 'LoadBalancer' ||

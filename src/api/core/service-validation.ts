@@ -30,7 +30,7 @@ function isHeadless(spec: ServiceSpec): boolean {
   return spec.clusterIPs?.length === 1 && spec.clusterIPs[0] === 'None';
 }
 
-/** The rules a service must keep, new or changed. Allocated addresses and ports may still be missing. */
+/** Validates a new or changed Service. Allocated addresses and ports may still be missing. */
 export function validateService(service: Service): FieldError[] {
   const spec = service.spec;
   const errors: FieldError[] = [];
@@ -214,7 +214,7 @@ function validateTrafficPolicies(spec: ServiceSpec): FieldError[] {
   return errors;
 }
 
-/** Addresses once given stay; the rest may change within the rules. */
+/** Validates an update. Allocated addresses are immutable. */
 export function validateServiceUpdate(service: Service, old: Service): FieldError[] {
   const errors: FieldError[] = [];
   const path = 'spec.clusterIPs[0]';

@@ -34,7 +34,7 @@ function applyDefaults(service: Service): void {
   }
 }
 
-/** clusterIP is the old spelling of clusterIPs[0]: whoever sets one means both. */
+/** clusterIP is the legacy form of clusterIPs[0], so setting one sets both. */
 function alignClusterIps(spec: ServiceSpec, old?: ServiceSpec): void {
   if (!old) {
     if (spec.clusterIP && (spec.clusterIPs ?? []).length === 0) spec.clusterIPs = [spec.clusterIP];
@@ -46,7 +46,7 @@ function alignClusterIps(spec: ServiceSpec, old?: ServiceSpec): void {
   else if (spec.clusterIP && (sameList || (spec.clusterIPs ?? []).length === 0)) spec.clusterIPs = [spec.clusterIP];
 }
 
-/** What the server allocated stays when a client that does not know of it writes the service back. */
+/** Keeps allocated values when a client writes the Service back without them. */
 function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
   const hasClusterIp = (type: string | undefined): boolean => type !== 'ExternalName';
   if (hasClusterIp(spec.type) && hasClusterIp(old.type)) {
@@ -74,7 +74,7 @@ function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
   }
 }
 
-/** Fields that belonged to the old type and were not touched go when the type changes. */
+/** Removes unchanged fields that only the old type has when the type changes. */
 function dropFieldsOfOldType(spec: ServiceSpec, old: ServiceSpec): void {
   if (spec.type === 'ExternalName' && old.type !== 'ExternalName') {
     if (spec.clusterIP === old.clusterIP) {

@@ -23,7 +23,7 @@ import {
   validateEvent,
 } from '../core/event.ts';
 
-/** The newer view of an event. It is stored as a core event. */
+/** The events.k8s.io form of an event. It is stored as a core event. */
 export interface Event extends KubeObject {
   eventTime?: string | null;
   series?: EventSeries;
@@ -41,7 +41,7 @@ export interface Event extends KubeObject {
   deprecatedCount?: number;
 }
 
-/** names of the newer view -> names of the stored one; the rest is called the same in both */
+/** [field of events.k8s.io, field of the stored form]; other fields have the same name in both */
 const names: readonly (readonly [string, string])[] = [
   ['regarding', 'involvedObject'],
   ['note', 'message'],
@@ -61,12 +61,12 @@ function rename(object: KubeObject, renames: ReadonlyMap<string, string>, apiVer
   return asTyped<KubeObject>(result);
 }
 
-/** The stored form of an event of either view; does not change its input, shares its parts. */
+/** Returns the stored form of an event. The result shares values with the input, which is not changed. */
 export function toCoreEvent(event: KubeObject): CoreEvent {
   return (event.apiVersion === 'v1' ? event : rename(event, toStored, 'v1')) as CoreEvent;
 }
 
-/** The newer view of an event of either view; does not change its input, shares its parts. */
+/** Returns the events.k8s.io form of an event. The result shares values with the input, which is not changed. */
 export function fromCoreEvent(event: KubeObject): Event {
   return (event.apiVersion === 'v1' ? rename(event, fromStored, 'events.k8s.io/v1') : event) as Event;
 }

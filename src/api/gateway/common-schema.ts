@@ -24,9 +24,9 @@ export const hostname = (description: string): Field<string> =>
   string(description, { minLength: 1, maxLength: 253, pattern: hostnamePattern });
 export const port = (description: string): Field<number> => int32(description, { minimum: 1, maximum: 65535 });
 export const controllerName = (): Field<string> =>
-  string('Who serves it, as domain/path.', { minLength: 1, maxLength: 253, pattern: domainPrefixed });
+  string('Controller, as domain/path.', { minLength: 1, maxLength: 253, pattern: domainPrefixed });
 
-/** the group and the kind that are meant when a manifest leaves them out */
+/** Fields of a reference with the given default group and kind. */
 export const referenceFields = (
   group: string,
   kind: string,
@@ -60,7 +60,7 @@ export const parentReference: () => Field<ParentReference> = once(() =>
   }),
 );
 
-/** at most eight, as everywhere in the Gateway API */
+/** The Gateway API allows at most eight conditions. */
 export const gatewayConditions = (minItems?: number): Field<StatusCondition[]> => {
   const limited = conditions(8);
   return minItems === undefined ? limited : limited.with({ minItems });
@@ -70,6 +70,6 @@ export const routeParentStatus: () => Field<RouteParentStatus> = once(() =>
   object({
     conditions: gatewayConditions(1).required(),
     controllerName: controllerName().required(),
-    parentRef: parentReference().describe('The Gateway this is about.').required(),
+    parentRef: parentReference().describe('The Gateway that this describes.').required(),
   }),
 );

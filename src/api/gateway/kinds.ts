@@ -44,7 +44,7 @@ import type {
   TLSRouteSpec,
 } from './types.ts';
 
-// The kinds of the Gateway API that hosted control planes are reached through. Their versions differ in name only.
+// The kinds of the Gateway API that expose hosted control planes. Their versions differ only in name.
 
 const categories = ['gateway-api'];
 
@@ -60,7 +60,7 @@ const gatewayClassSpec: () => Field<GatewayClass['spec']> = once(() =>
   object(
     {
       controllerName: controllerName().rule('self == oldSelf', 'field is immutable').required(),
-      description: string('What the class is for.', { maxLength: 64 }),
+      description: string('Description of the class.', { maxLength: 64 }),
       parametersRef: object(
         {
           group: groupName().required(),
@@ -71,7 +71,7 @@ const gatewayClassSpec: () => Field<GatewayClass['spec']> = once(() =>
         'Settings of the implementation.',
       ),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -82,11 +82,11 @@ const gatewayClassStatus: () => Field<NonNullable<GatewayClass['status']>> = onc
       supportedFeatures: listKeyedBy(
         ['name'],
         object({ name: string('Name of the feature.').required() }),
-        'What the implementation can do.',
+        'Supported features of the implementation.',
         { maxItems: 64 },
       ),
     },
-    'What is there.',
+    'Observed state.',
   ).default({ conditions: [untouched('Accepted')] }),
 );
 
@@ -136,7 +136,7 @@ const listener: () => Field<GatewayListener> = once(() =>
         kinds: routeKinds('Kinds of routes that may attach.'),
         namespaces: object(
           {
-            from: oneOf(['All', 'Selector', 'Same'], 'From which namespaces.').default('Same'),
+            from: oneOf(['All', 'Selector', 'Same'], 'Namespaces of the routes.').default('Same'),
             selector: labelSelector().describe('Labels of the namespaces, with from Selector.'),
           },
           'Namespaces of the routes that may attach.',
@@ -144,9 +144,9 @@ const listener: () => Field<GatewayListener> = once(() =>
       },
       'Which routes may attach.',
     ).default({ namespaces: { from: 'Same' } }),
-    hostname: hostname('Name the listener answers to; all when empty. A wildcard stands for the first label.'),
+    hostname: hostname('Host name of the listener; all if empty. A wildcard matches the first label.'),
     name: sectionName('Name of the listener.').required(),
-    port: port('Port the listener answers at.').required(),
+    port: port('Port of the listener.').required(),
     protocol: string('HTTP, HTTPS, TLS, TCP or UDP.', {
       minLength: 1,
       maxLength: 255,
@@ -158,10 +158,10 @@ const listener: () => Field<GatewayListener> = once(() =>
         certificateRefs: atomicList(objectReference('', 'Secret'), 'Certificates, with mode Terminate.', {
           maxItems: 64,
         }),
-        mode: oneOf(['Terminate', 'Passthrough'], 'End TLS here, or pass it on.').default('Terminate'),
+        mode: oneOf(['Terminate', 'Passthrough'], 'Terminate TLS here, or pass it through.').default('Terminate'),
         options: mapOf(string('', { minLength: 0, maxLength: 4096 }), 'Settings of the implementation.'),
       },
-      'What is done with TLS.',
+      'TLS settings.',
     ).rule(
       "self.mode == 'Terminate' ? size(self.certificateRefs) > 0 || size(self.options) > 0 : true",
       'certificateRefs or options must be specified when mode is Terminate',
@@ -177,22 +177,22 @@ const gatewaySpec: () => Field<GatewaySpec> = once(() =>
           type: addressType().default('IPAddress'),
           value: string('The address; any when empty.', { maxLength: 253 }),
         }),
-        'Addresses that are asked for.',
+        'Requested addresses.',
         { maxItems: 16 },
       ),
       gatewayClassName: objectName().describe('Class of the Gateway.').required(),
       infrastructure: object(
         {
-          annotations: stringMap('Annotations of what is made for the Gateway.'),
-          labels: stringMap('Labels of what is made for the Gateway.'),
+          annotations: stringMap('Annotations of objects created for the Gateway.'),
+          labels: stringMap('Labels of objects created for the Gateway.'),
           parametersRef: object(
             { group: groupName().required(), kind: kindName().required(), name: objectName().required() },
             'Settings of the implementation.',
           ),
         },
-        'What is made for the Gateway.',
+        'Settings of the objects created for the Gateway.',
       ),
-      listeners: listKeyedBy(['name'], listener(), 'Where the Gateway answers.', { minItems: 1, maxItems: 64 })
+      listeners: listKeyedBy(['name'], listener(), 'Listeners of the Gateway.', { minItems: 1, maxItems: 64 })
         .rule(
           "self.all(l, l.protocol in ['HTTP', 'TCP', 'UDP'] ? !has(l.tls) : true)",
           "tls must not be specified for protocols ['HTTP', 'TCP', 'UDP']",
@@ -211,7 +211,7 @@ const gatewaySpec: () => Field<GatewaySpec> = once(() =>
         )
         .required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -224,14 +224,14 @@ const gatewayStatus: () => Field<GatewayStatus> = once(() => {
           type: addressType().default('IPAddress'),
           value: string('The address or name.', { minLength: 1, maxLength: 253 }).required(),
         }),
-        'Addresses at which the Gateway answers.',
+        'Addresses of the Gateway.',
         { maxItems: 16 },
       ),
       conditions: gatewayConditions().default(initial),
       listeners: listKeyedBy(
         ['name'],
         object({
-          attachedRoutes: int32('How many routes are attached.').required(),
+          attachedRoutes: int32('Number of attached routes.').required(),
           conditions: gatewayConditions().required(),
           name: sectionName('Name of the listener.').required(),
           supportedKinds: routeKinds('Kinds of routes it takes.'),
@@ -240,7 +240,7 @@ const gatewayStatus: () => Field<GatewayStatus> = once(() => {
         { maxItems: 64 },
       ),
     },
-    'What is there.',
+    'Observed state.',
   ).default({ conditions: initial });
 });
 
@@ -271,11 +271,14 @@ export const gatewayKind: Kind<Gateway> = defineKind<Gateway>({
   ],
 });
 
-/** hostnames may be left out and rules be many, as in the alpha versions: what was accepted then can still be stored */
+/**
+ * Hostnames are optional and several rules are allowed, as in the alpha versions, so that objects accepted by those can
+ * still be stored.
+ */
 const tlsRouteSpec: () => Field<TLSRouteSpec> = once(() =>
   object(
     {
-      hostnames: atomicList(hostname(''), 'Names in the TLS handshake that are meant; all when empty.', {
+      hostnames: atomicList(hostname(''), 'Names in the TLS handshake; all if empty.', {
         maxItems: 1024,
       }).rule('self.all(h, !isIP(h))', 'Hostnames cannot contain an IP'),
       parentRefs: atomicList(parentReference(), 'The Gateways.', { maxItems: 32 }),
@@ -290,23 +293,23 @@ const tlsRouteSpec: () => Field<TLSRouteSpec> = once(() =>
               "(size(self.group) == 0 && self.kind == 'Service') ? has(self.port) : true",
               'Must have port for Service reference',
             ),
-            'Where connections go.',
+            'Targets of connections.',
             { minItems: 1, maxItems: 16 },
           ).required(),
           name: sectionName('Name of the rule.'),
         }),
-        'Where connections go.',
+        'Targets of connections.',
         { minItems: 1, maxItems: 16 },
       ).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
 const tlsRouteStatus: () => Field<NonNullable<TLSRoute['status']>> = once(() =>
   object(
-    { parents: atomicList(routeParentStatus(), 'What the Gateways say.', { maxItems: 32 }).required() },
-    'What is there.',
+    { parents: atomicList(routeParentStatus(), 'Status of the route at its Gateways.', { maxItems: 32 }).required() },
+    'Observed state.',
   ),
 );
 
@@ -337,16 +340,16 @@ const referenceGrantSpec: () => Field<ReferenceGrantSpec> = once(() =>
           kind: kindName().required(),
           namespace: namespaceName().required(),
         }),
-        'Who may refer to objects here.',
+        'Objects that may refer to objects in this namespace.',
         { 'x-kubernetes-list-type': 'atomic', minItems: 1, maxItems: 16 },
       ).required(),
       to: list(
         object({ group: groupName().required(), kind: kindName().required(), name: objectName() }),
-        'To which objects.',
+        'Target objects.',
         { 'x-kubernetes-list-type': 'atomic', minItems: 1, maxItems: 16 },
       ).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 

@@ -1,12 +1,12 @@
 import type { ReferenceGrant } from './types.ts';
 
-/** One object naming another one, which may be in another namespace. */
+/** A reference from one object to another, possibly in another namespace. */
 export interface CrossReference {
   readonly from: { readonly group: string; readonly kind: string; readonly namespace: string };
   readonly to: { readonly group: string; readonly kind: string; readonly namespace: string; readonly name: string };
 }
 
-/** Whether a grant, which counts for objects of its own namespace only, lets one object name another. */
+/** Tells whether a grant allows a reference. A grant applies to targets in its own namespace only. */
 export function grantsReference({ metadata, spec }: ReferenceGrant, { from, to }: CrossReference): boolean {
   return (
     metadata.namespace === to.namespace &&

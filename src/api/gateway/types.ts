@@ -19,7 +19,7 @@ export interface GatewayClass extends KubeObject {
   status?: { conditions?: StatusCondition[]; supportedFeatures?: { name: string }[] };
 }
 
-/** an object named in a manifest of the Gateway API, by default in the same namespace */
+/** A reference in the Gateway API, by default to the same namespace. */
 export interface GatewayObjectReference {
   group?: string;
   kind?: string;
@@ -36,7 +36,7 @@ export interface GatewayListener {
   name: string;
   hostname?: string;
   port: number;
-  /** HTTP, HTTPS, TLS, TCP, UDP or a name of the implementation's own */
+  /** HTTP, HTTPS, TLS, TCP, UDP or an implementation-specific name */
   protocol: string;
   tls?: {
     mode?: 'Terminate' | 'Passthrough';
@@ -78,7 +78,7 @@ export interface Gateway extends KubeObject {
   status?: GatewayStatus;
 }
 
-/** where a route attaches: a Gateway, or one listener of it */
+/** Attachment of a route to a Gateway or to one of its listeners. */
 export interface ParentReference extends GatewayObjectReference {
   sectionName?: string;
   port?: number;

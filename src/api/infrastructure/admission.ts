@@ -26,8 +26,8 @@ export const openStackClusterStrategy: ResourceStrategy<OpenStackCluster> = {
 };
 
 /**
- * Manifests leave the address of the API empty for the provider of the control plane to fill in. Applied once more they do not mean
- * to take it back, and could not.
+ * Keeps the API address that the control plane provider filled in. Manifests leave it empty, so applying them again
+ * must not clear it.
  */
 function keepFilledInAddress({ spec }: OpenStackCluster, { spec: before }: OpenStackCluster): void {
   const filledIn = before?.apiServer?.fixedIP ?? '';
@@ -35,7 +35,7 @@ function keepFilledInAddress({ spec }: OpenStackCluster, { spec: before }: OpenS
   if (spec?.apiServer?.fixedIP === '') spec.apiServer.fixedIP = filledIn;
 }
 
-/** what can be wrong in the spec of a cluster wherever it stands */
+/** Validates the spec of an OpenStackCluster or of its template. */
 export function validateClusterSpec(spec: OpenStackClusterSpec | undefined, path: string): FieldError[] {
   if (spec === undefined) return [];
   return [...validateRules(spec.managedSecurityGroups, path), ...validateNetworks(spec, path)];
@@ -77,7 +77,7 @@ function validateClusterUpdate(cluster: OpenStackCluster, old: OpenStackCluster)
   return errors;
 }
 
-/** What may still be corrected, for whoever came too late with something else. */
+/** Lists the fields that can still be corrected, for the error message. */
 function whatIsOpen(open: OpenParts): string {
   const fields = [
     ...(open.outside ? ['externalNetwork'] : []),
@@ -101,8 +101,8 @@ function validateManagedSubnets(subnets: ManagedSubnet[] | undefined, old: Manag
 }
 
 /**
- * What of a spec may not change, given the object as it was. `next` is the spec that replaces this one: some fields may
- * be set once, or replaced by what they were found to mean.
+ * Returns the part of a spec that is immutable in the state of the old object. `next` is the new spec: some fields may
+ * be set once, or replaced by their resolved values.
  */
 function fixedPart(
   spec: OpenStackClusterSpec,
@@ -152,7 +152,7 @@ function fixedApiServer(
   const withoutFloatingIP = before?.enableFloatingIP === false;
   const loadBalancerIP = old.status?.apiServerManagedLoadBalancer?.ip;
   const { allowedCIDRs: _cidrs, monitor: _monitor, ...loadBalancer } = managedLoadBalancer ?? {};
-  // one that was never made may be done without: the way out for a control plane that brings its own endpoint
+  // A load balancer that was never created can be disabled. This helps control planes that bring their own endpoint.
   const isDropped =
     old.status?.apiServerManagedLoadBalancer === undefined && next?.managedLoadBalancer?.enabled === false;
   return {
@@ -165,7 +165,7 @@ function fixedApiServer(
   };
 }
 
-/** filters may be replaced by the ids of the subnets they were found to mean */
+/** Filters may be replaced by the ids of the subnets they resolved to. */
 function subnetsBecomeIds(
   subnets: SubnetParam[] | undefined,
   before: SubnetParam[] | undefined,
@@ -186,7 +186,6 @@ function subnetsBecomeIds(
   });
 }
 
-/** of a machine as of a server */
 export function validateBlockDevicesAndPorts(
   spec: Pick<OpenStackMachineSpec, 'rootVolume' | 'additionalBlockDevices' | 'ports'> | undefined,
 ): FieldError[] {
@@ -226,7 +225,7 @@ export const openStackMachineStrategy: ResourceStrategy<OpenStackMachine> = {
   },
 };
 
-/** allowed address pairs are changed on the ports that exist, so they are not part of what is fixed */
+/** Allowed address pairs are updated on existing ports, so they are mutable. */
 export function withoutAddressPairs(spec: Partial<Pick<OpenStackMachineSpec, 'ports'>> | undefined): unknown {
   return { ...spec, ports: spec?.ports?.map(({ allowedAddressPairs: _, ...port }) => port) };
 }
@@ -238,7 +237,8 @@ export const openStackMachineTemplateStrategy: ResourceStrategy<OpenStackMachine
       : [fieldError.forbidden('spec.template.spec.providerID', 'cannot be set in templates')];
   },
   validateUpdate(object, old, { dryRun }) {
-    // the topology controller compares by server-side apply in dry-run and may ask for anything
+    // The topology controller compares objects by dry-run server-side apply, so its dry-run requests may change every
+    // field.
     if (dryRun === true && object.metadata.annotations?.[topologyDryRunAnnotation] !== undefined) return [];
     const spec = object.spec?.template?.spec;
     if (deepEqual(withoutAddressPairs(spec), withoutAddressPairs(old.spec?.template?.spec))) return [];

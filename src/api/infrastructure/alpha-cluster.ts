@@ -7,8 +7,8 @@ import { flatFilter, isText, numberOrAbsent, textOrAbsent, uuidOrFilter } from '
 import { openStackClusterV1beta1 } from './v1beta1.ts';
 
 /**
- * Until v1alpha7 the managed security groups let Calico through; later versions open only what is asked for. Whoever
- * comes from there keeps the rules, under the names upstream gives them.
+ * Until v1alpha7, managed security groups allow Calico traffic; later versions open only the configured ports.
+ * Converted clusters keep these rules, with upstream's names.
  */
 const calicoRules: readonly JsonObject[] = [
   { name: 'BGP (calico)', protocol: 'tcp', portRangeMin: 179, portRangeMax: 179 },
@@ -44,7 +44,7 @@ const securityGroups: Mapping = {
   },
 };
 
-/** name servers meant something only for a subnet that is made */
+/** Name servers only apply to a managed subnet. */
 const subnets: Mapping = {
   up(value, context) {
     if (!isJsonObject(value)) return undefined;
@@ -72,7 +72,7 @@ const subnets: Mapping = {
   },
 };
 
-/** v1alpha3 and v1alpha4 said the load balancer in loose fields */
+/** v1alpha3 and v1alpha4 configure the load balancer with separate fields. */
 const looseLoadBalancer: Mapping = {
   up(value) {
     if (!isJsonObject(value)) return undefined;
@@ -96,7 +96,10 @@ const looseLoadBalancer: Mapping = {
   },
 };
 
-/** absent meant off, while now the presence of the object means on: `enabled` is always written */
+/**
+ * In the alpha versions an absent object means disabled, and in the hub a present object means enabled. So `enabled` is
+ * always written.
+ */
 function loadBalancer(alpha: Alpha): Mapping {
   const renamed = fields(field('allowedCidrs', 'allowedCIDRs'), field('provider', 'provider', textOrAbsent));
   return {
@@ -118,7 +121,10 @@ function loadBalancer(alpha: Alpha): Mapping {
 
 const bastionInstanceFields = ['flavor', 'image', 'sshKeyName', 'networks', 'securityGroups'] as const;
 
-/** a bastion is off unless enabled; later it is on unless disabled, hence always written */
+/**
+ * A bastion is disabled by default in the alpha versions and enabled by default in the hub. So `enabled` is always
+ * written.
+ */
 function bastion(alpha: Alpha): Mapping {
   const machine = alphaMachine(alpha);
   return {
@@ -151,7 +157,10 @@ function bastion(alpha: Alpha): Mapping {
   };
 }
 
-/** all but the bastion, whose machine knows its own way to the hub, goes through the names of v1beta1 */
+/**
+ * Everything except the bastion goes through the field names of v1beta1. The machine of the bastion has its own mapping
+ * to the hub.
+ */
 function clusterSpec(alpha: Alpha): Mapping {
   const routerSubnet = field('subnet', 'subnet', alpha === 7 ? flatFilter : uuidOrFilter);
   return chain(
@@ -185,7 +194,7 @@ function clusterSpec(alpha: Alpha): Mapping {
   );
 }
 
-/** an older name that is read but no longer written */
+/** An older name that is read, but not written. */
 function upOnly(mapping: Mapping): Mapping {
   return { up: mapping.up, down: () => undefined };
 }
@@ -208,13 +217,13 @@ function clusterStatus(alpha: Alpha): Mapping {
   );
 }
 
-/** the whole OpenStackCluster */
+/** mapping of the whole OpenStackCluster */
 export function alphaCluster(alpha: Alpha): Mapping {
   const bastionMapping = bastion(alpha);
   const outside: Mapping = fields(
     field('spec', 'spec', chain(fields(field('bastion', 'bastion', bastionMapping)), securityGroups)),
   );
-  // the bastion and the security groups are already in the form of the hub, which v1beta1 must not touch again
+  // The bastion and the security groups already have the hub form, so the v1beta1 mapping must skip them.
   const throughV1beta1: Mapping = chain(
     fields(field('spec', 'spec', clusterSpec(alpha)), field('status', 'status', clusterStatus(alpha))),
     withoutParts(openStackClusterV1beta1, ['bastion', 'managedSecurityGroups']),
@@ -222,7 +231,7 @@ export function alphaCluster(alpha: Alpha): Mapping {
   return chain(outside, throughV1beta1);
 }
 
-/** runs a mapping of a whole object with some parts of the spec held aside */
+/** Runs a mapping on an object without the named parts of the spec, then puts them back. */
 function withoutParts(mapping: Mapping, names: readonly string[]): Mapping {
   const run = (value: JsonValue, step: (value: JsonValue) => JsonValue | undefined): JsonValue | undefined => {
     if (!isJsonObject(value) || !isJsonObject(value['spec'])) return step(value);

@@ -13,7 +13,7 @@ import {
 } from './alpha-values.ts';
 import { machineSpecV1beta1 } from './v1beta1.ts';
 
-/** credentials: a Secret and a cloud in it, said in two fields */
+/** Credentials: a Secret and the name of a cloud in it, in two fields. */
 export function identityMappings(alpha: Alpha): readonly FieldMapping[] {
   const secret: Mapping =
     alpha === 3
@@ -39,7 +39,7 @@ const items = (value: JsonValue | undefined): JsonValue[] => (Array.isArray(valu
 const present = (value: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
 
-/** every network becomes a port, or one per subnet when subnets were named */
+/** Every network becomes one port, or one port per listed subnet. */
 function portsOfNetworks(networks: JsonValue | undefined, context: MappingContext): JsonObject[] {
   return items(networks).flatMap((entry) => {
     if (!isJsonObject(entry)) return [];
@@ -52,7 +52,7 @@ function portsOfNetworks(networks: JsonValue | undefined, context: MappingContex
   });
 }
 
-/** v1alpha3 had no ports, only networks */
+/** v1alpha3 has networks, but no ports. */
 function networksOfPorts(ports: JsonValue | undefined, context: MappingContext): JsonObject[] {
   return items(ports).flatMap((port) => {
     if (!isJsonObject(port)) return [];
@@ -67,7 +67,7 @@ function networksOfPorts(ports: JsonValue | undefined, context: MappingContext):
   });
 }
 
-/** before v1alpha7 a free map, of which two meanings are known */
+/** Before v1alpha7 a free-form map with two known keys. */
 const profileMap: Mapping = {
   up(value) {
     if (!isJsonObject(value)) return undefined;
@@ -90,7 +90,7 @@ const idOnly: Mapping = {
   down: (value) => (isJsonObject(value) ? value['id'] : undefined),
 };
 
-/** groups by filter and groups by id were two lists until v1alpha6; those by filter came first */
+/** Until v1alpha6, groups by filter and groups by id are two lists; groups by filter come first. */
 function portSecurityGroups(alpha: Alpha): Mapping {
   const group = alpha === 7 ? flatFilter : securityGroupParam;
   return {
@@ -168,7 +168,7 @@ function portsMapping(alpha: Alpha): Mapping {
   };
 }
 
-/** image by name, by id or through the root volume <-> one object; root volume with its own names */
+/** image by name, by id or through the root volume <-> one object; the root volume has other field names */
 const imageAndVolume: Mapping = {
   up(value) {
     if (!isJsonObject(value)) return undefined;
@@ -227,7 +227,7 @@ const blockDeviceZones: Mapping = each(
   ),
 );
 
-/** the spec of a machine, of a template's machines and of a bastion */
+/** Mapping of the spec of a machine, of machines of a template and of a bastion. */
 export function alphaMachine(alpha: Alpha): Mapping {
   return chain(
     imageAndVolume,

@@ -17,7 +17,7 @@ import { openStackMachineSpecV1beta1, openStackMachineStatusV1beta1 } from './ma
 /** v1alpha3 … v1alpha7 */
 export type Alpha = 3 | 4 | 5 | 6 | 7;
 
-/** fields that exist only in some of the versions */
+/** Fields that exist only in some of the versions. */
 function when(condition: boolean, fields: Fields): Fields {
   return condition ? fields : {};
 }
@@ -29,7 +29,7 @@ const tagStrings = (): Fields => ({
   notTagsAny: string('Tags it must have none of, separated by commas.'),
 });
 
-/** parameters of a list request that once could be given and never made sense here */
+/** Parameters of a list request that these versions accept, but that have no effect here. */
 const requestFields = (alpha: Alpha): Fields =>
   when(alpha < 7, {
     status: string('Without effect.'),
@@ -132,7 +132,7 @@ const port = (alpha: Alpha): UntypedField =>
     ...when(alpha >= 5, { securityGroupFilters: listOf(securityGroup(alpha), 'Security groups of the port.') }),
     allowedAddressPairs: list(
       object({ ipAddress: string('Address or range.'), macAddress: string('MAC address.') }),
-      'Further addresses the port may send from.',
+      'Additional addresses the port may send from.',
     ),
     trunk: boolean('Make a trunk with this port as its parent.'),
     hostId: string('Host the port is bound to.'),
@@ -147,7 +147,7 @@ const port = (alpha: Alpha): UntypedField =>
       propagateUplinkStatus: boolean('Tell the port when the uplink is down.'),
       valueSpecs: list(
         object({ name: string('Name of this entry.'), key: string('Key.'), value: string('Value.') }),
-        'Further keys and values for the request.',
+        'Additional keys and values for the request.',
       ),
     }),
   });
@@ -166,7 +166,7 @@ const rootVolume = (alpha: Alpha): UntypedField =>
       diskSize: integer('Size in GiB.'),
       ...when(alpha < 5, {
         sourceType: string('Without effect.'),
-        sourceUUID: string('Image the volume is made from.'),
+        sourceUUID: string('Image for the volume.'),
         deviceType: string('Without effect.'),
       }),
       ...when(alpha >= 5, {
@@ -200,7 +200,7 @@ export const alphaMachineSpec = (alpha: Alpha): UntypedField =>
       ...when(alpha >= 5, { imageUUID: string('Id of the image; wins over the name.') }),
       sshKeyName: string('Key pair put on the server.'),
       ...when(alpha < 7, {
-        networks: listOf(network(alpha), 'Networks the server is put on.'),
+        networks: listOf(network(alpha), 'Networks of the server.'),
         subnet: string('Without effect.'),
       }),
       ...when(alpha >= 4, { ports: listOf(port(alpha), 'Ports of the server.') }),
@@ -213,9 +213,9 @@ export const alphaMachineSpec = (alpha: Alpha): UntypedField =>
       configDrive: boolean('Give the server its metadata on a drive.'),
       rootVolume: rootVolume(alpha),
       ...when(alpha === 7, { additionalBlockDevices: blockDevices() }),
-      serverGroupID: string('Id of the server group the server is put in.'),
+      serverGroupID: string('Id of the server group of the server.'),
     },
-    'What is wanted.',
+    'Desired state.',
   );
 
 const bastion = (alpha: Alpha): UntypedField =>
@@ -228,19 +228,19 @@ const bastion = (alpha: Alpha): UntypedField =>
         flavor: string('Name of the flavor.'),
         image: string('Name of the image.'),
         sshKeyName: string('Key pair put on the server.'),
-        networks: listOf(network(alpha), 'Networks the bastion is put on.'),
+        networks: listOf(network(alpha), 'Networks of the bastion.'),
         floatingIP: string('Floating IP of the bastion.'),
         securityGroups: listOf(securityGroup(alpha), 'Security groups of the bastion.'),
       }),
     },
-    'A server to reach the others through.',
+    'A jump host for the other servers.',
   );
 
 const loadBalancer = (alpha: Alpha): UntypedField =>
   object(
     {
       enabled: boolean('Whether there is a load balancer.'),
-      additionalPorts: list(integer(), 'Further ports with a listener.'),
+      additionalPorts: list(integer(), 'Additional ports with a listener.'),
       allowedCidrs: list(string(), 'Addresses that may connect.'),
       ...when(alpha >= 6, { provider: string('Octavia provider.') }),
     },
@@ -253,33 +253,33 @@ export const alphaClusterSpec = (alpha: Alpha): UntypedField =>
   object(
     {
       ...identityFields(alpha),
-      nodeCidr: string('Address range of the subnet that is made; empty means an existing one is used.'),
+      nodeCidr: string('Address range of a new subnet; empty means that an existing subnet is used.'),
       dnsNameservers: list(string(), 'Name servers given to the nodes.'),
-      network: networkFilter(alpha, 'Existing network the nodes are put on.'),
-      subnet: subnetFilter(alpha, 'Existing subnet the nodes are put on.'),
-      externalNetworkId: string('Id of the network to the outside.'),
+      network: networkFilter(alpha, 'Existing network for the nodes.'),
+      subnet: subnetFilter(alpha, 'Existing subnet for the nodes.'),
+      externalNetworkId: string('Id of the external network.'),
       externalRouterIPs: listOf(
         object({
           fixedIP: string('Address of the router.'),
           subnet: alpha === 7 ? subnetFilter(alpha, 'Subnet of the address.') : subnetParam(alpha),
         }),
-        'Outside addresses of the router.',
+        'External addresses of the router.',
       ),
       disablePortSecurity: boolean('Switches port security off on the network.'),
-      apiServerFloatingIP: string('Address of the Kubernetes API outside.'),
+      apiServerFloatingIP: string('External address of the Kubernetes API.'),
       apiServerFixedIP: string('Address of the Kubernetes API inside.'),
       apiServerPort: integer('Port of the Kubernetes API.'),
-      managedSecurityGroups: boolean('Whether the controller makes security groups.'),
-      tags: list(string(), 'Tags of everything that is made.'),
+      managedSecurityGroups: boolean('Whether the controller creates security groups.'),
+      tags: list(string(), 'Tags of all created resources.'),
       controlPlaneEndpoint: object(
         { host: string('Name or address.'), port: integer('Port.') },
-        'Where the Kubernetes API of the cluster is reached.',
+        'Address of the Kubernetes API of the cluster.',
       ),
       controlPlaneAvailabilityZones: list(string(), 'Availability zones control plane machines may go to.'),
       bastion: bastion(alpha),
       ...when(alpha === 3, {
         useOctavia: boolean('Without effect: Octavia is always used.'),
-        apiServerLoadBalancerFloatingIP: string('Address of the Kubernetes API outside.'),
+        apiServerLoadBalancerFloatingIP: string('External address of the Kubernetes API.'),
         apiServerLoadBalancerPort: integer('Port of the Kubernetes API.'),
         disableServerTags: boolean('Without effect.'),
         caKeyPair: droppedKeyPair(),
@@ -289,11 +289,11 @@ export const alphaClusterSpec = (alpha: Alpha): UntypedField =>
       }),
       ...when(alpha <= 4, {
         managedAPIServerLoadBalancer: boolean('Whether there is a load balancer.'),
-        apiServerLoadBalancerAdditionalPorts: list(integer(), 'Further ports with a listener.'),
+        apiServerLoadBalancerAdditionalPorts: list(integer(), 'Additional ports with a listener.'),
       }),
       ...when(alpha >= 5, { apiServerLoadBalancer: loadBalancer(alpha) }),
       ...when(alpha >= 4, {
-        disableAPIServerFloatingIP: boolean('The Kubernetes API gets no floating IP.'),
+        disableAPIServerFloatingIP: boolean('Do not give the Kubernetes API a floating IP.'),
         allowAllInClusterTraffic: boolean('Allow all traffic between the nodes of the cluster.'),
       }),
       ...when(alpha >= 6, {
@@ -304,7 +304,7 @@ export const alphaClusterSpec = (alpha: Alpha): UntypedField =>
         networkMtu: integer('Largest packet on the network.'),
       }),
     },
-    'What is wanted.',
+    'Desired state.',
   );
 
 const propertyOf = (schema: Schema, name: string): Schema => must(schema.properties?.[name], name);
@@ -316,7 +316,7 @@ const securityGroupRules = {
   'bastionSecurityGroup.rules': rules,
 };
 
-/** until v1alpha6 everything that belonged to the network was kept inside it */
+/** Until v1alpha6, subnets and router are nested in the network. */
 export function alphaClusterStatus(alpha: Alpha): UntypedField {
   const { schema: current } = openStackClusterStatusV1beta1();
   const networkParts = {
@@ -350,4 +350,4 @@ export function alphaMachineStatus(alpha: Alpha): UntypedField {
 }
 
 export const alphaMachineTemplateSpec = (alpha: Alpha): UntypedField =>
-  object({ template: object({ spec: alphaMachineSpec(alpha) }, 'What machines are made from.') }, 'What is wanted.');
+  object({ template: object({ spec: alphaMachineSpec(alpha) }, 'Template of the machines.') }, 'Desired state.');

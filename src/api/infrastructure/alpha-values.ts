@@ -21,8 +21,8 @@ const renamedFields = [
 ] as const;
 
 /**
- * The flat filter of the alpha versions <-> {id} or {filter}. An id made every other field meaningless, so only it is
- * kept; an empty filter meant that nothing was chosen.
+ * Flat filter of the alpha versions <-> {id} or {filter}. With an id all other fields are ignored, so only the id is
+ * kept. An empty filter means that nothing is selected.
  */
 export const flatFilter: Mapping = {
   up(value) {
@@ -53,7 +53,7 @@ export const uuidOrFilter: Mapping = {
   },
 };
 
-/** a security group that is known by its name alone was written with the name beside the filter */
+/** A security group with only a name has the name beside the filter. */
 export const securityGroupParam: Mapping = {
   up: uuidOrFilter.up,
   down(value, context) {
@@ -89,19 +89,19 @@ function filterDown(filter: JsonObject): JsonObject {
   return value;
 }
 
-/** a string whose empty form means absent */
+/** a string whose empty value means absent */
 export const textOrAbsent: Mapping = {
   up: (value) => (isText(value) ? value : undefined),
   down: (value) => value,
 };
 
-/** a number whose zero means absent */
+/** a number whose zero value means absent */
 export const numberOrAbsent: Mapping = {
   up: (value) => (typeof value === 'number' && value !== 0 ? value : undefined),
   down: (value) => value,
 };
 
-/** availability zone of a volume: a name <-> {from, name}; no name meant the zone of the machine */
+/** Availability zone of a volume: a name <-> {from, name}. Without a name, the volume uses the zone of the machine. */
 export const volumeZone = {
   up: (value: JsonValue | undefined): JsonObject =>
     isText(value) ? { from: 'Name', name: value } : { from: 'Machine' },
@@ -109,7 +109,7 @@ export const volumeZone = {
     isJsonObject(value) && value['from'] !== 'Machine' ? value['name'] : undefined,
 };
 
-/** `{b: 2, a: 1}` <-> `[{key: a, value: 1}, {key: b, value: 2}]`; Nova takes at most 255 characters of either */
+/** `{b: 2, a: 1}` <-> `[{key: a, value: 1}, {key: b, value: 2}]`; Nova limits keys and values to 255 characters */
 export const metadataList: Mapping = {
   up: (value) =>
     isJsonObject(value)

@@ -19,7 +19,7 @@ type AlphaSource = Pick<OldVersionSource, 'name' | 'deprecated' | 'spec' | 'stat
 
 const alphas: readonly Alpha[] = [7, 6, 5, 4, 3];
 
-/** the id of the server stood in the spec until v1alpha7 */
+/** Until v1alpha7, the id of the server is in the spec. */
 const instanceId: Mapping = {
   up(value) {
     if (!isJsonObject(value) || !isJsonObject(value['spec'])) return value;
@@ -41,7 +41,6 @@ const errorNames: Mapping = fields(
   field('status', 'status', fields(field('errorReason', 'failureReason'), field('errorMessage', 'failureMessage'))),
 );
 
-/** the part of a v1beta1 mapping that is about the status */
 function statusOf(mapping: Mapping): Mapping {
   return {
     up: (value, context) => aside(value, (status) => mapping.up({ status }, context)),

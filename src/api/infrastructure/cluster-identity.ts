@@ -19,7 +19,7 @@ const spec: () => Field<OpenStackClusterIdentitySpec> = once(() =>
       ).required(),
       namespaceSelector: labelSelector().describe('Namespaces that may use the credentials; absent means all.'),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -31,7 +31,7 @@ export const openStackClusterIdentityKind: Kind<OpenStackClusterIdentity> = defi
   namespaced: false,
   description: 'Credentials that clusters of several namespaces share.',
   labels: contractLabels('infrastructure-openstack'),
-  // a selector that cannot be read would open the credentials to nobody, without a word why
+  // An invalid selector would match no namespace, and users would see no reason.
   strategy: validateChangedSpec<OpenStackClusterIdentity>(({ spec }) => {
     const { namespaceSelector } = spec ?? {};
     return namespaceSelector === undefined ? [] : validateLabelSelector(namespaceSelector, 'spec.namespaceSelector');

@@ -47,7 +47,7 @@ import type {
 const ip = (what: string): Field<string> => string(`Address ${what}.`);
 
 const loadBalancerFields = (era: Era) => ({
-  additionalPorts: setOf(int(era, ''), 'Further ports with a listener.'),
+  additionalPorts: setOf(int(era, ''), 'Additional ports with a listener.'),
   allowedCIDRs: setOf(string(), 'Addresses that may connect; absent means all.'),
   provider: string('Octavia provider.'),
   network: networkParam('network', 'Network of the address of the load balancer.'),
@@ -71,30 +71,30 @@ const ruleList = (era: Era, description: string): Field<SecurityGroupRule[]> =>
   listKeyedBy(
     ['name'],
     object({
-      name: needed(era, 'Name of the rule, to tell it from others.'),
+      name: needed(era, 'Unique name of the rule.'),
       description: string('Description of the rule.'),
       direction: oneOf(['ingress', 'egress'], 'Traffic to or from the server.').required(),
       etherType: oneOf(['IPv4', 'IPv6'], 'Kind of addresses.'),
       portRangeMin: int(era, 'First port.'),
       portRangeMax: int(era, 'Last port.'),
       protocol: string('Protocol by name or number.'),
-      remoteGroupID: string('Security group on the other side.'),
-      remoteIPPrefix: string('Addresses on the other side.'),
+      remoteGroupID: string('Security group of the other side.'),
+      remoteIPPrefix: string('Addresses of the other side.'),
       remoteManagedGroups: plainSet(
         era,
         oneOf(['bastion', 'controlplane', 'worker']),
-        'Managed security groups on the other side.',
+        'Managed security groups of the other side.',
       ),
     }),
     description,
   );
-const allNodesRules = (era: Era): Field<SecurityGroupRule[]> => ruleList(era, 'Further rules for all nodes.');
+const allNodesRules = (era: Era): Field<SecurityGroupRule[]> => ruleList(era, 'Additional rules for all nodes.');
 const ruleFields = (era: Era) => ({
-  controlPlaneNodesSecurityGroupRules: ruleList(era, 'Further rules for control plane nodes.'),
-  workerNodesSecurityGroupRules: ruleList(era, 'Further rules for workers.'),
+  controlPlaneNodesSecurityGroupRules: ruleList(era, 'Additional rules for control plane nodes.'),
+  workerNodesSecurityGroupRules: ruleList(era, 'Additional rules for workers.'),
 });
 const allowAll = (): Field<boolean> => boolean('Allow all traffic between the nodes of the cluster.').default(false);
-const groupsDescription = 'Security groups the controller makes and keeps; absent means none.';
+const groupsDescription = 'Security groups that the controller creates and maintains; absent means none.';
 
 const managedSubnets = (era: Era): Field<ManagedSubnet[]> =>
   atomicList(
@@ -104,10 +104,10 @@ const managedSubnets = (era: Era): Field<ManagedSubnet[]> =>
       allocationPools: plainList(
         era,
         object({ start: needed(era, 'First address.'), end: needed(era, 'Last address.') }),
-        'Addresses that may be given out.',
+        'Addresses that can be assigned.',
       ),
     }),
-    'Subnets the controller makes, with a network and a router; absent means existing ones are used.',
+    'Subnets that the controller creates, with a network and a router; absent means that existing ones are used.',
     { maxItems: 1 },
   );
 
@@ -120,12 +120,12 @@ const routerIPs = (era: Era): Field<{ fixedIP?: string; subnet: SubnetParam }> =
 const commonSpecFields = (era: Era) => ({
   identityRef: identityReference(era, 'Credentials for the cloud.').required(),
   managedSubnets: managedSubnets(era),
-  network: networkParam('network', 'Existing network the nodes are put on.'),
-  subnets: atomicList(subnetParam(era, ''), 'Existing subnets the nodes are put on.'),
-  primarySubnet: subnetParam(era, 'The one subnet the ports of nodes get their addresses from.'),
+  network: networkParam('network', 'Existing network for the nodes.'),
+  subnets: atomicList(subnetParam(era, ''), 'Existing subnets for the nodes.'),
+  primarySubnet: subnetParam(era, 'The subnet for the addresses of node ports.'),
   router: networkParam('router', 'Existing router to use.'),
-  externalNetwork: networkParam('network', 'Network to the outside; absent means the only one there is.'),
-  tags: setOf(string(), 'Tags of everything that is made.'),
+  externalNetwork: networkParam('network', 'External network; absent means the only one.'),
+  tags: setOf(string(), 'Tags of all created resources.'),
   controlPlaneAvailabilityZones: setOf(string(), 'Availability zones control plane machines may go to.'),
   controlPlaneOmitAvailabilityZone: boolean('Let the cloud choose the zone of control plane machines.'),
 });
@@ -135,10 +135,10 @@ const bastionFields = () => ({
   availabilityZone: string('Availability zone of the bastion.'),
   floatingIP: string('Floating IP of the bastion; absent means a new one.', { format: 'ipv4' }),
 });
-const bastionDescription = 'A server to reach the others through.';
+const bastionDescription = 'A jump host for the other servers.';
 const bastionRule = ['!self.enabled || has(self.spec)', 'spec is required if bastion is enabled'] as const;
-const specDescription = 'What is wanted.';
-const endpointDescription = 'Where the Kubernetes API of the cluster is reached.';
+const specDescription = 'Desired state.';
+const endpointDescription = 'Address of the Kubernetes API of the cluster.';
 
 export const openStackClusterSpec: () => Field<OpenStackClusterSpec> = once(() => {
   const era = 'v1beta2';
@@ -150,22 +150,22 @@ export const openStackClusterSpec: () => Field<OpenStackClusterSpec> = once(() =
           mtu: int32('Largest packet on the network.'),
           enablePortSecurity: boolean('Switches port security on or off; absent leaves it to the cloud.'),
         },
-        'The network the controller makes.',
+        'The network that the controller creates.',
       ).rule(
         'self == null || has(self.mtu) || has(self.enablePortSecurity)',
         'managedNetwork must not be empty if set',
       ),
       managedRouter: object(
-        { externalIPs: atomicList(routerIPs(era), 'Outside addresses of the router.', { minItems: 1 }) },
-        'The router the controller makes.',
+        { externalIPs: atomicList(routerIPs(era), 'External addresses of the router.', { minItems: 1 }) },
+        'The router that the controller creates.',
       ).rule('has(self.externalIPs)', 'managedRouter must not be empty if set'),
-      enableExternalNetwork: boolean('Whether there is a network to the outside; absent means yes.'),
+      enableExternalNetwork: boolean('Whether there is an external network; default true.'),
       apiServer: object(
         {
           port: integer('Port of the Kubernetes API; absent means 6443.', { minimum: 0, maximum: 65535 }),
-          fixedIP: ip('of the Kubernetes API inside the network'),
-          floatingIP: ip('of the Kubernetes API outside; absent means a new one'),
-          enableFloatingIP: boolean('Whether the Kubernetes API gets a floating IP; absent means yes.'),
+          fixedIP: ip('of the Kubernetes API in the network'),
+          floatingIP: ip('of the Kubernetes API, external; absent means a new one'),
+          enableFloatingIP: boolean('Whether the Kubernetes API gets a floating IP; default true.'),
           managedLoadBalancer: object(
             { enabled: enabledLoadBalancer(), ...loadBalancerFields(era) },
             loadBalancerDescription,
@@ -202,17 +202,17 @@ export const openStackClusterSpecV1beta1: () => UntypedField = once(() => {
     {
       ...commonSpecFields(era),
       apiServerPort: integer('Port of the Kubernetes API; absent means 6443.', { minimum: 0, maximum: 65535 }),
-      apiServerFixedIP: ip('of the Kubernetes API inside the network'),
-      apiServerFloatingIP: ip('of the Kubernetes API outside; absent means a new one'),
-      disableAPIServerFloatingIP: boolean('The Kubernetes API gets no floating IP.'),
+      apiServerFixedIP: ip('of the Kubernetes API in the network'),
+      apiServerFloatingIP: ip('of the Kubernetes API, external; absent means a new one'),
+      disableAPIServerFloatingIP: boolean('Do not give the Kubernetes API a floating IP.'),
       apiServerLoadBalancer: object(
         { enabled: enabledLoadBalancer().required(), ...loadBalancerFields(era) },
         loadBalancerDescription,
       ),
-      disableExternalNetwork: boolean('There is no network to the outside.'),
+      disableExternalNetwork: boolean('Do not use an external network.'),
       disablePortSecurity: boolean('Switches port security off on the network.'),
       networkMTU: integer('Largest packet on the network.'),
-      externalRouterIPs: atomicList(routerIPs(era), 'Outside addresses of the router.'),
+      externalRouterIPs: atomicList(routerIPs(era), 'External addresses of the router.'),
       managedSecurityGroups: object(
         {
           allNodesSecurityGroupRules: allNodesRules(era),
@@ -223,8 +223,8 @@ export const openStackClusterSpecV1beta1: () => UntypedField = once(() => {
       ),
       controlPlaneEndpoint: object(
         {
-          host: string('Name or address the Kubernetes API is reached at.', { maxLength: 512 }),
-          port: int32('Port the Kubernetes API is reached at.'),
+          host: string('Name or address of the Kubernetes API.', { maxLength: 512 }),
+          port: int32('Port of the Kubernetes API.'),
         },
         endpointDescription,
       ),
@@ -263,12 +263,12 @@ const networkStatus = (era: Era, description: string): Field<NetworkStatus> =>
 
 const commonStatusFields = (era: Era) => ({
   initialization: object(
-    { provisioned: boolean('True once the infrastructure has been provided; never goes back.') },
-    'What of the first provisioning is done.',
+    { provisioned: boolean('True once the infrastructure has been provided; never becomes false again.') },
+    'Progress of the first provisioning.',
   ),
   network: networkStatus(era, 'Network of the nodes.'),
-  externalNetwork: taggedResource(era, 'Network to the outside.'),
-  router: object({ ...tagged(era), ips: plainSet(era, string(), 'Outside addresses.') }, 'Router of the network.'),
+  externalNetwork: taggedResource(era, 'External network.'),
+  router: object({ ...tagged(era), ips: plainSet(era, string(), 'External addresses.') }, 'Router of the network.'),
   controlPlaneSecurityGroup: named(era, 'Security group of the control plane.'),
   workerSecurityGroup: named(era, 'Security group of the workers.'),
   bastionSecurityGroup: named(era, 'Security group of the bastion.'),
@@ -278,9 +278,9 @@ const loadBalancerStatus = (era: Era) =>
   object(
     {
       ...tagged(era),
-      // a load balancer may have no address outside, and has none inside before it is made
-      ip: string('Address outside.'),
-      internalIP: string('Address inside.'),
+      // A load balancer may have no external address, and has no internal address until it is created.
+      ip: string('External address.'),
+      internalIP: string('Internal address.'),
       allowedCIDRs: plainSet(era, string(), 'Addresses that may connect.'),
       loadBalancerNetwork: networkStatus(era, 'Network of its address.'),
     },
@@ -306,7 +306,7 @@ export const openStackClusterStatus: () => Field<OpenStackClusterStatus> = once(
       failureDomains: failureDomains({}),
       bastion: object({ ...bastionStatusFields('v1beta2'), resolved: resolvedMachine() }, 'The bastion.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -320,14 +320,14 @@ export const openStackClusterStatusV1beta1: () => UntypedField = once(() =>
       failureDomains: mapOf(
         object({
           controlPlane: boolean('Whether control plane machines may go here.'),
-          attributes: stringMap('What the provider has to say about it.'),
+          attributes: stringMap('Attributes from the provider.'),
         }),
-        'Failure domains machines can be spread over.',
+        'Failure domains for machines.',
       ),
-      failureReason: string('Why the object cannot be helped any more, as one word.'),
-      failureMessage: string('Why the object cannot be helped any more, as a sentence.'),
+      failureReason: string('Reason of a terminal failure of the object.'),
+      failureMessage: string('Message about a terminal failure of the object.'),
       bastion: object({ ...bastionStatusFields('v1beta1'), resolved: resolvedMachineV1beta1() }, 'The bastion.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );

@@ -13,7 +13,7 @@ import { infrastructureGroup } from './group.ts';
 import type { OpenStackClusterTemplate, OpenStackClusterTemplateSpec } from './types.ts';
 import { openStackClusterV1beta1 } from './v1beta1.ts';
 
-const templateDescription = 'What clusters are made from.';
+const templateDescription = 'Template of the clusters.';
 
 const spec: () => Field<OpenStackClusterTemplateSpec> = once(() =>
   object(
@@ -26,7 +26,7 @@ const spec: () => Field<OpenStackClusterTemplateSpec> = once(() =>
         templateDescription,
       ).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -35,10 +35,10 @@ const oldSpec = (cluster: UntypedField): UntypedField =>
     {
       template: object({ spec: { schema: cluster.schema, isRequired: true } }, templateDescription).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   );
 
-/** a template holds under `template` what a cluster is on its own */
+/** A template has the fields of a cluster under `template`. */
 const mapping = (cluster: Mapping): Mapping =>
   fields(field('spec', 'spec', fields(field('template', 'template', cluster))));
 
@@ -47,7 +47,8 @@ const alphas: readonly Alpha[] = [7, 6, 5, 4];
 const strategy: ResourceStrategy<OpenStackClusterTemplate> = {
   validateCreate: (object) => validateClusterSpec(object.spec?.template?.spec, 'spec.template.spec'),
   validateUpdate(object, old, { dryRun }) {
-    // the topology controller compares by server-side apply in dry-run and may ask for anything
+    // The topology controller compares objects by dry-run server-side apply, so its dry-run requests may change every
+    // field.
     if (dryRun === true && object.metadata.annotations?.[topologyDryRunAnnotation] !== undefined) return [];
     const { template } = object.spec ?? {};
     if (deepEqual(template?.spec, old.spec?.template?.spec)) return [];

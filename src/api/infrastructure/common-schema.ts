@@ -21,13 +21,13 @@ import type {
   ValueSpec,
 } from './types.ts';
 
-/** v1beta2 says of the same fields more exactly what they may hold than v1beta1 did */
+/** v1beta2 has stricter constraints for the same fields than v1beta1. */
 export type Era = 'v1beta1' | 'v1beta2';
 
 export const int = (era: Era, description: string, constraints: Constraints = {}): Field<number> =>
   era === 'v1beta2' ? int32(description, constraints) : integer(description, constraints);
 
-/** a string that must be there; v1beta2 also refuses it empty */
+/** a required string, which v1beta2 refuses when it is empty */
 export const needed = (era: Era, description: string, constraints: Constraints = {}): Field<string, true> =>
   string(description, era === 'v1beta2' ? { ...constraints, minLength: 1 } : constraints).required();
 
@@ -53,7 +53,7 @@ const nameFilterFields = (what: string): Record<'name' | 'description' | 'projec
   projectID: string(`Project the ${what} belongs to.`),
 });
 
-/** network, router and security group are looked up by the same fields */
+/** Networks, routers and security groups have the same filter fields. */
 export function networkParam(what: string, description: string): Field<NetworkParam> {
   const filter: Field<NetworkFilter> = object(
     { ...nameFilterFields(what), ...tagFields },
@@ -87,15 +87,15 @@ export function subnetParam(era: Era, description: string): Field<SubnetParam> {
 }
 
 export function identityReference(era: Era, description: string): Field<IdentityReference> {
-  const type = oneOf(['Secret', 'ClusterIdentity'], 'Where the credentials are.').default('Secret');
+  const type = oneOf(['Secret', 'ClusterIdentity'], 'Kind of the object with the credentials.').default('Secret');
   const fields = {
     type,
     name: string('Name of the Secret or of the cluster identity.', { minLength: 1 }).required(),
     cloudName: string('Name of the cloud in clouds.yaml.', { minLength: 1 }).required(),
-    region: string('Region to use instead of the one in clouds.yaml; cannot be changed once something was made there.'),
+    region: string('Region to use instead of the one in clouds.yaml; cannot change once something was created there.'),
   };
   const shaped: Field<IdentityReference> = object(fields, description);
-  // With a default in the schema it makes no difference to users, but v1beta1 lists the field as required.
+  // The schema has a default, so users may omit the field, but v1beta1 publishes it as required.
   return era === 'v1beta1' ? shaped.with({ required: ['type', 'name', 'cloudName'] }) : shaped;
 }
 
@@ -103,7 +103,7 @@ export const addressPairs = (era: Era): Field<AddressPair[]> =>
   plainList(
     era,
     object({ ipAddress: needed(era, 'Address or range.'), macAddress: string('MAC address.') }),
-    'Further addresses the port may send from.',
+    'Additional addresses the port may send from.',
   );
 
 export const valueSpecs = (era: Era): Field<ValueSpec[]> =>
@@ -114,7 +114,7 @@ export const valueSpecs = (era: Era): Field<ValueSpec[]> =>
       key: needed(era, 'Key in the request.'),
       value: needed(era, 'Value in the request.'),
     }),
-    'Further keys and values for the request that makes the port.',
+    'Additional keys and values for the request that creates the port.',
   );
 
 export const portProfile = (): Field<{ ovsHWOffload?: boolean; trustedVF?: boolean }> =>

@@ -8,23 +8,23 @@ import type {
 } from './types.ts';
 
 /**
- * On an OpenStackClusterIdentity: until when objects that use it may have been begun by upstream's provider. `capstan adopt` writes it when that has
- * stopped.
+ * On an OpenStackClusterIdentity: objects that use it and were created before this time may have resources of
+ * upstream's provider. `capstan adopt` writes it after that provider has stopped.
  */
 export const begunUntilAnnotation = 'infrastructure.cluster.x-k8s.io/begun-by-upstream-until';
 
 /**
- * On objects that own cloud resources: the word their resources are marked with. It is the uid the object had when it was
- * first seen; objects that are moved to another management API get a new uid and keep this.
+ * On owners of cloud resources: the mark that their resources carry. It is the uid of the object when it was first
+ * reconciled. Objects moved to another management API get a new uid and keep the mark.
  */
 export const ownerMarkAnnotation = 'infrastructure.cluster.x-k8s.io/owner-mark';
 
-/** Nothing was made in a cloud for this object: the mark is recorded before the first resource. */
+/** Tells whether an object has no cloud resources. The mark is recorded before the first resource is created. */
 export function hasMadeNothing({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[ownerMarkAnnotation] === undefined;
 }
 
-/** A server whose spec was not yet found to mean anything; one that was moved here has its resources already. */
+/** Tells whether the spec of a server is not yet resolved. A moved server already has its resources. */
 export function isUnresolved({ metadata, status }: OpenStackServer): boolean {
   const mark = metadata.annotations?.[ownerMarkAnnotation];
   if (mark !== undefined && mark !== metadata.uid) return false;
@@ -36,7 +36,7 @@ export function hasNoServer({ spec, status }: OpenStackMachine): boolean {
   return spec?.providerID === undefined && status?.instanceID === undefined;
 }
 
-/** The region may be corrected as long as nothing was made in the one that was named. */
+/** Allows a change of the region while the old region has no resources. */
 export function validateRegion(
   identity: IdentityReference | undefined,
   old: IdentityReference | undefined,
@@ -47,17 +47,17 @@ export function validateRegion(
   return [fieldError.invalid('spec.identityRef', identity, problem)];
 }
 
-/** Which parts of a cluster that is being made may still be corrected: those nothing was made or found from yet. */
+/** The parts of a cluster that can still be corrected, because no resource was created or looked up from them. */
 export interface OpenParts {
-  /** everything: nothing was made at all */
+  /** everything: no resource exists */
   readonly all: boolean;
-  /** external network, and whether there is one */
+  /** external network and whether it is enabled */
   readonly outside: boolean;
-  /** subnets of the network that is made */
+  /** subnets of a managed network */
   readonly subnets: boolean;
-  /** router, brought or made */
+  /** router, existing or managed */
   readonly router: boolean;
-  /** how the API is reached */
+  /** endpoint of the API */
   readonly endpoint: boolean;
   readonly loadBalancer: boolean;
 }
@@ -78,7 +78,7 @@ export function openPartsOf(old: OpenStackCluster): OpenParts {
   };
 }
 
-/** A spec without what may still be corrected in it. */
+/** Returns a spec without the parts that can still be corrected. */
 export function withoutOpenParts(spec: OpenStackClusterSpec, open: OpenParts): OpenStackClusterSpec {
   const { externalNetwork, enableExternalNetwork, managedNetwork, managedRouter, router, apiServer, ...rest } = spec;
   const managedSubnets = spec.managedSubnets;
@@ -92,12 +92,12 @@ export function withoutOpenParts(spec: OpenStackClusterSpec, open: OpenParts): O
     ...(!open.outside && externalNetwork !== undefined && { externalNetwork }),
     ...(!open.outside && enableExternalNetwork !== undefined && { enableExternalNetwork }),
     ...(!open.subnets && managedNetwork !== undefined && { managedNetwork }),
-    // whether the network is made here stays as it is: part of it may be there
+    // The choice of a managed network stays fixed, because part of the network may exist.
     ...(managedSubnets !== undefined && {
       managedSubnets: open.subnets && managedSubnets.length > 0 ? [] : managedSubnets,
     }),
     ...(!open.router && managedRouter !== undefined && { managedRouter }),
-    // another router may be named, but whether one is made here stays as it is too
+    // Another router may be named, but the choice between an existing and a managed router stays fixed.
     ...(router !== undefined && { router: open.router ? {} : router }),
     ...(Object.keys(fixedServer).length > 0 && { apiServer: fixedServer }),
   };

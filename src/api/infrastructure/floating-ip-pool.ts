@@ -13,15 +13,15 @@ const spec: () => Field<OpenStackFloatingIPPoolSpec> = once(() =>
   object(
     {
       identityRef: identityReference('v1beta2', 'Credentials.').required(),
-      reclaimPolicy: oneOf(['Retain', 'Delete'], 'What becomes of an address nobody claims any more.').required(),
+      reclaimPolicy: oneOf(['Retain', 'Delete'], 'What happens to an address that is no longer claimed.').required(),
       preAllocatedFloatingIPs: list(string(), 'Addresses that exist already; used first and never deleted.'),
-      maxIPs: integer('How many addresses may be claimed; absent means without limit.'),
+      maxIPs: integer('Maximum number of claimed addresses; absent means no limit.'),
       floatingIPNetwork: networkParam(
         'network',
         'Network the addresses come from; absent means the only external one.',
       ),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -30,7 +30,7 @@ const addresses = (description: string): Field<string[]> => list(string(), descr
 const status: () => Field<OpenStackFloatingIPPoolStatus> = once(() =>
   object(
     {
-      conditions: list(condition(), 'What is known about the state of the object.'),
+      conditions: list(condition(), 'Conditions of the object.'),
       claimedIPs: addresses('Addresses that are claimed.').default([]),
       availableIPs: addresses('Addresses that can be claimed.').default([]),
       failedIPs: addresses('Addresses that cannot be used.'),
@@ -43,7 +43,7 @@ const status: () => Field<OpenStackFloatingIPPoolStatus> = once(() =>
         'Network the addresses come from.',
       ),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 

@@ -30,7 +30,7 @@ const volumeFields = () => ({
   type: string('Volume type; absent means the default of the cloud.'),
   availabilityZone: object(
     {
-      from: oneOf(['Name', 'Machine'], 'Whether the zone is named here or follows the machine.').default('Name'),
+      from: oneOf(['Name', 'Machine'], 'Whether the zone is set here or taken from the machine.').default('Name'),
       name: string('Name of the zone.', { minLength: 1, pattern: '^[^ ]+$' }),
     },
     'Availability zone of the volume.',
@@ -46,22 +46,22 @@ const blockDevices = (era: Era): Field<AdditionalBlockDevice[]> =>
   listKeyedBy(
     ['name'],
     object({
-      name: needed(era, 'Name of the device; root is taken.'),
+      name: needed(era, 'Name of the device; root is reserved.'),
       sizeGiB: size(era),
       storage: object(
         {
           type: storageType(era).required(),
           volume: object(volumeFields(), 'Details of a volume.'),
         },
-        'Where the device is kept.',
+        'Storage of the device.',
       ).required(),
     }),
-    'Further block devices of the server.',
+    'Additional block devices of the server.',
   );
 
 const storageText = 'Local (ephemeral, from the flavor) or Volume (Cinder).';
 
-/** v1beta1 left the check to the controller */
+/** v1beta1 leaves this check to the controller. */
 function storageType(era: Era): Field<'Local' | 'Volume'> {
   return era === 'v1beta2'
     ? oneOf(['Local', 'Volume'], storageText)
@@ -75,7 +75,7 @@ const schedulerHints = (era: Era): Field<SchedulerHint[]> =>
       name: string('Name of the hint.', { minLength: 1 }).required(),
       value: object(
         {
-          type: oneOf(['Bool', 'String', 'Number'], 'Which of the other fields holds the value.').required(),
+          type: oneOf(['Bool', 'String', 'Number'], 'Name of the field that contains the value.').required(),
           bool: boolean('The value, if it is a boolean.'),
           string: string('The value, if it is a string.', { minLength: 1, maxLength: 255 }),
           number: int(era, 'The value, if it is a number.'),
@@ -96,7 +96,7 @@ const schedulerHints = (era: Era): Field<SchedulerHint[]> =>
         )
         .required(),
     }),
-    'Further hints for the scheduler of the cloud.',
+    'Additional hints for the scheduler of the cloud.',
   );
 
 const metadataText = (era: Era, description: string): Field<string, true> =>
@@ -104,11 +104,11 @@ const metadataText = (era: Era, description: string): Field<string, true> =>
 
 type CommonName = Exclude<keyof OpenStackMachineSpec, 'flavor' | 'ports'>;
 
-/** what is said of a server in the same words wherever it is said */
+/** Fields that all kinds with a server share. */
 export const machineCommonFields = (
   era: Era,
 ): { [K in CommonName]-?: Field<NonNullable<OpenStackMachineSpec[K]>, K extends 'image' ? true : false> } => ({
-  providerID: string('Id of the server as its Node carries it; set by the controller.'),
+  providerID: string('Provider id of the server, equal to that of its Node; set by the controller.'),
   image: object(
     {
       id: string('Id of the image.', { format: 'uuid' }),
@@ -119,16 +119,16 @@ export const machineCommonFields = (
       ),
       imageRef: object({ name: needed(era, 'Name of the Image object.') }, 'An Image object in the same namespace.'),
     },
-    'Image the server boots from.',
+    'Boot image of the server.',
     { minProperties: 1, maxProperties: 1 },
   ).required(),
   sshKeyName: string('Key pair put on the server.'),
   securityGroups: plainList(
     era,
     networkParam('security group', ''),
-    'Security groups every port gets besides its own.',
+    'Security groups of every port, in addition to its own.',
   ),
-  trunk: boolean('Whether ports get a trunk unless they say otherwise.'),
+  trunk: boolean('Whether ports get a trunk by default.'),
   tags: setOf(string(), 'Tags of the server, its ports and trunks.'),
   serverMetadata: listKeyedBy(
     ['key'],
@@ -148,7 +148,7 @@ export const machineCommonFields = (
         minProperties: 1,
       }),
     },
-    'Server group the server is put in.',
+    'Server group of the server.',
     { minProperties: 1, maxProperties: 1 },
   ),
   identityRef: identityReference(era, 'Credentials; absent means those of the cluster.'),
@@ -164,9 +164,9 @@ export const machineCommonFields = (
   schedulerHintAdditionalProperties: schedulerHints(era),
 });
 
-const specDescription = 'What is wanted.';
+const specDescription = 'Desired state.';
 const portsDescription = 'Ports of the server, in this order; absent means one on the network of the cluster.';
-const resolvedPortsDescription = 'Ports as they are made.';
+const resolvedPortsDescription = 'Resolved spec of the ports.';
 
 export const openStackMachineSpec: () => Field<OpenStackMachineSpec> = once(() => {
   return object(
@@ -203,7 +203,7 @@ const resolvedIds = () => ({
   imageID: string('Image found.'),
   flavorID: string('Flavor found.'),
 });
-const resolvedDescription = 'What names and filters in the spec were found to mean.';
+const resolvedDescription = 'Ids for the names and filters in the spec.';
 
 export const resolvedMachine: () => Field<ResolvedMachine> = once(() =>
   object(
@@ -227,20 +227,20 @@ export const resolvedMachineV1beta1: () => UntypedField = once(() =>
 
 export const machineResources = (era: Era): Field<MachineResources> =>
   object(
-    { ports: plainList(era, object({ id: needed(era, 'Id of the port.') }), 'Ports that were made.') },
-    'What was made in the cloud.',
+    { ports: plainList(era, object({ id: needed(era, 'Id of the port.') }), 'Created ports.') },
+    'Created cloud resources.',
   );
 
 const machineStatusFields = () => ({
   initialization: object(
-    { provisioned: boolean('True once the server has been provided; never goes back.') },
-    'What of the first provisioning is done.',
+    { provisioned: boolean('True once the server has been provided; never becomes false again.') },
+    'Progress of the first provisioning.',
   ),
   instanceID: string('Id of the server.'),
   instanceState: string('State of the server in the cloud.'),
 });
 const address = (): Field<{ type: string; address: string }> =>
-  object({ type: string('What the address is.').required(), address: string('The address.').required() });
+  object({ type: string('Type of the address.').required(), address: string('The address.').required() });
 
 export const openStackMachineStatus: () => Field<OpenStackMachineStatus> = once(() =>
   object(
@@ -251,7 +251,7 @@ export const openStackMachineStatus: () => Field<OpenStackMachineStatus> = once(
       resolved: resolvedMachine(),
       resources: machineResources('v1beta2'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -262,20 +262,20 @@ export const openStackMachineStatusV1beta1: () => UntypedField = once(() =>
       conditions: deprecatedConditions(),
       addresses: plainList('v1beta1', address(), 'Addresses of the server.'),
       ready: boolean('True while the server is ready.'),
-      failureReason: string('Why the object cannot be helped any more, as one word.'),
-      failureMessage: string('Why the object cannot be helped any more, as a sentence.'),
+      failureReason: string('Reason of a terminal failure of the object.'),
+      failureMessage: string('Message about a terminal failure of the object.'),
       resolved: resolvedMachineV1beta1(),
       resources: machineResources('v1beta1'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
 const templateStatusFields = () => ({
-  capacity: mapOf(quantity(), 'What a machine of this template offers.'),
+  capacity: mapOf(quantity(), 'Capacity of a machine from this template.'),
   nodeInfo: object(
     { operatingSystem: string('Operating system of the image.') },
-    'What a Node of this template would say.',
+    'Properties of a Node from this template.',
     { minProperties: 1 },
   ),
 });
@@ -285,7 +285,7 @@ export const openStackMachineTemplateSpec: () => Field<OpenStackMachineTemplateS
     {
       template: object(
         { spec: openStackMachineSpec().describe('Spec of the machines.').required() },
-        'What machines are made from.',
+        'Template of the machines.',
       ).required(),
     },
     specDescription,
@@ -297,7 +297,7 @@ export const openStackMachineTemplateSpecV1beta1: () => UntypedField = once(() =
     {
       template: object(
         { spec: { schema: openStackMachineSpecV1beta1().schema, isRequired: true } },
-        'What machines are made from.',
+        'Template of the machines.',
       ).required(),
     },
     specDescription,
@@ -305,9 +305,9 @@ export const openStackMachineTemplateSpecV1beta1: () => UntypedField = once(() =
 );
 
 export const openStackMachineTemplateStatus: () => Field<OpenStackMachineTemplateStatus> = once(() =>
-  object({ ...templateStatusFields(), conditions: conditions() }, 'What is there.'),
+  object({ ...templateStatusFields(), conditions: conditions() }, 'Observed state.'),
 );
 
 export const openStackMachineTemplateStatusV1beta1: () => UntypedField = once(() =>
-  object({ ...templateStatusFields(), conditions: deprecatedConditions() }, 'What is there.'),
+  object({ ...templateStatusFields(), conditions: deprecatedConditions() }, 'Observed state.'),
 );

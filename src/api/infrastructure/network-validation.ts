@@ -2,11 +2,11 @@ import { cidrFamily, type FieldError, fieldError, ipFamily, ipToBigInt } from '.
 import { cidrsOverlap } from '../common/cidr.ts';
 import type { ManagedSubnet, OpenStackClusterSpec, SecurityGroupRule } from './types.ts';
 
-// Neutron and Octavia would refuse these minutes later; what is wrong in any cloud is refused at once.
+// Checks early what Neutron and Octavia would refuse minutes later, as far as it is wrong in every cloud.
 
 const notAnAddress = 'not a valid IP address';
 
-/** an empty address is an absent one */
+/** An empty address counts as absent. */
 function checkAddress(address: string | undefined, path: string): FieldError[] {
   return address === undefined || address === '' || ipFamily(address) !== undefined
     ? []
@@ -38,7 +38,7 @@ export function validateNetworks(spec: OpenStackClusterSpec, path: string): Fiel
   ];
 }
 
-/** an address alone is taken for a range of one */
+/** A single address is accepted as a range of one address. */
 function checkAddressOrCidr(value: string, path: string): FieldError[] {
   return ipFamily(value) === undefined ? checkCidr(value, path) : [];
 }

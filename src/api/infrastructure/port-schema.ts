@@ -27,7 +27,7 @@ const portFields = (era: Era) => ({
   ...portCommonFields(era),
   network: networkParam('network', 'Network of the port; absent means the one of the cluster.'),
   description: string('Description of the port.'),
-  nameSuffix: string('End of the name of the port; absent means its position.'),
+  nameSuffix: string('Suffix of the port name; absent means its position.'),
   fixedIPs: atomicList(
     object({ subnet: subnetParam(era, 'Subnet of the address.'), ipAddress: string('The address.') }),
     'Addresses of the port.',
@@ -46,17 +46,17 @@ const resolvedPortFields = (era: Era) => ({
   securityGroups: atomicList(string(), 'Ids of the security groups.'),
 });
 
-/** a port as it is wanted */
+/** desired port */
 export const portOptions: () => Field<PortOptions> = once(() =>
   object({ ...portFields('v1beta2'), ...portSecurity.v1beta2 }),
 );
 
-/** its fields are those of v1beta1, which no TypeScript type is kept for */
+/** The fields of v1beta1, which have no TypeScript type. */
 export const portOptionsV1beta1: () => Field<unknown> = once(
   () => object({ ...portFields('v1beta1'), ...portSecurity.v1beta1 }) as Field<unknown>,
 );
 
-/** a port as it is made */
+/** port with resolved references, as it is created */
 export const resolvedPort: () => Field<ResolvedPort> = once(() =>
   object({
     ...resolvedPortFields('v1beta2'),

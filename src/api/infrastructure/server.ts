@@ -23,7 +23,10 @@ const spec: () => Field<OpenStackServerSpec> = once(() => {
       flavor: string('Name of the flavor.', { minLength: 1 }),
       flavorID: string('Id of the flavor.', { minLength: 1 }),
       ports: list(portOptions(), 'Ports of the server, in this order.').required(),
-      securityGroups: list(networkParam('security group', ''), 'Security groups every port gets besides its own.'),
+      securityGroups: list(
+        networkParam('security group', ''),
+        'Security groups of every port, in addition to its own.',
+      ),
       availabilityZone: string('Availability zone of the server.'),
       userDataRef: object(
         { name: string('Name of the Secret.').default('') },
@@ -31,19 +34,19 @@ const spec: () => Field<OpenStackServerSpec> = once(() => {
         { 'x-kubernetes-map-type': 'atomic' },
       ),
     },
-    'What is wanted.',
+    'Desired state.',
   ).rule('(has(self.flavor) || has(self.flavorID))', 'at least one of flavor or flavorID must be set');
 });
 
 const status: () => Field<OpenStackServerStatus> = once(() =>
   object(
     {
-      conditions: list(condition(), 'What is known about the state of the object.'),
+      conditions: list(condition(), 'Conditions of the object.'),
       ready: boolean('True while the server is ready.').default(false).required(),
       instanceID: string('Id of the server.'),
       instanceState: string('State of the server in the cloud.'),
       addresses: list(
-        object({ type: string('What the address is.').required(), address: string('The address.').required() }),
+        object({ type: string('Type of the address.').required(), address: string('The address.').required() }),
         'Addresses of the server.',
       ),
       resolved: object(
@@ -51,20 +54,20 @@ const status: () => Field<OpenStackServerStatus> = once(() =>
           serverGroupID: string('Server group found.'),
           imageID: string('Image found.'),
           flavorID: string('Flavor found.'),
-          ports: list(resolvedPort(), 'Ports as they are made.'),
+          ports: list(resolvedPort(), 'Resolved spec of the ports.'),
         },
-        'What names and filters in the spec were found to mean.',
+        'Ids for the names and filters in the spec.',
       ),
       resources: object(
-        { ports: list(object({ id: needed('v1beta2', 'Id of the port.') }), 'Ports that were made.') },
-        'What was made in the cloud.',
+        { ports: list(object({ id: needed('v1beta2', 'Id of the port.') }), 'Created ports.') },
+        'Created cloud resources.',
       ),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
-/** credentials rotate and address pairs are changed on the ports that exist; all else makes another server */
+/** Credentials rotate and address pairs are updated on existing ports. All other changes need a new server. */
 function fixedPart({ spec }: OpenStackServer): unknown {
   const { identityRef: _, ...rest } = spec ?? {};
   return withoutAddressPairs(rest);

@@ -8,7 +8,7 @@ export interface IdentityReference {
   region?: string;
 }
 
-/** Tags an OpenStack resource must have, may have, must not have. */
+/** Tags that an OpenStack resource must, may, or must not have. */
 export interface NeutronTags {
   tags?: string[];
   tagsAny?: string[];
@@ -323,7 +323,7 @@ export interface OpenStackClusterTemplate extends KubeObject {
   spec: OpenStackClusterTemplateSpec;
 }
 
-/** One server with its ports and volumes. Flavor by name or by id, of which the id wins. */
+/** A server with its ports and volumes. The flavor is given by name or id; the id wins. */
 export interface OpenStackServerSpec {
   identityRef: IdentityReference;
   flavor?: string;
@@ -384,7 +384,7 @@ export interface OpenStackFloatingIPPool extends KubeObject {
 
 export interface OpenStackClusterIdentitySpec {
   secretRef: { name: string; namespace: string };
-  /** absent lets every namespace use the credentials */
+  /** absent: every namespace may use the credentials */
   namespaceSelector?: LabelSelector;
 }
 

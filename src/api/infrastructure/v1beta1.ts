@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../machinery/i
 import { chain, each, field, fields, type Mapping } from '../kind/mapping.ts';
 import { inverted, mapByName } from '../kind/values.ts';
 
-/** what a condition without a reason gets, which v1beta2 requires; the word is Cluster API's */
+/** Reason of conditions without one, because v1beta2 requires a reason. The value is Cluster API's. */
 const noReason = 'NoReasonReported';
 
 /** conditions with severity <-> standard conditions */
@@ -24,8 +24,7 @@ export const conditionsMapping: Mapping = each({
 });
 
 /**
- * `status.ready` has no place in v1beta2: it is whether the Ready condition is True, so the way back has to look at the
- * whole status.
+ * v1beta2 has no `status.ready`. It is derived from the Ready condition, so the conversion down needs the whole status.
  */
 const readyFromCondition: Mapping = {
   up: (value) => value,
@@ -46,7 +45,7 @@ const resolvedMapping: Mapping = fields(
   field('ports', 'ports', each(fields(field('disablePortSecurity', 'enablePortSecurity', inverted)))),
 );
 
-/** a flavor by name (string) or by id (its own field) <-> one object that is found by id or filter; the id wins */
+/** Flavor by name (string) or by id (its own field) <-> one object with id or filter; the id wins. */
 const flavorMapping: Mapping = {
   up(value) {
     if (!isJsonObject(value)) return undefined;

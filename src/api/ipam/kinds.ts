@@ -51,27 +51,27 @@ const oldNameReference = (description: string): Field<{ name?: string }> =>
 const clusterName = (): Field<string> => text('Name of the Cluster the address is for.', 63);
 
 const claimSpec: () => Field<IPAddressClaimSpec> = once(() =>
-  object({ clusterName: clusterName(), poolRef: contractReference(poolDescription).required() }, 'What is wanted.'),
+  object({ clusterName: clusterName(), poolRef: contractReference(poolDescription).required() }, 'Desired state.'),
 );
 const claimSpecV1beta1: () => UntypedField = once(() =>
-  object({ clusterName: clusterName(), poolRef: oldPoolReference().required() }, 'What is wanted.'),
+  object({ clusterName: clusterName(), poolRef: oldPoolReference().required() }, 'Desired state.'),
 );
 const claimSpecV1alpha1: () => UntypedField = once(() =>
-  object({ poolRef: oldPoolReference().required() }, 'What is wanted.'),
+  object({ poolRef: oldPoolReference().required() }, 'Desired state.'),
 );
 
-const addressDescription = 'The address that was given.';
+const addressDescription = 'The assigned address.';
 const claimStatus: () => Field<IPAddressClaimStatus> = once(() =>
   object(
     {
       conditions: conditions(32),
       addressRef: nameReference(addressDescription),
       deprecated: object(
-        { v1beta1: object({ conditions: deprecatedConditions() }, 'What clients of v1beta1 read.') },
+        { v1beta1: object({ conditions: deprecatedConditions() }, 'Status in the form of v1beta1.') },
         'Kept for old clients.',
       ),
     },
-    'What is there.',
+    'Observed state.',
     { minProperties: 1 },
   ),
 );
@@ -81,13 +81,13 @@ const oldStatusFields = () => ({
 });
 const claimStatusV1beta1: () => UntypedField = once(() =>
   object(
-    { ...oldStatusFields(), v1beta2: object({ conditions: conditions(32) }, 'What v1beta2 has in its status.') },
-    'What is there.',
+    { ...oldStatusFields(), v1beta2: object({ conditions: conditions(32) }, 'Status fields of v1beta2.') },
+    'Observed state.',
   ),
 );
-const claimStatusV1alpha1: () => UntypedField = once(() => object(oldStatusFields(), 'What is there.'));
+const claimStatusV1alpha1: () => UntypedField = once(() => object(oldStatusFields(), 'Observed state.'));
 
-/** a reference without a name points nowhere */
+/** Drops references without a name. */
 const namedOnly: Mapping = {
   up: (value) => (isJsonObject(value) && value['name'] !== '' && value['name'] !== undefined ? value : undefined),
   down: (value) => value,
@@ -97,7 +97,7 @@ const claimMapping: Mapping = fields(
   field('status', 'status', fields(...conditionMappings, field('addressRef', 'addressRef', namedOnly))),
 );
 
-/** a pool or an address is chosen once */
+/** The pool and the address are immutable. */
 function fixedSpec(kind: string): (object: { spec?: unknown }, old: { spec?: unknown }) => FieldError[] {
   return (object, old) =>
     deepEqual(object.spec, old.spec) ? [] : [fieldError.forbidden('spec', `${kind} spec is immutable`)];
@@ -136,7 +136,7 @@ export const ipAddressClaimKind: Kind<IPAddressClaim> = defineKind<IPAddressClai
   ],
 });
 
-const claimDescription = 'The claim the address was given to.';
+const claimDescription = 'The claim that has the address.';
 const sharedAddressFields = () => ({
   address: text('The address.', 39).required(),
   gateway: text('Gateway of the network of the address.', 39),
@@ -150,7 +150,7 @@ const addressSpec: () => Field<IPAddressSpec> = once(() =>
       poolRef: contractReference(poolDescription).required(),
       prefix: int32('Length of the prefix of the network.', { minimum: 0, maximum: 128 }).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 const oldAddressSpec: () => UntypedField = once(() =>
@@ -161,7 +161,7 @@ const oldAddressSpec: () => UntypedField = once(() =>
       poolRef: oldPoolReference().required(),
       prefix: integer('Length of the prefix of the network.').required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 

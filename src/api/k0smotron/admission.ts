@@ -58,7 +58,7 @@ export const joinTokenRequestStrategy: ResourceStrategy<JoinTokenRequest> = {
 const notADuration = (path: string, value: string): FieldError =>
   fieldError.invalid(path, value, 'must be a duration, e.g. 24h or 90m');
 
-/** What k0smotron's Cluster, K0smotronControlPlane and its template are held to alike. */
+/** Validates the spec that k0smotron's Cluster, K0smotronControlPlane and its template share. */
 export function validateK0smotronSpec(spec: K0smotronClusterSpec, path: string): FieldError[] {
   return [
     ...validateNotNegative(spec.replicas, `${path}.replicas`),
@@ -74,7 +74,7 @@ export function validateK0smotronSpec(spec: K0smotronClusterSpec, path: string):
   ];
 }
 
-/** What may change while a control plane runs the given version. */
+/** Checks changes of a control plane that runs the given version. */
 export function validateK0smotronChange(
   spec: K0smotronClusterSpec,
   old: K0smotronClusterSpec,
@@ -97,7 +97,6 @@ export function validateK0smotronChange(
   return errors;
 }
 
-/** Said besides, when nothing is wrong. */
 export function k0smotronWarnings(spec: K0smotronClusterSpec): string[] {
   const version = spec.version ?? '';
   const { tag } = parseImage(spec.image ?? '');
@@ -134,7 +133,7 @@ function validateVersionAndImage({ version = '', image = '' }: K0smotronClusterS
   return errors;
 }
 
-/** the range kube-apiserver takes node ports from unless told otherwise */
+/** Default node port range of kube-apiserver. */
 const nodePorts = { first: 30000, last: 32767 };
 
 function validateService(service: K0smotronService | undefined, path: string): FieldError[] {

@@ -1,13 +1,14 @@
-// The rule of a job that tidies etcd: an expression over numbers, such as `dbQuotaUsage > 0.8 || dbSize - dbSizeInUse > 200*1024*1024`.
+// The rule of an etcd defragmentation job: an expression over numbers, such as `dbQuotaUsage > 0.8 || dbSize -
+// dbSizeInUse > 200*1024*1024`.
 
-/** What a rule may speak of; sizes in bytes. */
+/** Variables of a rule; sizes in bytes. */
 export interface DefragmentFacts {
   readonly dbSize: number;
   readonly dbSizeInUse: number;
   readonly dbSizeFree: number;
-  /** what the file may grow to */
+  /** maximum size of the database file */
   readonly dbQuota: number;
-  /** 0 to 1 */
+  /** fraction from 0 to 1 */
   readonly dbQuotaUsage: number;
 }
 
@@ -24,7 +25,7 @@ interface Expression {
 
 class RuleProblem extends Error {}
 
-/** Reads a rule; an empty one is always true. Answers with what is wrong with it otherwise. */
+/** Parses a rule; an empty rule is always true. Returns the problem of an invalid rule. */
 export function parseDefragmentRule(text: string): DefragmentRule | { readonly problem: string } {
   if (text.trim() === '') return () => true;
   try {
@@ -70,7 +71,7 @@ const numeric = (gives: Operator['gives'], apply: (a: number, b: number) => Valu
 const alike = (apply: Operator['apply']): Operator => ({ takes: 'alike', gives: 'boolean', apply });
 const logical = (apply: (a: Value, b: Value) => Value): Operator => ({ takes: 'boolean', gives: 'boolean', apply });
 
-/** Those that bind least first. */
+/** Operators by precedence, lowest first. */
 const levels: readonly ReadonlyMap<string, Operator>[] = [
   new Map([['||', logical((a, b) => a || b)]]),
   new Map([['&&', logical((a, b) => a && b)]]),

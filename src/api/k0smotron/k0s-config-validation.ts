@@ -13,8 +13,8 @@ import { invalid } from '../common/validation.ts';
 const k0sApiVersion = 'k0s.k0sproject.io/v1beta1';
 
 /**
- * What k0s would refuse when its controllers start, said when it is written. Only what we know of: k0s has more fields
- * than we look at, and those are its own matter.
+ * Refuses early what k0s would refuse when its controllers start. Only known fields are checked; k0s validates the
+ * others.
  */
 export function validateK0sConfig(config: JsonObject | undefined, path: string): FieldError[] {
   if (config === undefined) return [];
@@ -69,7 +69,7 @@ function validateHelm(extensions: JsonValue | undefined, path: string): FieldErr
   ];
 }
 
-/** a list of objects with names that are there and differ */
+/** Validates a list of objects with required, unique names. */
 function validateItems(items: JsonValue | undefined, required: readonly string[], path: string): FieldError[] {
   if (!Array.isArray(items)) return absentOr('a list', items, path);
   const seen = new Set<JsonValue>();
@@ -85,7 +85,7 @@ function validateItems(items: JsonValue | undefined, required: readonly string[]
   });
 }
 
-/** values are YAML inside of YAML: a slip in them shows only when the chart is installed */
+/** Values are YAML inside YAML, so errors would otherwise show only when the chart is installed. */
 function validateValues(charts: JsonValue | undefined, path: string): FieldError[] {
   if (!Array.isArray(charts)) return [];
   return charts.flatMap((chart, i) => {
@@ -98,7 +98,7 @@ function validateValues(charts: JsonValue | undefined, path: string): FieldError
   });
 }
 
-/** What keeps a text from being an object in YAML; undefined when nothing does. */
+/** Returns why a text is no YAML object, or undefined. */
 export function yamlObjectProblem(text: string): string | undefined {
   const document = parseDocument(text);
   const [error] = document.errors;

@@ -23,7 +23,7 @@ const scale: ScalePaths = {
   statusReplicasPath: '.status.replicas',
   labelSelectorPath: '.status.selector',
 };
-/** without a Cluster API above it, a control plane is best reached by a port of the nodes */
+/** Without Cluster API, a node port is the best default to expose a control plane. */
 const standaloneDefault = { service: { type: 'NodePort' } };
 
 export const k0smotronClusterKind: Kind<K0smotronCluster> = defineKind<K0smotronCluster>({

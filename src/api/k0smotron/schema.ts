@@ -41,9 +41,9 @@ import type {
 
 const defaultEtcdImage = 'quay.io/k0sproject/etcd:v3.7.1';
 
-/** conditions without a declared key: upstream's list is atomic in effect */
+/** Conditions without a list key, because upstream's list is effectively atomic. */
 export const plainConditions: () => Field<StatusCondition[]> = once(() =>
-  list(condition(), 'What is known about the state of the object.'),
+  list(condition(), 'Conditions of the object.'),
 );
 
 const condition = (): Field<StatusCondition> => {
@@ -54,13 +54,13 @@ const condition = (): Field<StatusCondition> => {
 export const embeddedMetadata = (): Field<EmbeddedMetadata> =>
   object(
     {
-      annotations: stringMap('Annotations given to what is made from this.'),
-      finalizers: list(string(), 'Finalizers given to what is made from this.'),
-      labels: stringMap('Labels given to what is made from this.'),
-      name: string('Ignored: names are chosen by the controller.'),
-      namespace: string('Ignored: what is made stands in the same namespace.'),
+      annotations: stringMap('Annotations for objects created from this template.'),
+      finalizers: list(string(), 'Finalizers for objects created from this template.'),
+      labels: stringMap('Labels for objects created from this template.'),
+      name: string('Ignored: the controller chooses names.'),
+      namespace: string('Ignored: created objects are in the same namespace.'),
     },
-    'Labels and annotations given to what is made from this.',
+    'Labels and annotations for objects created from this template.',
   );
 
 const kubeconfigReference = (description: string): Field<KubeconfigReference> =>
@@ -76,12 +76,12 @@ const kubeconfigReference = (description: string): Field<KubeconfigReference> =>
 const ingress: () => Field<K0smotronIngress> = once(() =>
   object(
     {
-      annotations: stringMap('Annotations of the Ingress, which must make its controller pass TLS through.'),
+      annotations: stringMap('Annotations of the Ingress. Its controller must pass TLS through.'),
       apiHost: string('Host name of the API server.').required(),
       className: string('Class of the Ingress.'),
-      deploy: boolean('Make the Ingress; true unless said otherwise.'),
+      deploy: boolean('Create the Ingress; true by default.'),
       konnectivityHost: string('Host name of the konnectivity server.').required(),
-      port: int64('Port at which both hosts are reached.').default(443),
+      port: int64('Port of both hosts.').default(443),
     },
     'Reaches the control plane by name through an Ingress.',
   ),
@@ -97,7 +97,7 @@ const service: () => Field<K0smotronService> = once(() =>
       externalTrafficPolicy: oneOf(['Cluster', 'Local'], 'Whether traffic from outside may take a second hop.'),
       konnectivityPort: integer('Port of the konnectivity server.').default(30132),
       labels: stringMap('Labels of the Service.'),
-      loadBalancerClass: string('Who makes the load balancer.'),
+      loadBalancerClass: string('Class of the load balancer.'),
       type: oneOf(['ClusterIP', 'NodePort', 'LoadBalancer'], 'How the control plane is reached.')
         .default('ClusterIP')
         .required(),
@@ -112,7 +112,7 @@ const embeddedClaim: () => Field<EmbeddedClaim> = once(() =>
       apiVersion: string('Group and version of the claim.'),
       kind: string('PersistentVolumeClaim.'),
       metadata: embeddedMetadata(),
-      spec: coreType<PersistentVolumeClaimSpec>('PersistentVolumeClaimSpec', 'What volume is wanted.'),
+      spec: coreType<PersistentVolumeClaimSpec>('PersistentVolumeClaimSpec', 'Desired volume.'),
       status: coreType<EmbeddedClaim['status'] & object>('PersistentVolumeClaimStatus', 'Ignored.'),
     },
     'The claim of each controller.',
@@ -125,9 +125,9 @@ const persistence: () => Field<K0smotronPersistence> = once(() =>
       autoDeletePVCs: boolean('Delete the claims with the control plane.').default(false),
       hostPath: string('Directory of the node, with type hostPath.'),
       persistentVolumeClaim: embeddedClaim(),
-      type: string('Where the controllers keep their files: emptyDir, hostPath or pvc.').default('emptyDir').required(),
+      type: string('Type of the storage: emptyDir, hostPath or pvc.').default('emptyDir').required(),
     },
-    'Where the controllers keep their files.',
+    'Storage for the files of the controllers.',
   ),
 );
 
@@ -146,16 +146,16 @@ const resources = (description: string): Field<ResourceRequirements> =>
 const etcd: () => Field<K0smotronEtcd> = once(() =>
   object(
     {
-      args: list(string(), 'Further arguments of etcd.'),
+      args: list(string(), 'Additional arguments of etcd.'),
       autoDeletePVCs: boolean('Delete the claims with the control plane.').default(false),
       defragJob: object(
         {
-          enabled: boolean('Defragment on a schedule.').default(false).required(),
+          enabled: boolean('Defragments on a schedule.').default(false).required(),
           image: string('Image of the job.').default('ghcr.io/ahrtr/etcd-defrag:v0.16.0').required(),
-          rule: string('When a member is worth defragmenting.')
+          rule: string('Rule for the members to defragment.')
             .default('dbQuotaUsage > 0.8 || dbSize - dbSizeInUse > 200*1024*1024')
             .required(),
-          schedule: string('When, in the notation of cron.').default('0 12 * * *').required(),
+          schedule: string('Schedule, as cron.').default('0 12 * * *').required(),
         },
         'Defragments the members one after the other.',
       ),
@@ -163,7 +163,7 @@ const etcd: () => Field<K0smotronEtcd> = once(() =>
       persistence: volumeSize('Volumes of the members.'),
       resources: resources('Resources of each member.'),
     },
-    'An etcd of its own.',
+    'Its own etcd.',
   ).default({ image: defaultEtcdImage, persistence: {} }),
 );
 
@@ -179,9 +179,9 @@ const storage: () => Field<K0smotronStorage> = once(() =>
         'A SQL database, through kine.',
       ),
       nats: object({ persistence: volumeSize('Volumes of the servers.') }, 'NATS inside the controllers.'),
-      type: oneOf(['etcd', 'kine', 'nats'], 'What keeps the data of the cluster.').default('etcd'),
+      type: oneOf(['etcd', 'kine', 'nats'], 'Type of the storage for the data of the cluster.').default('etcd'),
     },
-    'Where the data of the cluster are kept.',
+    'Storage for the data of the cluster.',
   ),
 );
 
@@ -191,7 +191,7 @@ const certificateRefs = (): Field<NonNullable<K0smotronClusterSpec['certificateR
       name: string('Secret with the certificate.'),
       type: oneOf(
         ['ca', 'sa', 'proxy', 'etcd', 'apiserver-etcd-client', 'etcd-peer', 'etcd-server'],
-        'What the certificate is for.',
+        'Purpose of the certificate.',
       ).required(),
     }),
     'Certificates that exist already.',
@@ -201,7 +201,7 @@ const mounts: () => Field<K0smotronMount[]> = once(() => {
   const { schema } = object(
     {
       ...coreFields('VolumeSource'),
-      path: string('Where it is mounted.').required(),
+      path: string('Mount path.').required(),
       readOnly: boolean('Mount it read-only.'),
     },
     '',
@@ -215,19 +215,19 @@ const patches = (): Field<NonNullable<K0smotronClusterSpec['patches']>> =>
       patch: object(
         {
           content: string('The patch, as text.').required(),
-          type: oneOf(['json', 'strategic', 'merge'], 'How the patch is written.').required(),
+          type: oneOf(['json', 'strategic', 'merge'], 'Format of the patch.').required(),
         },
-        'What is changed.',
+        'The change.',
       ).required(),
       target: object(
         {
           component: string('Value of the label app.kubernetes.io/component.').required(),
           kind: string('Kind of the objects.').required(),
         },
-        'Which objects are changed.',
+        'Objects to change.',
       ).required(),
     }),
-    'Changes of the objects a control plane consists of, before they are applied.',
+    'Patches for the objects of a control plane before they are applied.',
   );
 
 const monitoring = (): Field<NonNullable<K0smotronClusterSpec['monitoring']>> =>
@@ -240,10 +240,10 @@ const monitoring = (): Field<NonNullable<K0smotronClusterSpec['monitoring']>> =>
     'Metrics of the control plane for the Prometheus of the management cluster.',
   );
 
-/** what has the same name and form in both versions */
+/** Fields with the same name and form in both versions. */
 const sharedFields = () => ({
   certificateRefs: certificateRefs(),
-  externalAddress: string('Address the nodes use; found by itself for load balancers and node ports.'),
+  externalAddress: string('Address for the nodes; set automatically for load balancers and node ports.'),
   image: string('Image of k0s; a tag in it counts as the version.').default('quay.io/k0sproject/k0s'),
   ingress: ingress(),
   k0sConfig: anyObject('Configuration of k0s: a ClusterConfig of k0s.k0sproject.io/v1beta1.'),
@@ -251,7 +251,7 @@ const sharedFields = () => ({
   manifests: list(coreType<Volume>('Volume'), 'Volumes with manifests that k0s applies to the cluster.'),
   monitoring: monitoring(),
   mounts: mounts(),
-  replicas: int32('How many controllers are wanted.').default(1),
+  replicas: int32('Desired number of controllers.').default(1),
   resources: resources('Resources of each controller.'),
   service: service(),
   serviceAccount: string('Service account of the pods.'),
@@ -266,7 +266,7 @@ export const k0smotronClusterSpec: () => Field<K0smotronClusterSpec> = once(() =
   object(
     {
       ...sharedFields(),
-      controlPlaneFlags: list(string(), 'Further flags of `k0s controller`.'),
+      controlPlaneFlags: list(string(), 'Additional flags of `k0s controller`.'),
       patches: patches(),
       persistence: persistence(),
       remoteHostCluster: object(
@@ -275,7 +275,7 @@ export const k0smotronClusterSpec: () => Field<K0smotronClusterSpec> = once(() =
       ),
       storage: storage(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -283,19 +283,19 @@ export const k0smotronClusterSpecV1beta1: () => UntypedField = once(() =>
   object(
     {
       ...sharedFields(),
-      controllerPlaneFlags: list(string(), 'Further flags of `k0s controller`.'),
+      controllerPlaneFlags: list(string(), 'Additional flags of `k0s controller`.'),
       etcd: etcd(),
       kineDataSourceSecretName: string('Secret with the URL under K0SMOTRON_KINE_DATASOURCE_URL.'),
       kineDataSourceURL: string('URL of a SQL database, through kine.'),
       kubeconfigRef: kubeconfigReference('Secret with the kubeconfig of the cluster that runs the pods.'),
       persistence: persistence().default({ type: 'emptyDir' }),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
 const selector = (): Field<string> => string('Selector of the pods as text, for the scale subresource.');
-const reconciliationStatus = (): Field<string> => string('What the last pass came to.');
+const reconciliationStatus = (): Field<string> => string('Result of the last reconciliation.');
 
 export const k0smotronClusterStatus: () => Field<K0smotronClusterStatus> = once(() =>
   object(
@@ -306,7 +306,7 @@ export const k0smotronClusterStatus: () => Field<K0smotronClusterStatus> = once(
         {
           v1beta1: object(
             { ready: boolean('True while the control plane works.'), reconciliationStatus: reconciliationStatus() },
-            'What clients of v1beta1 read.',
+            'Status in the form of v1beta1.',
           ),
         },
         'Kept for old clients.',
@@ -316,7 +316,7 @@ export const k0smotronClusterStatus: () => Field<K0smotronClusterStatus> = once(
       selector: selector(),
       updatedReplicas: int32('Controllers that match the spec.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -328,13 +328,13 @@ export const k0smotronClusterStatusV1beta1: () => UntypedField = once(() =>
       replicas: int32('Controllers that exist.'),
       selector: selector(),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
-const expiry = (): Field<string> => string('How long the token is valid; 0s means for ever.').default('0s');
+const expiry = (): Field<string> => string('How long the token is valid; 0s means forever.').default('0s');
 const role = (): Field<'worker' | 'controller'> =>
-  oneOf(['worker', 'controller'], 'What joins with the token.').default('worker');
+  oneOf(['worker', 'controller'], 'Role of the nodes that join with the token.').default('worker');
 
 export const joinTokenRequestSpec: () => Field<JoinTokenRequestSpec> = once(() =>
   object(
@@ -343,7 +343,7 @@ export const joinTokenRequestSpec: () => Field<JoinTokenRequestSpec> = once(() =
       expiry: expiry(),
       role: role(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -357,7 +357,7 @@ export const joinTokenRequestSpecV1beta1: () => UntypedField = once(() =>
       expiry: expiry(),
       role: role(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -369,14 +369,14 @@ export const joinTokenRequestStatus: () => Field<JoinTokenRequestStatus> = once(
         {
           v1beta1: object(
             { clusterUID: string('UID of the cluster.'), reconciliationStatus: reconciliationStatus() },
-            'What clients of v1beta1 read.',
+            'Status in the form of v1beta1.',
           ),
         },
         'Kept for old clients.',
       ),
       tokenID: string('The public part of the token.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -387,6 +387,6 @@ export const joinTokenRequestStatusV1beta1: () => UntypedField = once(() =>
       reconciliationStatus: reconciliationStatus().required(),
       tokenID: string('The public part of the token.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );

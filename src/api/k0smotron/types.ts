@@ -3,7 +3,7 @@ import type { ApiEndpoint, StatusCondition, TemplateMetadata } from '../cluster/
 import type { PersistentVolumeClaimSpec } from '../core/persistent-volume-claim.ts';
 import type { ResourceRequirements, TopologySpreadConstraint, Volume } from '../core/pod-types.ts';
 
-/** The object of a control plane that stands for a k0s configuration; its fields are k0s's own. */
+/** The k0s configuration; its fields are defined by k0s. */
 export type K0sConfig = JsonObject;
 
 export interface KubeconfigReference {
@@ -13,7 +13,7 @@ export interface KubeconfigReference {
 }
 
 export interface K0smotronIngress {
-  /** default true; false leaves the Ingress to the user */
+  /** default true; with false the user creates the Ingress */
   deploy?: boolean;
   port?: number;
   apiHost: string;
@@ -26,14 +26,14 @@ export interface K0smotronService {
   type: 'ClusterIP' | 'NodePort' | 'LoadBalancer';
   apiPort?: number;
   konnectivityPort?: number;
-  /** what upstream's v1beta2 lost: the Service needs it on OpenStack */
+  /** missing in upstream's v1beta2, but the Service needs it on OpenStack */
   annotations?: Record<string, string>;
   labels?: Record<string, string>;
   externalTrafficPolicy?: 'Cluster' | 'Local';
   loadBalancerClass?: string;
 }
 
-/** a claim as it stands in a manifest; only its spec and metadata matter */
+/** a claim as in a manifest; only its metadata and spec are used */
 export interface EmbeddedClaim {
   apiVersion?: string;
   kind?: string;
@@ -91,7 +91,7 @@ export interface K0smotronCertificateRef {
   name?: string;
 }
 
-/** a volume source at a place inside the controllers' pods */
+/** a volume source and its mount path in the pods of the controllers */
 export type K0smotronMount = Omit<Volume, 'name'> & { path: string; readOnly?: boolean };
 
 export interface K0smotronPatch {
@@ -105,7 +105,9 @@ export interface K0smotronMonitoring {
   proxyImage: string;
 }
 
-/** A control plane of k0s in pods: of k0smotron.io Cluster, K0smotronControlPlane and its template alike. */
+/**
+ * The spec of a k0s control plane in pods, shared by Cluster of k0smotron.io, K0smotronControlPlane and its template.
+ */
 export interface K0smotronClusterSpec {
   replicas?: number;
   image?: string;
@@ -130,7 +132,6 @@ export interface K0smotronClusterSpec {
 }
 
 export interface K0smotronClusterStatus {
-  /** where the API is reached, as far as it is known */
   controlPlaneEndpoint?: ApiEndpoint;
   replicas?: number;
   readyReplicas?: number;
@@ -140,7 +141,7 @@ export interface K0smotronClusterStatus {
   deprecated?: { v1beta1?: { reconciliationStatus?: string; ready?: boolean } };
 }
 
-/** `kmc`: the control plane without Cluster API, and what a K0smotronControlPlane makes. */
+/** `kmc`: a control plane without Cluster API, also created for a K0smotronControlPlane. */
 export interface K0smotronCluster extends KubeObject {
   spec: K0smotronClusterSpec;
   status?: K0smotronClusterStatus;
@@ -148,7 +149,7 @@ export interface K0smotronCluster extends KubeObject {
 
 export interface JoinTokenRequestSpec {
   clusterName: string;
-  /** Go duration; `0s` never ends */
+  /** Go duration; `0s` means no expiry */
   expiry?: string;
   role?: 'worker' | 'controller';
 }

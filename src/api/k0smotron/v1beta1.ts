@@ -3,7 +3,7 @@ import { chain, field, fields, type Mapping } from '../kind/mapping.ts';
 
 const kineFields = { kineDataSourceURL: 'dataSourceURL', kineDataSourceSecretName: 'dataSourceSecretName' } as const;
 
-/** v1beta1 says what keeps the data by naming it, v1beta2 names the type as well */
+/** v1beta1 selects the storage by the field that is set, v1beta2 has an explicit type. */
 const storage: Mapping = {
   up(value) {
     if (!isJsonObject(value)) return undefined;
@@ -32,14 +32,14 @@ const storage: Mapping = {
     const result: JsonObject = { ...rest };
     if (said['etcd'] !== undefined) result['etcd'] = said['etcd'];
     const { kine } = said;
-    // an address that is not in use would put it into use
+    // In v1beta1, an unused address would enable kine.
     if (!isJsonObject(kine) || said['type'] !== 'kine') return result;
     for (const [old, hub] of Object.entries(kineFields)) if (kine[hub] !== undefined) result[old] = kine[hub];
     return result;
   },
 };
 
-/** of the spec that k0smotron's Cluster, K0smotronControlPlane and its template share */
+/** Mapping of the spec that k0smotron's Cluster, K0smotronControlPlane and its template share. */
 export const k0smotronSpecMapping: Mapping = chain(
   storage,
   fields(field('kubeconfigRef', 'remoteHostCluster.kubeconfigRef'), field('controllerPlaneFlags', 'controlPlaneFlags')),
@@ -57,7 +57,7 @@ export const k0smotronClusterV1beta1: Mapping = fields(
   ),
 );
 
-/** v1beta1 could name a cluster of another namespace, which is kept as it was written */
+/** v1beta1 can name a cluster of another namespace; that namespace is kept for the conversion back. */
 const clusterRef: Mapping = {
   up: (value) => (isJsonObject(value) ? value['name'] : undefined),
   down: (value, { namespace }) => ({ name: value, ...(namespace === undefined ? {} : { namespace }) }),

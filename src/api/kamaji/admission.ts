@@ -18,18 +18,18 @@ import {
 import { validateChangedSpec } from '../kind/strategy.ts';
 import type { DataStore, TenantControlPlane, TenantNetworkProfile } from './types.ts';
 
-/** Kubernetes versions are written with and without their leading v. */
+/** Parses Kubernetes versions with or without the leading v. */
 export function parseLenientVersion(text: string | undefined): ReturnType<typeof parseKubernetesVersion> {
   return text === undefined ? undefined : parseKubernetesVersion(withLeadingV(text));
 }
 
 export function validateKubernetesVersion(version: string | undefined, path: string): FieldError[] {
-  // the schema has already complained about what is missing
+  // The schema already reports missing fields.
   if (version === undefined || parseLenientVersion(version) !== undefined) return [];
   return [fieldError.invalid(path, version, 'must be a valid semantic version, e.g. v1.33.1')];
 }
 
-/** The first minor release of Kubernetes 1 that serves admission policies to everybody. */
+/** First 1.x minor of Kubernetes with generally available admission policies. */
 export const firstMinorWithPolicies = 30;
 
 export const tenantControlPlaneStrategy: ResourceStrategy<TenantControlPlane> = {
@@ -70,7 +70,7 @@ function validateTenant({ spec }: TenantControlPlane, old: TenantControlPlane | 
   ];
 }
 
-/** the data do not follow by themselves */
+/** A change of the datastore would not migrate the data. */
 function validateDataStore(name: string | undefined, old: TenantControlPlane | undefined): FieldError[] {
   const used = old?.status?.storage?.dataStoreName;
   if (used === undefined || name === undefined || name === used) return [];

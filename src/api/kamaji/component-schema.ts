@@ -27,18 +27,18 @@ import type {
   ServiceKind,
 } from './types.ts';
 
-// What TenantControlPlane and KamajiControlPlane say with the same words.
+// Schemas that TenantControlPlane and KamajiControlPlane share.
 
 export const additionalMetadata = (what: string): Field<TemplateMetadata> =>
-  templateMetadata().describe(`Further labels and annotations of ${what}.`);
+  templateMetadata().describe(`Additional labels and annotations of ${what}.`);
 
 export const resources = (what: string): Field<ResourceRequirements> =>
   coreType<ResourceRequirements>('ResourceRequirements', `Resources of ${what}.`);
 
-export const extraArgs = (what: string): Field<string[]> => list(string(), `Further arguments of ${what}.`);
+export const extraArgs = (what: string): Field<string[]> => list(string(), `Additional arguments of ${what}.`);
 
 export const imageOverride: Record<keyof ImageOverride, Field<string>> = {
-  imageRepository: string('Where the image comes from.'),
+  imageRepository: string('Repository of the image.'),
   imageTag: string('Tag of the image.'),
 };
 
@@ -51,7 +51,7 @@ const probeNumbers = (what: string): Field<ProbeNumbers> =>
       successThreshold: int32('Successes in a row that count.', { minimum: 1 }),
       timeoutSeconds: int32('Seconds a probe may take.', { minimum: 1 }),
     },
-    `Numbers of the ${what} probe.`,
+    `Settings of the ${what} probe.`,
   );
 
 export const probeFields: () => Record<keyof ProbeSet, Field<ProbeNumbers>> = once(() => ({
@@ -89,7 +89,7 @@ export const additionalPorts = (): Field<AdditionalServicePort[]> =>
       protocol: oneOf(['TCP', 'UDP', 'SCTP'], 'Protocol of the port.').default('TCP'),
       targetPort: intOrString('Port of the pods.').required(),
     }),
-    'Further ports of the Service.',
+    'Additional ports of the Service.',
   );
 
 export const dataStoreOverrides = (): Field<DataStoreOverride[]> =>
@@ -110,19 +110,19 @@ export const preferredAddresses = ['InternalIP', 'ExternalIP', 'Hostname'] as co
 export const kubelet: () => Field<KamajiKubelet> = once(() =>
   object(
     {
-      cgroupfs: oneOf(['systemd', 'cgroupfs'], 'Who manages cgroups; better said by a patch.'),
+      cgroupfs: oneOf(['systemd', 'cgroupfs'], 'cgroup driver; use a patch instead.'),
       configurationJSONPatches: list(
         object({
-          from: string('Where move and copy take from.'),
-          op: oneOf(['add', 'remove', 'replace', 'move', 'copy', 'test'], 'What is done.').required(),
-          path: string('Where, as a JSON pointer.').required(),
+          from: string('Source of move and copy.'),
+          op: oneOf(['add', 'remove', 'replace', 'move', 'copy', 'test'], 'Operation.').required(),
+          path: string('JSON pointer to the field.').required(),
           value: anyValue('The value for add, replace and test.'),
         }),
-        'Changes of the configuration kubelets are given, as in RFC 6902.',
+        'JSON patches (RFC 6902) for the configuration of kubelets.',
       ),
       preferredAddressTypes: setOf(
         oneOf(addressTypes),
-        'Addresses under which the API server looks for kubelets, best first.',
+        'Addresses that the API server uses for kubelets, the preferred one first.',
         { minItems: 1 },
       ).default([...preferredAddresses]),
     },
@@ -144,8 +144,8 @@ export const konnectivity: () => Field<KonnectivitySpec> = once(() =>
           mode: oneOf(['DaemonSet', 'Deployment'], 'One agent on every node, or as many as replicas says.').default(
             'DaemonSet',
           ),
-          replicas: int32('How many agents, as a Deployment.'),
-          tolerations: list(coreType<Toleration>('Toleration'), 'Taints the agent stands.').default([
+          replicas: int32('Number of agents, as a Deployment.'),
+          tolerations: list(coreType<Toleration>('Toleration'), 'Taints that the agent tolerates.').default([
             { key: 'CriticalAddonsOnly', operator: 'Exists' },
           ]),
           version: string('Tag of the image; that of the Kubernetes version when empty.'),
@@ -161,7 +161,7 @@ export const konnectivity: () => Field<KonnectivitySpec> = once(() =>
         {
           extraArgs: extraArgs('the server'),
           image: string('Image of the server.').default(serverImage),
-          port: int32('Port at which agents find the server.').required(),
+          port: int32('Port of the server for agents.').required(),
           resources: resources('the server'),
           securityContext: coreType<SecurityContext>('SecurityContext', 'Security settings of the server.'),
           version: string('Tag of the image; that of the Kubernetes version when empty.'),
@@ -169,7 +169,7 @@ export const konnectivity: () => Field<KonnectivitySpec> = once(() =>
         'The part beside the API server.',
       ).default({ image: serverImage, port: 8132 }),
     },
-    'Carries traffic from the control plane to the nodes.',
+    'Tunnel from the control plane to the nodes.',
   ),
 );
 
@@ -213,7 +213,7 @@ const admissionPlugins = [
   'ValidatingAdmissionWebhook',
 ];
 
-/** what Kamaji enables when nobody says anything; NodeRestriction is not among them */
+/** Default admission plugins of Kamaji. NodeRestriction is not among them. */
 export const defaultAdmissionPlugins: readonly string[] = [
   'CertificateApproval',
   'CertificateSigning',

@@ -27,7 +27,7 @@ const contentOrSecret = (description: string): Field<ContentOrSecret> =>
     description,
   );
 
-/** upstream says each requirement of etcd as a rule of its own */
+/** Upstream has one CEL rule per requirement of etcd. */
 const etcdNeeds = (path: string): string =>
   `(self.driver == "etcd") ? (self.tlsConfig != null && (has(self.tlsConfig.${path}.secretReference) || has(self.tlsConfig.${path}.content))) : true`;
 const othersNeed = (name: string): string =>
@@ -43,10 +43,10 @@ export const dataStoreSpec: () => Field<DataStoreSpec> = once(() =>
         },
         'User and password of a database.',
       ),
-      driver: oneOf(['etcd', 'MySQL', 'PostgreSQL', 'NATS'], 'What keeps the data; cannot change.')
+      driver: oneOf(['etcd', 'MySQL', 'PostgreSQL', 'NATS'], 'Type of the database; cannot change.')
         .rule('self == oldSelf', 'Datastore driver is immutable')
         .required(),
-      endpoints: list(string(), 'Where it answers, each as host:port.', { minItems: 1 }).required(),
+      endpoints: list(string(), 'Addresses, each as host:port.', { minItems: 1 }).required(),
       tlsConfig: object(
         {
           certificateAuthority: object(
@@ -54,20 +54,20 @@ export const dataStoreSpec: () => Field<DataStoreSpec> = once(() =>
               certificate: contentOrSecret('Certificate of the authority.').required(),
               privateKey: contentOrSecret('Its key, with which users of etcd get their certificates.'),
             },
-            'Whom to trust.',
+            'Certificate authority.',
           ).required(),
           clientCertificate: object(
             {
               certificate: contentOrSecret('The certificate.').required(),
               privateKey: contentOrSecret('Its key.').required(),
             },
-            'As whom to connect.',
+            'User for the connection.',
           ),
         },
         'Certificates.',
       ),
     },
-    'What is wanted.',
+    'Desired state.',
   )
     .rule(
       etcdNeeds('certificateAuthority.privateKey'),
@@ -103,7 +103,7 @@ export const dataStoreSpec: () => Field<DataStoreSpec> = once(() =>
     ),
 );
 
-const observedGeneration = (): Field<number> => int64('Generation of the spec this status is about.');
+const observedGeneration = (): Field<number> => int64('Generation of the spec that this status describes.');
 
 export const dataStoreStatus: () => Field<DataStoreStatus> = once(() =>
   object(
@@ -113,7 +113,7 @@ export const dataStoreStatus: () => Field<DataStoreStatus> = once(() =>
       ready: boolean('True while it can be used.').required(),
       usedBy: list(string(), 'Control planes that use it, as namespace/name.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -134,11 +134,11 @@ export const kubeconfigGeneratorSpec: () => Field<KubeconfigGeneratorSpec> = onc
     {
       controlPlaneEndpointFrom: string('Key of the admin kubeconfig whose endpoint is taken.').default('admin.svc'),
       groups: list(compoundValue(''), 'Groups of the user.'),
-      namespaceSelector: labelSelector().describe('In which namespaces; all when empty.'),
-      tenantControlPlaneSelector: labelSelector().describe('For which control planes; all when empty.'),
+      namespaceSelector: labelSelector().describe('Namespaces; all if empty.'),
+      tenantControlPlaneSelector: labelSelector().describe('Control planes; all if empty.'),
       user: compoundValue('Name of the user.').required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -148,14 +148,14 @@ export const kubeconfigGeneratorStatus: () => Field<KubeconfigGeneratorStatus> =
       availableResources: integer('Kubeconfigs that exist.').default(0).required(),
       errors: list(
         object({
-          message: string('What went wrong.').required(),
+          message: string('Error message.').required(),
           resource: string('The control plane.').required(),
         }),
-        'What went wrong, by control plane.',
+        'Errors, by control plane.',
       ),
       observedGeneration: observedGeneration(),
-      resources: integer('Control planes that are selected.').default(0).required(),
+      resources: integer('Control planes to select.').default(0).required(),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );

@@ -13,7 +13,7 @@ import type { DataStore, KubeconfigGenerator, TenantControlPlane } from './types
 
 export const kamajiGroup = 'kamaji.clastix.io';
 
-/** clusterctl moves what belongs to a Cluster, and so follows the label from kind to kind */
+/** clusterctl moves objects that belong to a Cluster and finds their kinds by this label. */
 const labels = { 'clusterctl.cluster.x-k8s.io': '' };
 
 export const tenantControlPlaneKind: Kind<TenantControlPlane> = defineKind<TenantControlPlane>({

@@ -68,15 +68,15 @@ const registryDefaults = {
 const deployment: () => Field<TenantDeployment> = once(() =>
   object(
     {
-      additionalContainers: list(coreType<Container>('Container'), 'Further containers of the pods.'),
-      additionalInitContainers: list(coreType<Container>('Container'), 'Further init containers of the pods.'),
+      additionalContainers: list(coreType<Container>('Container'), 'Additional containers of the pods.'),
+      additionalInitContainers: list(coreType<Container>('Container'), 'Additional init containers of the pods.'),
       additionalMetadata: additionalMetadata('the Deployment'),
       additionalVolumeMounts: object(
         perComponent<VolumeMount[]>((what) => list(coreType<VolumeMount>('VolumeMount'), `Mounts of ${what}.`)),
-        'Where the further volumes are mounted.',
+        'Mounts of the additional volumes.',
       ),
-      additionalVolumes: list(coreType<Volume>('Volume'), 'Further volumes of the pods.'),
-      affinity: coreType<Affinity>('Affinity', 'Where the pods are placed.'),
+      additionalVolumes: list(coreType<Volume>('Volume'), 'Additional volumes of the pods.'),
+      affinity: coreType<Affinity>('Affinity', 'Scheduling of the pods.'),
       automountServiceAccountToken: boolean('Give the pods the token of their service account.'),
       containerSecurityContexts: object(
         perComponent<SecurityContext>((what) =>
@@ -84,11 +84,14 @@ const deployment: () => Field<TenantDeployment> = once(() =>
         ),
         'Security settings of the containers.',
       ),
-      extraArgs: object(perComponentAndKine<string[]>(extraArgs), 'Further arguments of the programs.'),
+      extraArgs: object(perComponentAndKine<string[]>(extraArgs), 'Additional arguments of the programs.'),
       nodeSelector: stringMap('Labels of the nodes the pods may run on.'),
       podAdditionalMetadata: additionalMetadata('the pods'),
       podSecurityContext: coreType<PodSecurityContext>('PodSecurityContext', 'Security settings of the pods.'),
-      probes: object({ ...probeFields(), ...perComponent(probeSet) }, 'Numbers of the probes; those of a program win.'),
+      probes: object(
+        { ...probeFields(), ...perComponent(probeSet) },
+        'Settings of the probes; those of a program win.',
+      ),
       registrySettings: object(
         {
           apiServerImage: string('Name of the image of the API server.').default(registryDefaults.apiServerImage),
@@ -99,9 +102,9 @@ const deployment: () => Field<TenantDeployment> = once(() =>
           schedulerImage: string('Name of the image of the scheduler.').default(registryDefaults.schedulerImage),
           tagSuffix: string('Added to the version to make the tag.'),
         },
-        'Where the images come from.',
+        'Repository of the images.',
       ).default(registryDefaults),
-      replicas: int32('How many pods are wanted; 0 puts the control plane to sleep.').default(2),
+      replicas: int32('Desired number of pods; 0 hibernates the control plane.').default(2),
       resources: object(perComponentAndKine<ResourceRequirements>(resources), 'Resources of the programs.'),
       runtimeClassName: string('Runtime class of the pods.'),
       serviceAccountName: string('Service account of the pods.').default('default'),
@@ -109,7 +112,7 @@ const deployment: () => Field<TenantDeployment> = once(() =>
         rollingUpdate: { maxSurge: '100%', maxUnavailable: 0 },
         type: 'RollingUpdate',
       }),
-      tolerations: list(coreType<Toleration>('Toleration'), 'Taints the pods stand.'),
+      tolerations: list(coreType<Toleration>('Toleration'), 'Taints that the pods tolerate.'),
       topologySpreadConstraints: list(
         coreType<TopologySpreadConstraint>('TopologySpreadConstraint'),
         'How the pods are spread over nodes.',
@@ -156,26 +159,25 @@ const networkProfile: () => Field<TenantNetworkProfile> = once(() =>
   object(
     {
       address: string('Address of the control plane; that of its Service when empty.'),
-      advertiseAddress: string('Address the nodes use, where it is another one.').rule(
+      advertiseAddress: string('Address for the nodes, if it is another one.').rule(
         "self == '' || isIP(self)",
         'advertiseAddress must be a valid IP address',
       ),
       allowAddressAsExternalIP: boolean('Make the address an external IP of the Service.'),
-      certSANs: list(string(), 'Further names of the serving certificate.'),
+      certSANs: list(string(), 'Additional names of the serving certificate.'),
       clusterDomain: string('Domain of the cluster; cannot change.', { pattern: '.*\\..*' })
         .default('cluster.local')
         .rule('self == oldSelf', 'changing the cluster domain is not supported'),
       dnsServiceIPs: list(string(), 'Addresses of the DNS; the tenth of each service range when empty.', {
         maxItems: 8,
       }),
-      loadBalancerClass: string('Who makes the load balancer; cannot change.', { minLength: 1 }).rule(
+      loadBalancerClass: string('Class of the load balancer; cannot change.', { minLength: 1 }).rule(
         'self == oldSelf',
         'LoadBalancerClass is immutable',
       ),
-      loadBalancerSourceRanges: list(string(), 'Who may reach the load balancer.', { maxItems: 16 }).rule(
-        'self.all(r, isCIDR(r))',
-        'all LoadBalancer source range entries must be valid CIDR',
-      ),
+      loadBalancerSourceRanges: list(string(), 'Source ranges that may reach the load balancer.', {
+        maxItems: 16,
+      }).rule('self.all(r, isCIDR(r))', 'all LoadBalancer source range entries must be valid CIDR'),
       podCidr: cidr('podCidr', 'Range of the pods; podCidrs is better.').default('10.244.0.0/16'),
       podCidrs: cidrs('podCidrs', 'Ranges of the pods, one of each family.'),
       port: int32('Port of the API server.').default(6443),
@@ -193,7 +195,7 @@ const addons: () => Field<TenantAddons> = once(() =>
       konnectivity: konnectivity(),
       kubeProxy: object(imageOverride, 'Services inside the cluster.'),
     },
-    'Parts installed into the cluster: those that are named.',
+    'Add-ons to install into the cluster.',
   ),
 );
 
@@ -224,9 +226,9 @@ export const tenantControlPlaneSpec: () => Field<TenantControlPlaneSpec> = once(
       )
         .rule('!(has(self.ingress) && has(self.gateway))', 'using both ingress and gateway is not supported')
         .required(),
-      dataStore: string('The DataStore; another one means that the data move there.'),
+      dataStore: string('The DataStore. If you change it, the data moves there.'),
       dataStoreOverrides: dataStoreOverrides(),
-      dataStoreSchema: string('Where in the DataStore; its UID when empty, cannot change.').rule(
+      dataStoreSchema: string('Place in the DataStore; if empty, the UID of the object. Cannot change.').rule(
         'self == oldSelf',
         'changing the dataStoreSchema is not supported',
       ),
@@ -235,22 +237,22 @@ export const tenantControlPlaneSpec: () => Field<TenantControlPlaneSpec> = once(
         {
           admissionControllers: admissionControllers().default([...defaultAdmissionPlugins]),
           kubelet: kubelet().required(),
-          version: string('Kubernetes version wanted.').required(),
+          version: string('Desired Kubernetes version.').required(),
         },
-        'What Kubernetes is wanted.',
+        'Kubernetes of the cluster.',
       ).required(),
-      // the rules below look into it
+      // The CEL rules below read this field.
       networkProfile: networkProfile().default({}),
       writePermissions: object(
         {
-          blockCreation: boolean('Refuse what is new.'),
+          blockCreation: boolean('Refuse new objects.'),
           blockDeletion: boolean('Refuse deletions.'),
           blockUpdate: boolean('Refuse changes.'),
         },
-        'What tenants may not do for now.',
+        'Operations that tenants may not do for now.',
       ),
     },
-    'What is wanted.',
+    'Desired state.',
   )
     .rule(...unchangedOnce('dataStore'))
     .rule(...unchangedOnce('dataStoreSchema'))

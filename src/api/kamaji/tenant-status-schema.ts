@@ -27,7 +27,7 @@ import type {
 } from './types.ts';
 
 const checksum = (): Field<string> => string('Of the content.');
-const lastUpdate = (): Field<string> => time('When it was written last.');
+const lastUpdate = (): Field<string> => time('Time of the last write.');
 
 const secret = (what: string): Field<WrittenSecret> =>
   object({ checksum: checksum(), lastUpdate: lastUpdate(), secretName: string('Name of the Secret.') }, `${what}.`);
@@ -71,9 +71,9 @@ const gateway: () => Field<TenantGatewayStatus> = once(() =>
           urls: list(string(), 'Complete addresses.'),
           value: string('The address or name.').required(),
         }),
-        'Where the Gateway answers.',
+        'Listeners of the Gateway.',
       ),
-      parents: atomicList(routeParentStatus(), 'What the Gateways say of the route.', { maxItems: 32 }).required(),
+      parents: atomicList(routeParentStatus(), 'Status of the route at its Gateways.', { maxItems: 32 }).required(),
       routeRef: object({ name: string('Name of the route.').default('') }, 'The route.', {
         'x-kubernetes-map-type': 'atomic',
       }),
@@ -87,7 +87,7 @@ const deployment: () => Field<TenantDeploymentStatus> = once(() =>
     {
       ...named(),
       availableReplicas: int32('Pods that are available.'),
-      collisionCount: int32('How often a name was taken already.'),
+      collisionCount: int32('Number of name collisions.'),
       conditions: listKeyedBy(
         ['type'],
         object({
@@ -101,7 +101,7 @@ const deployment: () => Field<TenantDeploymentStatus> = once(() =>
         'Conditions of the Deployment.',
       ),
       lastUpdate: lastUpdate(),
-      observedGeneration: int64('Generation of the Deployment this is about.'),
+      observedGeneration: int64('Generation of the Deployment that this describes.'),
       readyReplicas: int32('Pods that are ready.'),
       replicas: int32('Pods that exist.'),
       selector: string('Selector of the pods as text.').required(),
@@ -123,7 +123,7 @@ const konnectivity: () => Field<TenantKonnectivityStatus> = once(() =>
         { checksum: checksum(), name: string('Name of the ConfigMap.') },
         'Settings of the API server.',
       ),
-      enabled: boolean('Whether it is wanted.').required(),
+      enabled: boolean('Whether it is desired.').required(),
       gateway: gateway(),
       kubeconfig: secret('Kubeconfig of the server'),
       sa: written('Service account of the agents'),
@@ -134,14 +134,14 @@ const konnectivity: () => Field<TenantKonnectivityStatus> = once(() =>
 );
 
 const addon = (what: string): Field<{ enabled: boolean; lastUpdate?: string }> =>
-  object({ enabled: boolean('Whether it is wanted.').required(), lastUpdate: lastUpdate() }, `${what}.`);
+  object({ enabled: boolean('Whether it is desired.').required(), lastUpdate: lastUpdate() }, `${what}.`);
 
 export const tenantControlPlaneStatus: () => Field<TenantControlPlaneStatus> = once(() =>
   object(
     {
       addons: object(
         { coreDNS: addon('CoreDNS'), konnectivity: konnectivity(), kubeProxy: addon('kube-proxy') },
-        'Parts inside the cluster.',
+        'Add-ons inside the cluster.',
       ),
       certificates: object(
         {
@@ -149,8 +149,8 @@ export const tenantControlPlaneStatus: () => Field<TenantControlPlaneStatus> = o
           apiServerKubeletClient: secret('Of the API server towards kubelets'),
           ca: secret('Authority of the cluster'),
           etcd: object(
-            { apiServer: secret('Of the API server towards etcd'), ca: secret('Authority of etcd') },
-            'Of an etcd of its own.',
+            { apiServer: secret('Client certificate of the API server for etcd'), ca: secret('Authority of etcd') },
+            'For its own etcd.',
           ),
           frontProxyCA: secret('Authority of the front proxy'),
           frontProxyClient: secret('Of the front proxy'),
@@ -159,15 +159,15 @@ export const tenantControlPlaneStatus: () => Field<TenantControlPlaneStatus> = o
         'Certificates and keys.',
       ),
       conditions: conditions(),
-      controlPlaneEndpoint: string('Where the API server is reached, as host:port.'),
+      controlPlaneEndpoint: string('Address of the API server, as host:port.'),
       kubeadmPhase: object(
         {
           bootstrapToken: object(
             { checksum: checksum(), lastUpdate: lastUpdate() },
-            'What kubeadm needs for tokens.',
+            'State of the objects that kubeadm needs for tokens.',
           ).required(),
         },
-        'What kubeadm would have done.',
+        'State of the objects that kubeadm would create.',
       ),
       kubeadmconfig: object(
         { checksum: checksum(), configmapName: string('Name of the ConfigMap.'), lastUpdate: lastUpdate() },
@@ -201,35 +201,35 @@ export const tenantControlPlaneStatus: () => Field<TenantControlPlaneStatus> = o
                   'Sleeping',
                   'WriteLimited',
                 ],
-                'How the control plane is.',
+                'State of the control plane.',
               ).default('Provisioning'),
               version: string('Version that runs.'),
             },
             'Version and state.',
           ),
         },
-        'What was made on the management cluster.',
+        'Created objects in the management cluster.',
       ),
-      observedGeneration: int64('Generation of the spec this status is about.'),
+      observedGeneration: int64('Generation of the spec that this status describes.'),
       storage: object(
         {
-          certificate: secret('Certificate towards the DataStore'),
+          certificate: secret('Client certificate for the DataStore'),
           config: object({ checksum: checksum(), secretName: string('Name of the Secret.') }, 'Address and user.'),
           dataStoreName: string('Name of the DataStore.'),
-          driver: string('What kind of DataStore it is.'),
+          driver: string('Type of the DataStore.'),
           setup: object(
             {
               checksum: checksum(),
               lastUpdate: lastUpdate(),
-              schema: string('Where in the DataStore.'),
-              user: string('As whom.'),
+              schema: string('Place in the DataStore.'),
+              user: string('User.'),
             },
-            'What was set up in the DataStore.',
+            'Objects created in the DataStore.',
           ),
         },
-        'Where the data are.',
+        'Storage of the data.',
       ),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );

@@ -14,14 +14,13 @@ import type {
 import type { LoadBalancerIngress } from '../core/service-types.ts';
 import type { ParentReference, RouteParentStatus } from '../gateway/types.ts';
 
-/** one value per program of a control plane */
 export interface PerComponent<T> {
   apiServer?: T;
   controllerManager?: T;
   scheduler?: T;
 }
 
-/** the programs of a control plane, and kine where the data are in SQL */
+/** control plane components, and kine for SQL datastores */
 export interface PerComponentAndKine<T> extends PerComponent<T> {
   kine?: T;
 }
@@ -40,7 +39,7 @@ export interface ProbeSet {
   startup?: ProbeNumbers;
 }
 
-/** for all programs, and for one of them in particular */
+/** probes of all components, with overrides per component */
 export interface ControlPlaneProbes extends ProbeSet, PerComponent<ProbeSet> {}
 
 export interface DeploymentStrategyValue {
@@ -138,7 +137,7 @@ export interface KonnectivitySpec {
   agent?: KonnectivityAgentSpec;
 }
 
-/** what is there is installed */
+/** Add-ons to install; an absent add-on is not installed. */
 export interface TenantAddons {
   coreDNS?: ImageOverride;
   kubeProxy?: ImageOverride;
@@ -157,7 +156,7 @@ export interface JsonPatchOperation {
 export interface KamajiKubelet {
   preferredAddressTypes?: KubeletAddressType[];
   configurationJSONPatches?: JsonPatchOperation[];
-  /** deprecated upstream in favour of the patches */
+  /** deprecated upstream in favor of patches */
   cgroupfs?: 'systemd' | 'cgroupfs';
 }
 
@@ -210,7 +209,7 @@ export type TenantControlPlanePhase =
   | 'Sleeping'
   | 'WriteLimited';
 
-/** a secret that was written, with the checksum of what is in it */
+/** a written Secret with the checksum of its data */
 export interface WrittenSecret {
   secretName?: string;
   checksum?: string;
@@ -281,7 +280,7 @@ export interface TenantKonnectivityStatus {
 
 export interface TenantControlPlaneStatus {
   observedGeneration?: number;
-  /** upstream has none: here they explain what is waited for */
+  /** not in upstream's type; they explain what the control plane waits for */
   conditions?: StatusCondition[];
   controlPlaneEndpoint?: string;
   kubernetesResources?: {
@@ -317,7 +316,7 @@ export interface TenantControlPlaneStatus {
   };
 }
 
-/** `tcp`: a control plane of Kamaji, with or without Cluster API above it. */
+/** `tcp`: a control plane of Kamaji, with or without Cluster API. */
 export interface TenantControlPlane extends KubeObject {
   spec: TenantControlPlaneSpec;
   status?: TenantControlPlaneStatus;
@@ -325,7 +324,7 @@ export interface TenantControlPlane extends KubeObject {
 
 export type DataStoreDriver = 'etcd' | 'MySQL' | 'PostgreSQL' | 'NATS';
 
-/** a value given here in base64, or by a key of a Secret */
+/** a base64 value, or a reference to a key of a Secret */
 export interface ContentOrSecret {
   content?: string;
   secretReference?: { name?: string; namespace?: string; keyPath: string };
@@ -353,7 +352,7 @@ export interface DataStore extends KubeObject {
   status?: DataStoreStatus;
 }
 
-/** a fixed text, or a dotted path into the TenantControlPlane */
+/** a fixed string, or a dotted path into the TenantControlPlane */
 export interface CompoundValue {
   stringValue?: string;
   fromDefinition?: string;

@@ -8,10 +8,10 @@ const known: Readonly<Record<string, readonly string[]>> = {
   ipv4: ['192.0.2.10', '198.51.100.7'],
 };
 
-/** kinds share parts of their schemas, and what is made for one part can be used for all */
+/** Kinds share parts of their schemas, so the generators of these parts are cached. */
 const made = new WeakMap<Schema, fc.Arbitrary<JsonValue>>();
 
-/** Values that a schema accepts, rules in CEL and uniqueness apart. */
+/** Generates values that a schema accepts, except for CEL rules and uniqueness. */
 export function arbitraryFor(schema: Schema): fc.Arbitrary<JsonValue> {
   let arbitrary = made.get(schema);
   if (arbitrary === undefined) {
@@ -85,7 +85,7 @@ function objectFor(schema: Schema): fc.Arbitrary<JsonObject> {
   });
 }
 
-/** one member, so that an object that must not be empty is not */
+/** Returns an object with one property, for schemas that refuse empty objects. */
 function minimal(properties: Record<string, Schema>): JsonObject {
   const [name, schema] =
     Object.entries(properties).find(([, { type }]) => isScalar(type)) ?? Object.entries(properties)[0]!;

@@ -1,6 +1,6 @@
 /**
- * Labels of the CustomResourceDefinitions of a provider: clusterctl looks for objects to move among the definitions
- * that carry its label, and Cluster API finds by contract which version of a kind to read.
+ * Returns labels for the CustomResourceDefinitions of a provider. clusterctl uses the label to find objects to move,
+ * and Cluster API uses it to find the version for a contract.
  */
 export function contractLabels(
   provider: string,

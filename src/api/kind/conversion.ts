@@ -15,9 +15,9 @@ import type { Mapping, MappingContext } from './mapping.ts';
 import { mergeChange } from './merge.ts';
 
 /**
- * Holds what the version at hand cannot say, as JSON of the object in the other version without its metadata. The name
- * is upstream's: on an old version it holds the hub object, on a hub object that was written in an old version it
- * holds what was written.
+ * Holds the fields that this version cannot express, as JSON of the object in the other version without metadata. The
+ * name is upstream's. On an old version it holds the hub object. On a hub object that was written in an old version it
+ * holds the old object.
  */
 export const conversionDataAnnotation = 'cluster.x-k8s.io/conversion-data';
 
@@ -25,7 +25,7 @@ export interface ConvertibleVersion {
   name: string;
   /** schema of the whole object */
   schema: Schema;
-  /** how spec, status and their like are said in the hub version; absent for the hub itself */
+  /** mapping of spec, status and other fields to the hub version; absent for the hub itself */
   mapping?: Mapping;
 }
 
@@ -45,9 +45,9 @@ interface Converted {
 }
 
 /**
- * Converts between the versions of a kind through the hub, without loss in either direction. Whenever the way back
- * would not give the same object, the original travels along in an annotation; when the object comes back, only what
- * was changed meanwhile is brought into the original.
+ * Converts between the versions of a kind through the hub, without loss in either direction. If a conversion back would
+ * give a different object, the original is kept in an annotation. When the object comes back, only the changes are
+ * merged into the original.
  */
 export function createConverter(
   options: ConverterOptions,
@@ -116,7 +116,7 @@ export function createConverter(
 interface Stash {
   version: string;
   body: Body;
-  /** what the hub object itself carried */
+  /** annotation of the hub object itself */
   annotation: string | undefined;
 }
 
@@ -130,12 +130,12 @@ function writeStash(
   return JSON.stringify(content);
 }
 
-/** Reads the annotation; what is not ours or not readable counts as absent, as it must never block a conversion. */
+/** Reads the annotation. Foreign or invalid content counts as absent, because it must never block a conversion. */
 function readStash(annotation: string | undefined): Stash | undefined {
   if (annotation === undefined) return undefined;
   let content: JsonValue;
   try {
-    // The annotation is the client's to write: it is held to what a body is held to.
+    // Clients can write the annotation, so it gets the same strict parser as a body.
     content = parseJsonStrict(annotation).value;
   } catch {
     return undefined;

@@ -5,13 +5,13 @@ import { type Field, fieldOf, quantityPattern } from './schema.ts';
 
 const core = 'io.k8s.api.core.v1';
 const structural = new Map<string, Schema>();
-/** by the properties, which keep their identity where a description or constraint is put on the type */
+/** Keyed by the properties object, which stays the same when a description or constraint is added. */
 const namesOfTypes = new WeakMap<object, string>();
 
 /**
- * A type of Kubernetes itself inside one of our kinds, such as the Volume of a Pod, as the structural schema a
- * CustomResourceDefinition needs: expanded, and without what only built-in kinds may say. The type parameter is what
- * the program knows of it; the schema has all of upstream's fields.
+ * Returns the structural schema of a type of Kubernetes, such as Volume, for use in our kinds. References are expanded
+ * and extensions of built-in kinds are removed. The type parameter lists only the fields that the program uses; the
+ * schema has all fields of upstream.
  */
 export function coreType<T>(name: string, description = '', without: readonly string[] = []): Field<T> {
   const schema = withoutFields(schemaOf(typeNamed(`${core}.${name}`)), without);
@@ -19,13 +19,13 @@ export function coreType<T>(name: string, description = '', without: readonly st
   return fieldOf<T>({ ...schema, ...(description === '' ? {} : { description }) });
 }
 
-/** the fields of such a type, to stand among others */
+/** Returns the fields of such a type, to embed them among others. */
 export function coreFields(name: string): Readonly<Record<string, { schema: Schema; isRequired: false }>> {
   const { properties = {} } = schemaOf(typeNamed(`${core}.${name}`));
   return Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, { schema, isRequired: false }]));
 }
 
-/** name of the type of Kubernetes that a schema of ours holds as it is */
+/** Returns the name of the Kubernetes type that a schema contains unchanged. */
 export function coreTypeNameOf({ properties }: Schema): string | undefined {
   return properties === undefined ? undefined : namesOfTypes.get(properties);
 }
@@ -68,7 +68,7 @@ function expanded(type: IndexedType): Schema {
   };
 }
 
-/** whoever contains an atomic type inline is published as atomic too */
+/** A type that inlines an atomic type is published as atomic, too. */
 function isAtomic(type: IndexedType): boolean {
   const inlined = type.fields.filter(({ shape }) => shape === 'inline');
   return type.flags.has('atomic') || inlined.some(({ typeName }) => isAtomic(resolveTypeName(type.table, typeName)));
@@ -95,7 +95,7 @@ function fieldSchema(owner: IndexedType, field: FieldDeclaration): Schema {
   }
   if (field.shape === 'list') return { type: 'array', items: value, ...said, ...listKind(flags) };
   const explicit = flags.get('default');
-  // a pointer to one of a few values has its default from the code, not from the schema
+  // The default of a pointer to an enum is set by code, not by the schema.
   const isFromCode = field.pointer && flags.has('enum');
   const fallback = explicit === undefined || isFromCode ? {} : { default: parseDefault(value, explicit) };
   return { ...value, ...said, ...fallback };
@@ -128,7 +128,7 @@ const scalars: Readonly<Record<string, Schema>> = {
   IntOrString: { anyOf: [{ type: 'integer' }, { type: 'string' }], 'x-kubernetes-int-or-string': true },
 };
 
-/** what of the metadata of an object inside another is kept */
+/** Metadata fields that are kept in an embedded object. */
 const embeddedMetadata: Schema = {
   type: 'object',
   properties: {

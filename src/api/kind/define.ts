@@ -22,37 +22,36 @@ import { type Field, once } from './schema.ts';
 
 interface VersionSource {
   name: string;
-  /** old versions are served for the manifests people have, with a warning */
+  /** served with a warning, for existing manifests */
   deprecated?: boolean;
   columns?: readonly PrinterColumn[];
   /** default true */
   hasStatus?: boolean;
   scale?: ScalePaths;
-  /** the object is refused without a spec */
+  /** the object requires a spec */
   specRequired?: boolean;
-  /** listed as required in the published schema; the API server never stores an object without it anyway */
+  /** listed as required in the published schema; the API server never stores an object without metadata anyway */
   metadataRequired?: boolean;
 }
 
-/** What the schema of a version is made from. */
 interface SchemaSource extends VersionSource {
   spec?(): { readonly schema: Schema };
   status?(): { readonly schema: Schema };
-  /** fields beside metadata of a kind that has neither spec nor status */
+  /** fields beside metadata, for a kind with neither spec nor status */
   topLevel?(): { readonly schema: Schema };
 }
 
-/** The version everything is stored and reconciled in. Its fields are checked against the TypeScript type. */
+/** The version for storage and reconciliation. Its fields are checked against the TypeScript type. */
 export interface HubVersionSource<T extends { spec: unknown; status?: unknown }> extends VersionSource {
   spec(): Field<T['spec'], boolean>;
   status?(): Field<NonNullable<T['status']>, boolean>;
 }
 
-/** A version that is only accepted and shown. */
+/** A version that is converted on read and write. */
 export interface OldVersionSource extends VersionSource {
   spec(): { readonly schema: Schema };
   status?(): { readonly schema: Schema };
-  /** of the object without apiVersion, kind and metadata */
+  /** mapping of the object without apiVersion, kind and metadata */
   mapping: Mapping;
 }
 
@@ -75,7 +74,7 @@ export interface KindSource<T extends KubeObject & { spec: unknown; status?: unk
   old?: readonly OldVersionSource[];
 }
 
-/** A kind with neither spec nor status, in its only version. */
+/** A kind with neither spec nor status and with a single version. */
 export interface FlatKindSource<T extends KubeObject> extends KindNames {
   strategy?: ResourceStrategy<T>;
   hub: VersionSource & { topLevel(): Field<Omit<T, keyof KubeObject>> };
@@ -93,12 +92,12 @@ export interface Kind<T extends KubeObject> {
   resource: Resource<T>;
 }
 
-/** Makes everything the rest of the program needs from the one description of a kind. Schemas are built on first use. */
+/** Builds the definition of a kind from its source. Schemas are built on first use. */
 export function defineKind<T extends KubeObject & { spec: unknown; status?: unknown }>(source: KindSource<T>): Kind<T> {
   return kindFrom<T>(source);
 }
 
-/** The same for a kind whose fields stand beside its metadata. */
+/** Like defineKind, for a kind whose fields stand beside its metadata. */
 export function defineFlatKind<T extends KubeObject>(source: FlatKindSource<T>): Kind<T> {
   return kindFrom<T>(source);
 }
@@ -153,8 +152,8 @@ function kindFrom<T extends KubeObject>(source: AnyKindSource<T>): Kind<T> {
 }
 
 /**
- * What came in an old version has been given the defaults of that version only. Everything after it is about the hub
- * version, so its defaults come first.
+ * An object written in an old version has only the schema defaults of that version. The strategy expects the hub
+ * version, so the defaults of the hub schema are applied first.
  */
 function withSchemaDefaults<T extends KubeObject>(
   strategy: ResourceStrategy<T>,
@@ -167,11 +166,11 @@ function withSchemaDefaults<T extends KubeObject>(
       strategy.applyDefaults?.(draft);
     },
   };
-  // objects reach a strategy only through the schema of their kind
+  // The cast is sound because objects pass the schema of their kind before they reach a strategy.
   return typed as ResourceStrategy<KubeObject>;
 }
 
-/** The words kube-apiserver has for old versions of any kind. */
+/** Builds the warning that kube-apiserver sends for deprecated versions. */
 function deprecationWarning(
   { group, kind, hub }: { group: string; kind: string; hub: { name: string } },
   version: string,

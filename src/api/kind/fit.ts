@@ -1,9 +1,9 @@
 import type { JsonValue, Schema } from '../../machinery/index.ts';
 
 /**
- * A converted value cut to what the schema of its version can hold: unknown fields, nulls and optional values that
- * the schema would refuse only for being empty are left out, as a Go struct with omitempty would leave them out.
- * Does not change its input and shares with it whatever needs no change, so that a conversion costs only what differs.
+ * Cuts a converted value to the schema of its version. Unknown fields, nulls, and optional values that the schema
+ * refuses only for being empty are removed, like omitempty of Go does. The result shares unchanged parts with the
+ * input, so the cost depends only on the differences.
  */
 export function fitToSchema<T>(value: T, schema: Schema): T {
   return cut(value as JsonValue, schema) as T;

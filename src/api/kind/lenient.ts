@@ -2,15 +2,15 @@ import type { Schema } from '../../machinery/index.ts';
 import type { UntypedField } from './schema.ts';
 
 export interface LenientChanges {
-  /** dotted paths of fields that did not exist yet; lists are stepped through */
+  /** dotted paths of fields that did not exist yet; paths continue through lists */
   without?: readonly string[];
-  /** dotted paths of fields that existed then */
+  /** dotted paths of fields that the newer version removed */
   adding?: Readonly<Record<string, Schema>>;
 }
 
 /**
- * The schema of an older version said by its differences to a newer one. Old versions are there to accept the
- * manifests people have: shapes are kept, but limits are left to the hub version, which sees every object anyway.
+ * Derives the schema of an older version from a newer one. Old versions exist to accept existing manifests: shapes are
+ * kept, but limits are left to the hub version, which validates every object.
  */
 export function lenient(field: { readonly schema: Schema }, changes: LenientChanges = {}): UntypedField {
   const schema = loosen(field.schema);
@@ -19,7 +19,7 @@ export function lenient(field: { readonly schema: Schema }, changes: LenientChan
   return { schema, isRequired: false };
 }
 
-/** A deep copy without whatever could refuse a value of the right type. */
+/** Returns a deep copy without constraints other than types. */
 function loosen(schema: Schema): Schema {
   const loose: Schema = {};
   if (schema.type !== undefined) loose.type = schema.type;
@@ -44,7 +44,7 @@ function loosen(schema: Schema): Schema {
   return loose;
 }
 
-/** Changes the private copy `schema`. */
+/** Modifies `schema` in place, which must be a private copy. */
 function edit(schema: Schema, path: string, value: Schema | undefined): void {
   const names = path.split('.');
   const last = names.pop() ?? '';

@@ -1,19 +1,18 @@
 import { isJsonObject, type JsonObject, type JsonValue, must } from '../../machinery/index.ts';
 
-/** What a mapping may need to know of the object around the value. */
 export interface MappingContext {
   namespace: string | undefined;
-  /** the version that is not the hub */
+  /** the version other than the hub */
   version: string;
 }
 
-/** How a value of an old version is said in the hub version, and back. Undefined means it cannot be said. */
+/** Maps a value of an old version to the hub version and back. Undefined means that the value cannot be expressed. */
 export interface Mapping {
   up(value: JsonValue, context: MappingContext): JsonValue | undefined;
   down(value: JsonValue, context: MappingContext): JsonValue | undefined;
 }
 
-/** One field under two names. Paths are dotted; the objects between are made as needed. */
+/** A field and its paths in both versions. Missing intermediate objects are created. */
 export interface FieldMapping {
   old: readonly string[];
   hub: readonly string[];
@@ -22,14 +21,14 @@ export interface FieldMapping {
 
 export const asIs: Mapping = { up: (value) => value, down: (value) => value };
 
-/** A field that has another place, another form, or both. */
+/** Maps a field that has another path, another form, or both. */
 export function field(old: string, hub: string = old, mapping: Mapping = asIs): FieldMapping {
   return { old: old.split('.'), hub: hub.split('.'), mapping };
 }
 
 /**
- * The fields of an object. What is not listed keeps its name and form (and is cut to the schema afterwards); the first
- * segment of a listed path is taken away from that rule, on the side it belongs to.
+ * Maps the fields of an object. Unlisted fields keep their name and form and are cut to the schema afterwards. The
+ * first segment of a listed path is exempt from that rule on its side.
  */
 export function fields(...listed: readonly FieldMapping[]): Mapping {
   const oldNames = new Set(listed.flatMap((entry) => entry.old.slice(0, 1)));
@@ -60,7 +59,7 @@ export function fields(...listed: readonly FieldMapping[]): Mapping {
   };
 }
 
-/** every item of a list */
+/** maps every item of a list */
 export function each(mapping: Mapping): Mapping {
   const run = (value: JsonValue, one: (item: JsonValue) => JsonValue | undefined): JsonValue | undefined =>
     Array.isArray(value) ? value.map(one).filter((item) => item !== undefined) : undefined;
@@ -70,7 +69,7 @@ export function each(mapping: Mapping): Mapping {
   };
 }
 
-/** first one mapping, then the next, towards the hub */
+/** applies the mappings in order towards the hub, and in reverse order back */
 export function chain(...mappings: readonly Mapping[]): Mapping {
   const backwards = [...mappings].reverse();
   return {
@@ -96,7 +95,7 @@ export function valueAt(value: JsonObject, path: readonly string[]): JsonValue |
   return current;
 }
 
-/** Sets a value deep inside a fresh object; an object already there from an earlier field is copied, never changed. */
+/** Sets a deep value in a fresh object. Objects from an earlier field are copied, never changed. */
 export function place(target: JsonObject, path: readonly string[], value: JsonValue): void {
   let current = target;
   for (const name of path.slice(0, -1)) {

@@ -1,11 +1,11 @@
 import { deepEqual, isJsonObject, type JsonObject, type JsonValue } from '../../machinery/index.ts';
 
-/** fields that tell the items of a list apart, most telling first */
+/** Fields that identify list items, most specific first. */
 const identityFields = ['name', 'key', 'conditionType', 'type', 'id', 'class'] as const;
 
 /**
- * Brings a change seen through a narrower version into the richer original: `mine` as it was, `base` what the other
- * version showed of it, `theirs` what that version shows now. What did not change keeps everything `mine` knew.
+ * Merges a change made through a less expressive version into the original. `mine` is the original, `base` its form in
+ * the other version, `theirs` the changed form in that version. Unchanged parts keep everything of `mine`.
  */
 export function mergeChange(
   base: JsonValue | undefined,
@@ -38,7 +38,7 @@ function mergeObjects(base: JsonObject, theirs: JsonObject, mine: JsonObject): J
   return merged;
 }
 
-/** `base` and `mine` run in parallel; items of `theirs` find their original by equality, identity or position. */
+/** `base` and `mine` have the same order. Items of `theirs` find their original by equality, identity or position. */
 function mergeLists(base: JsonValue[], theirs: JsonValue[], mine: JsonValue[]): JsonValue[] {
   const taken = new Set<number>();
   const originals = theirs.map((item) => {

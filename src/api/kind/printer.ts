@@ -6,12 +6,12 @@ import {
   type TablePrinter,
 } from '../../machinery/index.ts';
 
-/** A column of `kubectl get`, as a CustomResourceDefinition says it. */
+/** A column of `kubectl get`, as in a CustomResourceDefinition. */
 export interface PrinterColumn {
   name: string;
   type: TableColumn['type'];
   jsonPath: string;
-  /** 0 shows always, greater only with -o wide */
+  /** 0 is always shown, greater values only with -o wide */
   priority?: number;
   description?: string;
 }
@@ -19,7 +19,7 @@ export interface PrinterColumn {
 const nameColumn: TableColumn = { name: 'Name', type: 'string', format: 'name', description: 'name of the object' };
 export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
-/** the priority Cluster API gives to columns for -o wide */
+/** Priority that Cluster API gives to -o wide columns. */
 export const wide = 10;
 
 export function textColumn(name: string, jsonPath: string, priority?: number): PrinterColumn {
@@ -34,7 +34,6 @@ export function booleanColumn(name: string, jsonPath: string): PrinterColumn {
   return column('boolean', name, jsonPath, undefined);
 }
 
-/** the status of a condition */
 export function conditionColumn(name: string, type: string, priority?: number): PrinterColumn {
   return textColumn(name, `.status.conditions[?(@.type=="${type}")].status`, priority);
 }
@@ -48,7 +47,7 @@ function column(
   return priority === undefined ? { name, type, jsonPath } : { name, type, jsonPath, priority };
 }
 
-/** Prints rows from columns, the way kube-apiserver does for custom resources: without columns there is only the age. */
+/** Prints rows from columns like kube-apiserver does for custom resources. Without columns only the age is shown. */
 export function printerFromColumns(columns: readonly PrinterColumn[]): TablePrinter {
   const shown = columns.length === 0 ? [ageColumn] : columns;
   const cells = shown.map(({ type, jsonPath }) => ({ type, path: compileJsonPath(jsonPath) }));

@@ -1,15 +1,14 @@
 import type { JsonObject, JsonValue, Schema, ValidationRule } from '../../machinery/index.ts';
 
-/** Constraints a field may carry besides its type; the names are those of the published schema. */
+/** Constraints of a field besides its type, named as in the published schema. */
 export type Constraints = Omit<
   Schema,
   'type' | 'properties' | 'required' | 'items' | 'additionalProperties' | 'description' | 'default'
 >;
 
 /**
- * One field of a kind: the schema it is published with and, for the compiler only, the type it has in TypeScript.
- * Both type parameters are invariant, so that assigning a field to an annotated constant proves that schema and
- * interface say the same; see `Field`.
+ * One field of a kind: its published schema and, for the compiler only, its TypeScript type. Both type parameters are
+ * invariant, so assigning a field to an annotated constant proves that schema and interface agree; see `Field`.
  */
 export class SchemaField<T, Names, Required extends boolean> {
   /** never set at run time */
@@ -28,7 +27,7 @@ export class SchemaField<T, Names, Required extends boolean> {
     return new SchemaField(this.schema, true);
   }
 
-  /** the same shape with another sentence for `kubectl explain` */
+  /** Returns the same schema with another description for `kubectl explain`. */
   describe(description: string): SchemaField<T, Names, Required> {
     return this.with({ description });
   }
@@ -48,26 +47,26 @@ export class SchemaField<T, Names, Required extends boolean> {
 }
 
 /**
- * A field of type `T`. The names stand beside it because types that differ in an optional field only are assignable to
- * each other in both directions, while their names are not.
+ * A field of type `T`. Types that differ only in an optional field are assignable to each other, but their names are
+ * not, so the names are a type parameter, too.
  */
 export type Field<T, Required extends boolean = false> = SchemaField<T, AllNames<T>, Required>;
 
-/** An optional field of a type whose schema says what it is. */
+/** Creates an optional field from a schema. */
 export function fieldOf<T>(schema: Schema): Field<T> {
   return new SchemaField<T, AllNames<T>, false>(schema, false);
 }
 
-/** all fields of a type, however deep, none of them optional; free-form JSON stays what it is */
+/** All fields of a type at every depth, none of them optional. Free-form JSON stays unchanged. */
 export type AllNames<T> = [JsonValue] extends [T] ? T : { [K in keyof T]-?: AllNames<Exclude<T[K], undefined>> };
 
-/** A field of an old version, which no TypeScript type is kept for. */
+/** A field of an old version, which has no TypeScript type. */
 export interface UntypedField {
   readonly schema: Schema;
   readonly isRequired: false;
 }
 
-/** What an object of fields may hold: the variance of `Field` makes `Field<unknown>` too narrow, hence the shape. */
+/** Fields of an object. `Field<unknown>` would be too narrow because of its variance. */
 export type Fields = Record<string, { readonly schema: Schema; readonly isRequired: boolean }>;
 
 type TypeOf<F> = F extends SchemaField<infer T, infer _, boolean> ? T : never;
@@ -117,7 +116,6 @@ export function intOrString(description = '', constraints: Constraints = {}): Fi
   );
 }
 
-/** the pattern every published quantity has */
 export const quantityPattern: string =
   '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$';
 
@@ -126,12 +124,12 @@ export function quantity(description = ''): Field<number | string> {
   return intOrString(description, { pattern: quantityPattern });
 }
 
-/** any JSON, stored as it is written */
+/** any JSON, stored unchanged */
 export function anyValue(description = ''): Field<JsonValue> {
   return fieldOf<JsonValue>(withDescription(description, { 'x-kubernetes-preserve-unknown-fields': true }));
 }
 
-/** an object whose fields are somebody else's, stored as it is written */
+/** an object with fields defined elsewhere, stored unchanged */
 export function anyObject(description = ''): Field<JsonObject> {
   return fieldOf<JsonObject>(
     withDescription(description, { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }),
@@ -160,7 +158,7 @@ export function setOf<T>(item: Field<T, boolean>, description = '', constraints:
   return list(item, description, { 'x-kubernetes-list-type': 'set', ...constraints });
 }
 
-/** a list whose items are told apart by some of their fields */
+/** a list whose items are identified by some of their fields */
 export function listKeyedBy<T>(
   keys: readonly string[],
   item: Field<T, boolean>,
@@ -190,7 +188,7 @@ export function object<P extends Fields>(
   return fieldOf<ObjectOf<P>>(withDescription(description, schema));
 }
 
-/** Builds once, on first use: definitions cost nothing until somebody asks for them. */
+/** Builds a value once, on first use, so that unused definitions cost nothing. */
 export function once<T>(build: () => T): () => T {
   let built: { value: T } | undefined;
   return () => {

@@ -1,8 +1,8 @@
 import { deepEqual, type FieldError, type KubeObject, type ResourceStrategy } from '../../machinery/index.ts';
 
 /**
- * Checks a spec when it is written, not when something else of the object is: an object that was accepted once can
- * always be labelled, and its finalizers can always be taken away.
+ * Validates a spec only when it changes. An object that was accepted once can always be labelled, and its finalizers
+ * can always be removed.
  */
 export function validateChangedSpec<T extends KubeObject & { spec?: unknown }>(
   validate: (object: T, old: T | undefined) => FieldError[],

@@ -12,19 +12,19 @@ export const durationSeconds: Mapping = {
   down: (value) => (typeof value === 'number' ? formatDuration(value * 1000) : undefined),
 };
 
-/** Where the conditions of v1beta1 kinds of Cluster API stand in v1beta2, and the other way round. */
+/** Paths of the conditions of Cluster API kinds in v1beta1 and v1beta2. */
 export const conditionMappings: readonly FieldMapping[] = [
   field('conditions', 'deprecated.v1beta1.conditions'),
   field('v1beta2.conditions', 'conditions'),
 ];
 
-/** The same for the failures that were final in v1beta1. */
+/** Paths of the terminal failures of v1beta1. */
 export const failureMappings: readonly FieldMapping[] = [
   field('failureReason', 'deprecated.v1beta1.failureReason'),
   field('failureMessage', 'deprecated.v1beta1.failureMessage'),
 ];
 
-/** A Go bool without a pointer: false and absent are the same, the hub says it by absence. */
+/** A Go bool without a pointer: false and absent are equal, and the hub omits false. */
 export const flag: Mapping = {
   up: (value) => (value === true ? true : undefined),
   down: (value) => (value === true ? true : undefined),

@@ -28,10 +28,10 @@ import type {
 
 const config = 'spec.provider.config';
 const providers = ['openstack', 'docker', 'proxmox', 'aws'] as const;
-/** Names of Machines, which become host names, add about a dozen characters. */
+/** Names of Machines become host names and are about a dozen characters longer than the pool name. */
 const maxPoolName = 50;
 
-/** What can be said without looking at the cloud. */
+/** Validates without access to the cloud. */
 export const latticeClusterStrategy: ResourceStrategy<LatticeCluster> = {
   applyDefaults(draft) {
     if (draft.spec?.providerRef !== undefined && draft.spec.providerRef !== '') return;
@@ -59,7 +59,7 @@ function givenProviders(spec: LatticeClusterSpec | undefined): (typeof providers
 }
 
 function validateCluster({ metadata: { name = '' }, spec }: LatticeCluster): FieldError[] {
-  // the schema has already complained about what is missing
+  // The schema already reports missing fields.
   if (spec?.provider?.config === undefined || spec.provider.kubernetes === undefined || spec.nodes === undefined) {
     return [];
   }
@@ -259,7 +259,7 @@ function validateSecrets(spec: LatticeClusterSpec, { secretRef }: LatticeOpenSta
 const sameSecret = (a: LatticeSecretReference, b: LatticeSecretReference): boolean =>
   a.name === b.name && a.namespace === b.namespace;
 
-/** What a cluster that runs cannot get another of. */
+/** Checks the fields that a running cluster cannot change. */
 function fixedFields(spec: LatticeClusterSpec, old: LatticeClusterSpec): FieldError[] {
   if (spec?.provider?.config === undefined || old?.provider?.config === undefined) return [];
   const errors: FieldError[] = [];

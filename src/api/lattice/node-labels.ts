@@ -1,9 +1,9 @@
-/** How a label gets onto the nodes of a pool; undefined: by nobody. */
+/** How a label gets onto the nodes of a pool; undefined if no mechanism sets it. */
 export type NodeLabelWay = 'kubelet' | 'machine';
 
 /**
- * Kubelets give themselves labels outside of the domains of Kubernetes, and a few inside; what a node may not claim for itself,
- * such as a role, goes by way of its Machine.
+ * Kubelets may set labels outside the domains of Kubernetes, and a few inside. Labels that a node must not claim for
+ * itself, such as a role, are set through its Machine.
  */
 export function nodeLabelWay(key: string): NodeLabelWay | undefined {
   const domain = key.includes('/') ? (key.split('/')[0] ?? '') : '';

@@ -49,9 +49,9 @@ const rootVolume = (): Field<LatticeRootVolume> =>
   object(
     {
       sizeGb: sizeGb('Size in GiB.').required(),
-      type: name('Volume type; without it the default of the cloud.'),
+      type: name('Volume type; default: the default of the cloud.'),
     },
-    'Volume the machines boot from; without it they boot from the disk of their flavor.',
+    'Boot volume of the machines; without it they boot from the disk of their flavor.',
   );
 
 const instanceType = (): Field<LatticeInstanceType> =>
@@ -62,21 +62,21 @@ const openStackConfig: () => Field<LatticeOpenStackConfig> = once(() =>
     {
       externalNetworkId: name('External network, by id or name.'),
       externalNetwork: name('External network, by name or id; the same as externalNetworkId.'),
-      cpFlavor: name('Flavor of control plane machines; nodes.controlPlane.instanceType.name goes before it.'),
-      workerFlavor: name('Flavor of workers; instanceType.name of a pool goes before it.'),
+      cpFlavor: name('Flavor of control plane machines; nodes.controlPlane.instanceType.name wins over it.'),
+      workerFlavor: name('Flavor of workers; instanceType.name of a pool wins over it.'),
       imageName: name(
-        'Image of all machines: a stock Ubuntu 22.04 or 24.04, or one that has the programs of the chosen bootstrap on it.',
+        'Image of all machines: a stock Ubuntu 22.04 or 24.04, or an image with the programs of the chosen bootstrap.',
       ).required(),
       sshKeyName: name('Key pair of all machines.').required(),
       cloudName: name('Entry of clouds.yaml.').default(latticeDefaults.cloudName),
       secretRef: secretReference(
-        'Secret with clouds.yaml, and cacert where the cloud needs one; capo-system/openstack-cloud-config without it.',
+        'Secret with clouds.yaml, and cacert if the cloud needs it; default: capo-system/openstack-cloud-config.',
         latticeDefaults.secret.namespace,
       ),
       dnsNameservers: list(string(), 'DNS servers of the node network.', { maxItems: 5 }).default([
         ...latticeDefaults.dnsNameservers,
       ]),
-      nodeCidr: string('Addresses of the node network; fixed once the cluster is made.').default(
+      nodeCidr: string('Addresses of the node network; cannot change after the creation of the cluster.').default(
         latticeDefaults.nodeCidr,
       ),
       apiServerLoadBalancerFlavor: name('Octavia flavor of the load balancer of the API.'),
@@ -86,8 +86,8 @@ const openStackConfig: () => Field<LatticeOpenStackConfig> = once(() =>
       cpRootVolumeType: name('Type of that volume.'),
       workerRootVolumeSizeGb: sizeGb('Size in GiB of the volume workers boot from.'),
       workerRootVolumeType: name('Type of that volume.'),
-      managedSecurityGroups: boolean('Whether the machines get security groups of their own.').default(true),
-      allowAllInClusterTraffic: boolean('Whether machines of the cluster may reach each other at every port.').default(
+      managedSecurityGroups: boolean('Whether the machines get their own security groups.').default(true),
+      allowAllInClusterTraffic: boolean('Whether machines of the cluster may reach each other on every port.').default(
         false,
       ),
       sshAuthorizedKeys: list(string(), 'Public keys that may log in as root.', { maxItems: 64 }),
@@ -96,7 +96,7 @@ const openStackConfig: () => Field<LatticeOpenStackConfig> = once(() =>
   ),
 );
 
-/** a number, or what the later revision has: a schema has no way to say so */
+/** A number or the object of the later revision; a structural schema cannot express this union. */
 const controlPlane = (): Field<number | LatticeControlPlaneNodes> =>
   fieldOf<number | LatticeControlPlaneNodes>({
     description:
@@ -107,11 +107,11 @@ const controlPlane = (): Field<number | LatticeControlPlaneNodes> =>
 const workerPool: () => Field<LatticeWorkerPool> = once(() =>
   object(
     {
-      replicas: int32('Number of nodes; with min and max an autoscaler owns it, and it begins with min.', {
+      replicas: int32('Number of nodes. With min and max, an autoscaler sets it and starts with min.', {
         minimum: 0,
       }).required(),
-      displayName: string('Name for people.', { maxLength: 256 }),
-      nodeClass: string('Class of the nodes; not acted on.', { maxLength: 256 }),
+      displayName: string('Name for humans.', { maxLength: 256 }),
+      nodeClass: string('Class of the nodes. Without effect.', { maxLength: 256 }),
       labels: stringMap('Labels of the nodes.'),
       taints: list(
         object({
@@ -134,10 +134,10 @@ const workerPool: () => Field<LatticeWorkerPool> = once(() =>
 const endpoints = (description: string): Field<LatticeEndpoints> =>
   object(
     {
-      host: string('Host that children dial; without it that of the load balancer.', { maxLength: 253 }),
+      host: string('Host that children connect to; default: the host of the load balancer.', { maxLength: 253 }),
       grpcPort: port('Port of the agents.', 50051),
       bootstrapPort: port('Port that children fetch their manifests from.', 8443),
-      proxyPort: port('Port of the way to the APIs of children.', 8081),
+      proxyPort: port('Port for connections to the APIs of children.', 8081),
       service: object(
         {
           type: oneOf(['ClusterIP', 'NodePort', 'LoadBalancer'], 'Type of the Service.').default('LoadBalancer'),
@@ -157,28 +157,30 @@ export const latticeClusterSpec: () => Field<LatticeClusterSpec> = once(() =>
           kubernetes: object(
             {
               version: string('Version of Kubernetes, such as 1.32.0.', { minLength: 1, maxLength: 64 }).required(),
-              bootstrap: oneOf(['kubeadm', 'rke2'], 'What makes nodes of machines; fixed.').default(
+              bootstrap: oneOf(['kubeadm', 'rke2'], 'Bootstrap provider; cannot change.').default(
                 latticeDefaults.bootstrap,
               ),
-              certSANs: list(string(), 'Further names and addresses in the certificate of the API.', { maxItems: 64 }),
+              certSANs: list(string(), 'Additional names and addresses in the certificate of the API.', {
+                maxItems: 64,
+              }),
             },
             'Kubernetes of the cluster.',
           ).required(),
           config: object(
             {
-              docker: anyObject('Not acted on.'),
-              proxmox: anyObject('Not acted on.'),
-              aws: anyObject('Not acted on.'),
+              docker: anyObject('Without effect.'),
+              proxmox: anyObject('Without effect.'),
+              aws: anyObject('Without effect.'),
               openstack: openStackConfig(),
             },
-            'Where the machines are: exactly one of the fields.',
+            'Configuration of the provider: exactly one of the fields.',
           ).required(),
           credentialsSecretRef: secretReference(
             'Secret with clouds.yaml; the same as config.openstack.secretRef.',
             latticeDefaults.credentialsNamespace,
           ),
         },
-        'Where and how the cluster runs.',
+        'Provider of the cluster.',
       ).required(),
       nodes: object(
         {
@@ -188,23 +190,23 @@ export const latticeClusterSpec: () => Field<LatticeClusterSpec> = once(() =>
         'The machines.',
       ).required(),
       networking: object(
-        { default: object({ cidr: string('Not acted on: load balancers are of Octavia.') }, 'Address pool.') },
+        { default: object({ cidr: string('Without effect: load balancers use Octavia.') }, 'Address pool.') },
         'Address pools of load balancers outside of clouds.',
       ),
       endpoints: endpoints('Makes the cluster a parent of others.'),
       parentConfig: endpoints('Makes the cluster a parent of others; the same as endpoints.'),
       environment: string('Becomes the label lattice.dev/environment of the objects.', { maxLength: 63 }),
       region: string('Becomes the label lattice.dev/region of the objects.', { maxLength: 63 }),
-      workload: object({ services: list(anyObject(), 'Not acted on.') }, 'What runs in the cluster.'),
+      workload: object({ services: list(anyObject(), 'Without effect.') }, 'Settings of the workloads in the cluster.'),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
 const poolStatus = (): Field<LatticePoolStatus> =>
   object({
     desiredReplicas: int32('Nodes that are desired.'),
-    currentReplicas: int32('Machines that are there.'),
+    currentReplicas: int32('Existing machines.'),
     readyReplicas: int32('Nodes that are ready.'),
     autoscalingEnabled: boolean('Whether an autoscaler owns the number of nodes.'),
     message: string('What the pool waits for.'),
@@ -213,21 +215,21 @@ const poolStatus = (): Field<LatticePoolStatus> =>
 export const latticeClusterStatus: () => Field<LatticeClusterStatus> = once(() =>
   object(
     {
-      observedGeneration: int64('Generation of the spec the status is about.'),
+      observedGeneration: int64('Generation of the spec that the status describes.'),
       phase: oneOf(
         ['Pending', 'Provisioning', 'Pivoting', 'Ready', 'Deleting', 'Unpivoting', 'Failed'],
-        'How far the cluster is. Failed says that somebody has to do something; it is looked at again by itself.',
+        'Progress of the cluster. Failed means that somebody has to act; the controller tries again automatically.',
       ),
-      message: string('What is waited for, or what has to be done.'),
-      conditions: listKeyedBy(['type'], condition(), 'What is known about the state of the cluster.'),
+      message: string('What the cluster waits for, or what you have to do.'),
+      conditions: listKeyedBy(['type'], condition(), 'Conditions of the cluster.'),
       readyControlPlane: int32('Control plane machines that are ready.'),
       readyWorkers: int32('Workers that are ready.'),
       workerPools: mapOf(poolStatus(), 'The pools, by their ids.'),
       endpoint: string('Address of the API, host:port.'),
-      pivotComplete: boolean('Whether the cluster looks after itself.'),
+      pivotComplete: boolean('Whether the cluster manages itself.'),
       bootstrapComplete: boolean('Whether the cluster fetched its manifests.'),
-      unpivotPending: boolean('Whether the cluster is on its way back to its parent.'),
+      unpivotPending: boolean('Whether the cluster is moving back to its parent.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );

@@ -7,7 +7,7 @@ import type {
   LatticeWorkerPool,
 } from './types.ts';
 
-/** What one kind of machine of a LatticeCluster is made with. */
+/** Settings of one group of machines of a LatticeCluster. */
 export interface LatticeMachineSettings {
   readonly flavor: string;
   readonly rootVolume: LatticeRootVolume | undefined;
@@ -17,11 +17,11 @@ export interface LatticeMachineSettings {
 export interface LatticePoolSettings extends LatticeMachineSettings {
   readonly id: string;
   readonly pool: LatticeWorkerPool;
-  /** both bounds are there: an autoscaler owns the number of nodes */
+  /** set if both bounds are given; an autoscaler then owns the number of nodes */
   readonly bounds: { readonly min: number; readonly max: number } | undefined;
 }
 
-/** A LatticeCluster on OpenStack, whatever spelling it was written in. */
+/** Settings of a LatticeCluster on OpenStack, independent of the spelling in its spec. */
 export interface LatticeSettings {
   /** with a leading v */
   readonly version: string;
@@ -40,7 +40,7 @@ export interface LatticeSettings {
   readonly managedSecurityGroups: boolean;
   readonly allowAllInClusterTraffic: boolean;
   readonly controlPlane: LatticeMachineSettings & { readonly replicas: number };
-  /** by id */
+  /** keyed by id */
   readonly pools: readonly LatticePoolSettings[];
 }
 
@@ -48,7 +48,7 @@ export const latticeDefaults = {
   bootstrap: 'kubeadm',
   cloudName: 'openstack',
   secret: { namespace: 'capo-system', name: 'openstack-cloud-config' },
-  /** of credentialsSecretRef alone */
+  /** Namespace of credentialsSecretRef only. */
   credentialsNamespace: 'lattice-system',
   dnsNameservers: ['8.8.8.8', '8.8.4.4'],
   nodeCidr: '10.6.0.0/24',
@@ -60,7 +60,7 @@ export function controlPlaneNodes(value: number | LatticeControlPlaneNodes): Lat
   return typeof value === 'number' ? { replicas: value } : value;
 }
 
-/** The settings of a LatticeCluster; undefined where its provider is another than OpenStack. */
+/** Returns the settings of a LatticeCluster; undefined for other providers than OpenStack. */
 export function latticeSettings({ spec }: LatticeCluster): LatticeSettings | undefined {
   const { openstack } = spec.provider.config;
   if (openstack === undefined) return undefined;
@@ -113,8 +113,7 @@ function volumeOf(sizeGb: number | undefined, type: string | undefined): Lattice
   return sizeGb === undefined ? undefined : { sizeGb, ...(type !== undefined && { type }) };
 }
 
-/** Where the objects of a LatticeCluster are. */
 export const latticeNamespace = (name: string): string => `capi-${name}`;
 
-/** The name that MachineDeployments of a pool, and what belongs to them, begin with. */
+/** Returns the name prefix of the MachineDeployments and other objects of a pool. */
 export const latticePoolName = (cluster: string, pool: string): string => `${cluster}-pool-${pool}`;

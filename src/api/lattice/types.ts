@@ -17,7 +17,7 @@ export interface LatticeInstanceType {
   name: string;
 }
 
-/** What OpenStack clusters are made with. Fields of two revisions; see `latticeSettings` for how they are read. */
+/** Settings of an OpenStack cluster. The type has the fields of two revisions; `latticeSettings` reads both. */
 export interface LatticeOpenStackConfig {
   externalNetworkId?: string;
   externalNetwork?: string;
@@ -54,7 +54,7 @@ export interface LatticeProvider {
   credentialsSecretRef?: LatticeSecretReference;
 }
 
-/** The control plane as the later revision writes it; the earlier one has the number alone. */
+/** The control plane in the later revision; the earlier revision has only the number. */
 export interface LatticeControlPlaneNodes {
   replicas: number;
   instanceType?: LatticeInstanceType;
@@ -73,7 +73,7 @@ export interface LatticeWorkerPool {
   nodeClass?: string;
   labels?: Record<string, string>;
   taints?: LatticeTaint[];
-  /** with `max`: an autoscaler owns the number of nodes */
+  /** together with `max`: an autoscaler owns the number of nodes */
   min?: number;
   max?: number;
   instanceType?: LatticeInstanceType;
@@ -96,7 +96,7 @@ export interface LatticeClusterSpec {
     workerPools?: Record<string, LatticeWorkerPool>;
   };
   networking?: { default?: { cidr?: string } };
-  /** the same as parentConfig */
+  /** alias of parentConfig */
   endpoints?: LatticeEndpoints;
   parentConfig?: LatticeEndpoints;
   environment?: string;

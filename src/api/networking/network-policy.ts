@@ -136,7 +136,7 @@ export const networkPolicyDefinition: ResourceDefinition = defineBuiltin<Network
     const spec = setDefault(policy, 'spec', {});
     setDefault(spec, 'podSelector', {});
     if ((spec.policyTypes ?? []).length === 0) {
-      // every policy isolates for ingress; egress only when it says something about it
+      // Every policy isolates ingress. It isolates egress only if it has egress rules.
       spec.policyTypes = (spec.egress ?? []).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'];
     }
     for (const rule of [...(spec.ingress ?? []), ...(spec.egress ?? [])]) {

@@ -12,7 +12,7 @@ import type {
   ImageStatus,
 } from './types.ts';
 
-/** a value of a fixed set that this program only passes on, so that its type is plain text */
+/** An enum that the program only passes on, so its TypeScript type is string. */
 const choice = (values: readonly string[], description: string): Field<string> =>
   string(description, { enum: [...values] });
 
@@ -20,7 +20,7 @@ const name = (): Field<string> => string('Name of the image.', { minLength: 1, m
 const tags = (): Field<string[]> =>
   setOf(string('', { minLength: 1, maxLength: 255 }), 'Tags of the image.', { maxItems: 64 });
 const visibility = (): Field<'public' | 'private' | 'shared' | 'community'> =>
-  oneOf(['public', 'private', 'shared', 'community'], 'Who sees the image.');
+  oneOf(['public', 'private', 'shared', 'community'], 'Visibility of the image.');
 const buses = ['scsi', 'virtio', 'uml', 'xen', 'ide', 'usb', 'lxc'];
 const positive = (description: string): Field<number> => int32(description, { minimum: 1 });
 const fixed = 'self == oldSelf';
@@ -39,15 +39,15 @@ const content = (): Field<ImageContent> =>
     {
       containerFormat: oneOf(
         ['ami', 'ari', 'aki', 'bare', 'ovf', 'ova', 'docker', 'compressed'],
-        'Form of the container of the image.',
+        'Container format of the image.',
       ).default('bare'),
       diskFormat: oneOf(
         ['ami', 'ari', 'aki', 'vhd', 'vhdx', 'vmdk', 'raw', 'qcow2', 'vdi', 'ploop', 'iso'],
-        'Form of the disk.',
+        'Disk format.',
       ).required(),
       download: object(
         {
-          url: string('Where it is.', { format: 'uri', maxLength: 2048 }).required(),
+          url: string('URL.', { format: 'uri', maxLength: 2048 }).required(),
           decompress: oneOf(['xz', 'gz', 'bz2'], 'How it is compressed.'),
           hash: hash().rule(fixed, 'hash is immutable'),
         },
@@ -67,7 +67,7 @@ const hardware = (): Field<ImageHardware> =>
       cpuThreadPolicy: choice(['prefer', 'isolate', 'require'], 'How threads are used.'),
       cpuThreads: positive('Threads per core.'),
       diskBus: choice(buses, 'Bus of disks.'),
-      qemuGuestAgent: boolean('Whether the guest agent is there.'),
+      qemuGuestAgent: boolean('Whether the image has the guest agent.'),
       rngModel: string('Model of the random number generator.', { maxLength: 255 }),
       scsiModel: choice(['virtio-scsi'], 'Model of the SCSI controller.'),
       vifModel: choice(
@@ -75,7 +75,7 @@ const hardware = (): Field<ImageHardware> =>
         'Model of network cards.',
       ),
     },
-    'What the machine should look like.',
+    'Virtual hardware of the machine.',
   );
 
 const architectures =
@@ -99,7 +99,7 @@ const properties = (): Field<ImageProperties> =>
         'The operating system.',
       ),
     },
-    'What is known of the image.',
+    'Properties of the image.',
   ).rule(fixed, 'properties is immutable');
 
 const spec: () => Field<ImageSpec> = once(() =>
@@ -112,12 +112,16 @@ const spec: () => Field<ImageSpec> = once(() =>
         },
         'Credentials.',
       ).required(),
-      managementPolicy: oneOf(['managed', 'unmanaged'], 'Whether the image is made or found.')
+      managementPolicy: oneOf(['managed', 'unmanaged'], 'Whether the image is created or only found.')
         .default('managed')
         .rule(fixed, 'managementPolicy is immutable'),
       managedOptions: object(
-        { onDelete: oneOf(['delete', 'detach'], 'What becomes of the image with the object.').default('delete') },
-        'Options of an image that is made.',
+        {
+          onDelete: oneOf(['delete', 'detach'], 'What happens to the image when the object is deleted.').default(
+            'delete',
+          ),
+        },
+        'Options of a new image.',
       ),
       import: object(
         {
@@ -138,10 +142,10 @@ const spec: () => Field<ImageSpec> = once(() =>
           properties: properties(),
           content: content(),
         },
-        'The image that is made.',
+        'The new image.',
       ),
     },
-    'What is wanted.',
+    'Desired state.',
   )
     .rule(
       "self.managementPolicy == 'managed' ? has(self.resource) : true",
@@ -176,13 +180,13 @@ const status: () => Field<ImageStatus> = once(() =>
     {
       conditions: conditions(32),
       id: long('Id of the image.'),
-      downloadAttempts: int32('How often the download was tried.'),
+      downloadAttempts: int32('Number of download attempts.'),
       resource: object(
         {
           name: long('Name of the image.'),
           status: long('State of the image in the cloud.'),
           protected: boolean('Whether the image is protected.'),
-          visibility: long('Who sees the image.'),
+          visibility: long('Visibility of the image.'),
           hash: hash(),
           sizeB: int64('Size in bytes.'),
           virtualSizeB: int64('Size of the disk in bytes.'),
@@ -191,18 +195,18 @@ const status: () => Field<ImageStatus> = once(() =>
         'The image as it is in the cloud.',
       ),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
-/** The kind of the OpenStack Resource Controller: an image that is found or made, for machines to boot from. */
+/** The Image kind of the OpenStack Resource Controller: an existing or managed image that machines boot from. */
 export const imageKind: Kind<Image> = defineKind<Image>({
   group: 'openstack.k-orc.cloud',
   kind: 'Image',
   plural: 'images',
   categories: ['openstack'],
   description: 'An image in OpenStack.',
-  // clusterctl moves the objects of kinds that carry both
+  // clusterctl moves the objects of kinds that have both labels.
   labels: { 'clusterctl.cluster.x-k8s.io': '', 'clusterctl.cluster.x-k8s.io/move': 'true' },
   hub: {
     name: 'v1alpha1',

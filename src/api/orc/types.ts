@@ -52,7 +52,7 @@ export interface ImageSpec {
 
 export interface ImageStatus {
   conditions?: StatusCondition[];
-  /** id of the image in the cloud, once it is known */
+  /** id of the image in the cloud, once known */
   id?: string;
   downloadAttempts?: number;
   resource?: {
@@ -67,7 +67,6 @@ export interface ImageStatus {
   };
 }
 
-/** An image that is found in a cloud, or made there. */
 export interface Image extends KubeObject {
   spec: ImageSpec;
   status?: ImageStatus;

@@ -5,7 +5,7 @@ export interface Eviction extends KubeObject {
   deleteOptions?: JsonObject;
 }
 
-/** The body of pods/eviction; not a resource of its own, hence not in discovery. */
+/** Body of pods/eviction. It is no resource of its own, so discovery does not list it. */
 export const evictionDefinition: ResourceDefinition = defineReview<Eviction>({
   group: 'policy',
   kind: 'Eviction',

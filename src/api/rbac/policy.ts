@@ -47,7 +47,6 @@ export interface AggregationRule {
   clusterRoleSelectors?: LabelSelectorObject[];
 }
 
-/** Rules of a Role (`namespaced`) or a ClusterRole. */
 export function validateRules(
   rules: readonly PolicyRule[] | undefined,
   { namespaced }: { namespaced: boolean },
@@ -90,7 +89,7 @@ export function validateAggregation(rule: AggregationRule | undefined): FieldErr
   return selectors.flatMap((selector, index) => validateLabelSelector(selector, `${path}[${index}]`));
 }
 
-/** Whether a ClusterRole is collected by an aggregation rule. */
+/** Tells whether an aggregation rule selects a ClusterRole with these labels. */
 export function isAggregated(rule: AggregationRule, labels: Record<string, string> | undefined): boolean {
   return (rule.clusterRoleSelectors ?? []).some((selector) => labelSelectorFromObject(selector).matches(labels ?? {}));
 }

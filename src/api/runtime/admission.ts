@@ -10,7 +10,7 @@ import {
 import { validateChangedSpec } from '../kind/strategy.ts';
 import type { ExtensionClientConfig, ExtensionConfig, ExtensionService } from './types.ts';
 
-/** `<namespace>/<name>` of the Secret whose `ca.crt` becomes spec.clientConfig.caBundle */
+/** `<namespace>/<name>` of the Secret whose `ca.crt` is copied to spec.clientConfig.caBundle */
 export const injectCaAnnotation = 'runtime.cluster.x-k8s.io/inject-ca-from-secret';
 
 export const extensionConfigStrategy: ResourceStrategy<ExtensionConfig> = {
@@ -45,7 +45,7 @@ function validateUrl(text: string, path: string): FieldError[] {
   if (url.protocol !== 'https:') {
     errors.push(fieldError.invalid(path, text, "'https' is the only allowed URL scheme, e.g. https://example.com"));
   }
-  // credentials would be shown to whoever may read the object
+  // Credentials would be visible to everybody who can read the object.
   if (url.username !== '' || url.password !== '') {
     errors.push(fieldError.forbidden(path, 'user information is not permitted in the URL'));
   }

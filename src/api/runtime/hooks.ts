@@ -1,12 +1,12 @@
 import type { JsonValue, UnstructuredObject } from '../../machinery/index.ts';
 import type { Cluster, Machine, MachineSet } from '../cluster/types.ts';
 
-// What is sent to runtime extensions and what they answer, by the name of the hook. Field names and forms are those of
-// hooks.runtime.cluster.x-k8s.io/v1alpha1; objects in requests are in the hub version.
+// Requests and responses of runtime extensions, by hook name. Fields follow hooks.runtime.cluster.x-k8s.io/v1alpha1;
+// objects in requests are in the hub version.
 
 export const hooksApiVersion = 'hooks.runtime.cluster.x-k8s.io/v1alpha1';
 
-/** one Kubernetes version on the way of an upgrade */
+/** one Kubernetes version of an upgrade plan */
 export interface UpgradeStep {
   version: string;
 }
@@ -34,7 +34,7 @@ export interface HookVariable {
   value: JsonValue;
 }
 
-/** the object that refers to a template, and where */
+/** the object that refers to a template, and the path of the reference */
 export interface HolderReference {
   apiVersion: string;
   kind: string;
@@ -55,7 +55,7 @@ export interface GeneratePatchesItem extends TopologyItem {
 
 export type HookPatchType = 'JSONPatch' | 'JSONMergePatch';
 
-/** a patch as extensions send it: JSON in base64 */
+/** a patch of an extension: JSON in base64 */
 export interface HookPatch {
   patchType?: HookPatchType;
   patch?: string;
@@ -106,7 +106,7 @@ interface CommonResponse {
 }
 
 interface RetryResponse extends CommonResponse {
-  /** other than 0: ask again after this time, and wait until then */
+  /** not 0: the operation is blocked and the hook is called again after this time */
   retryAfterSeconds?: number;
 }
 
@@ -117,12 +117,12 @@ export interface DiscoveredHandler {
   failurePolicy?: 'Ignore' | 'Fail';
 }
 
-/** Successful answers by hook; what an extension answers with `status: Failure` is an error. */
+/** Successful responses by hook. A response with `status: Failure` becomes an error. */
 export interface HookResponses {
   Discovery: CommonResponse & { handlers?: readonly DiscoveredHandler[] };
   GeneratePatches: CommonResponse & { items?: readonly { uid: string; patchType: HookPatchType; patch: string }[] };
   ValidateTopology: CommonResponse;
-  /** the variables as they would be written in spec.variables of a ClusterClass */
+  /** the variables in the form of spec.variables of a ClusterClass */
   DiscoverVariables: CommonResponse & { variables?: readonly JsonValue[] };
   GenerateUpgradePlan: CommonResponse & {
     controlPlaneUpgrades?: readonly UpgradeStep[];
@@ -150,7 +150,7 @@ export interface HookResponses {
   UpdateMachine: RetryResponse;
 }
 
-/** Hooks of the life of a Cluster with a topology: all who listen are asked. */
+/** Lifecycle hooks of a Cluster with a topology. All registered extensions are called. */
 export type LifecycleHook =
   | 'BeforeClusterCreate'
   | 'AfterControlPlaneInitialized'
@@ -162,8 +162,8 @@ export type LifecycleHook =
   | 'AfterClusterUpgrade'
   | 'BeforeClusterDelete';
 
-/** Hooks where one handler, named in a ClusterClass or found by `handlers`, is asked for an answer. */
+/** Hooks that call a single handler, named in a ClusterClass or found by `handlers`. */
 export type QueryHook = Exclude<HookName, LifecycleHook | 'Discovery' | 'UpdateMachine'>;
 
-/** Hooks that all who listen must have answered before anything goes on. */
+/** Hooks that block until all registered extensions have answered. */
 export type BlockingHook = LifecycleHook | 'UpdateMachine';

@@ -27,17 +27,17 @@ import type {
 export const runtimeGroup = 'runtime.cluster.x-k8s.io';
 
 const clientFields = () => ({
-  url: text('Where the server is: https://host[:port][/path]. Either this or service.', 512),
+  url: text('URL of the server: https://host[:port][/path]. Either this or service.', 512),
   service: object(
     {
       namespace: text('Namespace of the Service.', 63).required(),
       name: text('Name of the Service.', 63).required(),
-      path: text('Path before those of the hooks.', 512),
+      path: text('Prefix of the paths of the hooks.', 512),
       port: int32('Port of the Service; 443 by default.'),
     },
-    'Service the server is behind. Either this or url.',
+    'Service of the server. Either this or url.',
   ),
-  caBundle: string('Authorities the certificate of the server is checked against, as PEM in base64.', {
+  caBundle: string('Certificate authorities for the certificate of the server, as PEM in base64.', {
     format: 'byte',
     minLength: 1,
     maxLength: 51200,
@@ -54,10 +54,10 @@ const sharedSpecFields = () => ({
 });
 
 const spec: () => Field<ExtensionConfigSpec> = once(() =>
-  object({ clientConfig: clientConfig().required(), ...sharedSpecFields() }, 'What is wanted.'),
+  object({ clientConfig: clientConfig().required(), ...sharedSpecFields() }, 'Desired state.'),
 );
 const oldSpec: () => UntypedField = once(() =>
-  object({ clientConfig: { ...oldClientConfig(), isRequired: true }, ...sharedSpecFields() }, 'What is wanted.'),
+  object({ clientConfig: { ...oldClientConfig(), isRequired: true }, ...sharedSpecFields() }, 'Desired state.'),
 );
 
 const handler = (timeout: { minimum?: number }): Field<ExtensionHandler> =>
@@ -70,11 +70,11 @@ const handler = (timeout: { minimum?: number }): Field<ExtensionHandler> =>
       },
       'The hook it answers.',
     ).required(),
-    timeoutSeconds: int32('How long an answer is waited for; 10 by default.', timeout),
-    failurePolicy: oneOf(['Ignore', 'Fail'], 'Whether a server that cannot be asked stops what the hook is about.'),
+    timeoutSeconds: int32('Timeout of a call; 10 by default.', timeout),
+    failurePolicy: oneOf(['Ignore', 'Fail'], 'Whether a server that does not answer blocks the operation of the hook.'),
   });
 const handlers = (timeout: { minimum?: number }): Field<ExtensionHandler[]> =>
-  listKeyedBy(['name'], handler(timeout), 'What the server said it answers.', { maxItems: 512 });
+  listKeyedBy(['name'], handler(timeout), 'Handlers of the server.', { maxItems: 512 });
 
 const status: () => Field<ExtensionConfigStatus> = once(() =>
   object(
@@ -82,11 +82,11 @@ const status: () => Field<ExtensionConfigStatus> = once(() =>
       conditions: conditions(32),
       handlers: handlers({ minimum: 1 }),
       deprecated: object(
-        { v1beta1: object({ conditions: deprecatedConditions() }, 'What clients of v1beta1 read.') },
+        { v1beta1: object({ conditions: deprecatedConditions() }, 'Status in the form of v1beta1.') },
         'Kept for old clients.',
       ),
     },
-    'What is there.',
+    'Observed state.',
     { minProperties: 1 },
   ),
 );
@@ -95,13 +95,13 @@ const oldStatus: () => UntypedField = once(() =>
     {
       handlers: handlers({}),
       conditions: deprecatedConditions(),
-      v1beta2: object({ conditions: conditions(32) }, 'What v1beta2 has in its status.'),
+      v1beta2: object({ conditions: conditions(32) }, 'Status fields of v1beta2.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
-/** 0 meant the default */
+/** In the old version, 0 means the default; the hub omits the field instead. */
 const positive: Mapping = {
   up: (value) => (typeof value === 'number' && value > 0 ? value : undefined),
   down: (value) => value,

@@ -1,7 +1,6 @@
 import type { KubeObject } from '../../machinery/index.ts';
 import type { DeprecatedCondition, LabelSelector, StatusCondition } from '../cluster/types.ts';
 
-/** the Service an extension's server is behind */
 export interface ExtensionService {
   namespace: string;
   name: string;

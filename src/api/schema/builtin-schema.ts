@@ -8,9 +8,8 @@ const schemas = new Map<string, Schema>();
 const emptyObject: JsonValue = {};
 
 /**
- * The schema of a published component, such as `io.k8s.api.apps.v1.Deployment`. Always the same object for the same
- * name; what is below it is expanded when somebody looks, so asking for a kind costs next to nothing. Throws for an
- * unknown name.
+ * Returns the schema of a published component, such as `io.k8s.api.apps.v1.Deployment`. The same name always returns
+ * the same object. Nested schemas are expanded on access, so a lookup is cheap. Throws for an unknown name.
  */
 export function builtinSchema(component: string): Schema {
   const known = schemas.get(component) ?? specialByComponent().get(component);
@@ -22,7 +21,6 @@ export function builtinSchema(component: string): Schema {
   return schema;
 }
 
-/** The names `builtinSchema` knows, sorted. */
 export function builtinComponents(): string[] {
   const names = [...specialByComponent().keys()];
   for (const type of indexedTypes().values()) if (!type.flags.has('inline')) names.push(type.component);
@@ -30,8 +28,8 @@ export function builtinComponents(): string[] {
 }
 
 /**
- * The kinds a component stands for: one for an ordinary kind, none for a part of one, and one per group version for
- * the kinds that exist in all of them.
+ * Returns the kinds of a component: one for a kind, none for a nested type, and one per group version for kinds that
+ * exist in every group version.
  */
 export function gvksOfComponent(component: string): GroupVersionKind[] {
   const type = indexedTypes().get(component);
@@ -81,7 +79,7 @@ function createSchema(type: IndexedType): Schema {
   return schema;
 }
 
-/** A getter instead of a value: children are made when looked at, which also lets JSONSchemaProps contain itself. */
+/** Defines a getter, so that children are created on access. JSONSchemaProps, which contains itself, needs this. */
 function defineProperties(schema: Schema, properties: () => Record<string, Schema> | undefined): void {
   Object.defineProperty(schema, 'properties', { get: properties, enumerable: true, configurable: true });
 }
@@ -123,7 +121,7 @@ function isWrittenWhenZero({ flags }: FieldDeclaration): boolean {
   return (flags.has('required') || flags.has('always')) && !flags.has('omitempty');
 }
 
-/** Elements are values in Go, so the generator gives each of them its zero value as default. */
+/** Elements are no pointers in Go, so the generator gives them their zero value as default. */
 function elementOf(owner: IndexedType, field: FieldDeclaration): Schema {
   const value = valueSchema(owner, field.typeName);
   const added: Schema = {};
@@ -135,7 +133,7 @@ function elementOf(owner: IndexedType, field: FieldDeclaration): Schema {
   return refer(value, added);
 }
 
-/** Objects of the tables; the special types have no useful zero value. */
+/** Tells whether a schema is an object of the tables. Special types have no useful zero value. */
 function isObjectType(schema: Schema): boolean {
   return schema.component !== undefined && !specialByComponent().has(schema.component);
 }
@@ -204,7 +202,7 @@ function valueSchema(owner: IndexedType, typeName: string): Schema {
 
 const withEmptyDefault = new Map<Schema, Schema>();
 
-/** The value itself when nothing is added, else a node that looks like it, knows it, and carries what is added. */
+/** Returns the value itself if nothing is added, otherwise a node with the added keys that links to the value. */
 function refer(value: Schema, added: Schema): Schema {
   const keys = Object.keys(added);
   if (keys.length === 0) return value;
@@ -227,7 +225,7 @@ function referenceTo(value: Schema, added: Schema): Schema {
   return withComponentSchema(Object.assign(node, added), value);
 }
 
-/** Hidden from enumeration: it is a link, and who copies or prints a node should not follow it. */
+/** The property is not enumerable, so that copying or printing a node does not follow the link. */
 function withComponentSchema(node: Schema, componentSchema: Schema): Schema {
   return Object.defineProperty(node, 'componentSchema', { value: componentSchema, enumerable: false });
 }

@@ -1,6 +1,6 @@
 import type { TypeTable } from './type-table.ts';
 
-/** A type as written: what the table says, nothing resolved yet. */
+/** A parsed but unresolved type of a table. */
 export interface TypeDeclaration {
   readonly name: string;
   readonly description: string;
@@ -11,7 +11,7 @@ export interface TypeDeclaration {
 export interface FieldDeclaration {
   readonly name: string;
   readonly number: number;
-  /** without the list, map and pointer marks */
+  /** without list, map and pointer marks */
   readonly typeName: string;
   readonly shape: 'one' | 'list' | 'map' | 'inline';
   readonly pointer: boolean;
@@ -19,7 +19,7 @@ export interface FieldDeclaration {
   readonly description: string;
 }
 
-/** Where a type stands in the text of its table, and what its header says. */
+/** Position and header of a type in the text of its table. */
 export interface TypeHeader {
   readonly name: string;
   readonly flags: ReadonlyMap<string, string>;
@@ -31,7 +31,7 @@ export interface TypeHeader {
 const flagPattern = /([A-Za-z]+)(?:\(([^)]*)\))?/g;
 const noFlags: ReadonlyMap<string, string> = new Map();
 
-/** Finds the types of a table without reading their fields, which is all that start-up needs. */
+/** Finds the types of a table without parsing their fields; startup needs no more. */
 export function readHeaders(table: TypeTable): TypeHeader[] {
   const text = table.text;
   const headers: TypeHeader[] = [];
@@ -57,7 +57,7 @@ function readHeader(line: string, start: number, end: number): TypeHeader {
   };
 }
 
-/** Reads the fields of one type. Throws on a line that is not in the notation: tables are part of the program. */
+/** Parses the fields of one type. Throws on invalid notation, because tables are part of the program. */
 export function readFields(table: TypeTable, header: TypeHeader): FieldDeclaration[] {
   const fields: FieldDeclaration[] = [];
   for (const line of table.text.slice(header.start, header.end).split('\n')) {
@@ -90,7 +90,7 @@ function readField(line: string, owner: string): FieldDeclaration {
 
 type FieldType = Pick<FieldDeclaration, 'typeName' | 'shape' | 'pointer'>;
 
-// A few hundred distinct types and flags make up thousands of fields: each is read once.
+// Thousands of fields share a few hundred types and flags, so each distinct one is parsed once.
 const knownTypes = new Map<string, FieldType>();
 const knownFlags = new Map<string, ReadonlyMap<string, string>>();
 

@@ -50,7 +50,7 @@ function createField(owner: IndexedType, declaration: FieldDeclaration): Protobu
   };
 }
 
-/** Go leaves out an unset field that has `omitempty`, but a struct is never empty: only `omitzero` can drop one. */
+/** In Go, `omitempty` drops unset fields except structs; only `omitzero` drops structs. */
 function isEmittedUnset({ flags, pointer, shape }: FieldDeclaration, type: ProtobufLeaf | ProtobufMessage): boolean {
   if (flags.has('omitempty') || flags.has('omitzero')) return false;
   if (flags.has('required') || flags.has('always')) return true;
@@ -81,13 +81,14 @@ function indexKinds(): ReadonlyMap<string, IndexedType> {
     if (!isKind(type)) continue;
     const { table } = type;
     index.set(`${formatApiVersion(table.group, table.version)}/${type.name}`, type);
-    // DeleteOptions, Status and the like belong to every group version: client-go sends them under that of the resource
+    // DeleteOptions, Status and similar kinds exist in every group version. client-go sends them with the group version
+    // of the resource.
     if (table === metaTypes) index.set(`*/${type.name}`, type);
   }
   return index;
 }
 
-/** The messages of all built-in kinds, their lists, and the kinds every group version has, such as DeleteOptions. */
+/** Messages of all built-in kinds, of their lists, and of kinds of every group version, such as DeleteOptions. */
 export const protobufRegistry: ProtobufRegistry = {
   message(apiVersion: string, kind: string): ProtobufMessage | undefined {
     kinds ??= indexKinds();

@@ -18,8 +18,8 @@ interface Fixture {
   json: JsonObject;
 }
 
-// Written by Go's own serializer for k8s.io/api v0.34.4: per kind one object with only a name and one with every field
-// set, as protobuf and as the JSON that Go makes of it.
+// Written by Go's serializer of k8s.io/api v0.34.4. Each kind has one object with only a name and one with all fields
+// set, both as protobuf and as Go's JSON.
 const all = JSON.parse(readFileSync(new URL('./testdata/go-protobuf.json', import.meta.url), 'utf8')) as Fixture[];
 const watchFrame = all.find((fixture) => fixture.name === 'watch frame')!;
 const fixtures = all.filter((fixture) => fixture !== watchFrame);
@@ -53,13 +53,13 @@ describe('protobuf of the built-in kinds', () => {
     expect(hex(frame)).toBe(hex(bytesOf(watchFrame)));
   });
 
-  it.each(['v1', 'apps/v1', 'example.org/v1alpha1'])('knows DeleteOptions under %s', (apiVersion) => {
+  it.each(['v1', 'apps/v1', 'example.org/v1alpha1'])('encodes and decodes DeleteOptions under %s', (apiVersion) => {
     const object = { apiVersion, kind: 'DeleteOptions', propagationPolicy: 'Foreground', gracePeriodSeconds: 0 };
     const bytes = encodeKubernetesProtobuf(object, protobufRegistry);
     expect(decodeKubernetesProtobuf(bytes, protobufRegistry).object).toEqual(object);
   });
 
-  it('tells an unknown kind from broken bytes', () => {
+  it('distinguishes an unknown kind from damaged bytes', () => {
     const bytes = encodeKubernetesProtobuf({ apiVersion: 'v1', kind: 'ConfigMap' }, protobufRegistry);
     const renamed = Buffer.from(Buffer.from(bytes).toString('latin1').replace('ConfigMap', 'ConfigMop'), 'latin1');
     expect(errorOf(renamed)).toSatisfy(isUnregisteredKind);
@@ -67,7 +67,7 @@ describe('protobuf of the built-in kinds', () => {
     expect(errorOf(bytes.subarray(0, bytes.length - 5))).not.toSatisfy(isUnregisteredKind);
   });
 
-  it('answers any damage with a value or a ProtobufError', () => {
+  it('answers damaged bytes with a value or a ProtobufError', () => {
     const damage = fc.record({
       fixture: fc.constantFrom(...fixtures),
       edits: fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), byte: fc.nat(255) }), {
@@ -87,7 +87,7 @@ describe('protobuf of the built-in kinds', () => {
     );
   });
 
-  it('encodes whatever it decoded to something of the same meaning', () => {
+  it('encodes anything it decoded to bytes with the same meaning', () => {
     fc.assert(
       fc.property(fc.constantFrom(...fixtures), fc.nat(), fc.nat(255), (fixture, position, byte) => {
         const bytes = Buffer.from(fixture.protobuf, 'base64');
@@ -102,7 +102,7 @@ describe('protobuf of the built-in kinds', () => {
   });
 });
 
-/** A pointer to an empty time is null in JSON, and null means no pointer: in Go as well, the difference is lost. */
+/** Go encodes a pointer to an empty time as null and decodes null as nil, so Go loses the difference, too. */
 function withoutNulls(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (_key, member) => (member === null ? undefined : member)));
 }

@@ -1,7 +1,7 @@
 import { type JsonObject, SchemaRenderer } from '../../machinery/index.ts';
 import { builtinSchema } from './builtin-schema.ts';
 
-/** A component as it stands under `components.schemas` of an OpenAPI v3 document, other components as `$ref`. */
+/** Renders a component as under `components.schemas` of an OpenAPI v3 document, with `$ref` to other components. */
 export function publishedSchema(component: string): JsonObject {
   return new SchemaRenderer('#/components/schemas/').renderNode(builtinSchema(component));
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../machinery/index.ts';
 import { builtinComponents, gvksOfComponent, publishedSchema } from './index.ts';
 
-// The schemas a real kube-apiserver publishes, one file per group version, descriptions removed.
+// Schemas published by a real kube-apiserver, one file per group version, without descriptions.
 const directory = process.env['CAPSTAN_REFERENCE_DATA'];
 const folder = directory === undefined ? '' : join(directory, 'kubernetes');
 const available = folder !== '' && existsSync(folder);
@@ -17,7 +17,7 @@ describe.skipIf(!available)('built-in schemas against kube-apiserver (set CAPSTA
     expect(Object.keys(published).filter((component) => !ours.has(component))).toEqual([]);
   });
 
-  it.each(Object.keys(published).sort())('%s', (component) => {
+  it.each(Object.keys(published).sort())('match kube-apiserver for %s', (component) => {
     const { 'x-kubernetes-group-version-kind': kinds, ...schema } = published[component]!;
     expect(normalize(publishedSchema(component))).toEqual(normalize(schema));
     const own = gvksOfComponent(component);
@@ -34,7 +34,7 @@ function readPublished(path: string): Record<string, JsonObject> {
   return all;
 }
 
-/** Descriptions are our own words, and `{allOf: [{$ref}]}` says the same as `{$ref}`. */
+/** Our descriptions differ from upstream's, and `{allOf: [{$ref}]}` is equivalent to `{$ref}`. */
 function normalize(value: JsonValue | undefined, isPropertyMap = false): JsonValue | undefined {
   if (Array.isArray(value)) return value.map((element) => normalize(element) as JsonValue);
   if (typeof value !== 'object' || value === null) return value;

@@ -8,16 +8,15 @@ import type {
 } from '../../machinery/index.ts';
 
 /**
- * The types that are not objects in JSON although they are messages in protobuf. Tables name them without an alias.
- * Those that hold any JSON say so with x-kubernetes-preserve-unknown-fields, which is for our own walkers: upstream
- * publishes no such mark on its components.
+ * Types that are messages in protobuf but no objects in JSON. Tables name them without an alias. Types that hold any
+ * JSON carry x-kubernetes-preserve-unknown-fields for our own code; upstream publishes no such mark on its components.
  */
 export interface SpecialType {
   readonly schema: Schema;
   readonly protobuf: ProtobufLeaf | ProtobufMessage;
 }
 
-/** Needed by the unions around JSONSchemaProps, which are recursive. */
+/** Resolves the recursive unions around JSONSchemaProps. */
 export type MessageLookup = (component: string) => ProtobufMessage;
 
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1';
@@ -114,7 +113,9 @@ function anyValue(component: string, description: string): Schema {
 
 const stringList: Schema = { type: 'array', items: { type: 'string', default: '' } };
 
-/** A list that protobuf cannot hold in a map or leave out, hence wrapped in a message: ExtraValue, Verbs. */
+/**
+ * A list wrapped in a message, for maps of lists and optional lists, which protobuf cannot express: ExtraValue, Verbs.
+ */
 const stringListMessage: ProtobufMessage = {
   name: 'StringList',
   fields: [field('items', 1, 'string', { shape: 'list' })],

@@ -45,7 +45,7 @@ export const typeTables: readonly TypeTable[] = [
   storageTypes,
 ];
 
-/** One type of one table; its fields are read when somebody asks. */
+/** One type of a table; its fields are parsed on demand. */
 export interface IndexedType {
   readonly table: TypeTable;
   readonly component: string;
@@ -128,7 +128,7 @@ function plainField(name: string, number: number, typeName: string, description:
   return { name, number, typeName, shape: 'one', pointer: false, flags: noFlags, description };
 }
 
-/** Field number 0: the envelope carries these two, the message does not. */
+/** Field number 0 marks these two fields, which are in the envelope and not in the message. */
 const apiVersionField = plainField(
   'apiVersion',
   0,
@@ -139,17 +139,19 @@ const kindField = plainField('kind', 0, 'string', 'The kind of this object, in C
 const objectMetadata = plainField('metadata', 1, 'meta.ObjectMeta', 'Name, labels and everything all objects have.');
 const listMetadata = plainField('metadata', 1, 'meta.ListMeta', 'The version of the list and where it goes on.');
 
-/** All types, inline ones included, by component name. */
+/** Returns all types by component name, including inline types. */
 export function indexedTypes(): ReadonlyMap<string, IndexedType> {
   return typeIndex().byComponent;
 }
 
-/** Whether a type can be a whole document, with an apiVersion and a kind around it. */
+/** Tells whether a type can be a document of its own, with apiVersion and kind. */
 export function isKind({ flags }: IndexedType): boolean {
   return flags.has('kind') || flags.has('typed') || flags.has('everywhere');
 }
 
-/** The component a type name in a table means. Throws when there is none: tables are part of the program. */
+/**
+ * Resolves a type name of a table to its component. Throws for unknown names, because tables are part of the program.
+ */
 export function resolveTypeName(table: TypeTable, typeName: string): IndexedType {
   const { byComponent, tableByAlias } = typeIndex();
   const dot = typeName.indexOf('.');

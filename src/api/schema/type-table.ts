@@ -41,11 +41,11 @@
  * - `merge`, `merge(key)`, `retainKeys`, `replace`: how strategic merge patch treats the field
  */
 export interface TypeTable {
-  /** how other tables refer to this one: `core.PodSpec` */
+  /** prefix of references from other tables: `core.PodSpec` */
   readonly alias: string;
   readonly group: string;
   readonly version: string;
-  /** what the published component names start with, e.g. `io.k8s.api.apps.v1` */
+  /** prefix of the published component names, e.g. `io.k8s.api.apps.v1` */
   readonly componentPrefix: string;
   readonly text: string;
 }

@@ -88,7 +88,7 @@ export const csiDriverDefinition: ResourceDefinition = defineBuiltin<CsiDriver>(
   validateCreate: validate,
   validateUpdate: (driver, old) => [
     ...validate(driver),
-    // the misspelled path is upstream's
+    // upstream misspells this path
     ...validateImmutable(driver.spec?.attachRequired, old.spec?.attachRequired, 'spec.attachedRequired'),
     ...validateImmutable(
       driver.spec?.volumeLifecycleModes,

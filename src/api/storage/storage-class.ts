@@ -25,7 +25,7 @@ export interface StorageClass extends KubeObject {
   allowedTopologies?: JsonObject[];
 }
 
-/** Whether claims without a class get this one. */
+/** Tells whether claims without a class get this class. */
 export function isDefaultStorageClass(object: StorageClass): boolean {
   const annotations = object.metadata.annotations ?? {};
   return (
@@ -34,13 +34,13 @@ export function isDefaultStorageClass(object: StorageClass): boolean {
   );
 }
 
-/** Drivers are named like label keys, in any case. */
+/** Names of provisioners follow the rules of label keys, in any case. */
 export function validateProvisioner(name: string | undefined, path: string): FieldError[] {
   if (!name) return [fieldError.required(path, '')];
   return invalid(path, name, checkQualifiedName(name.toLowerCase()));
 }
 
-/** Names of CSI drivers: at most 63 characters of a domain name, in any case. */
+/** Names of CSI drivers are domain names of at most 63 characters, in any case. */
 export function validateDriverName(name: string | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
   if (!name) errors.push(fieldError.required(path));

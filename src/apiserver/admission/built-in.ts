@@ -14,7 +14,7 @@ import { serviceAccountAdmission } from './service-account.ts';
 import { storageInUseProtection } from './storage-protection.ts';
 import type { AdmissionStep } from './types.ts';
 
-/** Steps that can be left out, by the names kube-apiserver gives them. */
+/** Optional steps, with the names that kube-apiserver uses. */
 export type AdmissionPlugin =
   | 'LimitRanger'
   | 'ServiceAccount'
@@ -27,7 +27,7 @@ export type AdmissionPlugin =
   | 'DefaultIngressClass'
   | 'ResourceQuota';
 
-/** Steps that count on a controller: without it they would refuse what is fine or hold what should go. */
+/** Steps that depend on a controller. Without it they would refuse valid objects or block deletions. */
 export const controllerBackedPlugins: readonly AdmissionPlugin[] = ['ServiceAccount', 'StorageObjectInUseProtection'];
 
 export interface BuiltInAdmissionOptions {
@@ -35,11 +35,11 @@ export interface BuiltInAdmissionOptions {
   access: AccessControl;
   clock: Clock;
   random: Random;
-  /** hold kubelets to their own node */
+  /** restricts kubelets to their own node */
   nodes: boolean;
 }
 
-/** What kube-apiserver does to writes of built-in kinds, in its order, before others are asked. */
+/** Builds the built-in admission steps in the order of kube-apiserver. They run before webhooks and policies. */
 export function builtInAdmission(options: BuiltInAdmissionOptions): AdmissionStep[] {
   const { store, access, clock, random, nodes } = options;
   return [

@@ -8,7 +8,7 @@ import {
 } from '../auth/index.ts';
 import type { AdmissionRequest } from './types.ts';
 
-/** The variable `authorizer` of expressions: it answers what the sender of a request may do. */
+/** Builds the CEL variable `authorizer`, which checks the permissions of the sender of a request. */
 export function celAuthorizer(
   authorizer: Authorizer,
   { caller, target, subresource }: AdmissionRequest,
@@ -48,7 +48,7 @@ function userOf({ serviceAccount }: AuthorizationQuestion, sender: UserInfo): Us
   };
 }
 
-/** What cannot be read limits nothing. */
+/** An invalid selector adds no requirements. */
 function requirementsOf(selector: string): ReturnType<typeof parseFieldSelector> {
   try {
     return parseFieldSelector(selector);

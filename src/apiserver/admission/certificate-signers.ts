@@ -14,8 +14,8 @@ import type { NamedTarget } from '../service/types.ts';
 import type { AdmissionRequest, AdmissionStep } from './types.ts';
 
 /**
- * Who may decide about certificates of a signer: approving takes the verb `approve` and issuing the verb `sign` on the
- * signer, beyond the right to write the request. Nobody becomes a master of the cluster by certificate.
+ * Restricts who may decide about certificates of a signer. Approving needs the verb `approve` and issuing the verb
+ * `sign` on the signer, besides write access to the request. It also prevents certificates for system:masters.
  */
 export function certificateSigners(authorizer: Authorizer): AdmissionStep {
   return {
@@ -33,7 +33,7 @@ export function certificateSigners(authorizer: Authorizer): AdmissionStep {
 }
 
 function checkSigner(request: AdmissionRequest, authorizer: Authorizer, verb: 'approve' | 'sign'): void {
-  // The old object says the signer: a write through these doors cannot change it.
+  // These subresources cannot change the signer, so the old object has the right one.
   const signer = signerOf(must(request.oldObject, 'request.oldObject'));
   const [domain] = signer.split('/');
   const { user } = request.caller;
@@ -46,7 +46,7 @@ function mayUse(authorizer: Authorizer, user: UserInfo, verb: string, name: stri
   return authorizer.authorize({ user, verb, ...signers, name, path: '', resourceRequest: true }).decision === 'allow';
 }
 
-/** The sender must hold the key it asks a certificate for. That it was read proves it. */
+/** The sender must hold the private key of the request. Parsing verifies the signature and thereby proves it. */
 async function checkRequest(request: AdmissionRequest): Promise<void> {
   const { target } = request;
   const object = must(request.object, 'object');

@@ -3,13 +3,16 @@ import type { AdmissionOperation, AdmissionRequest, AdmissionStep } from './type
 
 type Phase = 'mutate' | 'validate';
 
-/** The steps that may have something to say about writes of one kind. */
+/** The admission steps that apply to writes of one kind. */
 type Plan = Readonly<Record<AdmissionOperation, Readonly<Record<Phase, readonly AdmissionStep[]>>>>;
 
-/** Runs admission steps in order. Stays synchronous when all steps do, so that plain writes pay no extra turns. */
+/**
+ * Runs admission steps in order. It stays synchronous when all steps do, so that plain writes need no extra turns of
+ * the event loop.
+ */
 export class AdmissionChain {
   readonly #steps: AdmissionStep[] = [];
-  /** made at the first write of a kind */
+  /** built on the first write of a kind */
   #plans = new WeakMap<RegisteredResource, Plan>();
 
   add(step: AdmissionStep): void {

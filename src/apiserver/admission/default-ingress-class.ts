@@ -7,7 +7,7 @@ import type { AdmissionStep } from './types.ts';
 const isDefaultAnnotation = 'ingressclass.kubernetes.io/is-default-class';
 const legacyClassAnnotation = 'kubernetes.io/ingress.class';
 
-/** Ingresses that name no class get the default one, if there is one (kube-apiserver: DefaultIngressClass). */
+/** Sets the default class on Ingresses without one (kube-apiserver: DefaultIngressClass). */
 export function defaultIngressClass(store: Store<StoredObject>): AdmissionStep {
   return {
     name: 'DefaultIngressClass',
@@ -24,7 +24,7 @@ export function defaultIngressClass(store: Store<StoredObject>): AdmissionStep {
   };
 }
 
-/** Of several default classes the newest, of those the first by name. */
+/** Returns the newest of several default classes; the name breaks ties. */
 function newestDefault(store: Store<StoredObject>): UnstructuredObject | undefined {
   let best: UnstructuredObject | undefined;
   for (const { value } of store.list(keyPrefix({ group: 'networking.k8s.io', plural: 'ingressclasses' })).records) {

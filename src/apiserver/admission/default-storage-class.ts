@@ -8,14 +8,14 @@ import type { AdmissionStep } from './types.ts';
 const isDefaultAnnotation = 'storageclass.kubernetes.io/is-default-class';
 const legacyClassAnnotation = 'volume.beta.kubernetes.io/storage-class';
 
-/** Claims that name no class get the default one, if there is one (kube-apiserver: DefaultStorageClass). */
+/** Sets the default class on claims without one (kube-apiserver: DefaultStorageClass). */
 export function defaultStorageClass(store: Store<StoredObject>): AdmissionStep {
   return {
     name: 'DefaultStorageClass',
     ...coreWrites('persistentvolumeclaims', ['CREATE']),
     mutate({ object }) {
       const spec = object?.spec;
-      // An empty name is a choice too: no class at all.
+      // An empty name explicitly selects no class.
       if (!object || !isJsonObject(spec) || spec['storageClassName'] !== undefined) return;
       if (object.metadata.annotations?.[legacyClassAnnotation] !== undefined) return;
       const chosen = newestDefault(store);
@@ -24,7 +24,7 @@ export function defaultStorageClass(store: Store<StoredObject>): AdmissionStep {
   };
 }
 
-/** Of several default classes the newest wins, as upstream decides. */
+/** Like upstream, returns the newest of several default classes. */
 function newestDefault(store: Store<StoredObject>): UnstructuredObject | undefined {
   const prefix = keyPrefix({ group: 'storage.k8s.io', plural: 'storageclasses' });
   let newest: UnstructuredObject | undefined;

@@ -3,8 +3,8 @@ import { toApiUserInfo } from '../auth/index.ts';
 import type { AdmissionRequest } from './types.ts';
 
 /**
- * A request as webhooks and expressions see it, without its objects: `request` of an AdmissionReview. `version` is the
- * one its reader wants to see.
+ * Describes a request without its objects, as `request` of an AdmissionReview, for webhooks and expressions. `version`
+ * is the version that the reader requires.
  */
 export function describeRequest(request: AdmissionRequest, version: string): JsonObject {
   const { target, operation, subresource } = request;
@@ -28,7 +28,7 @@ export function describeRequest(request: AdmissionRequest, version: string): Jso
 
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: '' } as const;
 
-/** The options of the write as an object of their own kind; those of a patch are shown as those of an update. */
+/** Returns the options of the write as an object of their own kind. Patches have UpdateOptions. */
 function describeOptions({ operation, options, dryRun }: AdmissionRequest): JsonObject {
   const rest: JsonObject = {};
   for (const [name, value] of Object.entries(options)) if (name !== 'dryRun') rest[name] = value as JsonValue;

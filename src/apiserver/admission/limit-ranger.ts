@@ -33,7 +33,10 @@ type MutableRequirements = { requests?: Record<string, string>; limits?: Record<
 const limitRanges = { group: '', plural: 'limitranges' };
 const annotation = 'kubernetes.io/limit-ranger';
 
-/** Fills in what containers do not say, and holds pods and claims to the limits of their namespace (LimitRanger). */
+/**
+ * Applies default resources to containers and enforces the limits of the namespace on pods and claims (kube-apiserver:
+ * LimitRanger).
+ */
 export function limitRanger(store: Store<StoredObject>): AdmissionStep {
   const itemsFor = ({ target }: AdmissionRequest): LimitRangeItem[][] =>
     store
@@ -45,7 +48,7 @@ export function limitRanger(store: Store<StoredObject>): AdmissionStep {
     operations: ['CREATE', 'UPDATE'],
     appliesTo: ({ operation, subresource, target, oldObject }) => {
       if (oldObject?.metadata.deletionTimestamp !== undefined) return false;
-      // What a pod asks for cannot be changed by an update.
+      // Updates cannot change the resources of a pod.
       if (operation === 'UPDATE' && target.resource.definition.plural === 'pods') return false;
       return subresource === undefined;
     },
@@ -65,7 +68,7 @@ export function limitRanger(store: Store<StoredObject>): AdmissionStep {
   };
 }
 
-/** What is filled in is named on the pod: people wonder where it came from. */
+/** An annotation lists the defaulted resources, so that users see where they come from. */
 function fillIn(pod: UnstructuredObject, items: readonly LimitRangeItem[]): void {
   const requests: Record<string, string> = {};
   const limits: Record<string, string> = {};
@@ -108,7 +111,7 @@ function fillContainer(
   return done;
 }
 
-/** What is asked for, by containers, pods or claims. */
+/** Requests and limits of a container, pod or claim. */
 interface Asked {
   requests: Amounts;
   limits: Amounts;

@@ -10,18 +10,18 @@ import { objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { AdmissionRequest } from './types.ts';
 
-/** Requests a webhook or policy wants to be asked about. */
+/** Selects requests for a webhook or policy. */
 export interface AdmissionRule {
   operations: readonly string[];
   apiGroups: readonly string[];
   apiVersions: readonly string[];
   resources: readonly string[];
   scope: string;
-  /** all when empty */
+  /** empty: all names */
   resourceNames: readonly string[];
 }
 
-/** Everything that says whether one is asked, short of expressions. */
+/** All match criteria of a webhook or policy except match conditions. */
 export interface RequestMatch {
   rules: readonly AdmissionRule[];
   excluded: readonly AdmissionRule[];
@@ -42,7 +42,7 @@ export function parseAdmissionRule(rule: JsonObject): AdmissionRule {
   };
 }
 
-/** `rulesField` differs between webhooks and policies. */
+/** `rulesField` is the name of the field, which differs between webhooks and policies. */
 export function parseRequestMatch(source: JsonObject, rulesField: 'rules' | 'resourceRules'): RequestMatch {
   const rules = (field: string): AdmissionRule[] =>
     (Array.isArray(source[field]) ? source[field].filter(isJsonObject) : []).map(parseAdmissionRule);
@@ -58,8 +58,8 @@ export function parseRequestMatch(source: JsonObject, rulesField: 'rules' | 'res
 }
 
 /**
- * The version of its object a request matches in: that of the request, or an equivalent one; undefined when it does not
- * match. Without rules everything matches as it is.
+ * Returns the API version in which a request matches: its own or an equivalent one; undefined when it does not match.
+ * Without rules, every request matches in its own version.
  */
 export function matchRequest(
   match: RequestMatch,

@@ -7,10 +7,7 @@ import type { AdmissionRequest, AdmissionStep } from './types.ts';
 const immortal = new Set(['default', 'kube-system', 'kube-public']);
 const space = { group: '', plural: 'namespaces' };
 
-/**
- * Nothing is created in a namespace that does not exist or is going away, and the namespaces every client counts on
- * cannot be deleted.
- */
+/** Refuses to create objects in missing or terminating namespaces, and refuses to delete the system namespaces. */
 export function namespaceLifecycle(store: Store<StoredObject>): AdmissionStep {
   return {
     name: 'NamespaceLifecycle',
@@ -41,7 +38,7 @@ function checkCreate(request: AdmissionRequest, store: Store<StoredObject>): voi
   if (!record) throw statusError.notFound({ group: '', resource: 'namespaces', name });
   const namespace: UnstructuredObject = record.value.object;
   if (namespace.metadata.deletionTimestamp === undefined) return;
-  // Access checks must still be answered while a namespace is going away.
+  // Access reviews must work while a namespace is terminating.
   const { definition } = request.target.resource;
   if (definition.group === 'authorization.k8s.io') return;
   throw statusError.forbidden(

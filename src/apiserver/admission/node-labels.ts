@@ -1,4 +1,4 @@
-/** Labels of Kubernetes that kubelets know of their own node. */
+/** Labels of Kubernetes that kubelets may set on their own node. */
 const kubeletLabels = new Set([
   'kubernetes.io/hostname',
   'kubernetes.io/os',
@@ -15,12 +15,12 @@ const kubeletLabels = new Set([
 const kubeletNamespaces = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
 const kubernetesNamespaces = ['kubernetes.io', 'k8s.io'];
 
-/** Operators place workloads by these: a node that could set them could draw secrets to itself. */
+/** Operators schedule workloads by these labels. A node that could set them could attract pods with secrets. */
 const operatorNamespace = 'node-restriction.kubernetes.io';
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** The labels a kubelet may not set, change or take away on its own node but did, sorted. */
+/** Returns the sorted labels that a kubelet changed on its own node without permission. */
 export function forbiddenLabels(next: Labels, before: Labels): string[] {
   const keys = new Set([...Object.keys(next ?? {}), ...Object.keys(before ?? {})]);
   return [...keys].filter((key) => next?.[key] !== before?.[key] && isForbidden(key)).sort();

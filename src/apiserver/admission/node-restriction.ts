@@ -15,7 +15,7 @@ export interface NodeRestrictionOptions {
   authorizer: Authorizer;
 }
 
-/** Why a node may not do what it asks; undefined when it may. */
+/** Returns why a node may not perform a request; undefined if it may. */
 type Rule = (
   node: string,
   request: AdmissionRequest,
@@ -37,8 +37,8 @@ const rules: Readonly<Record<string, Rule>> = {
 };
 
 /**
- * Holds kubelets to their own node and the pods on it: what the node authorizer lets them write, they may write of these
- * only (kube-apiserver: NodeRestriction).
+ * Restricts the writes that the node authorizer allows to the node of the kubelet and its pods (kube-apiserver:
+ * NodeRestriction).
  */
 export function nodeRestriction(options: NodeRestrictionOptions): AdmissionStep {
   return {
@@ -95,7 +95,7 @@ function podObjection(node: string, request: AdmissionRequest, options: NodeRest
   }
 }
 
-/** Kubelets show the pods they run on their own account; those must not become a way to anything else. */
+/** Kubelets create mirror pods themselves, so these must not give access to anything else. */
 function mirrorObjection(node: string, pod: UnstructuredObject, options: NodeRestrictionOptions): Objection {
   const who = `node ${quote(node)}`;
   if (pod.metadata.annotations?.[mirrorAnnotation] === undefined) {
@@ -169,7 +169,7 @@ function nodeObjection(node: string, { target, operation, object, oldObject }: A
   return labels.length > 0 ? `is not allowed to modify labels: ${labels.join(', ')}` : undefined;
 }
 
-/** Kubelets report how far the growth of a volume has come, and nothing else. */
+/** Kubelets may only report the progress of a volume expansion. */
 function claimObjection(node: string, { subresource, operation, object, oldObject }: AdmissionRequest): Objection {
   if (subresource !== 'status') return 'may only update PVC status';
   if (operation !== 'UPDATE') return `unexpected operation ${quote(operation)}`;
@@ -210,7 +210,7 @@ async function certificateObjection(node: string, { operation, object }: Admissi
   }
 }
 
-/** An object the rules depend on, or its 404. */
+/** Reads an object that the rules depend on; throws a 404 if it is missing. */
 function read(
   { store }: NodeRestrictionOptions,
   resource: string,

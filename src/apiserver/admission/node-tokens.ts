@@ -3,7 +3,7 @@ import type { Authorizer } from '../auth/index.ts';
 import type { PodSpec, VolumeSpec } from '../pods/pod-spec.ts';
 import type { AdmissionRequest } from './types.ts';
 
-/** Reads an object, or throws its 404. `plural` is followed by `.group` outside the core group. */
+/** Reads an object or throws a 404. `plural` is followed by `.group` outside the core group. */
 type Find = (plural: string, namespace: string | undefined, name: string) => UnstructuredObject;
 
 interface TokenRequest {
@@ -13,7 +13,10 @@ interface TokenRequest {
   };
 }
 
-/** Why a node may not have the token it asks for: tokens are for the pods on it, and for whom these pods talk to. */
+/**
+ * Returns why a node may not get a token. Tokens are limited to accounts of pods on the node and to audiences these
+ * pods use.
+ */
 export function tokenObjection(
   node: string,
   request: AdmissionRequest,
@@ -74,7 +77,7 @@ function asksFor(volume: VolumeSpec, audience: string, pod: UnstructuredObject, 
   return tokenRequests.some((wanted) => (wanted.audience ?? '') === audience);
 }
 
-/** The driver that mounts a volume, and may want to act for the pod that uses it. */
+/** Returns the CSI driver of a volume, which may request tokens for the pod. */
 function driverOf(volume: VolumeSpec, pod: UnstructuredObject, find: Find): string | undefined {
   if (volume.csi) return volume.csi.driver;
   const claimName =

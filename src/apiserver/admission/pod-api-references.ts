@@ -1,6 +1,6 @@
 import { configMapNames, type PodSpec, type ProjectedSource, secretNames, type VolumeSpec } from '../pods/pod-spec.ts';
 
-/** Volumes that are objects of the API or need one, and what refusals call these. */
+/** Volume sources that refer to API objects, and their names in error messages. */
 const volumeReferences: readonly [source: string, what: string][] = [
   ['configMap', 'configmaps (via configmap volumes)'],
   ['secret', 'secrets (via secret volumes)'],
@@ -19,7 +19,7 @@ const projectedReferences: readonly [source: string, what: string][] = [
   ['podCertificate', 'podcertificates'],
 ];
 
-/** The first sort of API object a pod needs to run; undefined when it could run without any API. */
+/** Returns the first API reference of a pod; undefined if the pod could run without an API server. */
 export function apiReference(spec: PodSpec): string | undefined {
   if (spec.serviceAccountName) return 'serviceaccounts';
   if (secretNames(spec).length > 0) return 'secrets';

@@ -7,10 +7,10 @@ import type { AdmissionRequest, AdmissionStep } from './types.ts';
 
 const priorityClasses = { group: 'scheduling.k8s.io', plural: 'priorityclasses' };
 
-/** How long a pod stays on a node that is lost, unless it says otherwise. */
+/** Default time that a pod stays on a lost node. */
 const evictionDelaySeconds = 300;
 
-/** Pods get the priority of their class, or of the default class, or zero (kube-apiserver: Priority). */
+/** Sets the priority of a pod from its class, from the default class, or to zero (kube-apiserver: Priority). */
 export function podPriority(store: Store<StoredObject>): AdmissionStep {
   return {
     name: 'Priority',
@@ -36,7 +36,7 @@ export function podPriority(store: Store<StoredObject>): AdmissionStep {
   };
 }
 
-/** Who replaces a Pod by what they once sent does not take back what was decided then. */
+/** A client that replaces a Pod with its original manifest keeps the computed priority. */
 function keepPriority(spec: JsonObject, old: unknown): void {
   if (!isJsonObject(old)) return;
   for (const field of ['priority', 'preemptionPolicy']) {
@@ -65,7 +65,7 @@ function findClass(store: Store<StoredObject>, name: string, request: AdmissionR
   return chosenClass(record.value.object);
 }
 
-/** The lowest of the classes that are marked as default: upstream's choice when an operator marks several. */
+/** Returns the default class with the lowest value, as upstream does when several are marked. */
 function findDefaultClass(store: Store<StoredObject>): ChosenClass | undefined {
   let lowest: ChosenClass | undefined;
   for (const { value } of store.list(keyPrefix(priorityClasses)).records) {
@@ -80,7 +80,7 @@ function refusal(request: AdmissionRequest, message: string): Error {
   return statusError.forbidden({ group: '', resource: 'pods', name: request.target.name }, message);
 }
 
-/** Pods leave a lost node after five minutes unless they say otherwise (kube-apiserver: DefaultTolerationSeconds). */
+/** Adds tolerations that evict pods from a lost node after five minutes (kube-apiserver: DefaultTolerationSeconds). */
 export const podTolerations: AdmissionStep = {
   name: 'DefaultTolerationSeconds',
   ...coreWrites('pods', ['CREATE', 'UPDATE']),
@@ -99,7 +99,7 @@ export const podTolerations: AdmissionStep = {
   },
 };
 
-/** An empty key or effect stands for all of them. */
+/** An empty key or effect matches all. */
 function tolerates({ key, effect }: JsonObject, wanted: string): boolean {
   return (!key || key === wanted) && (!effect || effect === 'NoExecute');
 }

@@ -10,7 +10,7 @@ import {
 } from '../auth/index.ts';
 import type { AdmissionStep } from './types.ts';
 
-/** Nobody hands out permissions they do not hold. */
+/** Prevents users from granting permissions that they do not hold. */
 export function rbacEscalation(index: RbacIndex, authorizer: Authorizer): AdmissionStep {
   return {
     name: 'RBACEscalation',

@@ -14,7 +14,7 @@ import type { AdmissionRequest, AdmissionStep } from './types.ts';
 
 const runtimeClasses = { group: 'node.k8s.io', plural: 'runtimeclasses' };
 
-/** Pods get what their runtime class costs and where it runs (kube-apiserver: RuntimeClass). */
+/** Sets overhead and scheduling constraints of the runtime class on pods (kube-apiserver: RuntimeClass). */
 export function runtimeClassAdmission(store: Store<StoredObject>): AdmissionStep {
   return {
     name: 'RuntimeClass',
@@ -51,7 +51,7 @@ function findClass(store: Store<StoredObject>, name: unknown, request: Admission
   return asJson(record.value.object);
 }
 
-/** undefined: the class says nothing of what it costs */
+/** Returns the overhead of the class; undefined without one. */
 function fixedOverhead({ overhead }: JsonObject): JsonObject | undefined {
   if (!isJsonObject(overhead)) return undefined;
   return isJsonObject(overhead['podFixed']) ? overhead['podFixed'] : {};
@@ -91,10 +91,10 @@ function tolerationsOf({ tolerations }: JsonObject): JsonObject[] {
   return Array.isArray(tolerations) ? tolerations.filter(isJsonObject) : [];
 }
 
-/** Comparing each with each: beyond this number, having some twice costs less. */
+/** Merging is quadratic, so longer lists keep their duplicates. */
 const maxCompared = 200;
 
-/** Without those that say nothing beyond another one. */
+/** Removes tolerations that another one covers. */
 function mergeTolerations(all: readonly JsonObject[]): readonly JsonObject[] {
   if (all.length > maxCompared) return all;
   const merged: JsonObject[] = [];
@@ -106,7 +106,7 @@ function mergeTolerations(all: readonly JsonObject[]): readonly JsonObject[] {
   return merged;
 }
 
-/** Whether one toleration is for everything another one is for. */
+/** Tells whether the first toleration includes the second one. */
 function covers(wide: JsonObject, narrow: JsonObject): boolean {
   if (deepEqual(wide, narrow)) return true;
   const text = (toleration: JsonObject, field: string): string => String(toleration[field] ?? '');

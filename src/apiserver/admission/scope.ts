@@ -2,7 +2,7 @@ import type { AdmissionOperation, AdmissionRequest, AdmissionStep } from './type
 
 type Scope = Required<Pick<AdmissionStep, 'concerns' | 'operations' | 'appliesTo'>>;
 
-/** Writes of the objects of one core kind themselves, not through a subresource. */
+/** Matches writes of a core kind itself, not of its subresources. */
 export function coreWrites(plural: string, operations: readonly AdmissionOperation[]): Scope {
   return {
     concerns: (definition) => definition.group === '' && definition.plural === plural,

@@ -30,12 +30,12 @@ const accounts = { group: '', plural: 'serviceaccounts' };
 const defaultAccount = 'default';
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 const tokenVolumePrefix = 'kube-api-access-';
-/** A little over an hour: kubelets know by this odd value that longer-lived tokens may be given out instead. */
+/** Kubelets treat this odd value of a little over an hour as a hint that longer-lived tokens are allowed. */
 const tokenSeconds = 3607;
 const enforceMountableSecrets = 'kubernetes.io/enforce-mountable-secrets';
 const trueTexts = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
 
-/** The account every namespace has comes a moment after the namespace; pods made at once wait for it this long. */
+/** The default account is created shortly after its namespace. Pods wait for it up to this time. */
 const patienceMs = 1500;
 
 export interface ServiceAccountAdmissionOptions {
@@ -45,8 +45,8 @@ export interface ServiceAccountAdmissionOptions {
 }
 
 /**
- * Gives every pod the service account it runs as, and the token of that account; refuses pods whose account does not
- * exist (kube-apiserver: ServiceAccount). Servers where nobody creates the default accounts leave it out.
+ * Sets the service account of every pod and adds its token volume. Pods with a missing account are refused
+ * (kube-apiserver: ServiceAccount). Servers without a controller for default accounts disable this step.
  */
 export function serviceAccountAdmission(options: ServiceAccountAdmissionOptions): AdmissionStep {
   return {
@@ -135,7 +135,7 @@ function mountToken(spec: PodSpec, random: Random): void {
   if (mounted && brought === undefined) spec.volumes = [...(spec.volumes ?? []), tokenVolume(volumeName)];
 }
 
-/** The token, the authority to check the server with, and the namespace: what client libraries look for in a pod. */
+/** Builds the volume that client libraries expect in a pod: token, CA bundle and namespace. */
 function tokenVolume(name: string): VolumeSpec {
   return {
     name,
@@ -154,7 +154,7 @@ function tokenVolume(name: string): VolumeSpec {
   };
 }
 
-/** Mirrors of static pods are written by kubelets: they must not be a way to anybody's secrets. */
+/** Kubelets write the mirrors of static pods, so these must not give access to secrets. */
 function checkMirror(request: AdmissionRequest, spec: PodSpec): void {
   if (spec.serviceAccountName) throw refusal(request, 'a mirror pod may not reference service accounts');
   if (secretNames(spec).length > 0) throw refusal(request, 'a mirror pod may not reference secrets');
@@ -164,7 +164,7 @@ function checkMirror(request: AdmissionRequest, spec: PodSpec): void {
   if (projectsToken) throw refusal(request, 'a mirror pod may not use ServiceAccountToken volume projections');
 }
 
-/** Why a pod may not use the secrets it names, for accounts that limit them to their own. */
+/** Returns why a pod may not mount its secrets, for accounts that restrict mountable secrets. */
 function unmountable(account: ServiceAccountObject, spec: PodSpec): string | undefined {
   const allowed = namesOf(account.secrets);
   for (const { secret } of spec.volumes ?? []) {

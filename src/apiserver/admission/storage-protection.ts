@@ -1,15 +1,15 @@
 import { must } from '../../machinery/index.ts';
 import type { AdmissionStep } from './types.ts';
 
-/** Claims wait for the pods that use them, volumes for the claims they are bound to. */
+/** A claim is protected while pods use it, and a volume while it is bound to a claim. */
 const finalizers: Readonly<Record<string, string>> = {
   persistentvolumeclaims: 'kubernetes.io/pvc-protection',
   persistentvolumes: 'kubernetes.io/pv-protection',
 };
 
 /**
- * Marks volumes and claims so that they stay while somebody uses them (StorageObjectInUseProtection). Controllers take
- * the marks away; where none run, deletes would never end and the step is left out.
+ * Adds finalizers to volumes and claims (StorageObjectInUseProtection). Controllers remove them. Without these
+ * controllers deletions would never finish, so the step is disabled.
  */
 export const storageInUseProtection: AdmissionStep = {
   name: 'StorageObjectInUseProtection',

@@ -14,42 +14,42 @@ export interface AuditorOptions {
   sink: AuditSink;
   clock: Clock;
   random: Random;
-  /** how much to record of a request; default is Metadata for all */
+  /** audit level of a request; default: Metadata */
   levelOf?(attributes: AuthorizationAttributes): AuditLevel;
-  /** stages that are not worth a line */
+  /** stages that are not recorded */
   omitStages?: readonly AuditStage[];
 }
 
-/** What is known of a request before it is served. */
+/** Properties of a request that are known before it is served. */
 export interface AuditedRequest {
-  /** sent by the client (Audit-ID header) or made up; answered in the Audit-Id header */
+  /** Audit-ID header of the client or a generated id; returned in the Audit-Id header */
   auditId: string;
   uri: string;
-  /** the user and what is asked; for impersonation, the user acted as */
+  /** attributes of the request; for impersonation, with the impersonated user */
   attributes: AuthorizationAttributes;
-  /** who really asks, when they act as somebody else */
+  /** the authenticated user of an impersonated request */
   impersonator?: UserInfo;
-  /** forwarded addresses first, the connection's own last */
+  /** forwarded addresses first, the address of the connection last */
   sourceIps?: readonly string[];
   userAgent?: string;
 }
 
 export interface AuditResponse {
   code: number;
-  /** of a failure */
+  /** set for failures */
   reason?: string;
   message?: string;
-  /** of an object that was created or read */
+  /** set for created or read objects */
   uid?: string;
   resourceVersion?: string;
 }
 
-/** Follows one request. Each call writes one event. */
+/** Records the audit events of one request. Each call writes one event. */
 export interface AuditTrail {
-  /** decision of the authorizer, remembered as annotations */
+  /** stores the decision of the authorizer as annotations */
   authorized(decision: AuthorizationDecision): void;
   annotate(key: string, value: string): void;
-  /** headers of a long-running response (watch, logs) are out */
+  /** headers of a long-running response (watch, logs) were sent */
   started(code: number): void;
   completed(response: AuditResponse): void;
 }
@@ -83,7 +83,7 @@ function responseStatus({ code, reason, message }: AuditResponse): AuditResponse
   };
 }
 
-/** Turns requests into audit events, at most one per stage. */
+/** Creates an auditor, which records at most one event per stage of a request. */
 export function createAuditor(options: AuditorOptions): Auditor {
   const { sink, clock } = options;
   const omitted = new Set(options.omitStages);

@@ -2,7 +2,7 @@ import type { ApiUserInfo } from '../auth/user.ts';
 
 export type AuditStage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' | 'Panic';
 
-/** `Metadata` tells who, what and when but no bodies, hence no secrets; `None` records nothing. */
+/** `Metadata` records user, time and target, but no bodies and therefore no secrets; `None` records nothing. */
 export type AuditLevel = 'None' | 'Metadata';
 
 export interface AuditObjectReference {
@@ -45,9 +45,9 @@ export interface AuditEvent {
   annotations?: Record<string, string>;
 }
 
-/** Takes events without ever making a request wait. */
+/** A destination of events. It never blocks a request. */
 export interface AuditSink {
   record(event: AuditEvent): void;
-  /** writes what is buffered, then stops */
+  /** flushes the buffer and stops */
   close(): Promise<void>;
 }

@@ -5,21 +5,21 @@ import type { AuditEvent, AuditSink } from './event.ts';
 
 export interface FileAuditSinkOptions {
   path: string;
-  /** a file beyond this size is put aside as PATH.1; default 100 MiB */
+  /** size at which the file is rotated to PATH.1; default 100 MiB */
   maxBytes?: number;
-  /** how many put aside are kept; default 10 */
+  /** number of rotated files to keep; default 10 */
   maxFiles?: number;
-  /** events are dropped when this much waits for the disk; default 16 MiB */
+  /** buffer size beyond which events are dropped; default 16 MiB */
   maxBufferedBytes?: number;
-  /** called once per fault: events were dropped, or the file cannot be written */
+  /** called once per fault: dropped events or a failed write */
   onProblem?(message: string): void;
 }
 
 const mebibyte = 1024 * 1024;
 
 /**
- * Appends events to a file, one JSON line each. Writing happens in the background, many lines at a time; when the disk
- * cannot keep up, events are dropped and counted rather than requests delayed.
+ * Appends events to a file as JSON lines. Batches are written in the background. If the disk is too slow, events are
+ * dropped and counted; requests are never delayed.
  */
 export function fileAuditSink(options: FileAuditSinkOptions): AuditSink {
   const { path, maxBytes = 100 * mebibyte, maxFiles = 10, maxBufferedBytes = 16 * mebibyte } = options;
@@ -38,7 +38,7 @@ export function fileAuditSink(options: FileAuditSinkOptions): AuditSink {
     return opened;
   };
 
-  /** PATH becomes PATH.1, that PATH.2, and so on; the oldest goes. */
+  /** Renames PATH to PATH.1, PATH.1 to PATH.2 and so on, and removes the oldest file. */
   const rotate = async (): Promise<void> => {
     await file?.close();
     file = undefined;
@@ -93,7 +93,7 @@ export function fileAuditSink(options: FileAuditSinkOptions): AuditSink {
   };
 
   const start = (): void => {
-    // Begins after the current turn, so that events of one turn are written together.
+    // Starts after the current turn, so that all events of one turn are written together.
     writing ??= new Promise<void>((resolve) => {
       setImmediate(() => {
         void drain().finally(() => {

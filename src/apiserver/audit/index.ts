@@ -1,4 +1,4 @@
-// Who did what and when: audit.k8s.io events and where they go.
+// Audit events of audit.k8s.io and their sinks.
 export * from './auditor.ts';
 export * from './event.ts';
 export * from './file-sink.ts';

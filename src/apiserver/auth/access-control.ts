@@ -34,34 +34,34 @@ import { createTokenIssuer, type TokenIssuer } from './token-issuer.ts';
 import { anonymousUser, systemGroups, type UserInfo } from './user.ts';
 
 export interface AccessControlOptions {
-  /** PEM of the authorities whose client certificates are trusted */
+  /** PEM of the CAs that sign trusted client certificates */
   clientCa?: string;
-  /** asked before service-account tokens */
+  /** checked before service account tokens */
   tokens?: readonly TokenAuthenticator[];
   serviceAccounts?: { issuer: string; signingKeyPem: string; olderKeysPem?: readonly string[] };
-  /** accept the bootstrap tokens of joining nodes, Secrets of kube-system; default true */
+  /** accept bootstrap tokens (Secrets of kube-system) of joining nodes; default true */
   bootstrapTokens?: boolean;
   anonymous?: boolean;
-  /** paths that may be read without credentials although `anonymous` is off */
+  /** paths readable without credentials even when `anonymous` is off */
   anonymousPaths?: readonly string[];
-  /** an issuer whose ID tokens are accepted */
+  /** OpenID Connect issuer with accepted ID tokens */
   oidc?: OidcOptions & { onError(message: string): void };
-  /** `AlwaysAllow` is for tests and for servers nobody else can reach */
+  /** `AlwaysAllow` is for tests and for unreachable servers */
   mode: 'RBAC' | 'AlwaysAllow';
-  /** lets kubelets see and write what concerns their own node and nothing else: for servers that nodes join */
+  /** restricts kubelets to objects of their own node; for servers that nodes join */
   nodes?: boolean;
-  /** asked before RBAC */
+  /** evaluated before RBAC */
   authorizers?: readonly Authorizer[];
 }
 
-/** Who is asking and whether they may: authentication, impersonation and authorization of one server. */
+/** Authentication, impersonation and authorization of one server. */
 export class AccessControl {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly rbacIndex: RbacIndex;
   readonly tokenIssuer: TokenIssuer | undefined;
   readonly lookup: BoundObjectLookup;
-  /** set where nobody but RBAC could refuse what RBAC allows */
+  /** set if no other authorizer can refuse what RBAC allows */
   readonly #rbac: { authorizer: Authorizer; index: RbacIndex } | undefined;
   readonly #oidc: OidcAuthenticator | undefined;
   readonly #isAnonymousAllowed: (path: string) => boolean;
@@ -111,7 +111,7 @@ export class AccessControl {
         authorizers.unshift(nodeAuthorizer(relations));
       }
       const rbac = rbacAuthorizer(this.rbacIndex);
-      // Nodes are only ever allowed more by theirs.
+      // The node authorizer only allows more, so it does not matter here.
       if (!options.authorizers?.length) this.#rbac = { authorizer: rbac, index: this.rbacIndex };
       if (anonymousPaths.length > 0) authorizers.push(anonymousPathsAuthorizer(anonymousPaths));
       this.authorizer = unionAuthorizer(mastersAuthorizer, ...authorizers, rbac);
@@ -122,25 +122,25 @@ export class AccessControl {
     for (const stop of this.#stops) stop();
   }
 
-  /** What has to come in before a token can be judged; undefined when nothing has. */
+  /** Returns a promise for data that must be fetched before a token can be verified; undefined if none is needed. */
   prepare(authorization: string | undefined): Promise<void> | undefined {
     if (!this.#oidc) return undefined;
     const token = bearerToken(authorization);
     return token === undefined ? undefined : this.#oidc.prepare(token);
   }
 
-  /** Who sent a request; undefined means 401. */
+  /** Returns the user of a request; undefined means 401. */
   authenticate(credentials: Credentials, path: string): UserInfo | undefined {
     const requestor = this.authenticator.authenticate(credentials);
     return requestor === anonymousUser && !this.#isAnonymousAllowed(path) ? undefined : requestor;
   }
 
-  /** The user a request acts as by its headers, mostly the requestor; throws 403 when they may not. */
+  /** Returns the user of a request after impersonation headers. Throws 403 if impersonation is not allowed. */
   impersonate(rawHeaders: readonly string[], requestor: UserInfo): UserInfo {
     return impersonatedUser(rawHeaders, requestor, this.authorizer);
   }
 
-  /** What a client in the same process asks before each request; undefined for who may do everything. */
+  /** Returns the authorization check for an in-process client; undefined for users who may do everything. */
   checkInProcess(user: UserInfo): InProcessCheck | undefined {
     if (this.authorizer === alwaysAllowAuthorizer || user.groups.includes(systemGroups.masters)) return undefined;
     let check = this.#inProcess.get(user);

@@ -49,7 +49,7 @@ export interface AccessReviewStatus {
   evaluationError?: string;
 }
 
-/** SubjectAccessReview, LocalSubjectAccessReview and SelfSubjectAccessReview alike. */
+/** SubjectAccessReview, LocalSubjectAccessReview or SelfSubjectAccessReview. */
 export interface AccessReview extends KubeObject {
   spec?: AccessReviewSpec;
   status?: AccessReviewStatus;
@@ -105,7 +105,7 @@ function validateLabelExpression(expression: LabelSelectorExpression, at: string
   );
 }
 
-/** metadata must say nothing that a stored object would. */
+/** Metadata must be empty, because reviews are not stored. */
 function validateMetadata(review: AccessReview, allowNamespace: boolean): FieldError[] {
   const { managedFields: _, creationTimestamp: __, namespace, ...rest } = review.metadata ?? {};
   if (Object.keys(rest).length === 0 && (allowNamespace || !namespace)) return [];
@@ -162,7 +162,7 @@ function validateAccessReview(kind: ReviewKind, review: AccessReview): FieldErro
   return errors;
 }
 
-/** Selectors only narrow what is asked: what cannot be read is left out and mentioned. */
+/** Selectors only narrow a request, so invalid ones are dropped with a message. */
 function readSelectors(resource: ResourceAttributes): {
   selectors: Pick<AuthorizationAttributes, 'fieldSelector' | 'labelSelector'>;
   errors: string[];
@@ -244,17 +244,17 @@ function answer(
   return { ...review, status: decide(spec, subject, authorizer) };
 }
 
-/** Whether someone may do something. Throws ApiStatusError 422 for a review that makes no sense. */
+/** Answers whether a user may perform a request. Throws ApiStatusError 422 for an invalid review. */
 export function answerSubjectAccessReview(review: AccessReview, authorizer: Authorizer): AccessReview {
   return answer('SubjectAccessReview', review, undefined, authorizer);
 }
 
-/** The same within one namespace, `metadata.namespace`. */
+/** Like answerSubjectAccessReview, limited to the namespace `metadata.namespace`. */
 export function answerLocalSubjectAccessReview(review: AccessReview, authorizer: Authorizer): AccessReview {
   return answer('LocalSubjectAccessReview', review, undefined, authorizer);
 }
 
-/** Whether the requesting user may do something: `kubectl auth can-i`. */
+/** Answers whether the requesting user may perform a request: `kubectl auth can-i`. */
 export function answerSelfSubjectAccessReview(
   review: AccessReview,
   user: UserInfo,
@@ -263,7 +263,7 @@ export function answerSelfSubjectAccessReview(
   return answer('SelfSubjectAccessReview', review, user, authorizer);
 }
 
-/** Everything the requesting user may do in a namespace: `kubectl auth can-i --list`. */
+/** Lists the permissions of the requesting user in a namespace: `kubectl auth can-i --list`. */
 export function answerSelfSubjectRulesReview(
   review: SelfSubjectRulesReview,
   user: UserInfo,
@@ -275,7 +275,7 @@ export function answerSelfSubjectRulesReview(
     apiVersion: review.apiVersion,
     kind: review.kind,
     metadata: {},
-    // Upstream answers with a new object and leaves the spec empty.
+    // Upstream returns a new object with an empty spec.
     spec: {},
     status: authorizer.rulesFor(user, namespace),
   };

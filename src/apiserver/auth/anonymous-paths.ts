@@ -1,15 +1,15 @@
 import { type Authorizer, noOpinion } from './attributes.ts';
 import { anonymousUser } from './user.ts';
 
-/** Paths that can be opened to callers without credentials: they say how the server is, nothing of what is in it. */
+/** Paths that may be readable without credentials. They show the health of the server, but no data. */
 export const openablePaths = ['/livez', '/readyz', '/healthz', '/metrics', '/version'] as const;
 
-/** Whether a path is one of these or, for health, a single check below it. */
+/** Tells whether a path is in the list or is a single check below a health path. */
 export function isOpen(paths: readonly string[], path: string): boolean {
   return paths.some((open) => path === open || (open.endsWith('z') && path.startsWith(`${open}/`)));
 }
 
-/** Lets callers without credentials read the open paths. */
+/** Allows callers without credentials to read the open paths. */
 export function anonymousPathsAuthorizer(paths: readonly string[]): Authorizer {
   return {
     authorize({ user, verb, path, resourceRequest }) {

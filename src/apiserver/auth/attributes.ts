@@ -6,7 +6,7 @@ import {
 } from '../../machinery/index.ts';
 import type { UserInfo } from './user.ts';
 
-/** What is asked to be done. Absent parts are empty strings. */
+/** Attributes of a request. Absent values are empty strings. */
 export interface AuthorizationAttributes {
   readonly user: UserInfo;
   readonly verb: string;
@@ -16,7 +16,7 @@ export interface AuthorizationAttributes {
   readonly subresource: string;
   readonly name: string;
   readonly namespace: string;
-  /** URL path; decides only for requests that are not for a resource */
+  /** URL path; used only for non-resource requests */
   readonly path: string;
   readonly resourceRequest: boolean;
   readonly fieldSelector?: readonly FieldRequirement[];
@@ -50,14 +50,14 @@ export interface RulesReview {
 
 export interface Authorizer {
   authorize(attributes: AuthorizationAttributes): AuthorizationDecision;
-  /** everything the user may do in a namespace, as far as it can be listed */
+  /** permissions of a user in a namespace, as far as they can be listed */
   rulesFor(user: UserInfo, namespace: string): RulesReview;
 }
 
 export const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });
 export const allowed: AuthorizationDecision = Object.freeze({ decision: 'allow', reason: '' });
 
-/** HTML-relevant characters are escaped in refusals, because names in them come from the client. */
+/** Refusals escape HTML characters, because they contain names from the client. */
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 const quote = (text: string): string =>
   JSON.stringify(text).replace(/[&<>]/g, (character) => escapes[character] ?? character);
@@ -73,7 +73,7 @@ function describe(attributes: AuthorizationAttributes): string {
     : `${what} in the namespace ${quote(attributes.namespace)}`;
 }
 
-/** The 403 for a request that was not allowed, worded as kube-apiserver does. */
+/** Builds the 403 of a refused request with the message of kube-apiserver. */
 export function forbiddenError(attributes: AuthorizationAttributes, reason = ''): ApiStatusError {
   const text = describe(attributes);
   return statusError.forbidden(

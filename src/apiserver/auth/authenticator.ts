@@ -1,55 +1,53 @@
 import type { TLSSocket } from 'node:tls';
 import { anonymousUser, type UserInfo, withAuthenticatedGroup } from './user.ts';
 
-/** What one kind of token says of a token: its user, why it is refused, or (undefined) that it is not of this kind. */
+/** Result of one token authenticator: the user, an error, or undefined if the token is of another type. */
 export type TokenOutcome = { user: UserInfo; audiences?: readonly string[] } | { error: string } | undefined;
 
-/** `audiences` are those the caller demands; absent means the API server's own. */
+/** `audiences` are the audiences that the caller requires; default: those of the API server. */
 export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => TokenOutcome;
 
 export type CertificateOutcome = { user: UserInfo } | { error: string } | undefined;
 
-/** Answers from the connection alone. */
+/** Authenticates by the TLS connection alone. */
 export type CertificateAuthenticator = (socket: TLSSocket) => CertificateOutcome;
 
 export interface Credentials {
   /** the Authorization header */
   readonly authorization: string | undefined;
-  /** the TLS connection the request came by; absent for plain and in-process requests */
+  /** TLS connection of the request; absent for plain and in-process requests */
   readonly socket: TLSSocket | undefined;
 }
 
 export interface AuthenticatorOptions {
   certificates?: CertificateAuthenticator;
-  /** asked in order; the first that knows the token answers */
+  /** tried in order; the first one that knows the token decides */
   tokens?: readonly TokenAuthenticator[];
-  /** requests without any credentials are system:anonymous instead of refused */
+  /** requests without credentials become system:anonymous; otherwise they are refused */
   anonymous?: boolean;
 }
 
 export interface Authenticator {
-  /**
-   * The user of a request; undefined means 401 Unauthorized. Answers without waiting: everything it needs is in memory.
-   */
+  /** Returns the user of a request; undefined means 401 Unauthorized. Synchronous, because all data is in memory. */
   authenticate(credentials: Credentials): UserInfo | undefined;
-  /** for TokenReview: also tells why a token is refused */
+  /** for TokenReview: also returns why a token is refused */
   authenticateToken(token: string, audiences?: readonly string[]): Exclude<TokenOutcome, undefined>;
 }
 
 const bearer = /^\s*bearer +(\S+)\s*$/i;
 
-/** The token of an Authorization header, undefined when it carries none. */
+/** Extracts the bearer token from an Authorization header; undefined if there is none. */
 export function bearerToken(authorization: string | undefined): string | undefined {
   return authorization === undefined ? undefined : bearer.exec(authorization)?.[1];
 }
 
 /**
- * Puts the ways of proving an identity together. As upstream, a good certificate wins over a token, a bad credential never
- * falls back to anonymous, and whoever is known belongs to system:authenticated.
+ * Combines authenticators. As upstream, a valid certificate wins over a token, invalid credentials never fall back to
+ * anonymous, and authenticated users belong to system:authenticated.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { certificates, tokens = [], anonymous = false } = options;
-  // One object per credential's user, so that caches behind can key on it.
+  // Keeps one object per user, so that later caches can use it as key.
   const completed = new WeakMap<UserInfo, UserInfo>();
   const complete = (user: UserInfo): UserInfo => {
     let known = completed.get(user);

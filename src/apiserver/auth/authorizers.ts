@@ -9,20 +9,20 @@ const everything: RulesReview = {
 };
 const nothing: RulesReview = { resourceRules: [], nonResourceRules: [], incomplete: false };
 
-/** Lets everyone do everything: for tests and for servers nobody else can reach. */
+/** Allows everything; for tests and for unreachable servers. */
 export const alwaysAllowAuthorizer: Authorizer = {
   authorize: () => allowed,
   rulesFor: () => everything,
 };
 
-/** Members of system:masters may do everything, so that broken policy objects can always be repaired. */
+/** Allows members of system:masters everything, so that broken policies can always be repaired. */
 export const mastersAuthorizer: Authorizer = {
   authorize: ({ user }) => (user.groups.includes(systemGroups.masters) ? allowed : noOpinion),
-  // Their rules are listed through the cluster-admin binding, as upstream does.
+  // The cluster-admin binding lists their rules, as upstream does.
   rulesFor: () => nothing,
 };
 
-/** Asks one after another until one allows or denies; the reasons of those without opinion are joined. */
+/** Asks authorizers in order until one allows or denies. Reasons of authorizers without opinion are joined. */
 export function unionAuthorizer(...authorizers: readonly Authorizer[]): Authorizer {
   return {
     authorize(attributes): AuthorizationDecision {

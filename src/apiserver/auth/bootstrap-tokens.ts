@@ -2,7 +2,7 @@ import { type Clock, type KubeObject, parseRfc3339 } from '../../machinery/index
 import type { TokenAuthenticator, TokenOutcome } from './authenticator.ts';
 import { secretsEqual } from './static-tokens.ts';
 
-/** A Secret as far as authentication reads it. */
+/** The fields of a Secret that authentication reads. */
 export interface SecretObject extends KubeObject {
   type?: string;
   /** base64 */
@@ -10,7 +10,7 @@ export interface SecretObject extends KubeObject {
 }
 
 export interface BootstrapTokenOptions {
-  /** a Secret of kube-system */
+  /** returns a Secret of kube-system */
   secret(name: string): SecretObject | undefined;
   clock: Clock;
 }
@@ -26,8 +26,9 @@ function groupsOf(extra: string): string[] | undefined {
 }
 
 /**
- * Tokens of joining nodes: `abcdef.0123456789abcdef` names the Secret bootstrap-token-abcdef, which must hold the other
- * half, be meant for authentication and not have expired. Anything wrong makes the token simply unknown, as upstream.
+ * Authenticates tokens of joining nodes. `abcdef.0123456789abcdef` names the Secret bootstrap-token-abcdef, which must
+ * contain the second half, allow authentication and not be expired. As upstream, an invalid token is treated as
+ * unknown.
  */
 export function bootstrapTokenAuthenticator(options: BootstrapTokenOptions): TokenAuthenticator {
   return (token): TokenOutcome => {
@@ -40,7 +41,7 @@ export function bootstrapTokenAuthenticator(options: BootstrapTokenOptions): Tok
     const value = (key: string): string => Buffer.from(secret.data?.[key] ?? '', 'base64').toString('utf8');
     if (!secretsEqual(value('token-secret'), tokenSecret) || value('token-id') !== id) return undefined;
     const expiration = value('expiration');
-    // A date that cannot be read counts as past.
+    // An invalid date counts as expired.
     if (expiration !== '' && (parseRfc3339(expiration) ?? 0) <= options.clock.now()) return undefined;
     if (value('usage-bootstrap-authentication') !== 'true') return undefined;
     const groups = groupsOf(value('auth-extra-groups'));

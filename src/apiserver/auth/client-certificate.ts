@@ -6,7 +6,7 @@ import type { CertificateAuthenticator, CertificateOutcome } from './authenticat
 import type { UserInfo } from './user.ts';
 
 export interface ClientCertificateOptions {
-  /** PEM of the authorities whose clients are trusted; the same bundle must be the server's TLS `ca` */
+  /** PEM of the trusted CAs; must be the same bundle as the TLS `ca` of the server */
   authorities: string;
   clock: Clock;
 }
@@ -21,7 +21,7 @@ interface Identity {
 const longestChain = 5;
 const credentialIdKey = 'authentication.kubernetes.io/credential-id';
 
-/** Whether the chain the client sent ends at one of the authorities. */
+/** Tells whether the chain sent by the client ends at one of the CAs. */
 function chainsTo(certificate: X509Certificate, authorities: readonly X509Certificate[]): boolean {
   let current: X509Certificate | undefined = certificate;
   for (let length = 0; current !== undefined && length < longestChain; length++) {
@@ -36,9 +36,9 @@ function chainsTo(certificate: X509Certificate, authorities: readonly X509Certif
 }
 
 /**
- * Takes the user from the CN and the groups from every O of a verified client certificate, as kube-apiserver does.
- * The chain is checked here once more: a TLS server set up without a `ca` would call every publicly trusted certificate
- * authorized. The work is done once per connection; only the dates are looked at again.
+ * Takes the user from the CN and the groups from the O fields of a verified client certificate, as kube-apiserver does.
+ * The chain is verified again, because a TLS server without `ca` would authorize every publicly trusted certificate.
+ * Verification runs once per connection; only the validity dates are checked again.
  */
 export function clientCertificateAuthenticator(options: ClientCertificateOptions): CertificateAuthenticator {
   const authorities = splitCertificates(options.authorities).map((pem) => new X509Certificate(pem));
@@ -61,7 +61,7 @@ export function clientCertificateAuthenticator(options: ClientCertificateOptions
       return { ...identity, error: 'x509: certificate signed by unknown authority' };
     }
     if (!forClients) return { ...identity, error: 'x509: certificate specifies an incompatible key usage' };
-    // A certificate without a name is no identity, but no offence either: a token may follow.
+    // A certificate without a CN is ignored, so that a token can be used instead.
     if (commonName === '') return 'none';
     return {
       ...identity,

@@ -11,7 +11,7 @@ export interface SelfSubjectReview extends KubeObject {
   status?: { userInfo: ApiUserInfo };
 }
 
-/** Tells other servers whose token they were shown. Throws ApiStatusError 400 without a token. */
+/** Validates a token for other servers. Throws ApiStatusError 400 without a token. */
 export function answerTokenReview(review: TokenReview, authenticator: Authenticator): TokenReview {
   const token = review.spec?.token ?? '';
   if (token === '') throw statusError.badRequest('token is required for TokenReview in authentication');

@@ -18,7 +18,7 @@ interface Spec {
 const headerPrefix = 'impersonate-';
 const extraPrefix = 'impersonate-extra-';
 
-/** Header values arrive byte by byte; names in them are UTF-8. */
+/** Header values are decoded as latin1, but the names in them are UTF-8. */
 function decodeValue(value: string): string {
   return Buffer.from(value, 'latin1').toString('utf8');
 }
@@ -31,12 +31,12 @@ function decodeKey(key: string): string {
   }
 }
 
-/** Reads the raw header list, because joined headers cannot tell a comma in a group name from two groups. */
+/** Reads the raw headers, because joined headers do not distinguish a comma in a group name from two groups. */
 function readSpec(rawHeaders: readonly string[]): Spec | undefined {
   let desired: Spec | undefined;
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const rawName = rawHeaders[i] ?? '';
-    // Cheap way out for the headers of every ordinary request.
+    // Fast path that skips the headers of ordinary requests.
     if (rawName.length < 15 || (rawName.charCodeAt(0) | 0x20) !== 0x69) continue;
     const name = rawName.toLowerCase();
     if (!name.startsWith(headerPrefix)) continue;
@@ -83,9 +83,9 @@ function resultingGroups(username: string, groups: readonly string[]): readonly 
 }
 
 /**
- * The user a request wants to act as (`kubectl --as`, `--as-group`, `--as-uid`), after checking that `requestor` may
- * impersonate each part; `requestor` itself when nothing is asked. Throws ApiStatusError: 403 for what is not allowed, 500
- * (as upstream) for parts without a user.
+ * Returns the user that a request impersonates (`kubectl --as`, `--as-group`, `--as-uid`), after checking that
+ * `requestor` may impersonate each part. Without impersonation headers, returns `requestor`. Throws ApiStatusError 403
+ * for a forbidden impersonation and, as upstream, 500 for headers without a user.
  */
 export function impersonatedUser(rawHeaders: readonly string[], requestor: UserInfo, authorizer: Authorizer): UserInfo {
   const desired = readSpec(rawHeaders);

@@ -3,7 +3,7 @@ import { type AuthorizationAttributes, type Authorizer, forbiddenError } from '.
 import type { RbacIndex } from './rbac/rbac-index.ts';
 import type { UserInfo } from './user.ts';
 
-/** A request of a client in the same process, before anything is looked up for it. */
+/** A request of an in-process client before any lookup. */
 export interface InProcessRequest {
   readonly verb: string;
   readonly resource: {
@@ -22,14 +22,14 @@ export interface InProcessRequest {
 export type InProcessCheck = (request: InProcessRequest) => void;
 
 /**
- * Asks for a client in the same process what HTTP would ask. What the rules allow for all names in all namespaces, nearly
- * everything a controller does, is asked once per verb and resource until a policy object changes.
+ * Authorizes in-process clients by the same rules as HTTP. A permission for all names in all namespaces, which covers
+ * most requests of controllers, is cached per verb and resource until a policy object changes.
  */
 export function inProcessCheck(
   user: UserInfo,
   policy: {
     readonly authorizer: Authorizer;
-    /** set where RBAC has the last word: then what it allows everywhere need not be asked again */
+    /** set if RBAC decides last, so that its cluster-wide permissions can be cached */
     readonly rbac: { readonly authorizer: Authorizer; readonly index: RbacIndex } | undefined;
   },
 ): InProcessCheck {
@@ -60,7 +60,7 @@ export function inProcessCheck(
 function attributesOf(user: UserInfo, request: InProcessRequest): AuthorizationAttributes {
   const { verb, resource, subresource = '' } = request;
   const fields = request.fieldSelector ? parseFieldSelector(request.fieldSelector) : [];
-  // Reading one object by a field selector is reading that object: rules with resourceNames allow it.
+  // A list with a field selector on one name counts as a request for that name, so rules with resourceNames allow it.
   const name = request.name ?? exactFieldValue(fields, 'metadata.name') ?? '';
   const isNamespaceObject = resource.group === '' && resource.plural === 'namespaces';
   return {

@@ -1,4 +1,4 @@
-// Who is asking, and may they: everything the request pipeline needs for authentication and authorization.
+// Authentication and authorization of the request pipeline.
 export * from './access-control.ts';
 export * from './access-reviews.ts';
 export { openablePaths } from './anonymous-paths.ts';

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../machinery/index.ts';
 
 export type JwtAlgorithm = 'RS256' | 'ES256' | 'ES384' | 'ES512';
 
-/** A public key that checks tokens. The algorithm belongs to the key: what a token claims of itself never chooses it. */
+/** A public key for token verification. The algorithm is fixed by the key and never taken from the token. */
 export interface JwtVerificationKey {
   readonly id: string;
   readonly algorithm: JwtAlgorithm;
@@ -34,7 +34,7 @@ function algorithmOf(key: KeyObject): JwtAlgorithm {
   throw new TypeError(`tokens cannot be signed with ${key.asymmetricKeyType ?? 'such'} keys; use RSA or an EC key`);
 }
 
-/** From a PEM public key, or the public half of a private one. The id is kube-apiserver's: a hash of the key itself. */
+/** Reads a PEM public key, or the public half of a private key. The id is kube-apiserver's: a hash of the key. */
 export function jwtVerificationKey(pem: string): JwtVerificationKey {
   const publicKey = createPublicKey(pem);
   const spki = publicKey.export({ type: 'spki', format: 'der' });
@@ -56,7 +56,7 @@ export function signJwt(key: JwtSigningKey, claims: JsonObject): string {
   return `${signed}.${signature.toString('base64url')}`;
 }
 
-/** A token taken apart; nothing in it may be believed before `verifyJwt`. */
+/** A decoded token, not to be trusted before `verifyJwt`. */
 export interface UnverifiedJwt {
   header: JsonObject;
   claims: JsonObject;
@@ -64,7 +64,7 @@ export interface UnverifiedJwt {
   signature: Buffer;
 }
 
-/** Refuses encodings that are not the one canonical form, so that a token has exactly one spelling. */
+/** Refuses non-canonical encodings, so that each token has exactly one spelling. */
 function decodeBase64Url(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : undefined;
@@ -79,7 +79,7 @@ function decodeObject(text: string): JsonObject | undefined {
   }
 }
 
-/** Takes a compact JWT apart, undefined when it is none. */
+/** Decodes a compact JWT; returns undefined for other texts. */
 export function decodeJwt(token: string): UnverifiedJwt | undefined {
   const [headerText = '', claimsText = '', signatureText, ...more] = token.split('.');
   if (signatureText === undefined || more.length > 0) return undefined;
@@ -90,7 +90,7 @@ export function decodeJwt(token: string): UnverifiedJwt | undefined {
   return { header, claims, signed: `${headerText}.${claimsText}`, signature };
 }
 
-/** Whether one of the keys made the signature. A token naming a known key is checked with that key only. */
+/** Tells whether one of the keys signed the token. A token with a known key id is checked only with that key. */
 export function verifyJwt(jwt: UnverifiedJwt, keys: readonly JwtVerificationKey[]): boolean {
   const named = keys.filter(({ id }) => id === jwt.header['kid']);
   return (named.length > 0 ? named : keys).some(
@@ -105,7 +105,7 @@ export function verifyJwt(jwt: UnverifiedJwt, keys: readonly JwtVerificationKey[
   );
 }
 
-/** The public key as the JSON Web Key that /openid/v1/jwks publishes. */
+/** Returns the public key as JSON Web Key for /openid/v1/jwks. */
 export function publicJwk(key: JwtVerificationKey): JsonObject {
   const { kty, ...parameters } = key.publicKey.export({ format: 'jwk' });
   return { use: 'sig', kty, kid: key.id, alg: key.algorithm, ...(parameters as JsonObject) } as JsonObject;

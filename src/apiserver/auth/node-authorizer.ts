@@ -19,7 +19,7 @@ export type NodeRelatedKind =
   | 'serviceaccount'
   | 'pod';
 
-/** Tells whether a pod bound to the node uses an object (or is it). The owner keeps it up to date. */
+/** Tells whether an object is, or is used by, a pod bound to the node. The owner keeps the index current. */
 export interface NodeRelations {
   related(node: string, kind: NodeRelatedKind, namespace: string, name: string): boolean;
 }
@@ -29,15 +29,15 @@ const nodeNamespace = 'kube-node-lease';
 
 const withoutOpinion = (reason: string): AuthorizationDecision => ({ decision: 'noOpinion', reason });
 
-/** The node behind a user, undefined when it is none; empty when it does not say which. */
+/** Returns the node name of a user: undefined for other users, empty if the user has no node name. */
 export function nodeOf(user: UserInfo): string | undefined {
   if (!user.name.startsWith(nodePrefix) || !user.groups.includes(systemGroups.nodes)) return undefined;
   return user.name.slice(nodePrefix.length);
 }
 
 /**
- * Lets a kubelet see and change what belongs to its own node and the pods on it, nothing else: reads of secrets, config
- * maps, volumes and accounts only where one of its pods uses them. Writes of nodes and pods are left to admission.
+ * Limits a kubelet to its own node and the pods on it. Secrets, config maps, volumes and accounts are readable only if
+ * one of its pods uses them. Admission restricts writes of nodes and pods.
  */
 export function nodeAuthorizer(relations: NodeRelations): Authorizer {
   let rules: readonly CompiledRule[] | undefined;
@@ -90,7 +90,7 @@ export function nodeAuthorizer(relations: NodeRelations): Authorizer {
     if (what === 'CSINode' && attributes.subresource !== '') {
       return withoutOpinion('cannot authorize CSINode subresources');
     }
-    // A create carries no name yet; admission compares it.
+    // A create has no name yet; admission checks it.
     return attributes.verb === 'create' || attributes.name === node
       ? allowed
       : withoutOpinion(`can only access ${what} with the same name as the requesting node`);

@@ -8,7 +8,7 @@ type PodObject = Parameters<NodeRelationIndex['setPod']>[0];
 type VolumeObject = Parameters<NodeRelationIndex['setPersistentVolume']>[0];
 type AttachmentObject = Parameters<NodeRelationIndex['setVolumeAttachment']>[0];
 
-/** Keeps what nodes may see equal to the stored pods, volumes and attachments; returns the function that ends it. */
+/** Updates the index from stored pods, volumes and attachments. Returns a function that stops the updates. */
 export function feedNodeRelations(store: Store<StoredObject>, index: NodeRelationIndex): () => void {
   const follow = (space: KeySpace, set: (value: StoredObject) => void, remove: (key: string) => void): (() => void) => {
     const prefix = keyPrefix(space);

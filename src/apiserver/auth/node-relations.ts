@@ -20,14 +20,14 @@ interface VolumeAttachmentObject extends KubeObject {
 
 const key = (kind: NodeRelatedKind, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
 
-/** The names of secrets, config maps, claims and accounts a pod refers to, each as a key. */
+/** Returns keys of the secrets, config maps, claims and accounts that a pod refers to. */
 function referencesOf(pod: PodObject): Set<string> {
   const namespace = pod.metadata.namespace ?? '';
   const found = new Set<string>([key('pod', namespace, pod.metadata.name ?? '')]);
   const add = (kind: NodeRelatedKind, name: string | undefined): void => {
     if (name !== undefined && name !== '') found.add(key(kind, namespace, name));
   };
-  // A static pod's mirror is written by the kubelet itself: what it names must not open anything.
+  // The kubelet writes mirrors of static pods itself, so their references must not grant access.
   if (pod.metadata.annotations?.[mirrorAnnotation] !== undefined) return found;
   const { spec = {} } = pod;
   add('serviceaccount', spec.serviceAccountName);
@@ -45,16 +45,16 @@ interface BoundPod {
 }
 
 /**
- * Which node may see which objects, from the pods bound to it, the volumes of their claims and the attachments made for
- * it. The owner feeds it with every change of those three kinds.
+ * Tracks which node may read which objects, based on bound pods, the volumes of their claims, and attachments. The
+ * owner passes in every change of these kinds.
  */
 export class NodeRelationIndex implements NodeRelations {
   readonly #pods = new Map<string, BoundPod>();
-  /** object -> node -> number of pods there that use it */
+  /** object -> node -> number of pods on the node that use the object */
   readonly #users = new Map<string, Map<string, number>>();
   /** volume -> claim */
   readonly #claims = new Map<string, string>();
-  /** secret of a volume's driver -> volumes */
+  /** secret of a volume driver -> volumes */
   readonly #volumeSecrets = new Map<string, Set<string>>();
   /** attachment -> node */
   readonly #attachments = new Map<string, string>();

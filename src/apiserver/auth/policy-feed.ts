@@ -12,7 +12,7 @@ const kinds: readonly [kind: RbacKind, plural: string, namespaced: boolean][] = 
   ['ClusterRoleBinding', 'clusterrolebindings', false],
 ];
 
-/** Keeps the RBAC index equal to the stored policy objects; returns the function that ends it. */
+/** Keeps the RBAC index in sync with the stored policy objects. Returns a function that stops it. */
 export function feedRbacIndex(store: Store<StoredObject>, index: RbacIndex): () => void {
   const stops = kinds.map(([kind, plural, namespaced]) => {
     const prefix = keyPrefix({ group: 'rbac.authorization.k8s.io', plural });

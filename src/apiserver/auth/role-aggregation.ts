@@ -8,8 +8,8 @@ import type { ClusterRole } from './rbac/types.ts';
 import { loopbackUser } from './user.ts';
 
 /**
- * Keeps the rules of aggregated ClusterRoles equal to those of the roles their selectors match: how providers extend the
- * roles of others. Returns the function that ends it and waits for the work under way.
+ * Keeps the rules of aggregated ClusterRoles in sync with the roles that their selectors match. Returns a function that
+ * stops it and waits for running work.
  */
 export function startRoleAggregation(api: ResourceApi, onError: (error: unknown) => void): () => Promise<void> {
   const { context } = api;
@@ -42,7 +42,7 @@ export function startRoleAggregation(api: ResourceApi, onError: (error: unknown)
     }
   };
 
-  /** Changes during a round ask for one more; a round that changes nothing ends it. */
+  /** A change during a round triggers another round; a round without changes ends the loop. */
   const wake = (): void => {
     if (running) {
       again = true;

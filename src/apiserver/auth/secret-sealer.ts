@@ -3,17 +3,17 @@ import { CapstanError, must } from '../../machinery/index.ts';
 import { privateFileMode, readIfPresent, writeFileAtomic } from '../../pki/index.ts';
 
 export interface SecretSealerOptions {
-  /** keep it outside the data directory: whoever copies the data must not get the key with it */
+  /** Keep this file outside the data directory, so that a copy of the data does not include the key. */
   keyFile: string;
 }
 
-/** Encrypts what must not lie readable on disk. */
+/** Encrypts sensitive values on disk. */
 export interface SecretSealer {
-  /** `key` is where the value is stored: a sealed value opens only there */
+  /** `key` is the storage key of the value; a sealed value can be opened only for the same key */
   seal(key: string, plain: Uint8Array): Uint8Array;
-  /** throws CapstanError when the key file lacks the key or the value was tampered with */
+  /** throws CapstanError if the key file lacks the key or the value was modified */
   open(key: string, sealed: Uint8Array): Uint8Array;
-  /** id of the key that seals */
+  /** id of the current sealing key */
   readonly keyId: string;
 }
 
@@ -29,7 +29,7 @@ const keyLength = 32;
 
 function newKey(): SealingKey {
   const bytes = randomBytes(keyLength);
-  // The id is derived, so that two files cannot give one id to two keys.
+  // The id is a hash of the key, so that keys of different files never share an id.
   return { id: createHash('sha256').update(bytes).digest('hex').slice(0, 16), bytes };
 }
 
@@ -59,7 +59,7 @@ function parseKeys(keyFile: string, content: string): SealingKey[] {
   return keys;
 }
 
-/** True when the bytes were made by `seal`; stored JSON never begins like that. */
+/** Tells whether the bytes were made by `seal`. Stored JSON never starts with this prefix. */
 export function isSealed(bytes: Uint8Array): boolean {
   return bytes.length > magic.length && magic.equals(bytes.subarray(0, magic.length));
 }
@@ -118,8 +118,8 @@ function createSealer(keyFile: string, keys: readonly SealingKey[]): SecretSeale
 }
 
 /**
- * Reads the keys, making the file (readable by its owner only) when there is none.
- * Throws CapstanError CAP_SEALING_KEY_INVALID for a file that holds anything else.
+ * Reads the keys and creates the file (readable only by its owner) if it is missing. Throws CapstanError
+ * CAP_SEALING_KEY_INVALID for an invalid file.
  */
 export async function secretSealer({ keyFile }: SecretSealerOptions): Promise<SecretSealer> {
   const content = await readIfPresent(keyFile);
@@ -129,7 +129,9 @@ export async function secretSealer({ keyFile }: SecretSealerOptions): Promise<Se
   return createSealer(keyFile, keys);
 }
 
-/** Puts a new key first; values sealed with older ones still open. Returns the id of the new key. */
+/**
+ * Adds a new key as the first one; values sealed with older keys can still be opened. Returns the id of the new key.
+ */
 export async function rotateSealingKey({ keyFile }: SecretSealerOptions): Promise<string> {
   const content = await readIfPresent(keyFile);
   const key = newKey();

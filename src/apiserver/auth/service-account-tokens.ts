@@ -13,7 +13,7 @@ import { decodeJwt, type JwtVerificationKey, verifyJwt } from './jwt.ts';
 import { secretsEqual } from './static-tokens.ts';
 import { parseServiceAccountUsername, serviceAccountGroups, serviceAccountUsername, type UserInfo } from './user.ts';
 
-/** The objects tokens are bound to, as they are now. */
+/** Looks up the current state of objects that tokens are bound to. */
 export interface BoundObjectLookup {
   serviceAccount(namespace: string, name: string): KubeObject | undefined;
   secret(namespace: string, name: string): SecretObject | undefined;
@@ -22,17 +22,17 @@ export interface BoundObjectLookup {
 }
 
 export interface ServiceAccountTokenOptions {
-  /** the first issues new tokens, all are accepted */
+  /** the first one issues new tokens; all are accepted */
   issuers: readonly string[];
   keys: readonly JwtVerificationKey[];
-  /** audiences that mean this API server */
+  /** audiences of this API server */
   audiences: readonly string[];
   lookup: BoundObjectLookup;
   clock: Clock;
 }
 
 const legacyIssuer = 'kubernetes/serviceaccount';
-/** Clocks of other servers may differ by this much. */
+/** Allowed clock skew between servers. */
 const leewayMs = 60_000;
 const rememberedTokens = 4096;
 
@@ -43,7 +43,7 @@ interface Reference {
 
 interface VerifiedToken {
   claims: JsonObject;
-  /** built once, so that later caches can key on the object */
+  /** created once, so that later caches can use the object as key */
   user: UserInfo;
 }
 
@@ -60,7 +60,7 @@ function audiencesOf(claims: JsonObject): string[] {
   return Array.isArray(aud) ? aud.filter((one) => typeof one === 'string') : [];
 }
 
-/** Gone, or deleted longer ago than clocks may differ. */
+/** Tells whether an object was deleted, allowing for clock skew. */
 function isDeleted(object: KubeObject, now: number): boolean {
   const { deletionTimestamp } = object.metadata;
   return deletionTimestamp !== undefined && Date.parse(deletionTimestamp) < now - leewayMs;
@@ -103,7 +103,7 @@ function userOf(claims: JsonObject): UserInfo | undefined {
   };
 }
 
-/** Why the objects a token is bound to no longer support it. */
+/** Returns why the objects that a token is bound to invalidate it. */
 function boundObjectError(claims: JsonObject, lookup: BoundObjectLookup, now: number): string | undefined {
   const bound = claims['kubernetes.io'] as JsonObject;
   const namespace = text(bound['namespace']);
@@ -120,7 +120,7 @@ function boundObjectError(claims: JsonObject, lookup: BoundObjectLookup, now: nu
   const checks: [Reference | undefined, string, (name: string) => KubeObject | undefined][] = [
     [secret, 'secret', (name) => lookup.secret(namespace, name)],
     [pod, 'pod', (name) => lookup.pod(namespace, name)],
-    // The node of a pod is information only: pods outlive their node object.
+    // The node of a pod is only informational, because pods may outlive their Node.
     [pod === undefined ? node : undefined, 'node', (name) => lookup.node(name)],
   ];
   for (const [claim, kind, find] of checks) {
@@ -134,7 +134,9 @@ function boundObjectError(claims: JsonObject, lookup: BoundObjectLookup, now: nu
   return undefined;
 }
 
-/** Tokens kept in Secrets of type kubernetes.io/service-account-token: they live as long as their Secret. */
+/**
+ * Checks tokens in Secrets of type kubernetes.io/service-account-token, which are valid as long as the Secret exists.
+ */
 function checkLegacyToken(token: string, claims: JsonObject, lookup: BoundObjectLookup): TokenOutcome {
   const claim = (name: string): string => text(claims[`kubernetes.io/serviceaccount/${name}`]);
   const namespace = claim('namespace');
@@ -165,15 +167,16 @@ function checkLegacyToken(token: string, claims: JsonObject, lookup: BoundObject
 }
 
 /**
- * Accepts the tokens this server (or one sharing its keys) issued to service accounts. Signatures are checked once per
- * token; expiry and the bound objects on every request, so that deleting a pod or an account ends its tokens at once.
+ * Accepts service account tokens of this server or of servers with the same keys. Signatures are checked once per
+ * token. Expiry and bound objects are checked on every request, so deleting a pod or an account invalidates its tokens
+ * at once.
  */
 export function serviceAccountTokenAuthenticator(options: ServiceAccountTokenOptions): TokenAuthenticator {
   const { issuers, keys, lookup, clock } = options;
   const verified = new Map<string, VerifiedToken>();
   const legacyUsers = new Map<string, UserInfo>();
 
-  /** Tokens are remembered by their hash: the cache holds no credentials, and finding one tells nothing by time. */
+  /** The cache is keyed by a hash of the token, so it holds no credentials and lookups leak nothing by timing. */
   const remember = <T>(cache: Map<string, T>, key: string, value: T): T => {
     if (cache.size >= rememberedTokens) cache.clear();
     cache.set(key, value);

@@ -9,12 +9,12 @@ export interface StaticToken {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Equality of secrets that takes as long for a near miss as for a wild guess, and does not tell lengths apart. */
+/** Compares secrets in constant time, independent of content and length. */
 export function secretsEqual(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
 
-/** A fixed list of tokens. All are compared every time, so that the time taken tells nothing. */
+/** Authenticates by a fixed list of tokens. All tokens are compared each time, so that timing leaks nothing. */
 export function staticTokenAuthenticator(tokens: readonly StaticToken[]): TokenAuthenticator {
   const entries = tokens.map(({ token, user }) => ({ digest: digest(token), user }));
   return (token): TokenOutcome => {

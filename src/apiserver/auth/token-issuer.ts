@@ -19,11 +19,11 @@ export interface TokenIssuerOptions {
   /** https URL */
   issuer: string;
   signingKey: JwtSigningKey;
-  /** older keys whose tokens are still accepted, published beside the signing key */
+  /** older keys with still accepted tokens, published beside the signing key */
   olderKeys?: readonly JwtVerificationKey[];
-  /** audiences of tokens that name none */
+  /** audiences of tokens without explicit ones */
   audiences: readonly string[];
-  /** longer durations are shortened to this; no limit when absent */
+  /** upper limit of token lifetimes; absent: no limit */
   maxExpirationSeconds?: number;
   clock: Clock;
   random: Random;
@@ -39,9 +39,9 @@ export interface ServiceAccountTokenRequest {
   name: string;
   uid: string;
   audiences?: readonly string[];
-  /** default one hour */
+  /** default: one hour */
   expirationSeconds?: number;
-  /** the token ends with this object; a pod's token may carry its node for information */
+  /** the token is valid only while this object exists; the token of a pod may carry its node as information */
   bound?: { kind: 'Pod' | 'Secret' | 'Node'; object: ObjectReference; node?: Partial<ObjectReference> };
 }
 
@@ -65,7 +65,7 @@ export interface TokenRequest extends KubeObject {
 export interface TokenIssuer {
   issueServiceAccountToken(request: ServiceAccountTokenRequest): IssuedToken;
   /**
-   * Answers POST serviceaccounts/{name}/token: checks the request, finds the bound object, fills the status.
+   * Handles POST serviceaccounts/{name}/token: validates the request, finds the bound object and fills in the status.
    * `warnings` are for the Warning header. Throws ApiStatusError as kube-apiserver does.
    */
   answerTokenRequest(
@@ -103,7 +103,7 @@ function podBinding(pod: KubeObject, serviceAccountName: string, lookup: BoundOb
   };
 }
 
-/** Finds the object of a boundObjectRef; the namespace is that of the service account. */
+/** Finds the object of a boundObjectRef in the namespace of the service account. */
 function resolveBinding(
   ref: NonNullable<NonNullable<TokenRequest['spec']>['boundObjectRef']>,
   namespace: string,
@@ -130,7 +130,7 @@ function resolveBinding(
   return binding;
 }
 
-/** Makes the tokens of service accounts and publishes what others need to check them. */
+/** Creates service account tokens and publishes the data to verify them. */
 export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
   const { signingKey, clock, random } = options;
   const keys: readonly JwtVerificationKey[] = [

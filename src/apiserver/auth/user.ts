@@ -1,4 +1,6 @@
-/** Who sends a request. Authenticators hand out the same object for the same credential, so caches may key on it. */
+/**
+ * The user of a request. Authenticators return the same object for the same credential, so caches may use it as key.
+ */
 export interface UserInfo {
   readonly name: string;
   readonly uid?: string;
@@ -7,7 +9,7 @@ export interface UserInfo {
 }
 
 export const systemGroups = {
-  /** may do everything, whatever the policy objects say */
+  /** may do everything, regardless of policy objects */
   masters: 'system:masters',
   authenticated: 'system:authenticated',
   unauthenticated: 'system:unauthenticated',
@@ -15,10 +17,10 @@ export const systemGroups = {
   serviceAccounts: 'system:serviceaccounts',
 } as const;
 
-/** The user of requests without credentials, where those are allowed. */
+/** The user of requests without credentials. */
 export const anonymousUser: UserInfo = { name: 'system:anonymous', groups: [systemGroups.unauthenticated] };
 
-/** The server itself, for work it does on its own behalf. */
+/** The user of the server's own requests. */
 export const loopbackUser: UserInfo = {
   name: 'system:apiserver',
   groups: [systemGroups.authenticated, systemGroups.masters],
@@ -36,7 +38,7 @@ export function serviceAccountGroups(namespace: string): string[] {
   return [systemGroups.serviceAccounts, `${systemGroups.serviceAccounts}:${namespace}`];
 }
 
-/** The service account behind a user name, undefined when the name is not one. */
+/** Parses the user name of a service account; undefined for other users. */
 export function parseServiceAccountUsername(username: string): { namespace: string; name: string } | undefined {
   if (!username.startsWith(serviceAccountPrefix)) return undefined;
   const parts = username.slice(serviceAccountPrefix.length).split(':');
@@ -45,14 +47,14 @@ export function parseServiceAccountUsername(username: string): { namespace: stri
   return dnsLabel.test(namespace) && dnsSubdomain.test(name) ? { namespace, name } : undefined;
 }
 
-/** Adds system:authenticated, once, to who proved to be someone. */
+/** Adds system:authenticated to the groups of an authenticated user, if missing. */
 export function withAuthenticatedGroup(user: UserInfo): UserInfo {
   const { groups } = user;
   if (groups.includes(systemGroups.authenticated) || groups.includes(systemGroups.unauthenticated)) return user;
   return { ...user, groups: [...groups, systemGroups.authenticated] };
 }
 
-/** `UserInfo` of authentication.k8s.io, as reviews and audit events carry it. */
+/** `UserInfo` of authentication.k8s.io, used in reviews and audit events. */
 export interface ApiUserInfo {
   username?: string;
   uid?: string;

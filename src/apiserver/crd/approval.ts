@@ -2,12 +2,12 @@ import type { FieldError } from '../../machinery/index.ts';
 import { fieldError } from '../../machinery/index.ts';
 import type { CustomResourceDefinition } from './types.ts';
 
-/** On definitions of protected groups: the address of their review, or why there is none. */
+/** On definitions of protected groups: URL of the API review, or the reason why there is none. */
 export const approvalAnnotation = 'api-approved.kubernetes.io';
 const annotation = approvalAnnotation;
 const policy = 'see https://github.com/kubernetes/enhancements/pull/1111';
 
-/** Groups of the Kubernetes community need an annotation that names their review. */
+/** Tells whether a group belongs to the Kubernetes community and needs an annotation with its API review. */
 export function isProtectedGroup(group: string): boolean {
   return /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group);
 }

@@ -14,14 +14,14 @@ onTargets(targets, (on) => {
     return { group, widgets: (version) => of(`${group}/${version}`, 'widgets') };
   }
 
-  /** A real server serves a definition a moment after its creation. */
+  /** A real server serves a definition shortly after its creation. */
   const createWhenServed = (path: string, object: object): Promise<Answer> =>
     eventually(async () => {
       const answer = await on().api.post(path, object);
       return answer.status === 404 ? undefined : answer;
     });
 
-  it('a status with a default has it from the start, owned by nobody', async () => {
+  it('a default of status is set on creation without an owner', async () => {
     const status = {
       type: 'object',
       default: { phase: 'Pending' },
@@ -40,7 +40,7 @@ onTargets(targets, (on) => {
     expect(patched.object.status).toEqual({ phase: 'Done', step: 1 });
   });
 
-  it('what one version lacks is neither shown nor kept by it, and defaults of the storage version fill the gap', async () => {
+  it('fields that a version lacks are neither shown nor kept, and storage defaults fill them in', async () => {
     const first = { storage: false, properties: { old: { type: 'string', default: 'o' } } };
     const { group, widgets } = await define([
       crdVersion('v1', first),
@@ -49,7 +49,7 @@ onTargets(targets, (on) => {
     const created = await createWhenServed(widgets('v2'), widget(group, 'w', { size: 'L', added: 'x' }, {}, 'v2'));
     expect(created.object.spec).toEqual({ size: 'L', added: 'x' });
     const { api } = on();
-    // Reading fills in nothing of the version read.
+    // A read applies no defaults of the version that it reads.
     expect((await api.get(`${widgets('v1')}/w`)).object.spec).toEqual({ size: 'L' });
     expect((await api.get(widgets('v1'))).items[0]?.spec).toEqual({ size: 'L' });
     const patched = await api.patch(`${widgets('v1')}/w`, mergePatch, { spec: { size: 'M' } });

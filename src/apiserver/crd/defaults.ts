@@ -1,8 +1,11 @@
 import type { CrdNames, CrdSpec, CustomResourceDefinition } from './types.ts';
 
-/** Fills in what apiextensions v1 defaults: singular and list names, no conversion, the HTTPS port of a webhook service. */
+/**
+ * Applies the defaults of apiextensions v1: singular and list names, conversion strategy None, and the HTTPS port of a
+ * webhook service.
+ */
 export function defaultCrd(draft: CustomResourceDefinition): void {
-  // What is absent is refused later, field by field; until then it is as empty as Go's zero values.
+  // Validation reports missing fields later; until then they have Go's zero values.
   draft.spec ??= {} as CrdSpec;
   const { spec } = draft;
   spec.names ??= {} as CrdNames;
@@ -13,13 +16,13 @@ export function defaultCrd(draft: CustomResourceDefinition): void {
   spec.conversion ??= { strategy: 'None' };
   const service = spec.conversion.webhook?.clientConfig?.service;
   if (service) service.port ??= 443;
-  // false is the zero value, which is never written out
+  // false is the zero value, which is never serialized.
   if (spec.preserveUnknownFields === false) delete spec.preserveUnknownFields;
 }
 
 /**
- * Sets the status of a definition that is about to be written through the main resource: users cannot change it, but the
- * storage version becomes one of the versions that objects may be stored in.
+ * Sets the status of a definition that is written through the main resource. Users cannot change the status, but the
+ * storage version is added to storedVersions.
  */
 export function prepareCrdStatus(draft: CustomResourceDefinition, old?: CustomResourceDefinition): void {
   const before = old?.status ?? { acceptedNames: { plural: '', kind: '' }, conditions: null, storedVersions: [] };

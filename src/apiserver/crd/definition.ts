@@ -25,7 +25,7 @@ import {
 } from './types.ts';
 
 export interface CrdDefinitionDependencies {
-  /** asks the conversion webhook of a definition; without it kinds that need one cannot change versions */
+  /** calls the conversion webhook of a definition; without this function, such kinds cannot be converted */
   convertByWebhook?(
     crd: CustomResourceDefinition,
     object: UnstructuredObject,
@@ -35,13 +35,13 @@ export interface CrdDefinitionDependencies {
 
 const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
-/** The kind a CustomResourceDefinition defines, in the terms of the API server. The definition must be valid. */
+/** Builds the resource definition of a CustomResourceDefinition, which must be valid. */
 export function definitionFromCrd(
   crd: CustomResourceDefinition,
   dependencies: CrdDefinitionDependencies,
 ): ResourceDefinition {
   const { spec } = crd;
-  // What is served are the accepted names; a definition that is not yet evaluated has none.
+  // The accepted names are served; a definition without evaluated names uses those of the spec.
   const names = crd.status?.acceptedNames?.plural ? crd.status.acceptedNames : spec.names;
   const versions = [...spec.versions].sort((a, b) => compareVersionPriority(a.name, b.name));
   return {
@@ -66,7 +66,7 @@ export function definitionFromCrd(
   };
 }
 
-/** Said to whoever writes an object of the kind, by the program that brings the definition. */
+/** Warning for clients that write objects of the kind, set by the program that installs the definition. */
 const writeWarningAnnotation = 'capstan.dev/write-warning';
 
 function warnOfWrites({ metadata }: CustomResourceDefinition): ResourceStrategy {
@@ -74,7 +74,7 @@ function warnOfWrites({ metadata }: CustomResourceDefinition): ResourceStrategy 
   return warning === undefined ? {} : { warnings: () => [warning] };
 }
 
-/** Objects made while the others are being cleaned up would keep the definition alive. */
+/** New objects during cleanup would block the deletion of the definition. */
 function refuseCreate(group: string, plural: string): ResourceStrategy {
   return {
     prepareForCreate: ({ metadata }) => {
@@ -118,7 +118,7 @@ function versionOf(
   };
 }
 
-/** Names the best version to move to, if there is one above. */
+/** Builds the deprecation warning, which recommends the best newer version, if any. */
 function deprecationWarning(
   version: CrdVersion,
   group: string,
@@ -151,7 +151,7 @@ function converterOf(
   dependencies: CrdDefinitionDependencies,
 ): NonNullable<ResourceDefinition['convert']> {
   const { group, conversion, versions } = crd.spec;
-  // What another version has and this one lacks is not there for its readers, whoever converts.
+  // Removes fields that the target version lacks, for every conversion strategy.
   const cut = (draft: UnstructuredObject, toVersion: string): UnstructuredObject => {
     const schema = versions.find((version) => version.name === toVersion)?.schema?.openAPIV3Schema;
     if (schema) pruneUnknownFields(asJson(draft), schema);
@@ -165,7 +165,7 @@ function converterOf(
     if (!dependencies.convertByWebhook) {
       throw new Error(`conversion webhook for ${formatApiVersion(group, crd.spec.names.kind)} cannot be called`);
     }
-    // A webhook may answer with what it was sent: keep the shared object out of its reach.
+    // A webhook may return the object it received, so it gets a clone of the shared object.
     return cut(await dependencies.convertByWebhook(crd, clone(object), toVersion), toVersion);
   };
 }

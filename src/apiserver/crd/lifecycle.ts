@@ -32,14 +32,14 @@ const terminating: Condition = {
 
 export interface CrdLifecycleOptions extends CrdDefinitionDependencies {
   api: ResourceApi;
-  /** kinds we compile in, by the name of the CustomResourceDefinition they are published as */
+  /** built-in kinds by the name of their published CustomResourceDefinition */
   native: ReadonlyMap<string, ResourceDefinition>;
   onError(error: unknown, crdName: string): void;
 }
 
 /**
- * Serves what CustomResourceDefinitions define. A definition is served in the same turn in which it becomes visible, so
- * a client that was told of its creation can use it at once; status follows right after.
+ * Serves the kinds of CustomResourceDefinitions. A definition is served in the same turn in which it becomes visible,
+ * so clients can use it as soon as its creation is confirmed. The status follows afterwards.
  */
 export class CrdLifecycle {
   readonly #options: CrdLifecycleOptions;
@@ -47,7 +47,7 @@ export class CrdLifecycle {
   readonly #stopWatching: () => void;
   readonly #stop = new AbortController();
   readonly #caller: Caller;
-  /** definitions whose clean-up waits for the last of their objects */
+  /** definitions whose cleanup waits until their last object is deleted */
   readonly #cleaning = new Map<string, () => void>();
   readonly #work = new Set<Promise<void>>();
 
@@ -65,7 +65,7 @@ export class CrdLifecycle {
     for (const record of present.records) this.#later(asCrd(record.value.object));
   }
 
-  /** Ends the watch and waits for the work under way. */
+  /** Stops the watch and waits for running work. */
   async close(): Promise<void> {
     this.#stop.abort();
     this.#stopWatching();
@@ -116,7 +116,7 @@ export class CrdLifecycle {
     return evaluateCrdNames(crd, others, clock.now());
   }
 
-  /** Writes follow outside the commit they react to. */
+  /** Runs outside the commit that triggered it. */
   #later(crd: CustomResourceDefinition): void {
     this.#track(this.#reconcile(crd), crd.metadata.name ?? '');
   }
@@ -159,13 +159,16 @@ export class CrdLifecycle {
     }).catch(ignoreNotFound);
   }
 
-  /** A definition goes after the last of its objects; theirs go as any delete goes, finalizers respected. */
+  /**
+   * Deletes all objects of the kind before the definition goes away. They are deleted like by any client, so finalizers
+   * are respected.
+   */
   async #cleanUp(crd: CustomResourceDefinition): Promise<void> {
     const name = must(crd.metadata.name, 'metadata.name');
     if (!crd.metadata.finalizers?.includes(cleanupFinalizer) || this.#cleaning.has(name)) return;
     const { context } = this.#options.api;
     if (!isCrdConditionTrue(crd, 'Terminating')) {
-      // From here on nothing new can be created; the event of this write brings us back to clean up.
+      // The condition blocks new objects. The event of this write triggers the cleanup.
       return this.#update(crd, 'status', (draft) => {
         const conditions = mergeConditions(draft.status?.conditions ?? [], [terminating], context.clock.now());
         draft.status = { ...draft.status, conditions };

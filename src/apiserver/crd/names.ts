@@ -5,7 +5,7 @@ import type { CrdNames, CustomResourceDefinition } from './types.ts';
 export interface CrdNamesEvaluation {
   acceptedNames: CrdNames;
   conditions: Condition[];
-  /** the kind is to be served */
+  /** whether the kind is served */
   established: boolean;
 }
 
@@ -110,7 +110,7 @@ function approvalConditions(crd: CustomResourceDefinition): Condition[] {
   return [{ type: 'KubernetesAPIApprovalPolicyConformant', status, reason: reasons[state], message: reason }];
 }
 
-/** The time of a condition changes only with its status. */
+/** Keeps the transition time of a condition unless its status changes. */
 export function mergeConditions(
   known: readonly Condition[],
   updates: readonly Condition[],

@@ -21,11 +21,17 @@ import type { CustomResourceDefinition } from './types.ts';
 
 const settings = { dryRun: false, fieldManager: 'capstan', fieldValidation: 'Ignore' } as const;
 
-/** Says to people why a definition cannot be changed; owning it keeps ownership of the other fields from being guessed. */
+/**
+ * Explains to users why a definition cannot be changed. Owning this annotation also keeps the owner of the other fields
+ * from being guessed.
+ */
 export const builtInAnnotation = 'capstan.dev/built-in';
 const annotations = { [builtInAnnotation]: 'true' };
 
-/** Kinds of protected groups that are compiled in serve what the community reviewed, and are no definition of theirs. */
+/**
+ * Definitions in protected groups need an approval annotation. Built-in ones are not the community's definitions, so
+ * they declare themselves unapproved.
+ */
 function marksOf({ spec }: NonNullable<ResourceDefinition['crd']>): Record<string, string> {
   const { group = '' } = spec as { group?: string };
   return isProtectedGroup(group)
@@ -33,19 +39,19 @@ function marksOf({ spec }: NonNullable<ResourceDefinition['crd']>): Record<strin
     : annotations;
 }
 
-/** Kinds that are compiled in, by the name of the CustomResourceDefinition they are published as. */
+/** Built-in kinds by the name of their published CustomResourceDefinition. */
 export type NativeKinds = ReadonlyMap<string, ResourceDefinition>;
 
 /**
- * Keeps the definitions of compiled-in kinds what they are, whoever writes them. People install other programs whose
- * manifests bring their own definitions of the same kinds, with other versions and a conversion webhook: that must
- * neither fail nor make a definition say what the server does not do. Metadata is theirs, but for our labels.
+ * Protects the definitions of built-in kinds from changes. Manifests of other programs bring their own definitions of
+ * these kinds, with other versions and a conversion webhook. Applying them must not fail, and must not change what the
+ * server publishes. Writers may change metadata except our labels.
  */
 export class NativeDefinitions {
   readonly #native: NativeKinds;
-  /** definitions by name with their defaults, made when first asked for: the program fills the map after us */
+  /** expected definitions by name, with defaults; built lazily because the program fills `native` later */
   readonly #wanted = new Map<string, CustomResourceDefinition>();
-  /** drafts in which somebody wanted something else */
+  /** drafts that requested something different */
   readonly #overruled = new WeakSet<object>();
 
   constructor(native: NativeKinds) {
@@ -82,8 +88,8 @@ export class NativeDefinitions {
 }
 
 /**
- * The definition of a compiled-in kind can be deleted only while nobody uses it, and comes back at once: removing other
- * programs by their manifests must not take all clusters with it, nor fail where nothing is lost.
+ * Allows to delete the definition of a built-in kind only while it has no objects, and recreates it at once.
+ * Uninstalling other programs by their manifests must neither delete clusters nor fail when nothing would be lost.
  */
 export function nativeDefinitionsStay(native: NativeKinds, store: Store<StoredObject>): AdmissionStep {
   return {
@@ -102,7 +108,7 @@ export function nativeDefinitionsStay(native: NativeKinds, store: Store<StoredOb
   };
 }
 
-/** True when the stored definition is already ours as it is now: writing it again would cost a validation at every start. */
+/** Tells whether the stored definition is current. Writing it again would cost a validation at every start. */
 function isPublished(api: ResourceApi, crds: ServedResource, crd: NonNullable<ResourceDefinition['crd']>): boolean {
   const live = api.context.store.head(
     objectKey(crds.resource.keySpace, undefined, must(crd.metadata.name, 'metadata.name')),
@@ -115,8 +121,9 @@ function isPublished(api: ResourceApi, crds: ServedResource, crd: NonNullable<Re
 }
 
 /**
- * Publishes our own kinds as CustomResourceDefinitions, and brings those of an older program up to date. Only a
- * mark is applied, the rest is pinned: nobody owns what the server decides, so that others can apply theirs without conflict.
+ * Publishes our own kinds as CustomResourceDefinitions and updates those of older program versions. Only the annotation
+ * is applied; the server enforces the rest. So nobody owns the enforced fields, and other programs can apply their
+ * definitions without conflict.
  */
 export async function publishNativeKinds(api: ResourceApi, definitions: Iterable<ResourceDefinition>): Promise<void> {
   const crds = api.context.registry.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');

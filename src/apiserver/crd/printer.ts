@@ -24,7 +24,7 @@ const ageColumn: CrdColumn = {
   jsonPath: '.metadata.creationTimestamp',
 };
 
-/** The table of a custom kind: its name, then its own columns, or its age when it has none. */
+/** Builds the table of a custom kind: the name and its own columns, or the age if it has none. */
 export function printerOf(columns: readonly CrdColumn[] | undefined): TablePrinter {
   const shown = columns && columns.length > 0 ? columns : [ageColumn];
   const cells = shown.map(compileColumn);
@@ -55,10 +55,10 @@ function compileColumn(column: CrdColumn): Cell {
   try {
     path = compileJsonPath(column.jsonPath);
   } catch {
-    // kube-apiserver serves such a kind all the same
+    // kube-apiserver serves a kind with an invalid column path, too.
     return () => null;
   }
-  // Only the first result counts: paths of columns are meant to point to one value.
+  // Only the first result is shown, because column paths should select one value.
   return (object, nowMs) => {
     const results = path.find(object);
     return results.length === 0 ? null : formatCell(column.type, results[0] ?? null, nowMs);
@@ -88,7 +88,7 @@ function formatText(value: JsonValue): string {
   return typeof value === 'object' ? jsonText(sortKeys(value)) : String(value);
 }
 
-/** Go writes the keys of a map in order. */
+/** Go serializes map keys in sorted order. */
 function sortKeys(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sortKeys);

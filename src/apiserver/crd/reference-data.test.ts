@@ -7,7 +7,7 @@ import { definitionFromCrd } from './definition.ts';
 import type { CustomResourceDefinition } from './types.ts';
 import { validateCrd } from './validate.ts';
 
-/** Directory with definitions of real projects as JSON files, in `crds/`. Not part of this repository. */
+/** Directory with definitions of real projects as JSON files under `crds/`. Not part of this repository. */
 const data = process.env['CAPSTAN_REFERENCE_DATA'];
 const directory = data === undefined ? undefined : join(data, 'crds');
 const available = directory !== undefined && existsSync(directory);
@@ -17,7 +17,7 @@ const files = available
   : [];
 
 describe.runIf(available)('definitions of real projects', () => {
-  it.each(files)('%s is valid, rules included, and can be served', (file) => {
+  it.each(files)('%s is valid with its rules and can be served', (file) => {
     const crd = JSON.parse(readFileSync(join(directory!, file), 'utf8')) as CustomResourceDefinition;
     defaultCrd(crd);
     prepareCrdStatus(crd);

@@ -5,7 +5,7 @@ import { type CustomResourceDefinition, cleanupFinalizer } from './types.ts';
 import { validateCrd } from './validate.ts';
 import { crdWarnings } from './warnings.ts';
 
-/** Gives the CustomResourceDefinition kind its behaviour: the server itself is what it configures. */
+/** Adds the behavior of the CustomResourceDefinition kind, which configures the server itself. */
 export function withCrdStrategy(definition: ResourceDefinition, native: NativeKinds): ResourceDefinition {
   const natives = new NativeDefinitions(native);
   const asCrd = (object: UnstructuredObject): CustomResourceDefinition => asTyped<CustomResourceDefinition>(object);
@@ -21,8 +21,8 @@ export function withCrdStrategy(definition: ResourceDefinition, native: NativeKi
       prepareForUpdate: (draft, old) => prepareCrdStatus(asCrd(draft), asCrd(old)),
       validateCreate: (object) => validateCrd(asCrd(object)),
       validateUpdate: (object, old) => validateCrd(asCrd(object), asCrd(old)),
-      // Added by the delete itself, not before: a definition at rest carries nothing of ours, and no update can lose it.
-      // Compiled-in kinds have nothing to clean up: see nativeDefinitionsStay.
+      // The delete itself adds the finalizer, so that no update can remove it earlier. Built-in kinds need no cleanup,
+      // see nativeDefinitionsStay.
       deletionFinalizers: ({ metadata }) => (natives.has(metadata.name ?? '') ? [] : [cleanupFinalizer]),
       warnings: (object, old) => [...natives.warnings(object), ...crdWarnings(asCrd(object), old && asCrd(old))],
     },

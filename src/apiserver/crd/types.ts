@@ -1,9 +1,9 @@
 import type { Condition, KubeObject, Schema } from '../../machinery/index.ts';
 
-/** Holds a definition that is being deleted until the last of its objects is gone. */
+/** Keeps a deleted definition until its last object is gone. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
-/** apiextensions.k8s.io/v1, as far as the server itself reads it. */
+/** The part of apiextensions.k8s.io/v1 that the server reads. */
 export interface CustomResourceDefinition extends KubeObject {
   spec: CrdSpec;
   status?: CrdStatus;
@@ -75,7 +75,6 @@ export interface CrdStatus {
   storedVersions?: string[];
 }
 
-/** Whether a condition of a CustomResourceDefinition is True. */
 export function isCrdConditionTrue(crd: CustomResourceDefinition, type: string): boolean {
   return crd.status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
 }

@@ -9,7 +9,7 @@ import type { CrdConversion } from './types.ts';
 
 const reviewVersions = ['v1', 'v1beta1'];
 
-/** Validates spec.conversion. Fields are named as the internal API names them, which is what users see upstream. */
+/** Validates spec.conversion. Errors use the field names of the internal API, as upstream does. */
 export function validateConversion(conversion: CrdConversion | undefined, path: string): FieldError[] {
   if (!conversion) return [];
   const { strategy, webhook } = conversion;

@@ -26,7 +26,7 @@ import {
   validateSubresources,
 } from './validate-version.ts';
 
-/** Validates a defaulted CustomResourceDefinition; with `old`, the update from it. */
+/** Validates a defaulted CustomResourceDefinition; with `old`, validates the update. */
 export function validateCrd(crd: CustomResourceDefinition, old?: CustomResourceDefinition): FieldError[] {
   const errors = old ? validateObjectMetaUpdate(crd.metadata, old.metadata) : validateMeta(crd);
   errors.push(...validateSpec(crd.spec));
@@ -58,7 +58,7 @@ function validateImmutable(crd: CustomResourceDefinition, old: CustomResourceDef
   const keep = (field: string, value: string | undefined, before: string | undefined): void => {
     if (value !== before) errors.push(fieldError.invalid(field, value, immutableText));
   };
-  // These decide where objects are stored; before a definition is established there are none.
+  // These fields determine where objects are stored. Before a definition is established no objects exist.
   if (isCrdConditionTrue(old, 'Established')) {
     keep('spec.scope', crd.spec.scope, old.spec.scope);
     keep('spec.names.kind', crd.spec.names.kind, old.spec.names.kind);
@@ -100,7 +100,7 @@ function validateGroup(group: string, errors: FieldError[]): void {
   }
 }
 
-/** What all versions share is validated once, under the name it has in kube-apiserver's internal form. */
+/** Fields that are equal in all versions are validated once, under their path in kube-apiserver's internal API. */
 function validateVersions(spec: CrdSpec, errors: FieldError[]): void {
   const versions = spec.versions ?? [];
   const first = versions[0];
@@ -118,7 +118,7 @@ function validateVersions(spec: CrdSpec, errors: FieldError[]): void {
     if (problems.length > 0) {
       const detail = problems.join(',');
       errors.push(fieldError.invalid(`${path}.name`, version.name ?? '', detail));
-      // the first version is also the internal form's single version
+      // The internal API also has the first version in a field of its own.
       if (i === 0 && version.name) errors.push(fieldError.invalid('spec.version', version.name, detail));
     }
     errors.push(...validateDeprecation(version.deprecated, version.deprecationWarning, path));
@@ -154,7 +154,7 @@ function validateVersions(spec: CrdSpec, errors: FieldError[]): void {
   }
 }
 
-/** kube-apiserver prints its internal form, in which what all versions share is not part of them. */
+/** kube-apiserver prints its internal form, which moves fields shared by all versions out of the versions. */
 function shownVersions(versions: readonly CrdVersion[]): JsonValue {
   return versions.map((version) => ({
     Name: version.name,

@@ -1,7 +1,7 @@
 import { formatCheck, type Schema } from '../../machinery/index.ts';
 import type { CustomResourceDefinition } from './types.ts';
 
-/** Texts for `Warning` headers: formats of strings that the server does not enforce, new ones only on update. */
+/** Returns `Warning` texts for string formats that the server does not enforce. Updates report only new ones. */
 export function crdWarnings(crd: CustomResourceDefinition, old?: CustomResourceDefinition): string[] {
   const known = old ? new Set(unknownFormats(old)) : undefined;
   return unknownFormats(crd)

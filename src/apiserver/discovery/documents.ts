@@ -9,7 +9,6 @@ import {
 } from '../../machinery/index.ts';
 import type { Registry } from '../registry/index.ts';
 
-/** A resource or subresource as discovery lists it. */
 interface DiscoveredSubresource {
   name: string;
   verbs: readonly string[];
@@ -34,7 +33,7 @@ function subresourcesOf(definition: ResourceDefinition, version: VersionDefiniti
   return list.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Discovery documents, made once per state of the registry. */
+/** Discovery documents, built once per state of the registry. */
 export class Discovery {
   readonly #registry: Registry;
   #generation = -1;
@@ -45,7 +44,7 @@ export class Discovery {
     this.#registry = registry;
   }
 
-  /** `/api` (core group) or `/apis` (all others) in the aggregated form. */
+  /** Returns `/api` (core group) or `/apis` (all other groups) in the aggregated form. */
   aggregated(core: boolean, version: 'v2' | 'v2beta1'): JsonObject {
     return this.#cached(`aggregated ${core} ${version}`, () => ({
       kind: 'APIGroupDiscoveryList',
@@ -88,7 +87,7 @@ export class Discovery {
     }));
   }
 
-  /** `/apis/<group>`, undefined when the group is not served */
+  /** `/apis/<group>`; undefined if the group is not served */
   group(group: string): JsonObject | undefined {
     if (group === '' || !this.#registry.groups().has(group)) return undefined;
     return { kind: 'APIGroup', apiVersion: 'v1', ...this.#legacyGroup(group) };
@@ -105,7 +104,7 @@ export class Discovery {
     }));
   }
 
-  /** Built-in groups come before custom ones, so that short names keep their usual meaning. */
+  /** Built-in groups precede custom groups, so that short names keep their usual meaning. */
   #groups(): string[] {
     const custom = new Map<string, boolean>();
     for (const { definition } of this.#registry.all()) {

@@ -1,15 +1,15 @@
-/** Who takes from a pool: `exempt` ones are never refused, `system` ones may use a reserve, the others share the rest. */
+/** `exempt` users are never refused, `system` users may use a reserve, and all others share the rest. */
 export type FlowClass = 'exempt' | 'system' | 'ordinary';
 
 export interface FlowUser {
-  /** those with one key share what they may have */
+  /** users with the same key share one limit */
   readonly key: string;
   readonly class: FlowClass;
 }
 
 /**
- * Something there is only so much of. Nobody may hold more than is still free, so whoever is alone gets up to a half, and
- * however many are greedy, there is always a share left for the next. Controllers may also use a reserve nobody else gets.
+ * A limited resource that is shared among users. Nobody may hold more than the free rest, so a single user gets at most
+ * half, and any number of greedy users leave a share for the next. Only system users may use the reserve.
  */
 export class FairPool {
   readonly #shared: number;
@@ -23,7 +23,7 @@ export class FairPool {
     this.#shared = size - this.#reserve;
   }
 
-  /** Takes so much, or nothing and returns false. What was taken must be given back. */
+  /** Takes an amount, or takes nothing and returns false. The caller must return taken amounts. */
   take(user: FlowUser, amount: number): boolean {
     const held = this.#held.get(user.key) ?? 0;
     if (!this.#mayHold(user.class, held + amount, amount)) return false;
@@ -31,7 +31,7 @@ export class FairPool {
     return true;
   }
 
-  /** Counts what is held already, whether or not there was so much. */
+  /** Records an amount that is already in use, even beyond the limit. */
   hold(user: FlowUser, amount: number): void {
     this.#held.set(user.key, (this.#held.get(user.key) ?? 0) + amount);
     if (user.class === 'ordinary') this.#heldByOrdinary += amount;

@@ -4,13 +4,13 @@ import { parseServiceAccountUsername, serviceAccountGroups, systemGroups, type U
 import { FairPool, type FlowUser } from './fair-pool.ts';
 import { TurnQueue, type TurnQueueOptions } from './turn-queue.ts';
 
-/** How much there is for all senders together. */
+/** Limits for all senders together. */
 export interface FlowLimits {
-  /** bytes of request bodies, from when they are announced until the request has been answered */
+  /** bytes of request bodies, from their announcement until the response */
   bodyBytes: number;
-  /** bytes of answers that wait for slow readers */
+  /** bytes of responses that wait for slow readers */
   answerBytes: number;
-  /** writes whose body has been read */
+  /** writes with a complete body */
   writes: number;
   reads: number;
   watches: number;
@@ -26,12 +26,12 @@ export const defaultFlowLimits: FlowLimits = {
   watches: 8000,
 };
 
-/** what a body takes besides its bytes, and what is counted for one of which nothing has come yet */
+/** Overhead of each body, also counted for an announced body without data. */
 const bodyOverheadBytes = 16 * 1024;
-/** answers up to this size are in the hands of the operating system soon enough */
+/** The operating system sends responses up to this size without much delay. */
 const smallAnswerBytes = 64 * 1024;
 
-/** Shares what the server has among those who ask for it: see FairPool and TurnQueue. */
+/** Shares the capacity of the server among its users, see FairPool and TurnQueue. */
 export class FlowControl {
   readonly #pools: Readonly<Record<keyof FlowLimits, FairPool>>;
   readonly #turns: TurnQueue;
@@ -48,7 +48,7 @@ export class FlowControl {
     this.#turns = new TurnQueue(turns);
   }
 
-  /** The share of one request; `requestor` is who sent it, whomever they act as. */
+  /** Starts tracking one request. `requestor` is the authenticated user, regardless of impersonation. */
   begin(requestor: UserInfo): RequestFlow {
     return new RequestFlow(this.#pools, this.#turns, flowUser(requestor));
   }
@@ -56,7 +56,7 @@ export class FlowControl {
 
 const systemTurns: TurnQueueOptions = { now: () => performance.now(), defer: (callback) => setImmediate(callback) };
 
-/** What one request has taken. */
+/** The amounts that one request holds. */
 export class RequestFlow {
   readonly #pools: Readonly<Record<keyof FlowLimits, FairPool>>;
   readonly #turns: TurnQueue;
@@ -69,12 +69,12 @@ export class RequestFlow {
     this.#user = user;
   }
 
-  /** A body of so many bytes at most is about to be read. */
+  /** Reserves space for a body of at most this many bytes. */
   expectBody(bytes: number): void {
     this.#take('bodyBytes', bytes + bodyOverheadBytes);
   }
 
-  /** The body is there. A write without one comes here at once. */
+  /** Called when the body is complete; immediately for a write without body. */
   beginWrite(): Promise<void> | undefined {
     this.#take('writes', 1);
     return this.#turns.wait(this.#user);
@@ -82,7 +82,7 @@ export class RequestFlow {
 
   beginRead(): Promise<void> | undefined {
     this.#take('reads', 1);
-    // Who does not fetch what was asked for gets no more of it.
+    // Clients that do not read their responses get no further ones.
     if (!this.#pools.answerBytes.take(this.#user, 1)) throw tooManyRequests();
     this.#pools.answerBytes.giveBack(this.#user, 1);
     return this.#turns.wait(this.#user);
@@ -93,13 +93,13 @@ export class RequestFlow {
     return this.#turns.wait(this.#user);
   }
 
-  /** The request has been answered, though the answer may still wait for its reader. */
+  /** Called when the response is written, although it may still wait for its reader. */
   end(output: Writable): void {
     for (const [pool, amount] of this.#taken.splice(0)) pool.giveBack(this.#user, amount);
     const waiting = output.destroyed ? 0 : output.writableLength;
     if (waiting <= smallAnswerBytes) return;
     const pool = this.#pools.answerBytes;
-    // Counted even beyond the limit: the bytes are there. The next request is refused for them.
+    // Counted even beyond the limit, because the bytes are already in memory. The next request is refused instead.
     pool.hold(this.#user, waiting);
     output.once('close', () => pool.giveBack(this.#user, waiting));
   }
@@ -120,7 +120,10 @@ const bootstrapPrefix = 'system:bootstrap:';
 const nodePrefix = 'system:node:';
 const controllersNamespace = 'kube-system';
 
-/** Accounts of one namespace count as one: whoever may make them there could make any number. */
+/**
+ * All service accounts of a namespace count as one user, because whoever may create accounts there could create any
+ * number.
+ */
 function flowUser({ name, groups }: UserInfo): FlowUser {
   if (groups.includes(systemGroups.masters)) return { key: name, class: 'exempt' };
   const account = parseServiceAccountUsername(name);

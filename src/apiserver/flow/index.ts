@@ -1,3 +1,3 @@
-// Who may have how much of the server at a time.
+// Flow control: limits what each user may take of the server.
 export * from './flow-control.ts';
 export * from './pace.ts';

@@ -1,11 +1,11 @@
-/** how long one request works before it lets others have their turn */
+/** Time that one request may run before it yields. */
 const stretchMs = 10;
 
-/** Lets others have their turn while one request works through very many objects. */
+/** Lets other requests run while one request processes very many objects. */
 export class Pace {
   #began = performance.now();
 
-  /** Undefined to go on at once, else a promise that resolves after other events have been served. */
+  /** Returns undefined to continue at once, otherwise a promise that resolves after other events were processed. */
   pause(): Promise<void> | undefined {
     if (performance.now() - this.#began < stretchMs) return undefined;
     return new Promise((resolve) => {

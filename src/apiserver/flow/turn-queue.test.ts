@@ -5,7 +5,7 @@ import { TurnQueue } from './turn-queue.ts';
 const ordinary = (key: string): FlowUser => ({ key, class: 'ordinary' });
 const admin: FlowUser = { key: 'admin', class: 'exempt' };
 
-/** A loop that goes round on demand, with a clock that only work moves. */
+/** A manual event loop whose clock advances only by work. */
 function machine() {
   let now = 0;
   let deferred: (() => void)[] = [];
@@ -17,13 +17,13 @@ function machine() {
   };
   return {
     begun,
-    /** a request that takes so long once it has begun */
+    /** a request that runs for the given time after it starts */
     request(user: FlowUser, label: string, ms: number): void {
       const turn = queue.wait(user);
       if (turn) void turn.then(() => work(label, ms));
       else work(label, ms);
     },
-    /** one round; what was begun in it is done before the next */
+    /** runs one round; requests started in it finish before the next round */
     async round(): Promise<string[]> {
       const before = begun.length;
       const callbacks = deferred;
@@ -36,13 +36,13 @@ function machine() {
 }
 
 describe('TurnQueue', () => {
-  it('lets cheap requests begin at once', async () => {
+  it('starts cheap requests at once', async () => {
     const loop = machine();
     for (let i = 0; i < 100; i++) loop.request(ordinary('a'), `a${i}`, 0.1);
     expect(loop.begun).toHaveLength(100);
   });
 
-  it('begins one expensive request in a round, and administrators at any time', async () => {
+  it('starts one expensive request per round, and those of administrators at any time', async () => {
     const loop = machine();
     for (let i = 0; i < 10; i++) loop.request(ordinary('a'), `a${i}`, 300);
     expect(loop.begun).toEqual(['a0']);
@@ -52,7 +52,7 @@ describe('TurnQueue', () => {
     expect(await loop.round()).toEqual(['a2']);
   });
 
-  it('serves senders in turn, whoever has sent more', async () => {
+  it('serves senders in turn, however much each has sent', async () => {
     const loop = machine();
     for (let i = 0; i < 10; i++) loop.request(ordinary('a'), `a${i}`, 300);
     loop.request(ordinary('b'), 'b0', 1);
@@ -60,7 +60,7 @@ describe('TurnQueue', () => {
     expect(next).toContain('b0');
   });
 
-  it('catches up quickly once requests are cheap again, and forgets nobody', async () => {
+  it('works off its queue quickly once requests are cheap again, and loses none', async () => {
     const loop = machine();
     loop.request(ordinary('a'), 'slow', 300);
     for (let i = 0; i < 200; i++) loop.request(ordinary('a'), `a${i}`, 0.01);

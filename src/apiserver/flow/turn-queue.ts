@@ -1,26 +1,26 @@
 import { must } from '../../machinery/index.ts';
 import type { FlowUser } from './fair-pool.ts';
 
-/** how long requests of one turn of the event loop are begun one after the other before the rest has to wait */
+/** Time during which one turn of the event loop starts requests; the rest waits for the next turn. */
 const turnMs = 20;
-/** a turn shorter than this had room for more */
+/** A turn shorter than this could have started more requests. */
 const shortTurnMs = 5;
 const maxBatch = 64;
 
 export interface TurnQueueOptions {
-  /** milliseconds that never go back */
+  /** monotonic milliseconds */
   now(): number;
-  /** calls back once other events, such as requests of administrators, have had their chance */
+  /** calls back after other events, such as requests of administrators, had a chance to run */
   defer(callback: () => void): void;
 }
 
 /**
- * Lets requests begin in turns, so that those of one sender, however many and however expensive, keep the event loop from
- * others for no longer than one of them takes. Senders wait in line one behind the other, each with a line of their own.
+ * Starts requests in fair turns. No sender can block the event loop for longer than one of its requests takes, no
+ * matter how many or how expensive they are. Each sender has its own queue, and senders take turns.
  */
 export class TurnQueue {
   readonly #options: TurnQueueOptions;
-  /** in the order in which senders have their turn */
+  /** queues by sender, in the order of the senders' turns */
   readonly #lines = new Map<string, (() => void)[]>();
   #scheduled = false;
   #turnBegan = 0;
@@ -30,7 +30,7 @@ export class TurnQueue {
     this.#options = options;
   }
 
-  /** Undefined to go on at once, else a promise that resolves when it is this request's turn. */
+  /** Returns undefined to continue at once, otherwise a promise that resolves at the turn of this request. */
   wait({ key, class: flowClass }: FlowUser): Promise<void> | undefined {
     if (flowClass === 'exempt') return undefined;
     if (!this.#scheduled) this.#schedule();
@@ -59,7 +59,7 @@ export class TurnQueue {
 
   #beginOne(): void {
     for (const [key, line] of this.#lines) {
-      // To the end of the order, or out of it.
+      // Moves the sender to the end, or removes it when its queue is empty.
       this.#lines.delete(key);
       must(line.shift(), 'line.shift()')();
       if (line.length > 0) this.#lines.set(key, line);

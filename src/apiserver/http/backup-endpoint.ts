@@ -7,7 +7,7 @@ import type { Store } from '../../store/index.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { Exchange } from './exchange.ts';
 
-/** GET here answers with a backup of the store, taken while serving. Secrets in it are sealed as they are on disk. */
+/** GET returns a backup of the store, taken while serving. Secrets stay sealed as on disk. */
 export const backupPath = '/capstan/backup';
 
 export async function handleBackup(exchange: Exchange, store: Store<StoredObject>): Promise<void> {

@@ -2,7 +2,7 @@ import { constants } from 'node:http2';
 import type { Clock } from '../../machinery/index.ts';
 import type { Http2Wire } from './wire.ts';
 
-/** A request under way; the list is closed to a ring by an entry without a request. */
+/** A pending request. An entry without request closes the list to a ring. */
 interface Entry {
   wire: Http2Wire | undefined;
   deadline: number;
@@ -45,7 +45,7 @@ export class BodyTimeLimit {
     if (!entry.wire) return;
     entry.older.newer = entry.newer;
     entry.newer.older = entry.older;
-    // An entry that is garbage must not keep its neighbours.
+    // A garbage entry must not keep its neighbors alive.
     entry.wire = undefined;
     entry.older = entry;
     entry.newer = entry;

@@ -24,8 +24,8 @@ export interface BodyLimits {
 }
 
 /**
- * Reads a request body up to the limit; more than that is a 413 and the rest is not read. The request counts as a write only
- * once its body is there, so that bodies which never end keep nobody else from writing.
+ * Reads a request body up to the limit. A larger body gives a 413 and is not read further. A request counts as a write
+ * only when its body is complete, so unfinished bodies do not block other writes.
  */
 export async function readBody(exchange: Exchange, maxBytes: number): Promise<Buffer> {
   const declared = Number(exchange.header('content-length') ?? 0);
@@ -68,7 +68,7 @@ function receiveBody(exchange: Exchange, maxBytes: number, declared: number): Pr
 }
 
 function tooLarge(exchange: Exchange, maxBytes: number): Error {
-  // Most clients read the answer only after sending everything: the rest is thrown away, up to a point.
+  // Most clients read the response only after sending everything, so the rest is discarded up to a limit.
   let discarded = 0;
   exchange.input.on('data', (chunk: Buffer) => {
     discarded += chunk.length;
@@ -78,13 +78,13 @@ function tooLarge(exchange: Exchange, maxBytes: number): Error {
   return statusError.requestEntityTooLarge(`Request entity too large: limit is ${maxBytes}`);
 }
 
-/** Parses a body that is to be of the given kind by its content type; the result is private to the request. */
+/** Parses a body of the expected kind by its content type. The result is private to the request. */
 export function parseBody(
   exchange: Exchange,
   bytes: Buffer,
   { limits, kind, largeIntegers }: { limits: BodyLimits; kind: string; largeIntegers?: LargeIntegers | undefined },
 ): DecodedBody {
-  // No content type means JSON, as upstream reads it.
+  // Like upstream, treats a missing content type as JSON.
   const contentType = exchange.header('content-type') || 'application/json';
   const type = parseMediaRanges(contentType)[0]?.type ?? '';
   switch (type) {
@@ -105,7 +105,7 @@ function parseJsonBody(bytes: Buffer, kind: string, largeIntegers: LargeIntegers
   try {
     const json = bytes.toString('utf8');
     const body = parseJsonStrict(json, largeIntegers);
-    // null decodes to an empty object, as Go does it
+    // null decodes to an empty object, as in Go
     return body.value === null ? { value: {}, duplicateFields: [] } : { ...body, json };
   } catch (error) {
     throw unrecognized(kind, `couldn't get version/kind; json parse error: ${goJsonError(error)}`, bytes);
@@ -122,7 +122,7 @@ function parseYamlBody(bytes: Buffer, kind: string, largeIntegers: LargeIntegers
   }
 }
 
-/** The body of an apply patch: YAML, of which JSON is a part. */
+/** Parses the body of an apply patch: YAML, which includes JSON. */
 export function parseApplyBody(bytes: Buffer, largeIntegers: LargeIntegers): DecodedBody {
   try {
     const options = { largeIntegers, duplicateLines: true };
@@ -133,7 +133,7 @@ export function parseApplyBody(bytes: Buffer, largeIntegers: LargeIntegers): Dec
   }
 }
 
-/** The body of a JSON, merge or strategic merge patch. */
+/** Parses the body of a JSON, merge or strategic merge patch. */
 export function parsePatchBody(bytes: Buffer, largeIntegers?: LargeIntegers): DecodedBody {
   try {
     return parseJsonStrict(bytes.toString('utf8'), largeIntegers);
@@ -172,7 +172,7 @@ function unrecognized(kind: string, reason: string, bytes: Buffer): Error {
 
 const maxSummaryBytes = 1024;
 
-/** The beginning of a body that could not be read, so that its sender can recognise it. */
+/** Returns the start of an invalid body, for the error message. */
 function summarize(bytes: Buffer): string {
   if (bytes.length === 0) return '<empty>';
   const start = bytes.subarray(0, maxSummaryBytes);
@@ -180,7 +180,7 @@ function summarize(bytes: Buffer): string {
   return bytes.length > maxSummaryBytes ? `${text} ...` : text;
 }
 
-/** JSON errors in the words of Go's decoder, which is what users of Kubernetes search for. */
+/** Translates JSON errors into the messages of Go's decoder, which Kubernetes users search for. */
 function goJsonError(error: unknown): string {
   const message = errorMessage(error);
   if (/Unexpected end of JSON input|Unterminated|Expected .* at position/i.test(message) && !/token/.test(message)) {

@@ -3,7 +3,7 @@ import { Pace } from '../flow/index.ts';
 import type { Caller } from '../service/types.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Whoever sent a request over HTTP. */
+/** The caller of a request over HTTP. */
 export class HttpCaller implements Caller {
   readonly user: UserInfo;
   readonly #exchange: Exchange;
@@ -18,7 +18,7 @@ export class HttpCaller implements Caller {
     return this.#exchange.header('user-agent') ?? '';
   }
 
-  /** Made on demand: most requests end before anybody would listen. */
+  /** Created on demand, because most requests end before anything needs it. */
   get signal(): AbortSignal {
     return this.#exchange.signal;
   }

@@ -9,10 +9,10 @@ const gzipThreshold = 128 * 1024;
 const maxWarningsBytes = 4 * 1024;
 const maxWarnings = 1000;
 
-/** Shared by all requests without a query; nobody changes a query. */
+/** Shared by all requests without a query; must not be modified. */
 const noQuery = new URLSearchParams();
 
-/** One HTTP request and its answer, the same for HTTP/1.1 and HTTP/2. */
+/** An HTTP request and its response, for both HTTP/1.1 and HTTP/2. */
 export class Exchange {
   readonly wire: Wire;
   readonly method: string;
@@ -21,13 +21,13 @@ export class Exchange {
   readonly auditId: string;
   #warnings: Set<string> | undefined;
   #abort: AbortController | undefined;
-  /** how the answer is to be written, once that has been negotiated */
+  /** negotiated format of the response */
   representation: Representation | undefined;
-  /** what the request takes of the server; absent until its sender is known */
+  /** capacity that the request holds; undefined until the sender is known */
   flow: RequestFlow | undefined;
-  /** resolves when an answer that is still being packed is on its way */
+  /** resolves when a response that is being compressed has been sent */
   packing: Promise<void> | undefined;
-  /** set for the audit log and metrics once the answer is on its way */
+  /** status code for the audit log and metrics, set once the response is sent */
   statusCode = 0;
 
   constructor(wire: Wire, auditId: string) {
@@ -55,12 +55,12 @@ export class Exchange {
     return Array.isArray(value) ? value.join(',') : value;
   }
 
-  /** The client has gone away, or everything has been said. */
+  /** true when the client has disconnected or the response is complete */
   get gone(): boolean {
     return this.wire.output.destroyed;
   }
 
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   get signal(): AbortSignal {
     if (!this.#abort) {
       const abort = new AbortController();
@@ -76,7 +76,7 @@ export class Exchange {
     if (this.#warnings.size < maxWarnings) this.#warnings.add(text);
   }
 
-  /** Status line and headers; called once per exchange. */
+  /** Writes status line and headers; called once per exchange. */
   writeHead(code: number, headers: ResponseHeaders): void {
     this.statusCode = code;
     const all: ResponseHeaders = { 'audit-id': this.auditId, 'cache-control': 'no-cache, private', ...headers };
@@ -84,7 +84,6 @@ export class Exchange {
     this.wire.writeHead(code, all);
   }
 
-  /** Ends an answer that has no body. */
   end(): void {
     this.output.end();
   }
@@ -97,7 +96,7 @@ export class Exchange {
       return;
     }
     if (body.length >= gzipThreshold && (this.header('accept-encoding') ?? '').includes('gzip')) {
-      // Level 1: the cheapest that still shrinks JSON several times over.
+      // Level 1 is the cheapest and still shrinks JSON several times.
       this.packing = new Promise((resolve) => {
         gzip(body, { level: 1 }, (error, packed) => {
           const encoded = { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' };
@@ -105,7 +104,7 @@ export class Exchange {
             if (error) this.#sendPlain(code, contentType, body, headers);
             else this.#sendPlain(code, contentType, packed, encoded);
           } catch {
-            // Nobody is left to hear of it but the client, whose connection must not hang.
+            // Only the connection has to be closed, so that the client does not hang.
             this.output.destroy();
           }
           resolve();
@@ -121,7 +120,7 @@ export class Exchange {
     if (output.writableEnded || output.destroyed) return;
     const length = Buffer.byteLength(body);
     this.writeHead(code, { ...headers, 'content-type': contentType, 'content-length': length });
-    // As many bytes as characters means ASCII, which goes out as it is; UTF-8 would be converted slowly.
+    // Equal numbers of bytes and characters mean ASCII. latin1 then avoids the slow UTF-8 conversion.
     const encoding = typeof body === 'string' && length === body.length ? 'latin1' : 'utf8';
     output.end(body, encoding);
   }
@@ -144,7 +143,7 @@ export class Exchange {
     this.sendJson(status.code, status, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
   }
 
-  /** Curl and browsers get readable JSON, programs compact JSON, unless `pretty` says otherwise. */
+  /** curl and browsers get indented JSON and programs compact JSON, unless `pretty` is given. */
   get pretty(): boolean {
     const asked = this.query.get('pretty');
     if (asked !== null) return asked !== 'false' && asked !== '0';
@@ -165,14 +164,14 @@ function warningHeaders(warnings: Iterable<string>): string[] {
   return headers;
 }
 
-/** Header values are bytes: text beyond ASCII goes as its UTF-8 bytes, one per character, as kube-apiserver sends it. */
+/** Header values are bytes. Like kube-apiserver, sends non-ASCII text as UTF-8, one byte per character. */
 function quoteWarning(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: header values must not carry control characters
   const quoted = text.replace(/[\u0000-\u001f\u007f]+/g, ' ').replace(/[\\"]/g, '\\$&');
   return Buffer.from(quoted, 'utf8').toString('latin1');
 }
 
-/** Any throw becomes the Status a client understands; unexpected ones say nothing about our inside. */
+/** Converts any error to a Status. Unexpected errors reveal no internals. */
 export function toStatusError(error: unknown, onUnexpected: (error: unknown) => void): ApiStatusError {
   if (error instanceof ApiStatusError) return error;
   onUnexpected(error);

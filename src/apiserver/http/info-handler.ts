@@ -24,11 +24,11 @@ export interface VersionInfo {
   platform: string;
 }
 
-/** A named health check; throws or rejects when unhealthy. */
+/** A named health check; throws or rejects if unhealthy. */
 export interface HealthCheck {
   name: string;
   check(): void | Promise<void>;
-  /** which endpoints include it besides /healthz */
+  /** endpoints that include the check besides /healthz */
   in: readonly ('livez' | 'readyz')[];
 }
 
@@ -38,11 +38,11 @@ export interface InfoHandlerOptions {
   version: VersionInfo;
   healthChecks: readonly HealthCheck[];
   metrics(): Promise<{ contentType: string; body: string }>;
-  /** documents at fixed paths, such as the service-account issuer's keys */
+  /** documents at fixed paths, such as the keys of the service account issuer */
   documents: ReadonlyMap<string, () => unknown>;
   serverAddress(): string;
   now(): number;
-  /** groups that other servers answer for */
+  /** groups served by other servers */
   aggregation?: Aggregation;
 }
 
@@ -54,7 +54,9 @@ export function isHealthPath(path: string): boolean {
 
 const oneYearMs = 365 * 24 * 3600 * 1000;
 
-/** Everything that is not a resource: discovery, OpenAPI, version, health, metrics. Returns false for unknown paths. */
+/**
+ * Serves everything except resources: discovery, OpenAPI, version, health and metrics. Returns false for unknown paths.
+ */
 export async function handleInfo(exchange: Exchange, options: InfoHandlerOptions): Promise<boolean> {
   const path = exchange.path.length > 1 ? trimTrailing(exchange.path, '/') : exchange.path;
   if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
@@ -120,7 +122,7 @@ function rootPaths(options: InfoHandlerOptions): string[] {
   return [...paths, ...options.documents.keys()].sort();
 }
 
-/** Clients that can read the aggregated form get everything in one document; the rest get the list of groups. */
+/** Clients that accept the aggregated form get one document with everything; others get the list of groups. */
 function sendDiscovery(
   exchange: Exchange,
   options: InfoHandlerOptions,
@@ -161,7 +163,7 @@ function withGroups(own: JsonObject, others: readonly AggregatedApi[]): JsonObje
   return others.length === 0 ? own : { ...own, groups: [...(own['groups'] as JsonObject[]), ...legacyGroups(others)] };
 }
 
-/** Documents about a group of another server; false: it is none of them. */
+/** Serves discovery documents of aggregated groups; returns false for other paths. */
 function sendAggregated(exchange: Exchange, others: readonly AggregatedApi[], path: string): boolean {
   const [, , group, version, more] = path.split('/');
   const ofGroup = others.filter((api) => api.group === group);
@@ -191,7 +193,7 @@ function sendGroupDiscovery(exchange: Exchange, options: InfoHandlerOptions, pat
         ? options.discovery.resourceList(group, version)
         : options.discovery.group(group);
   if (!document) {
-    // A version that a served group does not have is missing from an API, an unknown group is no API.
+    // An unknown version of a served group is an API error, while an unknown group is no API path at all.
     if (options.discovery.group(group) || coreVersion !== undefined) throw statusError.pathNotFound();
     return false;
   }
@@ -212,7 +214,7 @@ function sendOpenApiV3(exchange: Exchange, options: InfoHandlerOptions, path: st
   const etag = `"${document.hash}"`;
   const headers: Record<string, string> = { etag, vary: 'Accept' };
   if (asked !== null) {
-    // The address names the content, so it may be kept for good: kubectl then asks once per change.
+    // The URL contains a content hash, so the document can be cached forever and kubectl fetches it once per change.
     headers['cache-control'] = 'public, immutable';
     headers['expires'] = new Date(options.now() + oneYearMs).toUTCString();
   }
@@ -230,7 +232,7 @@ function sendOpenApiV2(exchange: Exchange, options: InfoHandlerOptions): boolean
   const ranges = parseMediaRanges(accept);
   const readsJson = ranges.some((range) => range.type === 'application/json' || range.type === '*/*');
   if (!readsJson) {
-    // JSON bytes would break a client that asks for protobuf only.
+    // JSON would break a client that accepts only protobuf.
     if (!ranges.some((range) => openApiV2Protobuf.mediaTypes.has(range.type))) {
       throw statusError.notAcceptable('only the following media types are accepted: application/json');
     }
@@ -264,7 +266,7 @@ async function sendHealth(
       lines.push(`[+]${check.name} ok`);
     } catch {
       healthy = false;
-      // Reasons go to the log: these endpoints may be readable by everyone.
+      // Reasons go only to the log, because these endpoints may be public.
       lines.push(`[-]${check.name} failed: reason withheld`);
     }
   }

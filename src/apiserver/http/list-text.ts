@@ -1,15 +1,15 @@
 import { formatYaml, type JsonObject, type JsonValue, jsonText } from '../../machinery/index.ts';
 import type { Representation } from './media-types.ts';
 
-/** The text of one member of a long list; see listText. */
+/** Renders one member of a long list; see listText. */
 export function itemText(item: JsonValue, { encoding, pretty }: Representation): string {
   if (encoding === 'yaml') return formatYaml([item]);
   return pretty ? jsonText(item, 2).replaceAll('\n', '\n    ') : jsonText(item);
 }
 
 /**
- * The text of an object with one long list, put together from the texts of its members: the same as if all of it had been
- * written at once, but the members can be written one by one.
+ * Renders an object with one long list from the texts of its members. The result equals a single rendering, but the
+ * members can be written one by one.
  */
 export function listText(
   head: JsonObject,

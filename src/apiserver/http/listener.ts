@@ -22,38 +22,38 @@ export interface TlsOptions {
 
 export interface ListenOptions extends TlsOptions {
   host: string;
-  /** 0 takes a free port */
+  /** 0 selects a free port */
   port: number;
 }
 
 export interface Listener {
   readonly host: string;
   readonly port: number;
-  /** for connections that come in from now on */
+  /** applies to new connections only */
   setCertificate(tls: TlsOptions['tls']): void;
-  /** stops accepting, lets requests under way finish until `deadlineMs`, then cuts what is left */
+  /** stops accepting, lets pending requests finish until `deadlineMs`, then closes all connections */
   close(deadlineMs: number): Promise<void>;
 }
 
-/** Beyond what is served, so that requests somewhat too large are refused as requests: see refuseOversizedHead. */
+/** Larger than the served limit, so that slightly too large requests get a proper response: see refuseOversizedHead. */
 const maxReadHeadBytes = 2 * maxHeadBytes;
-/** each field counts for 32 bytes besides its own in HTTP/2, so the limit of bytes is reached first */
+/** HTTP/2 adds 32 bytes per field to its size, so the byte limit is always reached first. */
 const maxReadHeadFields = maxReadHeadBytes / 32;
 const defaultRequestTimeoutMs = 60_000;
 const keepAliveTimeoutMs = 120_000;
-/** how often HTTP/1.1 connections are looked over for requests that take too long */
+/** Interval of the check for slow HTTP/1.1 requests. */
 const checkIntervalMs = 10_000;
-/** how long a refused client may take to read why */
+/** Time for a refused client to read the reason. */
 const refusalLingerMs = 1000;
 const pingIntervalMs = 30_000;
 const pingTimeoutMs = 15_000;
 const streamWindowBytes = 1024 * 1024;
-/** uploads of all streams of a connection together; Node's 64 KiB would slow them on every longer line */
+/** Upload window of all streams of a connection. Node's default of 64 KiB would slow uploads over long distances. */
 const sessionWindowBytes = 16 * streamWindowBytes;
-/** how often a closing server looks for connections that have fallen idle */
+/** Interval in which a closing server closes idle connections. */
 const idleSweepMs = 20;
 
-/** HTTPS for HTTP/1.1 and HTTP/2 on one port. */
+/** Serves HTTPS with HTTP/1.1 and HTTP/2 on one port. */
 export async function listen(options: ListenOptions, handle: (wire: Wire) => void): Promise<Listener> {
   const { server, connections } = createHttpsServer(options, handle);
   await bind(server, options);
@@ -66,15 +66,15 @@ export async function listen(options: ListenOptions, handle: (wire: Wire) => voi
   };
 }
 
-/** Serves connections that somebody else accepted. */
+/** Serves connections that were accepted elsewhere. */
 export interface Acceptor {
   accept(socket: Duplex): void;
   setCertificate(tls: TlsOptions['tls']): void;
-  /** cuts all connections */
+  /** closes all connections */
   close(): void;
 }
 
-/** The same as `listen` without a port of its own. */
+/** Like `listen`, without a port of its own. */
 export function acceptor(options: TlsOptions, handle: (wire: Wire) => void): Acceptor {
   const { server, connections } = createHttpsServer(options, handle);
   return {
@@ -94,7 +94,7 @@ function useCertificate(server: Http2SecureServer, { cert, key, clientCa }: TlsO
   server.setSecureContext({ cert, key, ca: clientCa, minVersion: 'TLSv1.2' });
 }
 
-/** Client certificates are asked for but not demanded: who has none may come with a token. */
+/** Client certificates are requested but optional, because clients may use a token. */
 function createHttpsServer(
   options: TlsOptions,
   handle: (wire: Wire) => void,
@@ -109,7 +109,7 @@ function createHttpsServer(
     requestCert: true,
     rejectUnauthorized: false,
     handshakeTimeout: requestTimeoutMs,
-    // Watches hold their buffers here; the per-watch limit cuts slow readers long before this one.
+    // Watch buffers count here. The per-watch limit disconnects slow readers long before this one.
     maxSessionMemory: 1024,
     maxHeaderListPairs: maxReadHeadFields,
     settings: { maxConcurrentStreams: 1000, initialWindowSize: streamWindowBytes, maxHeaderListSize: maxReadHeadBytes },
@@ -128,13 +128,13 @@ function createHttpsServer(
     if (!stream.endAfterHeaders) bodyTimeLimit.add(wire);
     handle(wire);
   };
-  // The types do not know of the raw headers that Node hands over.
+  // The Node types lack the raw headers argument.
   server.on('stream', serveStream as (...args: unknown[]) => void);
   return { server, connections };
 }
 
 function serveHttp1(server: Http2SecureServer, handle: (wire: Wire) => void): void {
-  // A listener for 'request' makes Node wrap every HTTP/2 stream as well, by a listener for this event.
+  // Node's 'newListener' hook would wrap every HTTP/2 stream as soon as there is a 'request' listener.
   server.removeAllListeners('newListener');
   server.on('request', (request, response) => {
     if (request.httpVersionMajor >= 2) return;
@@ -145,12 +145,12 @@ function serveHttp1(server: Http2SecureServer, handle: (wire: Wire) => void): vo
   });
 }
 
-/** A client that dribbles its request is cut off; answers (watches) may last as long as they like. */
+/** Disconnects clients that send requests too slowly. Responses such as watches have no limit. */
 function limitHttp1(server: Http2SecureServer, requestTimeoutMs: number): void {
-  // The server reads these from itself when a connection turns out to be HTTP/1.1; its options know nothing of them.
+  // The server reads these properties when a connection uses HTTP/1.1, but has no options for them.
   Object.assign(server, {
     maxHeaderSize: maxReadHeadBytes,
-    // Node would leave out what is beyond a number of headers without a word; with 0 only their size counts.
+    // Node silently drops headers above a maximum count; with 0 only their size is limited.
     maxHeadersCount: 0,
     headersTimeout: requestTimeoutMs,
     requestTimeout: requestTimeoutMs,
@@ -174,7 +174,7 @@ function trackConnections(server: Http2SecureServer, clock: Clock): Connections 
     socket.on('error', () => socket.destroy());
     socket.once('close', () => connections.sockets.delete(socket));
   });
-  // Handshakes that fail and half-open connections are the client's fault, not ours.
+  // Failed handshakes and half-open connections are faults of the client.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   server.on('clientError', (error: Error, socket: Socket) => refuseConnection(error, socket, clock));
   server.on('sessionError', () => {});
@@ -191,9 +191,9 @@ function trackConnections(server: Http2SecureServer, clock: Clock): Connections 
   return connections;
 }
 
-/** What cannot be read as HTTP/1.1 is refused with words, where the client can still hear them. */
+/** Answers invalid HTTP/1.1 with an error if the connection is still writable. */
 function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
-  // The parser complains about every further piece of a request it has given up on.
+  // The parser reports further errors for every following piece of a failed request.
   if (refused.has(socket)) return;
   refused.add(socket);
   const answering = (socket as { _httpMessage?: { headersSent?: boolean } })._httpMessage?.headersSent === true;
@@ -214,7 +214,7 @@ function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, clock: C
   socket.end(
     `HTTP/1.1 ${code} ${phrase}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
-  // Closing with unread bytes would reset the connection, and the answer with it.
+  // Closing a connection with unread bytes resets it, and the client would lose the response.
   socket.resume();
   const cancel = clock.after(refusalLingerMs, () => socket.destroy());
   socket.once('close', cancel);
@@ -235,7 +235,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'Timeout', 'the request was not complete in time'],
 };
 
-/** A peer that vanished without a word is noticed by its silence. */
+/** Detects peers that vanished without closing the connection. */
 function keepAlive(session: ServerHttp2Session, clock: Clock): () => void {
   let cancel = (): void => {};
   const schedule = (): void => {
@@ -279,7 +279,7 @@ function closeServer(
       for (const session of connections.sessions) session.destroy();
       for (const socket of connections.sockets) socket.destroy();
     });
-    // Connections of HTTP/1.1 clients fall idle one by one as their requests end, and would then stay open.
+    // HTTP/1.1 connections become idle one by one when their requests end, and would then stay open.
     let cancelSweep = (): void => {};
     const closeIdle = (): void => {
       (server as unknown as { closeIdleConnections(): void }).closeIdleConnections();

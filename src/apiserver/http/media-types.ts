@@ -1,5 +1,3 @@
-/** Content negotiation as Kubernetes clients need it. */
-
 export interface MediaRange {
   type: string;
   parameters: Readonly<Record<string, string>>;
@@ -9,7 +7,7 @@ const parsed = new Map<string, readonly MediaRange[]>();
 const parsedLimit = 500;
 const longestRemembered = 500;
 
-/** Parses an Accept (or Content-Type) header. Clients send few distinct values, so results are remembered. */
+/** Parses an Accept or Content-Type header. Clients send few distinct values, so results are cached. */
 export function parseMediaRanges(header: string): readonly MediaRange[] {
   const known = parsed.get(header);
   if (known) return known;
@@ -17,7 +15,7 @@ export function parseMediaRanges(header: string): readonly MediaRange[] {
     .split(',')
     .map(parseRange)
     .filter((range): range is MediaRange & { quality: number } => range !== undefined && range.quality > 0);
-  // Stable: equal qualities keep the order of the header.
+  // The sort is stable, so equal qualities keep the order of the header.
   ranges.sort((a, b) => b.quality - a.quality);
   if (parsed.size < parsedLimit && header.length <= longestRemembered) parsed.set(header, ranges);
   return ranges;
@@ -45,11 +43,10 @@ function parseRange(text: string): (MediaRange & { quality: number }) | undefine
 
 export type Encoding = 'json' | 'yaml' | 'protobuf';
 
-/** How an answer is to be shaped and written. */
 export interface Representation {
   as: 'object' | 'table' | 'partial';
   encoding: Encoding;
-  /** JSON with indentation, for people with curl */
+  /** indented JSON for people with curl */
   pretty: boolean;
 }
 
@@ -62,8 +59,8 @@ const encodings: ReadonlyMap<string, Encoding> = new Map([
 ]);
 
 /**
- * The first representation of the Accept list that we can give, undefined when there is none (406). Protobuf is taken
- * only when JSON is not acceptable: every client that offers both reads both, and JSON bytes are at hand.
+ * Returns the first acceptable representation that the server supports; undefined means 406. Protobuf is used only if
+ * JSON is not acceptable, because every client that offers both reads both, and objects are stored as JSON.
  */
 export function chooseRepresentation(
   accept: string | undefined,

@@ -14,13 +14,13 @@ import type { WatchSettings } from '../service/watch.ts';
 import type { Exchange } from './exchange.ts';
 
 const maxFieldManagerLength = 128;
-/** what nearly all clients call themselves */
+/** Matches the field managers of nearly all clients. */
 const plainManager = /^[\w.:/@ -]{0,128}$/;
 const printable = /[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
 
 const fieldValidations: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
 
-/** Query parameters of create, update and patch. */
+/** Parses the query parameters of create, update and patch. */
 export function parseWriteSettings(
   exchange: Exchange,
   optionsKind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
@@ -57,7 +57,7 @@ function checkFieldManager(fieldManager: string, errors: FieldError[]): void {
   );
 }
 
-/** Clients that do not name themselves are known by the first word of their user agent. */
+/** Clients without a field manager are identified by the first word of their user agent. */
 export function managerFromUserAgent(agent = ''): string {
   const known = knownManagers.get(agent);
   if (known !== undefined) return known;
@@ -121,7 +121,7 @@ function parseInteger(query: URLSearchParams, name: string): number | undefined 
   return Number(text);
 }
 
-/** As Go's form decoding: absent is unset, empty is true, and only these words are false. */
+/** Parses like Go's form decoder: absent is unset, empty is true, and only these words are false. */
 export function parseBoolean(query: URLSearchParams, name: string): boolean | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
@@ -145,13 +145,15 @@ const deleteOptionsSchema: Schema = {
   },
 };
 
-/** An option that cannot be read must not become another one: a precondition of the wrong type is not "no precondition". */
+/**
+ * An invalid option must not turn into another one: a precondition of the wrong type does not mean "no precondition".
+ */
 function checkDeleteOptions(body: unknown): void {
   const mismatch = body === undefined ? undefined : checkTypes(body, deleteOptionsSchema);
   if (mismatch) throw statusError.badRequest(`unable to decode DeleteOptions: ${decodeErrorText(mismatch)}`);
 }
 
-/** DeleteOptions from the body, or from the query when there is no body. */
+/** Reads DeleteOptions from the body, or from the query if there is no body. */
 export function parseDeleteSettings(query: URLSearchParams, body: unknown): DeleteSettings {
   checkDeleteOptions(body);
   const errors: FieldError[] = [];
@@ -183,7 +185,7 @@ export function parseDeleteSettings(query: URLSearchParams, body: unknown): Dele
     dryRun,
     ...(policy && { propagationPolicy: policy as PropagationPolicy }),
     ...(orphan !== undefined && orphan !== null && { orphanDependents: String(orphan) === 'true' }),
-    // A negative period means "soon": upstream takes it for one second.
+    // Upstream treats a negative grace period as one second.
     ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds < 0 ? 1 : graceSeconds }),
     ...(preconditions && {
       preconditions: {

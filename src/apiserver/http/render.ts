@@ -29,13 +29,13 @@ export interface RenderContext {
   protobuf: ProtobufRegistry;
 }
 
-/** The representation the client wants, or a 406. Custom kinds have no protobuf form. */
+/** Negotiates the representation or throws a 406. Custom kinds have no protobuf form. */
 export function negotiate(exchange: Exchange, custom: boolean): Representation {
   exchange.representation ??= chooseFor(exchange, { custom });
   return exchange.representation;
 }
 
-/** The same for kinds that are never stored, which have no columns. */
+/** Like negotiate, for review kinds, which have no table columns. */
 export function negotiateReview(exchange: Exchange): Representation {
   const options = { pretty: exchange.pretty, protobuf: true, table: false };
   const chosen = chooseRepresentation(exchange.header('accept'), options);
@@ -66,7 +66,7 @@ export function includeObjectOf(exchange: Exchange): IncludeObject {
   return include;
 }
 
-/** Writes a value that is not a stored object (reviews, scales, discovery) in the negotiated encoding. */
+/** Sends a value that is no stored object (reviews, scales, discovery) in the negotiated encoding. */
 export function sendValue(
   exchange: Exchange,
   code: number,
@@ -100,7 +100,6 @@ function sendEncoded(
   }
 }
 
-/** A stored object in the version of the target. */
 export function viewRecord(target: Target, record: StoreRecord<StoredObject>): MaybePromise<UnstructuredObject> {
   const { resource, version } = target;
   const object = resource.fromRecord(record);
@@ -109,12 +108,12 @@ export function viewRecord(target: Target, record: StoreRecord<StoredObject>): M
     : resource.convert(object, version.name);
 }
 
-/** True for the shape and encoding objects are stored in. */
+/** Tells whether the representation is the shape and encoding of stored objects. */
 function isPlain({ as, encoding, pretty }: Representation): boolean {
   return as === 'object' && encoding === 'json' && !pretty;
 }
 
-/** True when the stored text is what the client asked for, so that nothing has to be parsed. */
+/** Tells whether the stored text can be sent without parsing. */
 export function servesText(target: Target, record: StoreRecord<StoredObject>, representation: Representation): boolean {
   return (
     isPlain(representation) && target.version === target.resource.storageVersion && target.resource.isDirect(record)
@@ -199,7 +198,7 @@ export async function sendList(
   const kind = representation.as === 'partial' ? 'PartialObjectMetadataList' : target.resource.definition.listKind;
   const apiVersion = representation.as === 'partial' ? 'meta.k8s.io/v1' : target.apiVersion;
   const start = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(metadata)},"items":[`;
-  // An empty list would pass for text in any representation.
+  // `every` is true for an empty list in any representation, so isPlain is checked, too.
   if (isPlain(representation) && page.records.every((record) => servesText(target, record, representation))) {
     return exchange.send(200, 'application/json', joinItems(start, page.records));
   }
@@ -213,7 +212,7 @@ export async function sendList(
   const texts: string[] = [];
   const objects: JsonObject[] = [];
   for (const record of page.records) {
-    // Objects are read, shaped and written one by one, so that a long list keeps nobody else waiting.
+    // Objects are converted and written one by one, so that a long list does not block other requests.
     const wait = pace.pause();
     if (wait) await wait;
     const view = viewRecord(target, record);
@@ -230,7 +229,7 @@ export async function sendList(
   exchange.send(200, type, listText(columns, 'rows', texts, representation));
 }
 
-/** Lists are joined from the stored text: many times faster than serialising the objects again. */
+/** Joins a list from the stored texts, which is much faster than serializing the objects. */
 function joinItems(start: string, records: readonly StoreRecord<StoredObject>[]): string {
   return `${start}${records.map(({ value }) => value.json).join(',')}]}\n`;
 }

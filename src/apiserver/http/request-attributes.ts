@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts';
 import { parseBoolean } from './options.ts';
 import { type RequestPath, requestVerb } from './request-path.ts';
 
-/** The verb a request is authorized as. The deprecated paths of watches count as such whatever the method. */
+/** Returns the verb for authorization. The deprecated watch paths count as watch for every method. */
 export function verbOf(exchange: Exchange, path: RequestPath): Verb | undefined {
   if (path.type === 'other') return undefined;
   if (path.legacyWatch) return 'watch';
@@ -13,7 +13,6 @@ export function verbOf(exchange: Exchange, path: RequestPath): Verb | undefined 
   return requestVerb(exchange.method, path.name !== undefined, isWatch);
 }
 
-/** What a request asks to be allowed to do. */
 export function attributesOf(
   exchange: Exchange,
   path: RequestPath,
@@ -24,7 +23,7 @@ export function attributesOf(
   if (path.type === 'other') {
     return { user, verb: exchange.method.toLowerCase(), ...none, path: exchange.path, resourceRequest: false };
   }
-  // Reading one object by a field selector is reading that object: rules with resourceNames allow it.
+  // A list with a field selector on one name counts as a request for that name, so rules with resourceNames allow it.
   const reads = verb === 'list' || verb === 'watch';
   const selector = reads && path.name === undefined ? (exchange.query.get('fieldSelector') ?? '') : '';
   const selected = singleName(selector);
@@ -44,7 +43,7 @@ export function attributesOf(
   };
 }
 
-/** A selector that cannot be read limits nothing; the request itself will be refused for it. */
+/** An invalid selector adds no requirements; the request is refused for it later. */
 function readFieldSelector(text: string): FieldRequirement[] {
   try {
     return parseFieldSelector(text);

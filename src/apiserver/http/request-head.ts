@@ -1,14 +1,14 @@
 import { type ApiStatusError, statusError } from '../../machinery/index.ts';
 import type { Wire } from './wire.ts';
 
-/** what the head of a request may hold, path and query included */
+/** Maximum size of a request head, including path and query. */
 export const maxHeadBytes: number = 64 * 1024;
-/** more than any client sends, such as one that impersonates a user of very many groups */
+/** More than any client sends, even one that impersonates a user with very many groups. */
 export const maxHeadFields = 1000;
 
 /**
- * The refusal of a request with too large a head. The listener reads more than is allowed here, so that such a request is
- * seen whole, and refused with words and in the audit log instead of losing its last headers.
+ * Refuses a request with a too large head. The listener accepts larger heads than this, so that such a request gets an
+ * error and an audit event instead of silently losing its last headers.
  */
 export function refuseOversizedHead({ rawHeaders, url }: Wire): ApiStatusError | undefined {
   const fields = rawHeaders.length / 2;
@@ -21,7 +21,7 @@ export function refuseOversizedHead({ rawHeaders, url }: Wire): ApiStatusError |
   return statusError.headersTooLarge(`the head of the request is larger than ${maxHeadBytes} bytes`);
 }
 
-/** Which credentials a request that was not authenticated came with, in the words of kube-apiserver's audit log. */
+/** Lists the credentials of an unauthenticated request in the words of kube-apiserver's audit log. */
 export function attemptedCredentials({ headers, url, socket }: Wire): string {
   const attempted: string[] = [];
   const authorization = headers.authorization?.trim().toLowerCase() ?? '';

@@ -1,6 +1,6 @@
 import type { Verb } from '../../machinery/index.ts';
 
-/** What the path and method of a request say, before anything is looked up. */
+/** Result of parsing path and method, before any lookup. */
 export type RequestPath =
   | {
       type: 'resource';
@@ -15,7 +15,7 @@ export type RequestPath =
     }
   | { type: 'other'; path: string };
 
-/** Splits an API path; undefined segments that are not valid percent-encoding yield an 'other' path (a 404). */
+/** Splits an API path. Invalid percent-encoding gives a path of type 'other' (a 404). */
 export function parseRequestPath(path: string): RequestPath {
   const segments = splitPath(path);
   if (!segments) return { type: 'other', path };
@@ -33,8 +33,8 @@ export function parseRequestPath(path: string): RequestPath {
   const legacyWatch = segments[index] === 'watch';
   if (legacyWatch) index++;
   let namespace: string | undefined;
-  // /namespaces/x alone is the Namespace object itself; /namespaces/x/y is something inside it, except its own
-  // subresources.
+  // /namespaces/x is the Namespace object itself, and /namespaces/x/y is inside the namespace, except for subresources
+  // of Namespace.
   if (segments[index] === 'namespaces' && segments.length > index + 2 && !isNamespaceSubresource(segments, index)) {
     namespace = segments[index + 1];
     index += 2;
@@ -74,7 +74,7 @@ function splitPath(path: string): string[] | undefined {
   }
 }
 
-/** The Kubernetes verb of a request on a resource; undefined when the method has none. */
+/** Returns the Kubernetes verb of a request on a resource; undefined for methods without one. */
 export function requestVerb(method: string, hasName: boolean, isWatch: boolean): Verb | undefined {
   switch (method) {
     case 'GET':
@@ -93,7 +93,7 @@ export function requestVerb(method: string, hasName: boolean, isWatch: boolean):
   }
 }
 
-/** Only GET reads resources, as in kube-apiserver; the deprecated paths of watches do nothing but watch. */
+/** As in kube-apiserver, HEAD does not read resources, and the deprecated watch paths only allow GET. */
 export function allowsMethod(path: Extract<RequestPath, { type: 'resource' }>, method: string): boolean {
   return path.legacyWatch ? method === 'GET' : method !== 'HEAD';
 }

@@ -44,11 +44,11 @@ export interface ResourceHandlerOptions {
   subresources: SubresourceHandlers;
   /** schema of a shared component, such as io.k8s.api.policy.v1.Eviction */
   schemaOf(component: string): Schema;
-  /** by `<group>/<plural>` */
+  /** keyed by `<group>/<plural>` */
   reviews: ReadonlyMap<string, ReviewHandler>;
 }
 
-/** Serves requests on resources: decodes, calls the verb, renders the answer. */
+/** Serves requests on resources: decodes the request, calls the verb and renders the response. */
 export class ResourceHandler {
   readonly #options: ResourceHandlerOptions;
 
@@ -61,7 +61,7 @@ export class ResourceHandler {
     if (path.subresource !== undefined) return this.#subresource(exchange, path, target, verb, caller);
     const { definition } = target.resource;
     if (!definition.verbs.includes(verb)) throw statusError.methodNotAllowed();
-    // An answer nobody could read must be refused before anything is done.
+    // Refuse unacceptable representations before anything is done.
     if (this.#options.reviews.has(`${definition.group}/${definition.plural}`)) negotiateReview(exchange);
     else negotiate(exchange, target.resource.isCustom);
     this.#warnDeprecated(exchange, target);
@@ -92,7 +92,7 @@ export class ResourceHandler {
     if (!namespaced && path.namespace !== undefined) throw statusError.pathNotFound();
     const acrossNamespaces = verb === 'list' || verb === 'watch';
     if (namespaced && path.namespace === undefined && !(acrossNamespaces && path.name === undefined)) {
-      // The collection across namespaces can be read but not written.
+      // The collection across namespaces is read-only.
       throw path.name === undefined && verb === 'deletecollection'
         ? statusError.methodNotAllowed()
         : statusError.pathNotFound();
@@ -127,7 +127,7 @@ export class ResourceHandler {
     const representation = negotiate(exchange, target.resource.isCustom);
     const includeObject = includeObjectOf(exchange);
     const { api } = this.#options;
-    // Headers go out only once the watch has been accepted, hence the sink is made on first use.
+    // Headers are sent only once the watch is accepted, so the sink is created on first use.
     let response: WatchResponse | undefined;
     const open = (): WatchResponse => {
       response ??= new WatchResponse(exchange, target, {
@@ -265,7 +265,7 @@ export class ResourceHandler {
     const handler = this.#findSubresource(target, name, verb);
     if (!handler) throw statusError.pathNotFound();
     const declaredKind = definition.subresources.find((subresource) => subresource.name === name)?.kind;
-    // A second door to the object itself, such as that of approvals, takes patches of the object.
+    // Subresources with the kind of the object itself, such as approval, accept patches.
     if (verb === 'patch' && declaredKind === definition.kind) return this.#patch(exchange, object, name, caller);
     const settings = parseWriteSettings(exchange, verb === 'create' ? 'CreateOptions' : 'UpdateOptions');
     const base = { context: this.#options.api.context, target: object, verb, caller, settings, query: exchange.query };
@@ -315,7 +315,7 @@ export class ResourceHandler {
         exchange.writeHead(200, { 'content-type': 'text/plain' });
         for await (const chunk of answer.text) {
           if (exchange.gone) return;
-          // Nothing more is fetched for a client that does not read.
+          // Waits for the client to read before fetching more.
           if (!exchange.output.write(chunk)) await drained(exchange);
         }
         exchange.end();
@@ -331,7 +331,7 @@ export class ResourceHandler {
   }
 }
 
-/** Resolves when the client has read on, or has gone away. */
+/** Resolves when the client has read on or disconnected. */
 function drained({ output, gone }: Exchange): Promise<void> | undefined {
   if (gone) return undefined;
   return new Promise((resolve) => {

@@ -5,8 +5,8 @@ import { statusError } from '../../machinery/index.ts';
 import { RequestWire, type UpgradeOffer } from './wire.ts';
 
 /**
- * A request to go on in another protocol on the same connection. Until it is granted it can be answered like any other,
- * which ends the connection: nobody reads further requests from it.
+ * An upgrade request. Until the upgrade is accepted it can be answered like any other request, which closes the
+ * connection because nobody reads further requests from it.
  */
 export class UpgradeWire extends RequestWire {
   readonly input: Readable = Readable.from([]);
@@ -30,7 +30,7 @@ export class UpgradeWire extends RequestWire {
     if (this.headers.upgrade?.toLowerCase() === spdyVersion.toLowerCase()) return this.#upgradeToSpdy(offers);
     const asked = listed(this.headers['sec-websocket-protocol']);
     const isWebSocket = this.headers.upgrade?.toLowerCase() === 'websocket';
-    // A client that names no protocol gets the one without a name, where there is one.
+    // A client without a protocol gets the unnamed one, if offered.
     const names = asked.length === 0 ? [''] : asked;
     const offer = isWebSocket && offers.find((candidate) => names.includes(webSocketProtocol(candidate)));
     if (!offer) {
@@ -39,7 +39,7 @@ export class UpgradeWire extends RequestWire {
       );
     }
     offer.check?.();
-    // Servers whose Pods nobody connects to do not pay for loading it.
+    // Loaded on demand, so that servers without Pod connections do not pay for it.
     const { createWebSocketStream, WebSocketServer } = await import('ws');
     const server = new WebSocketServer({
       noServer: true,
@@ -77,12 +77,12 @@ export class UpgradeWire extends RequestWire {
   }
 }
 
-/** Clients send pieces of some 32 KiB; a message is held in memory whole. */
+/** Clients send pieces of about 32 KiB; a message is held in memory as a whole. */
 const maxMessageBytes = 4 * 1024 * 1024;
 
 const spdyVersion = 'SPDY/3.1';
 
-/** SPDY can travel inside a WebSocket, for proxies that let no other upgrade pass. */
+/** SPDY can be tunneled in a WebSocket, for proxies that block other upgrades. */
 function webSocketProtocol(offer: UpgradeOffer): string {
   return offer.over === 'spdy' ? `${spdyVersion}+${offer.protocol}` : offer.protocol;
 }

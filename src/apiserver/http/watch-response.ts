@@ -17,12 +17,12 @@ import type { Representation } from './media-types.ts';
 import { servesText, viewRecord } from './render.ts';
 import { writePacer } from './write-pacer.ts';
 
-/** A reader this far behind is cut off; it will list again. Waiting for it would hold everybody's memory. */
+/** A watcher with more unread data is disconnected and lists again. Waiting for it would cost too much memory. */
 const maxBufferedBytes = 16 * 1024 * 1024;
 
 /**
- * Events rendered in this turn of the event loop, shared by all watchers that want the same form. Cleared at the end of
- * the turn, because all watchers of a change are served in the turn it is committed in.
+ * Events rendered in this turn of the event loop, shared by all watchers with the same format. Cleared at the end of
+ * the turn, because all watchers of a change are served in the turn of its commit.
  */
 const turnCache = new Map<StoredObject, Map<string, Buffer>>();
 
@@ -44,7 +44,7 @@ function cachedRender(object: StoredObject, form: string, render: () => Buffer):
 const nothing = Buffer.alloc(0);
 let lastJoined: { parts: readonly Buffer[]; bytes: Buffer } = { parts: [], bytes: nothing };
 
-/** One buffer of many; watchers of the same changes come one after the other, so the last result serves most of them. */
+/** Concatenates buffers and caches the last result, because watchers of the same changes follow one another. */
 function joined(parts: readonly Buffer[]): Buffer {
   if (parts.length === 1) return must(parts[0], 'the first of parts');
   if (parts.length !== lastJoined.parts.length || parts.some((part, i) => part !== lastJoined.parts[i])) {
@@ -63,15 +63,15 @@ export class WatchResponse implements WatchSink {
   readonly #exchange: Exchange;
   readonly #target: Target;
   readonly #representation: Representation;
-  /** one event is one line, whatever the client likes */
+  /** one event is one line, so never indented */
   readonly #plain: Representation;
   readonly #includeObject: IncludeObject;
   readonly #now: () => number;
-  /** set while an event waits for a conversion; later events queue behind it */
+  /** set while an event waits for an asynchronous conversion; later events queue behind it */
   #tail: Promise<void> | undefined;
   #columnsSent = false;
   #ended = false;
-  /** rendered, and waiting for its turn to be written */
+  /** rendered events that wait to be written */
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   readonly #flush = (): void => this.#writePending();
@@ -91,7 +91,7 @@ export class WatchResponse implements WatchSink {
       throw statusError.notAcceptable('only the following media types are accepted: application/json');
     }
     exchange.writeHead(200, { 'content-type': 'application/json' });
-    // Clients wait for the headers before they consider the watch established.
+    // Clients consider a watch established when they receive the headers.
     exchange.wire.flushHead();
   }
 
@@ -111,7 +111,7 @@ export class WatchResponse implements WatchSink {
     this.#write(parts);
   }
 
-  /** Some event needs an asynchronous conversion: everything after it keeps its order by waiting in line. */
+  /** Keeps the order of events when one needs an asynchronous conversion: all later events wait for it. */
   #deliverLater(first: Promise<Buffer> | undefined, rest: readonly WatchDelivery[]): void {
     const previous = this.#tail ?? Promise.resolve();
     const mine = previous

@@ -6,19 +6,18 @@ import type { WebSocket } from 'ws';
 
 export type ResponseHeaders = Record<string, string | number | string[]>;
 
-/** A request as it came in and the way its answer goes out: what HTTP/1.1 and HTTP/2 have in common. */
+/** Common interface of requests and responses in HTTP/1.1 and HTTP/2. */
 export interface Wire {
   readonly method: string;
   /** path and query */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** names and values in turn, as they were sent */
+  /** alternating names and values as received */
   readonly rawHeaders: readonly string[];
-  /** body of the request */
   readonly input: Readable;
-  /** false when nothing comes after the headers */
+  /** false if nothing follows the headers */
   readonly hasBody: boolean;
-  /** body of the answer; ending it ends the exchange */
+  /** body of the response; ending it ends the exchange */
   readonly output: Writable;
   readonly socket: TLSSocket | undefined;
   readonly remoteAddress: string | undefined;
@@ -27,36 +26,35 @@ export interface Wire {
   writeHead(code: number, headers: ResponseHeaders): void;
   /** sends the head without waiting for the body */
   flushHead(): void;
-  /** says that this answer is the last on the connection, where the protocol can */
+  /** announces the last response on the connection, if the protocol supports it */
   announceClose(): void;
-  /** takes the last piece of the body back, once all of it has been read; where it exists, nobody waits for 'end' */
+  /** puts the last piece of the completely read body back; with this method, nobody waits for 'end' */
   putBackLast?(piece: Buffer): void;
-  /** goes on in the protocol the request asks for and one of these offers; rejects when none does */
+  /** switches to one of the offered protocols that the request asks for; rejects if there is none */
   upgrade?(offers: readonly UpgradeOffer[]): Promise<void>;
 }
 
-/** A protocol that a connection can go on with. */
+/** A protocol that a connection can switch to. */
 export type UpgradeOffer = MessagesOffer | StreamsOffer;
 
 interface Offer {
   protocol: string;
-  /** throws what is wrong with the request, while it can still be answered */
+  /** throws if the request is invalid, while an error response is still possible */
   check?(): void;
 }
 
-/** The messages of a WebSocket. */
 interface MessagesOffer extends Offer {
   over: 'websocket';
   serve(socket: WebSocket): void;
 }
 
-/** Streams within SPDY/3.1, on the connection itself or inside a WebSocket. */
+/** Streams over SPDY/3.1, on the connection itself or inside a WebSocket. */
 interface StreamsOffer extends Offer {
   over: 'spdy';
   serve(connection: Duplex): void;
 }
 
-/** What a request of HTTP/1.1 says, however its answer goes out. */
+/** The request side of HTTP/1.1, independent of the kind of response. */
 export abstract class RequestWire implements Wire {
   abstract readonly input: Readable;
   abstract readonly hasBody: boolean;
@@ -123,7 +121,7 @@ export class Http1Wire extends RequestWire {
   }
 }
 
-/** HTTP/2 on the bare stream: Node's imitation of the HTTP/1.1 classes would cost a quarter of a small request. */
+/** HTTP/2 on the raw stream. Node's HTTP/1.1 compatibility layer would cost a quarter of a small request. */
 export class Http2Wire implements Wire {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
@@ -176,15 +174,15 @@ export class Http2Wire implements Wire {
 
   announceClose(): void {}
 
-  /** The client has sent all it wanted to say. */
+  /** true when the client has sent its whole request */
   get hasWholeBody(): boolean {
     return this.#hasWholeBody || this.input.readableEnded;
   }
 
   /**
-   * Node destroys a stream when both sides have ended, which for a body read to its end is before the answer has left the
-   * process. It then leaves the stream, and all that hangs on it, to the slow part of the garbage collector, and makes an
-   * error besides: together a tenth of a write. With a piece unread it waits for the answer.
+   * Node destroys a stream when both sides have ended. For a completely read body this happens before the response has
+   * left the process. Node then leaves the stream and everything attached to the slow part of the garbage collector and
+   * creates an error, which costs a tenth of a write. With an unread piece, Node waits for the response.
    */
   putBackLast(piece: Buffer): void {
     this.#hasWholeBody = true;
@@ -195,9 +193,9 @@ export class Http2Wire implements Wire {
 }
 
 /**
- * What a client still sends once it has its answer is thrown away: unread, it would wait for a window that never opens. A
- * reset would be shorter, but it overtakes the answer, and Go clients then report the reset instead of it. Clients that go on
- * sending for too long are cut off by the listener.
+ * Discards data that a client sends after the response. Unread data would wait for a window that never opens. A reset
+ * would overtake the response, and Go clients would report the reset instead. The listener disconnects clients that
+ * continue for too long.
  */
 function discardRest(stream: ServerHttp2Stream): void {
   stream.on('finish', resume);
@@ -207,7 +205,7 @@ function resume(this: ServerHttp2Stream): void {
   if (!this.readableEnded) this.resume();
 }
 
-/** A session makes a new proxy of its socket at each access; one is kept, so that caches can key on it. */
+/** A session creates a new proxy of its socket at each access. One is kept, so that caches can use it as key. */
 const sessionSockets = new WeakMap<ServerHttp2Session, TLSSocket>();
 
 function socketOf(session: ServerHttp2Session): TLSSocket | undefined {

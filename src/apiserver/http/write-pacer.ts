@@ -1,16 +1,19 @@
-/** Every write to a socket encrypts and enters the kernel; this many keep a turn of the loop well below ten milliseconds. */
+/**
+ * Each write to a socket encrypts data and calls the kernel. This number keeps a turn of the loop well below ten
+ * milliseconds.
+ */
 const writesPerTurn = 64;
 
 /**
- * Spreads writes to many readers over turns of the event loop, so that a change thousands wait for does not hold up the
- * requests of everybody else. Writes happen in the order they were asked for.
+ * Spreads writes to many readers over several turns of the event loop, so that a change with thousands of watchers does
+ * not block other requests. Writes keep their order.
  */
 export class WritePacer {
   readonly #waiting: (() => void)[] = [];
   #left = writesPerTurn;
   #nextTurn = false;
 
-  /** Calls back at once, or in one of the next turns when this one has had its share. */
+  /** Runs the write at once, or in a later turn if the budget of this turn is used up. */
   run(write: () => void): void {
     if (this.#left > 0 && this.#waiting.length === 0) {
       this.#left--;
@@ -37,5 +40,5 @@ export class WritePacer {
   }
 }
 
-/** There is one event loop, hence one pacer. */
+/** One pacer for the one event loop. */
 export const writePacer: WritePacer = new WritePacer();

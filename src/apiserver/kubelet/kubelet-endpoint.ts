@@ -18,10 +18,9 @@ import { attachOffers, type PodConnector, portForwardOffers, sessionOffers } fro
 import type { PodAttacher, PodExecutor } from '../subresources/pod-exec.ts';
 import { type PodLogSource, parseLogQuery } from '../subresources/pod-log.ts';
 
-/** Who asks a kubelet. */
 export type KubeletCaller = UserInfo;
 
-/** The Pods of a node, and ways to them. */
+/** The Pods of a node and connections to them. */
 export interface KubeletPods {
   find(namespace: string, name: string): UnstructuredObject | undefined;
   readonly logs: PodLogSource;
@@ -35,9 +34,9 @@ export interface KubeletEndpointOptions {
   readonly port: number;
   readonly clock: Clock;
   readonly certificate: { readonly certificate: string; readonly privateKey: string };
-  /** PEM of those who vouch for callers: an API server shows a certificate of theirs */
+  /** PEM of the CAs of client certificates; API servers authenticate with one */
   readonly clientAuthorities: string;
-  /** whether somebody may do this with the Pods of the node */
+  /** whether a caller may use this verb on the Pods of the node */
   authorize(caller: KubeletCaller, verb: 'get' | 'create'): Promise<boolean>;
   readonly pods: KubeletPods;
 }
@@ -47,7 +46,7 @@ export interface KubeletEndpoint {
   close(): Promise<void>;
 }
 
-/** What was asked for: `/exec/NAMESPACE/POD/CONTAINER`, with the uid of the Pod before the container or without. */
+/** A parsed path: `/exec/NAMESPACE/POD/CONTAINER`, optionally with the uid of the Pod before the container. */
 interface Asked {
   readonly what: string;
   readonly namespace: string;
@@ -57,7 +56,7 @@ interface Asked {
   readonly query: URLSearchParams;
 }
 
-/** Logs of containers, sessions in them and ports of Pods, as an API server asks the kubelet of a node for them. */
+/** Serves container logs, exec sessions and port forwarding for API servers, like the kubelet of a node. */
 export async function startKubeletEndpoint(options: KubeletEndpointOptions): Promise<KubeletEndpoint> {
   const { host, certificate, clientAuthorities, clock, pods } = options;
   const authenticate = clientCertificateAuthenticator({ authorities: clientAuthorities, clock });
@@ -200,7 +199,7 @@ function decoded(part: string): string {
   }
 }
 
-/** API servers name the streams of a session otherwise to a kubelet than clients do to them. */
+/** API servers use other stream parameters towards kubelets than clients use towards API servers. */
 function streamsByName(query: URLSearchParams): URLSearchParams {
   const named = new URLSearchParams();
   for (const [key, value] of query) named.append(kubeletStreams[key] ?? key, value);

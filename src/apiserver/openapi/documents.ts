@@ -16,7 +16,7 @@ export interface OpenApiDocument {
   hash: string;
 }
 
-/** OpenAPI documents, rendered on demand and kept until the registry changes. */
+/** OpenAPI documents, rendered on demand and cached until the registry changes. */
 export class OpenApi {
   readonly #registry: Registry;
   readonly #metaSchema: (component: string) => Schema;
@@ -24,14 +24,14 @@ export class OpenApi {
   #generation = -1;
   readonly #documents = new Map<string, OpenApiDocument>();
 
-  /** `metaSchema` gives the shared components of meta/v1 (ObjectMeta, ListMeta, Status, DeleteOptions, …) */
+  /** `metaSchema` returns shared components of meta/v1 (ObjectMeta, ListMeta, Status, DeleteOptions, …) */
   constructor(registry: Registry, metaSchema: (component: string) => Schema, version: string) {
     this.#registry = registry;
     this.#metaSchema = metaSchema;
     this.#version = version;
   }
 
-  /** `/openapi/v3`: where the document of each group-version is */
+  /** `/openapi/v3`: the paths of all group version documents */
   index(): JsonObject {
     const paths: JsonObject = {};
     for (const [group, versions] of this.#registry.groups()) {
@@ -43,7 +43,7 @@ export class OpenApi {
     return { paths };
   }
 
-  /** the document of one group-version, undefined when it is not served */
+  /** the document of one group version; undefined if it is not served */
   v3(group: string, version: string): OpenApiDocument | undefined {
     if (!this.#registry.groups().get(group)?.includes(version)) return undefined;
     return this.#cached(
@@ -58,8 +58,8 @@ export class OpenApi {
   }
 
   /**
-   * Names the content of a document without rendering it, so that the index stays cheap: the definitions are immutable,
-   * hence their names, versions and schema identity say it all.
+   * Computes a content hash without rendering the document. Definitions are immutable, so names, versions and schema
+   * identity are sufficient.
    */
   #contentHash(group: string, version: string): string {
     const hash = createHash('sha256').update(this.#version);
@@ -112,12 +112,12 @@ export class OpenApi {
     };
   }
 
-  /** Publishes a kind and its list; returns references to both. */
+  /** Adds a kind and its list to the document; returns references to both. */
   #addKind(
     renderer: SchemaRenderer,
     definition: ResourceDefinition,
     version: VersionDefinition,
-    /** what becomes of schemas of custom kinds */
+    /** transforms the schemas of custom kinds */
     publish: (schema: Schema) => Schema = (schema) => schema,
   ): { object: JsonObject; list: JsonObject } {
     const gvk = (kind: string): JsonObject => ({
@@ -153,9 +153,9 @@ export class OpenApi {
     return { object: renderer.ref(name), list: renderer.ref(listName) };
   }
 
-  /** Custom schemas say nothing of metadata; published, they refer to the common one. */
+  /** Custom schemas have no metadata fields, so published ones refer to the shared ObjectMeta. */
   #withMetadata(schema: Schema): Schema {
-    // Of a kind that knows no fields there is nothing more to say.
+    // Kinds that accept any field get no metadata reference.
     if (schema === anyObject) return schema;
     return {
       ...schema,
@@ -189,12 +189,12 @@ export class OpenApi {
   }
 }
 
-/** The schema of version 2 documents for kinds that take any field. */
+/** Schema in version 2 documents of kinds that accept any field. */
 const anyObject: Schema = { type: 'object' };
 
 /**
- * What version 2 can say of a custom kind. Its readers take a node without unknown fields for closed and know no null, so
- * nodes that allow either are left open, as kube-apiserver publishes them.
+ * Reduces the schema of a custom kind to OpenAPI version 2. Readers treat nodes as closed and do not know nullable, so
+ * nodes that allow unknown fields or null are left open, as in kube-apiserver.
  */
 function withoutV3(schema: Schema): Schema {
   return schema['x-kubernetes-preserve-unknown-fields'] === true ? anyObject : openNodes(schema);
@@ -217,7 +217,7 @@ function openNodes(schema: Schema): Schema {
   };
 }
 
-/** Custom kinds are published under their group spelt backwards, as Kubernetes does. */
+/** Like Kubernetes, names components of custom kinds with the reversed group. */
 function componentName(definition: ResourceDefinition, version: VersionDefinition): string {
   return [...definition.group.split('.').reverse(), version.name, definition.kind].join('.');
 }

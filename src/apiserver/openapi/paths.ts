@@ -52,7 +52,7 @@ export interface PathRefs {
   patch: JsonObject;
 }
 
-/** The paths of one kind in one version, with the marks kubectl looks for. */
+/** Renders the paths of one kind version with the extensions that kubectl reads. */
 export function renderPaths(definition: ResourceDefinition, version: VersionDefinition, refs: PathRefs): JsonObject {
   const root = definition.group === '' ? `/api/${version.name}` : `/apis/${definition.group}/${version.name}`;
   const collection = definition.namespaced

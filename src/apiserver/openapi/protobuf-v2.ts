@@ -1,6 +1,9 @@
 import { bytesField } from '../../machinery/index.ts';
 
-/** What clients before the third OpenAPI version ask for; newer ones ask for it about kinds the third does not name. */
+/**
+ * OpenAPI version 2 as protobuf. Old clients always request it, and newer ones for kinds that version 3 does not
+ * contain.
+ */
 export const openApiV2Protobuf: { readonly mediaTypes: ReadonlySet<string>; readonly contentType: string } = {
   mediaTypes: new Set([
     'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
@@ -10,9 +13,9 @@ export const openApiV2Protobuf: { readonly mediaTypes: ReadonlySet<string>; read
 };
 
 /**
- * An OpenAPI 2 document in protobuf that describes no kind. kubectl reads it about a kind that it does not find in the
- * third version, such as a `List` or one whose definition comes later in the same file: without an answer it refuses to
- * work at all, with this one it leaves validation to the server.
+ * Builds an OpenAPI 2 protobuf document without kinds. kubectl reads it for kinds that version 3 does not contain, such
+ * as `List` or a kind whose definition is in the same file. Without a response kubectl fails; with this one it leaves
+ * validation to the server.
  */
 export function emptyOpenApiV2(title: string, version: string): Buffer {
   const info = Buffer.concat([bytesField(1, title), bytesField(2, version)]);

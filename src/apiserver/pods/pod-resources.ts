@@ -7,7 +7,7 @@ export interface ResourceRequirements {
   limits?: ResourceList;
 }
 
-/** What a pod says about resources. */
+/** The fields of a pod that concern resources. */
 export interface ResourcefulPod {
   spec?: {
     containers?: ResourcefulContainer[];
@@ -35,8 +35,8 @@ interface ContainerStatus {
 }
 
 /**
- * What a pod asks for at most at any moment: its containers and sidecars together, or whichever init container needs
- * more with the sidecars started before it. What the pod says for itself as a whole goes before all of that.
+ * Computes the maximum resources of a pod at any moment: all containers and sidecars together, or an init container
+ * with the sidecars started before it. Pod-level resources take precedence.
  */
 export function podResources(pod: ResourcefulPod, side: Side, amountsFor: AmountsFor = asDesired): Amounts {
   const { containers = [], initContainers = [], resources } = pod.spec ?? {};
@@ -61,7 +61,9 @@ export function podResources(pod: ResourcefulPod, side: Side, amountsFor: Amount
   return total;
 }
 
-/** What a pod takes of a node, in billionths: its requests and what its runtime class costs. */
+/**
+ * Returns the resources that a pod takes on a node, in billionths: its requests and the overhead of its runtime class.
+ */
 export function podRequests(pod: ResourcefulPod): ReadonlyMap<string, bigint> {
   const total = podResources(pod, 'requests');
   addAmounts(total, amountsOf(pod.spec?.overhead));
@@ -72,7 +74,7 @@ type AmountsFor = (pod: ResourcefulPod, container: ResourcefulContainer, side: S
 
 const asDesired: AmountsFor = (_pod, { resources }, side) => amountsOf(resources?.[side]);
 
-/** Counts what a running container still holds, when it was told to take less or could not take more. */
+/** Returns what a running container holds, while a resize to less is pending or a resize to more is infeasible. */
 export const asHeld: AmountsFor = (pod, container, side) => {
   const isSidecar = pod.spec?.initContainers?.includes(container) && container.restartPolicy === 'Always';
   const statuses = isSidecar ? pod.status?.initContainerStatuses : pod.status?.containerStatuses;
@@ -86,7 +88,7 @@ export const asHeld: AmountsFor = (pod, container, side) => {
   return held;
 };
 
-/** Resources a pod may ask for as a whole, instead of container by container. */
+/** Tells whether a resource can be requested for the whole pod instead of per container. */
 export function isPodLevel(name: string): boolean {
   return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 }
@@ -96,7 +98,7 @@ export function hasPodLevelResources({ spec }: ResourcefulPod): boolean {
   return [...Object.keys(requests), ...Object.keys(limits)].some(isPodLevel);
 }
 
-/** Neither requests nor limits of processor or memory: first to go when a node runs short. */
+/** Tells whether a pod has neither requests nor limits of CPU and memory. Such pods are evicted first. */
 export function isBestEffort(pod: ResourcefulPod): boolean {
   const { containers = [], initContainers = [], resources } = pod.spec ?? {};
   const asked = hasPodLevelResources(pod) ? [resources] : [...containers, ...initContainers].map((c) => c.resources);

@@ -1,4 +1,4 @@
-/** A pod as far as the server itself looks into it: who it runs as, what it refers to, what it asks for. */
+/** The part of a pod spec that the server reads: identity, references and resources. */
 export interface PodSpec {
   nodeName?: string;
   serviceAccountName?: string;
@@ -50,12 +50,12 @@ export interface ProjectedSource {
   downwardAPI?: { items?: object[] };
 }
 
-/** Containers of every sort, in the order they start. */
+/** Returns containers of all types in the order they start. */
 export function allContainers(spec: PodSpec): ContainerSpec[] {
   return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])];
 }
 
-/** Every Secret a pod refers to, as often as it does. */
+/** Returns every Secret name that a pod refers to, including duplicates. */
 export function secretNames(spec: PodSpec): string[] {
   const found: (string | undefined)[] = (spec.imagePullSecrets ?? []).map(({ name }) => name);
   for (const { env = [], envFrom = [] } of allContainers(spec)) {
@@ -75,7 +75,7 @@ export function secretNames(spec: PodSpec): string[] {
   return found.filter((name) => name !== undefined && name !== '') as string[];
 }
 
-/** Every ConfigMap a pod refers to, as often as it does. */
+/** Returns every ConfigMap name that a pod refers to, including duplicates. */
 export function configMapNames(spec: PodSpec): string[] {
   const found: (string | undefined)[] = [];
   for (const { env = [], envFrom = [] } of allContainers(spec)) {
@@ -89,7 +89,7 @@ export function configMapNames(spec: PodSpec): string[] {
   return found.filter((name) => name !== undefined && name !== '') as string[];
 }
 
-/** The claims a pod uses, also those made for it alone. */
+/** Returns the claims of a pod, including ephemeral ones. */
 export function claimNames(podName: string, spec: PodSpec): string[] {
   const found: string[] = [];
   for (const volume of spec.volumes ?? []) {

@@ -12,7 +12,6 @@ import {
 } from '../../machinery/index.ts';
 import type { Policy } from './policy.ts';
 
-/** What expressions of a policy may look at. */
 export interface PolicyInput {
   object: JsonValue;
   oldObject: JsonValue;
@@ -22,18 +21,17 @@ export interface PolicyInput {
   authorizer: CelAuthorizer;
 }
 
-/** One validation that a request does not pass. */
 export interface Violation {
   message: string;
-  /** of the refusal; undefined: what it is by default */
+  /** reason of the refusal; undefined for the default */
   reason: string | undefined;
 }
 
-/** As much work as kube-apiserver allows all expressions of a policy together. */
+/** Cost limit of kube-apiserver for all expressions of a policy. */
 const policyBudget = 10_000_000;
 const longestMessage = 5 * 1024;
 
-/** Holds a request to a policy. What cannot be evaluated is a violation or nothing, as its failure policy says. */
+/** Evaluates a policy. Depending on the failure policy, an evaluation error counts as a violation or is ignored. */
 export function evaluatePolicy(policy: Policy, input: PolicyInput): Violation[] {
   const values: Record<string, CelValue> = {
     object: untypedToCel(input.object),
@@ -66,7 +64,7 @@ export function evaluatePolicy(policy: Policy, input: PolicyInput): Violation[] 
   });
 }
 
-/** One condition that is false wins over others that fail. */
+/** One false condition wins over failing ones. */
 function matchConditions(policy: Policy, values: Record<string, CelValue>): 'ask' | 'skip' | { error: string } {
   const budget: CelBudget = { remaining: policyBudget / 4 };
   const errors: string[] = [];
@@ -81,7 +79,7 @@ function matchConditions(policy: Policy, values: Record<string, CelValue>): 'ask
   return { error: aggregateText(errors) };
 }
 
-/** A message that cannot be made, or not on one line, is as none. */
+/** A failing, empty or multi-line message counts as no message. */
 function composedMessage(program: CelProgram | undefined, values: Record<string, CelValue>, budget: CelBudget): string {
   if (!program) return '';
   try {
@@ -97,7 +95,7 @@ function failure({ source }: CelProgram, error: unknown): string {
   return `expression '${source}' resulted in error: ${errorMessage(error)}`;
 }
 
-/** `variables`: each is evaluated when it is first asked for, and once. */
+/** `variables`: each variable is evaluated once, on first access. */
 class LazyVariables implements CelMap {
   readonly isMap = true;
   readonly #programs: ReadonlyMap<string, CelProgram>;

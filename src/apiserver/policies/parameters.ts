@@ -4,12 +4,12 @@ import type { ServiceContext } from '../service/context.ts';
 import { keyPrefix, objectKey } from '../storage/keys.ts';
 import type { ParamRef, Policy } from './policy.ts';
 
-/** A policy or binding cannot be used as it stands; its failure policy says what that means for a request. */
+/** A policy or binding is invalid; its failure policy decides what happens to the request. */
 export class ConfigurationError extends Error {}
 
 /**
- * The parameters a policy is evaluated with, one after another: null where it takes none. None at all means that the
- * binding has nothing to say.
+ * Returns the parameters to evaluate a policy with: null for a policy without parameters. An empty list means that the
+ * binding does not apply.
  */
 export async function collectParameters(
   context: ServiceContext,
@@ -36,7 +36,7 @@ export async function collectParameters(
   return found;
 }
 
-/** The kind of a policy's parameters as it is served now. */
+/** Finds the currently served kind of a policy's parameters. */
 export function findKind(context: ServiceContext, paramKind: { apiVersion: string; kind: string }): ServedResource {
   const { group, version } = parseApiVersion(paramKind.apiVersion);
   for (const { definition } of context.registry.all()) {

@@ -25,10 +25,10 @@ export interface PolicyAdmissionOptions {
   authorizer: Authorizer;
 }
 
-/** Policies must not be able to lock everyone out of repairing policies. */
+/** Exempt, so that a bad policy can always be repaired. */
 const unrestricted = new Set(['validatingadmissionpolicies', 'validatingadmissionpolicybindings']);
 
-/** Holds writes to the ValidatingAdmissionPolicies that are bound to them (kube-apiserver: ValidatingAdmissionPolicy). */
+/** Validates writes against the bound ValidatingAdmissionPolicies (kube-apiserver: ValidatingAdmissionPolicy). */
 export function admissionPolicies(options: PolicyAdmissionOptions): AdmissionStep {
   const { book } = options;
   return {
@@ -71,7 +71,7 @@ async function holdTo(
   request: AdmissionRequest,
 ): Promise<Refusal[]> {
   const refusals: Refusal[] = [];
-  /** What is wrong with the policy itself is for its failure policy to judge. */
+  /** The failure policy decides about errors of the policy itself. */
   const guarded = async (
     what: string,
     binding: Binding | undefined,
@@ -108,7 +108,7 @@ async function holdTo(
   return refusals;
 }
 
-/** What a binding wants done about violations; those to be refused are returned. */
+/** Runs the actions of a binding for violations; returns the violations that deny the request. */
 function act(policy: Policy, binding: Binding, violations: readonly Violation[], request: AdmissionRequest): Refusal[] {
   if (binding.actions.includes('Warn')) {
     for (const { message } of violations) {
@@ -145,7 +145,7 @@ async function inputOf(
   };
 }
 
-/** The part of a namespace that expressions may look at. */
+/** Returns the part of a namespace that expressions can read. */
 function namespaceView({ metadata, spec, status }: UnstructuredObject): JsonValue {
   const { managedFields: _managed, ownerReferences: _owners, uid: _uid, ...rest } = metadata;
   return { metadata: asJson(rest), spec: spec ?? {}, status: status ?? {} };

@@ -8,18 +8,18 @@ const group = 'admissionregistration.k8s.io';
 const policyPrefix = keyPrefix({ group, plural: 'validatingadmissionpolicies' });
 const bindingPrefix = keyPrefix({ group, plural: 'validatingadmissionpolicybindings' });
 
-/** A policy with the bindings that put it in force. */
+/** A policy with its active bindings. */
 export interface PolicyInForce {
   policy: Policy;
   bindings: readonly Binding[];
 }
 
-/** The policies in force, kept equal to the stored ones; in the order of their names. */
+/** All active policies, in sync with the store and sorted by name. */
 export class PolicyBook {
   readonly #store: Store<StoredObject>;
   readonly #onError: (error: unknown, what: string) => void;
   readonly #stops: (() => void)[];
-  /** by the stored object they were read from: expressions are compiled once */
+  /** keyed by the stored object, so that expressions are compiled once */
   readonly #parsed = new WeakMap<StoredObject, Policy>();
   #inForce: readonly PolicyInForce[] = [];
 

@@ -8,8 +8,8 @@ import { keyPrefix } from '../storage/keys.ts';
 const settings = { dryRun: false, fieldManager: 'kube-apiserver', fieldValidation: 'Ignore' } as const;
 
 /**
- * Says on every policy which generation of it is in force: programs that install policies wait for it. Returns the
- * function that ends it and waits for the work under way.
+ * Reports the observed generation on every policy; programs that install policies wait for it. Returns a function that
+ * stops it and waits for running work.
  */
 export function startPolicyStatus(api: ResourceApi, onError: (error: unknown) => void): () => Promise<void> {
   const { context } = api;

@@ -10,7 +10,7 @@ import {
 } from '../../machinery/index.ts';
 import { parseRequestMatch, type RequestMatch } from '../admission/matching.ts';
 
-/** A ValidatingAdmissionPolicy, ready to be asked. */
+/** A compiled ValidatingAdmissionPolicy. */
 export interface Policy {
   name: string;
   failurePolicy: 'Fail' | 'Ignore';
@@ -26,7 +26,7 @@ export interface PolicyValidation {
   reason: string | undefined;
 }
 
-/** What a ValidatingAdmissionPolicyBinding makes of a policy. */
+/** A parsed ValidatingAdmissionPolicyBinding. */
 export interface Binding {
   name: string;
   policyName: string;
@@ -39,7 +39,7 @@ export interface ParamRef {
   name: string;
   namespace: string;
   selector: LabelSelectorMatcher | undefined;
-  /** what to do where there are no parameters */
+  /** action if there are no parameters */
   whenMissing: 'Allow' | 'Deny' | undefined;
 }
 

@@ -3,7 +3,6 @@ import { formatQuantity, parseQuantity, type Quantity } from '../../machinery/in
 /** Amounts by resource name, such as `cpu` or `count/jobs.batch`. */
 export type Amounts = Map<string, Quantity>;
 
-/** A resource list as objects carry it. */
 export type ResourceList = Readonly<Record<string, unknown>>;
 
 export const one: Quantity = { nanos: 1_000_000_000n, format: 'DecimalSI' };
@@ -23,7 +22,7 @@ export function listOf(amounts: Amounts): Record<string, string> {
   return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]));
 }
 
-/** The sum, in the notation of the first unless that is zero: how Go adds quantities. */
+/** Adds quantities in the notation of the first, unless it is zero; Go does the same. */
 export function sum(a: Quantity | undefined, b: Quantity): Quantity {
   if (a === undefined || a.nanos === 0n) return b;
   return { nanos: a.nanos + b.nanos, format: a.format };
@@ -40,7 +39,7 @@ export function subtractAmounts(from: Amounts, less: Amounts): void {
   }
 }
 
-/** Raises each amount to at least that of the other. */
+/** Raises each amount to at least the other amount. */
 export function raiseAmounts(into: Amounts, other: Amounts): void {
   for (const [name, amount] of other) {
     const present = into.get(name);
@@ -48,7 +47,7 @@ export function raiseAmounts(into: Amounts, other: Amounts): void {
   }
 }
 
-/** "cpu=2,memory=1Gi": how refusals show amounts. */
+/** Formats amounts for refusals: "cpu=2,memory=1Gi". */
 export function describeAmounts(amounts: Amounts, names: readonly string[]): string {
   return [...names]
     .sort()

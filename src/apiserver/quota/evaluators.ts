@@ -5,18 +5,18 @@ import { type Amounts, amountsOf, one, wholeAmount, zero } from './amounts.ts';
 import { podEvaluator } from './pod-evaluator.ts';
 import { claimMatchesScope, type ScopeSelector } from './scopes.ts';
 
-/** How objects of one kind use up quota. */
+/** Computes the quota usage of objects of one kind. */
 export interface QuotaEvaluator {
   kind: KeySpace;
-  /** whether the name of a limit is about this kind */
+  /** whether a limit of this name applies to the kind */
   counts(resourceName: string): boolean;
-  /** whether a write can use up more than there was before */
+  /** whether a write can increase the usage */
   handles(write: CountedWrite): boolean;
   usage(object: UnstructuredObject, nowMs: number): Amounts;
-  /** when the usage changes by the passing of time alone */
+  /** time at which the usage changes without a write */
   changesAt?(object: UnstructuredObject): number | undefined;
   matchesScope(object: UnstructuredObject, selector: ScopeSelector): boolean;
-  /** what an object must say to be counted against limits of these names; undefined when it does */
+  /** resources that an object must specify to be counted against these limits; undefined if complete */
   missing?(object: UnstructuredObject, resourceNames: readonly string[]): string | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface CountedWrite {
   oldObject: UnstructuredObject | undefined;
 }
 
-/** Names from before there was `count/…`. */
+/** Legacy names from before `count/…`. */
 const countAliases: Readonly<Record<string, string>> = {
   configmaps: 'configmaps',
   resourcequotas: 'resourcequotas',
@@ -35,7 +35,7 @@ const countAliases: Readonly<Record<string, string>> = {
   secrets: 'secrets',
 };
 
-/** Events come and go in numbers nobody wants to limit. */
+/** Events are too many and too short-lived to be counted. */
 const uncounted = new Set(['/events', 'events.k8s.io/events']);
 
 export function evaluatorFor(kind: KeySpace): QuotaEvaluator | undefined {
@@ -47,7 +47,7 @@ export function evaluatorFor(kind: KeySpace): QuotaEvaluator | undefined {
   return countEvaluator(kind);
 }
 
-/** The kind a limit of this name is about; undefined when it is about none. */
+/** Returns the kind that a limit counts; undefined if it counts none. */
 export function kindOfLimit(resourceName: string): KeySpace | undefined {
   if (resourceName.startsWith('count/')) {
     const [plural = '', ...group] = resourceName.slice('count/'.length).split('.');
@@ -140,7 +140,7 @@ const claimEvaluator: QuotaEvaluator = {
   },
 };
 
-/** A volume that could not be made as small as now asked still takes what it was given. */
+/** A volume that could not shrink still occupies its allocated size. */
 function largest(requested: Amounts, allocated: Amounts): Quantity | undefined {
   const desired = requested.get('storage');
   const given = allocated.get('storage');

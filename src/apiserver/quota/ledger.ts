@@ -6,13 +6,13 @@ import { type Amounts, addAmounts, amountsOf, describeAmounts, listOf, subtractA
 import { evaluatorFor, kindOfLimit, type QuotaEvaluator } from './evaluators.ts';
 import { type QuotaSpec, type ScopeSelector, scopesOf } from './scopes.ts';
 
-/** A write admitted against the quota whose outcome has not been seen yet. */
+/** An admitted write whose result is not yet in the store. */
 interface Reservation {
   amounts: Amounts;
   untilMs: number;
 }
 
-/** How long a reservation holds without a trace of the write it was made for. */
+/** Time after which a reservation without a visible write expires. */
 const reservationMs = 60_000;
 
 export interface LedgerOptions {
@@ -21,14 +21,14 @@ export interface LedgerOptions {
   namespace: string;
   name: string;
   spec: QuotaSpec;
-  /** only kinds that are served can be counted */
+  /** only served kinds can be counted */
   isServed(kind: KeySpace): boolean;
   onChange(): void;
 }
 
-/** A write as the quota sees it. */
+/** A write with the data that a quota needs. */
 export interface Demand {
-  /** key of the object in the store */
+  /** storage key of the object */
   key: string;
   evaluator: QuotaEvaluator;
   object: UnstructuredObject;
@@ -36,8 +36,8 @@ export interface Demand {
 }
 
 /**
- * The account of one quota: what every object it counts uses up, kept equal to the store by its events, and what writes
- * under way will use up. Being exact at any moment, it lets nothing through twice, however many writes come at once.
+ * The usage of one quota: all counted objects, kept in sync by store events, plus reservations of pending writes. It is
+ * exact at any moment, so concurrent writes cannot exceed the limit.
  */
 export class QuotaLedger {
   readonly name: string;
@@ -65,7 +65,7 @@ export class QuotaLedger {
     for (const kind of kinds.values()) this.#follow(kind);
   }
 
-  /** The limits on kinds that are served, each with its kind. */
+  /** Limits on served kinds, each with its kind. */
   #countable(): [limit: string, kind: KeySpace][] {
     return [...this.#hard.keys()].flatMap((limit) => {
       const kind = kindOfLimit(limit);
@@ -73,7 +73,7 @@ export class QuotaLedger {
     });
   }
 
-  /** False when kinds came or went that the quota has limits on. */
+  /** Returns false if kinds with limits in this quota were added or removed. */
   isCurrent(): boolean {
     const countable = this.#countable();
     return countable.length === this.#used.size && countable.every(([limit]) => this.#used.has(limit));
@@ -84,13 +84,13 @@ export class QuotaLedger {
     for (const cancel of this.#timers.values()) cancel();
   }
 
-  /** Whether the quota has a limit on objects of a kind. */
+  /** Tells whether the quota has a limit on objects of a kind. */
   concerns({ counts }: QuotaEvaluator): boolean {
     for (const limit of this.#used.keys()) if (counts(limit)) return true;
     return false;
   }
 
-  /** What the status of the quota says. */
+  /** Returns the status of the quota. */
   status(): { hard: Record<string, string>; used: Record<string, string> } {
     return { hard: listOf(this.#hard), used: listOf(this.#used) };
   }
@@ -99,7 +99,7 @@ export class QuotaLedger {
     return deepEqual(spec, this.spec);
   }
 
-  /** Why the quota refuses a write, in the words of kube-apiserver; undefined when it does not. */
+  /** Returns why the quota refuses a write, with the message of kube-apiserver; undefined if it does not. */
   objection(demand: Demand): string | undefined {
     const { evaluator, object } = demand;
     if (!this.#matches(evaluator, object)) return undefined;
@@ -118,7 +118,7 @@ export class QuotaLedger {
     return `exceeded quota: ${this.name}, requested: ${words(requested)}, used: ${words(used)}, limited: ${words(this.#hard)}`;
   }
 
-  /** Holds what an admitted write will use up until the write is seen. */
+  /** Reserves the amounts of an admitted write until the write is visible. */
   reserve(demand: Demand): void {
     if (!this.#matches(demand.evaluator, demand.object)) return;
     const amounts = this.#growth(demand);
@@ -130,7 +130,7 @@ export class QuotaLedger {
     return this.#scopes.every((selector) => evaluator.matchesScope(object, selector));
   }
 
-  /** What a write uses up beyond what its object did before, as far as there are limits on it. */
+  /** Returns the additional usage of a write compared to the old object, for limited resources only. */
   #growth({ evaluator, object, oldObject }: Demand): Amounts {
     const nowMs = this.#options.clock.now();
     const growth = new Map(evaluator.usage(object, nowMs));
@@ -167,7 +167,7 @@ export class QuotaLedger {
     this.#stops.push(store.watch(prefix, revision, onEvents));
   }
 
-  /** Puts an object into the account as it is now, or takes it out. */
+  /** Updates the usage with the current state of an object, or removes it. */
   #enter(key: string, evaluator: QuotaEvaluator, stored: StoredObject | undefined): void {
     const before = this.#entries.get(key);
     const amounts = stored && this.#amountsOf(key, evaluator, stored);
@@ -176,7 +176,7 @@ export class QuotaLedger {
       addAmounts(this.#used, amounts);
       this.#entries.set(key, amounts);
     } else this.#entries.delete(key);
-    // The notation of a sum is that of its parts; an account that was emptied must not keep that of the past.
+    // A sum takes over the notation of its parts, so a sum that is back at zero must not keep the old notation.
     for (const name of before?.keys() ?? [])
       if (must(this.#used.get(name), 'used.get(name)').nanos === 0n) this.#used.set(name, zero);
   }

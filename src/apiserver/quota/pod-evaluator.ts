@@ -16,14 +16,14 @@ const names = new Set([
   'pods',
   ...measured.flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 ]);
-/** Limits on these make containers say what they need, or nothing could be added up. */
+/** Limits on these resources require containers to specify them; otherwise the usage could not be computed. */
 const demanded = ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]);
 
 interface PodObject extends ResourcefulPod {
   status?: ResourcefulPod['status'] & { phase?: string };
 }
 
-/** Pods count while they may run, by what they ask for. */
+/** Counts pods that have not ended, by their requested resources. */
 export const podEvaluator: QuotaEvaluator = {
   kind: { group: '', plural: 'pods' },
   counts: (name) =>
@@ -34,7 +34,7 @@ export const podEvaluator: QuotaEvaluator = {
   handles({ operation, subresource, object, oldObject }) {
     if (subresource !== undefined) return false;
     if (operation === 'CREATE') return true;
-    // A deadline given or taken away moves a pod from one scope to another.
+    // Adding or removing a deadline moves a pod to another scope.
     return operation === 'UPDATE' && oldObject !== undefined && isTerminating(object) !== isTerminating(oldObject);
   },
   matchesScope: podMatchesScope,
@@ -88,12 +88,12 @@ function usageOf(requests: Amounts, limits: Amounts): Amounts {
   return usage;
 }
 
-/** Resources of somebody else's making, such as `example.com/gpu`. */
+/** Tells whether a resource is an extended one, such as `example.com/gpu`. */
 function isExtended(name: string): boolean {
   return name.includes('/') && !name.includes('kubernetes.io/');
 }
 
-/** Ended pods, and those whose time to end is over though no node says so, no longer use anything. */
+/** Ended pods use nothing, nor do pods whose grace period has passed although no node confirmed it. */
 function hasEnded(object: UnstructuredObject, nowMs: number): boolean {
   const { phase } = asTyped<PodObject>(object).status ?? {};
   return phase === 'Succeeded' || phase === 'Failed' || nowMs > (graceEnd(object) ?? Number.POSITIVE_INFINITY);

@@ -6,7 +6,7 @@ import { evaluatorFor, type QuotaEvaluator } from './evaluators.ts';
 import type { Demand } from './ledger.ts';
 import type { QuotaBook } from './quota-book.ts';
 
-/** Refuses what would use up more than a quota of its namespace grants (kube-apiserver: ResourceQuota). Comes last. */
+/** Refuses writes beyond the quotas of a namespace (kube-apiserver: ResourceQuota). Must be the last step. */
 export function resourceQuotas(book: QuotaBook, exists: (key: string) => boolean): AdmissionStep {
   const evaluators = new WeakMap<RegisteredResource, QuotaEvaluator>();
   const evaluatorOf = (resource: RegisteredResource): QuotaEvaluator => {
@@ -37,7 +37,7 @@ export function resourceQuotas(book: QuotaBook, exists: (key: string) => boolean
         const objection = ledger.objection(demand);
         if (objection !== undefined) throw refusal(request, objection);
       }
-      // A create of what exists will fail: nothing must be held for it.
+      // A create of an existing object will fail, so nothing is reserved.
       if (request.dryRun || (operation === 'CREATE' && exists(key))) return;
       for (const ledger of concerned) ledger.reserve(demand);
     },

@@ -14,12 +14,12 @@ const none: readonly QuotaLedger[] = [];
 interface Account {
   ledger: QuotaLedger;
   namespace: string;
-  /** something changed since the status was last looked at */
+  /** changed since the last status update */
   dirty: boolean;
   writing: Promise<void> | undefined;
 }
 
-/** The accounts of all quotas, and the writer of their statuses. */
+/** The ledgers of all quotas, and the writer of their status. */
 export class QuotaBook {
   readonly #api: ResourceApi;
   readonly #onError: (error: unknown) => void;
@@ -44,7 +44,7 @@ export class QuotaBook {
           else this.#remove(event.key);
         }
       }),
-      // What was no kind yesterday may be one today, and the other way round.
+      // Kinds may have been added or removed.
       registry.onChange(() => this.#reopenAll()),
     );
   }
@@ -106,7 +106,7 @@ export class QuotaBook {
     else this.#byNamespace.delete(namespace);
   }
 
-  /** Has the status written soon; changes that come meanwhile share one write. */
+  /** Schedules a status update; changes in the meantime share one write. */
   #touch(key: string): void {
     const account = this.#accounts.get(key);
     if (!account || this.#stop.signal.aborted) return;
@@ -125,7 +125,7 @@ export class QuotaBook {
   async #write(key: string, account: Account): Promise<void> {
     const { context } = this.#api;
     const served = context.registry.find('', 'v1', 'resourcequotas');
-    // Lets the rest of a batch of events arrive.
+    // Waits for the rest of a batch of events.
     await new Promise<void>((resolve) => setImmediate(resolve));
     account.dirty = false;
     const { namespace, ledger } = account;

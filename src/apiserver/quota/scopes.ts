@@ -7,7 +7,7 @@ export interface ScopeSelector {
   values?: string[];
 }
 
-/** The part of a quota that says which objects it is about. */
+/** The spec of a quota, which selects and limits objects. */
 export interface QuotaSpec {
   hard?: Record<string, string>;
   scopes?: string[];
@@ -37,7 +37,7 @@ interface AffinityTerm {
   namespaceSelector?: object;
 }
 
-/** A pod that was given a deadline to end by; nothing to do with its deletion. */
+/** Tells whether a pod has an active deadline; unrelated to its deletion. */
 export function isTerminating(object: UnstructuredObject): boolean {
   return (asTyped<ScopedPod>(object).spec?.activeDeadlineSeconds ?? -1) >= 0;
 }
@@ -81,7 +81,7 @@ export function claimMatchesScope(object: UnstructuredObject, selector: ScopeSel
   return names.length === 0 ? nameMatches(selector, undefined) : names.some((name) => nameMatches(selector, name));
 }
 
-/** Whether a name that may be missing fits, by the rules of label selectors. */
+/** Matches an optional name by the rules of label selectors. */
 function nameMatches({ operator, values }: ScopeSelector, name: string | undefined): boolean {
   const expression = { key: 'name', operator, ...(values && { values }) };
   return labelSelectorFromObject({ matchExpressions: [expression] }).matches(name ? { name } : {});

@@ -17,23 +17,23 @@ import { StoredObject } from '../storage/stored-object.ts';
 
 export type MaybePromise<T> = T | Promise<T>;
 
-/** A kind as the server serves it: its definition plus what is derived from it once. */
+/** A served kind: its definition and data derived from it. */
 export class RegisteredResource {
   readonly definition: ResourceDefinition;
-  /** where its objects lie in the store; for a view, those of the kind it is a view of */
+  /** storage location of its objects; for a view, of the kind it shows */
   readonly keySpace: KeySpace;
   readonly storageVersion: VersionDefinition;
   readonly storageApiVersion: string;
   /**
-   * revision of the CustomResourceDefinition behind this kind, 0 for compiled-in kinds. Objects older than it may lack
-   * defaults the schema has gained since.
+   * revision of the CustomResourceDefinition of this kind, 0 for built-in kinds. Older objects may lack defaults that
+   * the schema has gained since.
    */
   readonly schemaRevision: number;
   readonly #hasDefaults: boolean;
   readonly #hasStatusDefault: boolean;
-  /** objects in the store may lack defaults */
+  /** stored objects may lack defaults */
   readonly #hasSchemaDefaults: boolean;
-  /** how field ownership sees this kind */
+  /** kind as seen by field ownership */
   readonly versionedKind: VersionedKind;
 
   constructor(definition: ResourceDefinition, schemaRevision = 0) {
@@ -61,7 +61,7 @@ export class RegisteredResource {
     return this.definition.origin === 'custom';
   }
 
-  /** Kinds that users define keep every int64; what is calculated with here must be a number. */
+  /** Custom kinds keep every int64. Fields of our own kinds must be numbers, because the program computes with them. */
   get largeIntegers(): LargeIntegers {
     return this.isCustom && this.definition.crd === undefined ? 'keep' : 'refuse';
   }
@@ -70,7 +70,7 @@ export class RegisteredResource {
     return this.definition.versions.find((version) => version.name === name);
   }
 
-  /** True when the stored bytes are exactly the object in its storage version. */
+  /** Tells whether the stored bytes are exactly the object in its storage version. */
   isDirect(record: StoreRecord<StoredObject>): boolean {
     return (
       this.definition.storedAs === undefined &&
@@ -79,7 +79,7 @@ export class RegisteredResource {
     );
   }
 
-  /** The stored object in the storage version; shared, not to be changed. */
+  /** Returns the stored object in the storage version; shared, must not be changed. */
   fromRecord(record: StoreRecord<StoredObject>): MaybePromise<UnstructuredObject> {
     if (this.isDirect(record)) return record.value.object;
     if (this.definition.storedAs) return this.definition.storedAs.fromStorage(record.value.object);
@@ -97,8 +97,8 @@ export class RegisteredResource {
   }
 
   /**
-   * Fills in place what kube-apiserver fills when it reads a custom object back: the defaults of the storage version,
-   * where the writer used another, and that of status, which no writer of the main resource can set.
+   * Applies the defaults that kube-apiserver applies when it reads a custom object: those of the storage version if the
+   * object was written in another one, and those of status, which writers of the main resource cannot set.
    */
   fillStorageDefaults(draft: UnstructuredObject, written: VersionDefinition): void {
     const incomplete = written === this.storageVersion ? this.#hasStatusDefault && draft.status === undefined : true;
@@ -106,7 +106,7 @@ export class RegisteredResource {
     applySchemaDefaults(asJson(draft), this.storageVersion.schema);
   }
 
-  /** Makes the stored form of an object in the storage version. Takes ownership of `object`. */
+  /** Builds the stored form of an object in the storage version. Takes ownership of `object`. */
   toStored(object: UnstructuredObject, nowMs: number, maxBytes?: number): StoredObject {
     const { storedAs, ttlMs } = this.definition;
     return StoredObject.fromObject(
@@ -116,7 +116,7 @@ export class RegisteredResource {
     );
   }
 
-  /** Converts between versions of this kind; returns the same object when nothing is to be done. */
+  /** Converts between versions of this kind; returns the same object if the version matches. */
   convert(object: UnstructuredObject, toVersion: string): MaybePromise<UnstructuredObject> {
     if (parseApiVersion(object.apiVersion).version === toVersion) return object;
     if (!this.definition.convert) {

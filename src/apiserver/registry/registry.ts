@@ -7,20 +7,20 @@ import {
 } from '../../machinery/index.ts';
 import { RegisteredResource } from './registered-resource.ts';
 
-/** A kind in one of its served versions: what a URL names. */
+/** A kind in one of its served versions, as named by a URL. */
 export interface ServedResource {
   resource: RegisteredResource;
   version: VersionDefinition;
   apiVersion: string;
 }
 
-/** All kinds a server serves at the moment. Custom kinds come and go with their CustomResourceDefinitions. */
+/** All kinds that a server currently serves. Custom kinds change with their CustomResourceDefinitions. */
 export class Registry {
   readonly #resources = new Map<string, RegisteredResource>();
   readonly #served = new Map<string, ServedResource>();
   readonly #listeners = new Set<() => void>();
   #groups: ReadonlyMap<string, readonly string[]> | undefined;
-  /** grows with every change; part of cache keys and ETags */
+  /** increases with every change; part of cache keys and ETags */
   generation = 0;
 
   set(definition: ResourceDefinition, schemaRevision = 0): RegisteredResource {
@@ -56,7 +56,10 @@ export class Registry {
     return this.#resources.values();
   }
 
-  /** Served versions per group, most preferred first; groups in a stable order with the core group first. */
+  /**
+   * Returns the served versions per group, most preferred first. The order of groups is stable, with the core group
+   * first.
+   */
   groups(): ReadonlyMap<string, readonly string[]> {
     this.#groups ??= this.#computeGroups();
     return this.#groups;

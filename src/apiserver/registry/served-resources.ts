@@ -3,10 +3,10 @@ import type { Registry } from './registry.ts';
 
 const neededVerbs = ['list', 'watch', 'delete'];
 
-/** What controllers that look after objects of every kind follow: one version of each kind they can. */
+/** Source of one version of each kind that can be watched, for controllers that handle objects of every kind. */
 export interface FollowableResources {
   listResources(): Resource[];
-  /** calls back after the list changed; returns the function that ends it */
+  /** calls back after the list has changed; returns a function that unsubscribes */
   onChange(callback: () => void): () => void;
 }
 

@@ -1,8 +1,9 @@
 import { type FieldError, isJsonObject, type JsonValue, type Schema } from '../../machinery/index.ts';
 
 /**
- * The members of an applied configuration, or of what it was merged into, that are null where the schema of a custom kind has neither null nor a default. In
- * other writes such a null means nothing; applied it would own a field, and take it from whoever filled it.
+ * Finds members of an applied configuration, or of its merge base, that are null although the schema of the custom kind
+ * allows neither null nor a default. Other writes ignore such a null. In an apply it would own a field and take it from
+ * its owner.
  */
 export function findAppliedNulls(value: JsonValue, schema: Schema): FieldError[] {
   const errors: FieldError[] = [];

@@ -26,13 +26,13 @@ export interface ApplyRequest {
   target: NamedTarget;
   subresource: string | undefined;
   body: DecodedBody;
-  /** take over fields that others own */
+  /** take over fields owned by others */
   force: boolean;
   caller: Caller;
   settings: WriteSettings;
 }
 
-/** Server-side apply: the body is everything its manager wants to say, no more and no less. */
+/** Server-side apply: the body is the complete intent of its field manager. */
 export async function applyObject(request: ApplyRequest): Promise<WrittenObject> {
   const { context, target, subresource, caller, settings } = request;
   if (!isJsonObject(request.body.value)) throw statusError.badRequest('the apply configuration must be an object');
@@ -43,7 +43,7 @@ export async function applyObject(request: ApplyRequest): Promise<WrittenObject>
       `invalid object type: ${group}/${version}, Kind=${typeof kind === 'string' ? kind : ''}`,
     );
   }
-  // What a manager applies must be of its type, whatever the caller says of unknown fields: merging refuses it otherwise.
+  // Type errors are refused for every fieldValidation setting, because merging would refuse them otherwise.
   const applied = decodeObject(request.body, target, caller, settings.fieldValidation, { applied: true });
   if (applied.metadata.managedFields !== undefined) {
     throw statusError.badRequest('metadata.managedFields must be nil');
@@ -63,7 +63,7 @@ export async function applyObject(request: ApplyRequest): Promise<WrittenObject>
     try {
       return await applyNew(request, applied);
     } catch (error) {
-      // Created by somebody else in the meantime: apply to that.
+      // Another client created the object in the meantime, so apply to that one.
       const raced =
         error instanceof ConflictError ||
         (error instanceof Error && 'reason' in error && error.reason === 'AlreadyExists');
@@ -93,12 +93,12 @@ export async function applyObject(request: ApplyRequest): Promise<WrittenObject>
   });
 }
 
-/** Upstream answers 500 to a configuration that does not fit its type; it is the client's to correct. */
+/** Upstream returns 500 for a configuration that does not match its type; a 400 is the client's to correct. */
 function unfit(error: ApplyError): Error {
   return statusError.badRequest(error.message);
 }
 
-/** A null that merging has not replaced by what was there. */
+/** Refuses nulls that remain after merging. */
 function refuseNulls(applied: UnstructuredObject, merged: UnstructuredObject, target: NamedTarget): void {
   const { schema } = target.version;
   if (findAppliedNulls(asJson(applied), schema).length === 0) return;
@@ -140,7 +140,7 @@ async function merge(
     });
     reportAppliedDuplicates(request.body, request.caller, settings.fieldValidation);
     if (target.resource.isCustom) refuseNulls(applied, merged.object, target);
-    // The result shares what it did not change with the live object.
+    // The result shares unchanged parts with the live object.
     const object = clone(merged.object);
     if (!target.resource.isCustom) dropUnset(asJson(object), target.version.schema);
     return { object, managedFields: merged.managedFields };

@@ -6,18 +6,17 @@ import type { Registry } from '../registry/index.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { Caller, NamedTarget, WriteSettings } from './types.ts';
 
-/** What every verb works with. */
+/** Dependencies of all verbs. */
 export interface ServiceContext {
   store: Store<StoredObject>;
   registry: Registry;
   admission: AdmissionChain;
   clock: Clock;
   random: Random;
-  /** throws 403 when the user may not create the object: asked where another verb turns out to create one */
+  /** throws 403 if the user may not create the object, for other verbs that create objects */
   checkMayCreate(user: UserInfo, target: NamedTarget): void;
 }
 
-/** What the strategy of a kind may know of the request. */
 export function strategyContextFor(
   { random }: ServiceContext,
   { user }: Caller,
@@ -25,7 +24,7 @@ export function strategyContextFor(
   nowMs: number,
   subresource?: string,
 ): StrategyContext {
-  // Filled in the same order every time: objects of one shape are what makes reading them cheap.
+  // Properties are set in a fixed order, so that all objects share one hidden class.
   const strategyContext: StrategyContext = { nowMs, random, dryRun, user: user.name, groups: user.groups };
   if (subresource !== undefined) strategyContext.subresource = subresource;
   if (user.uid !== undefined) strategyContext.userUid = user.uid;

@@ -2,20 +2,19 @@ import { statusError } from '../../machinery/index.ts';
 
 const tokenVersion = 'meta.k8s.io/v1';
 
-/** How long pages of one state are handed out; kube-apiserver forgets old states after five minutes. */
+/** Lifetime of a continue token; kube-apiserver compacts old revisions after five minutes, too. */
 export const continueTokenTtlMs: number = 5 * 60_000;
 
-/** Where a list goes on. */
+/** Position where a list continues. */
 export interface ContinuePoint {
-  /** of the snapshot, -1 for "newest, consistency lost" */
+  /** revision of the snapshot, -1 for the newest state without consistency */
   revision: number;
-  /** the last key already sent */
   startKey: string;
-  /** when the first page was sent, in milliseconds since the epoch */
+  /** time of the first page, in milliseconds since the epoch */
   begunMs: number;
 }
 
-/** Opaque to clients. */
+/** Encodes a continue token, which is opaque to clients. */
 export function encodeContinue({ revision, startKey, begunMs }: ContinuePoint, prefix: string): string {
   const token = { v: tokenVersion, rv: revision, start: startKey.slice(prefix.length), t: begunMs };
   return Buffer.from(JSON.stringify(token)).toString('base64url');
@@ -29,7 +28,7 @@ export function decodeContinue(text: string, prefix: string): ContinuePoint {
       return { revision: rv, startKey: prefix + start, begunMs: typeof t === 'number' ? t : 0 };
     }
   } catch {
-    // falls through to the one answer for every malformed token
+    // All malformed tokens get the same response.
   }
   throw statusError.badRequest('invalid continue token: continue key is not valid');
 }

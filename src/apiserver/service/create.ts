@@ -28,12 +28,12 @@ interface CreateRequest {
   readonly draft: UnstructuredObject;
   readonly caller: Caller;
   readonly settings: WriteSettings;
-  /** ownership already decided (server-side apply); otherwise the creator owns what it sent */
+  /** precomputed field ownership (server-side apply); otherwise the creator owns the sent fields */
   readonly managedFields?: ManagedFieldsEntry[] | undefined;
 }
 
 /**
- * Stores a new object. `draft` is in the version of the target and private to this call. The written object is in the
+ * Stores a new object. `draft` is in the version of the target and private to this call. The returned object is in the
  * storage version.
  */
 export async function createObject(
@@ -86,7 +86,7 @@ async function createNamed(
   stampForCreate(object, target, { nowMs, random: context.random });
   if (target.version.hasStatus && resource.isCustom) delete object.status;
   strategy.applyDefaults?.(object);
-  // Ownership is recorded before the server adds what is its own: nobody owns that.
+  // Ownership is recorded before the server adds its own fields, which nobody owns.
   if (managedFields) setManagedFields(object, managedFields);
   else {
     const recording = recordCreate(target, object, settings, nowMs);
@@ -116,7 +116,7 @@ async function createNamed(
   if (validating) await validating;
   for (const warning of strategy.warnings?.(object) ?? []) caller.warn(warning);
 
-  // Last of all: neither ownership nor admission see these.
+  // Last step, so that neither ownership nor admission see these defaults.
   resource.fillStorageDefaults(object, target.version);
   const key = objectKey(resource.keySpace, object.metadata.namespace, target.name);
   if (settings.dryRun) {

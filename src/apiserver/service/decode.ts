@@ -24,8 +24,8 @@ import { fitTypes } from './own-kinds.ts';
 import type { Caller, DecodedBody, FieldValidation } from './types.ts';
 
 /**
- * Turns a parsed body into an object of the kind and version the URL names, or throws the 400 that kube-apiserver
- * answers. Unknown and duplicate fields are refused, warned about or dropped in silence, as the caller asked. The
+ * Decodes a parsed body to an object of the kind and version in the URL, or throws the same 400 as kube-apiserver.
+ * Unknown and duplicate fields are refused, reported as warnings or dropped silently, as the caller requests. The
  * result is private to the caller.
  */
 export function decodeObject(
@@ -33,7 +33,7 @@ export function decodeObject(
   served: ServedResource,
   caller: Caller,
   fieldValidation: FieldValidation,
-  /** an apply configuration means what it says: null, empty and what its kind does not know are kept */
+  /** an apply configuration keeps nulls, empty values and unknown fields, because they express intent */
   { applied = false }: { applied?: boolean } = {},
 ): UnstructuredObject {
   const { definition } = served.resource;
@@ -68,7 +68,7 @@ export function decodeObject(
   return asUnstructured(draft);
 }
 
-/** The refusal of a configuration whose metadata says what metadata cannot say; merging finds the same of the rest. */
+/** Refuses unknown metadata fields of a configuration; merging checks the other fields. */
 function undeclared({ apiVersion, resource }: ServedResource, draft: JsonObject, fields: readonly string[]): Error {
   const { namespace, name } = draft['metadata'] as JsonObject;
   const list = fields.map((field) => `.${field}: field not declared in schema`);
@@ -79,7 +79,7 @@ function undeclared({ apiVersion, resource }: ServedResource, draft: JsonObject,
   return statusError.badRequest(`failed to create typed patch object (${object}; ${kind}): ${text}`);
 }
 
-/** Metadata is decoded into a typed structure also where the rest of the object is not: null is unset, or zero in a list. */
+/** Metadata is decoded into Go types even for untyped objects: null means unset, or zero in a list. */
 function tidyMetadata(metadata: JsonObject): void {
   for (const key in metadata) {
     const value = metadata[key];
@@ -90,7 +90,7 @@ function tidyMetadata(metadata: JsonObject): void {
 }
 
 function isEmptyCollection(value: JsonValue, schema: Schema): boolean {
-  // Raw JSON is a value of its own: `default: []` of a schema says something.
+  // Raw JSON is a value: an empty list has a meaning in `default: []` of a schema.
   if (schema['x-kubernetes-preserve-unknown-fields']) return false;
   if (Array.isArray(value)) return value.length === 0;
   if (schema.properties || typeof schema.additionalProperties !== 'object') return false;
@@ -99,8 +99,8 @@ function isEmptyCollection(value: JsonValue, schema: Schema): boolean {
 }
 
 /**
- * Decoding null into a typed field leaves it unset, and empty lists and maps are not written out again; fields that hold
- * raw JSON keep what they have.
+ * Removes values that Go would not keep. A null in a typed field is unset, and empty lists and maps are omitted; raw
+ * JSON fields stay unchanged.
  */
 export function dropUnset(value: JsonValue, schema: Schema): void {
   if (typeof value !== 'object' || value === null || schema['x-kubernetes-preserve-unknown-fields']) return;
@@ -120,7 +120,7 @@ export function dropUnset(value: JsonValue, schema: Schema): void {
   const rest = typeof node.additionalProperties === 'object' ? node.additionalProperties : undefined;
   for (const key in value) {
     const child = value[key];
-    // Null and collections only can be unset: most members are neither.
+    // Fast path: only null and collections can be unset.
     if (typeof child !== 'object') continue;
     const property = own(node.properties, key);
     const member = property ?? rest;
@@ -136,7 +136,7 @@ export function dropUnset(value: JsonValue, schema: Schema): void {
   }
 }
 
-/** What Go makes of a null among the items of a list. */
+/** Returns the value that Go decodes from a null in a list. */
 function zeroOf(schema: Schema): JsonValue {
   switch (schema.type) {
     case 'string':
@@ -198,14 +198,14 @@ function cannotDecode(served: ServedResource, mismatch: TypeMismatch): Error {
   );
 }
 
-/** The JSON type names Go's decoder uses in its messages. */
+/** Returns the JSON type name that Go's decoder uses in messages. */
 export function jsonTypeName(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/** Upstream's decoder stops collecting there. More warnings than this are also more headers than many clients take. */
+/** Upstream's decoder stops at this number. More warnings would also exceed the header limit of many clients. */
 const maxReportedProblems = 100;
 
 interface FieldReport {
@@ -215,7 +215,7 @@ interface FieldReport {
   readonly fieldValidation: FieldValidation;
 }
 
-/** Refuses or warns about fields the schema does not know and keys that stood twice. */
+/** Refuses or warns about unknown fields and duplicate keys. */
 function reportFieldProblems(
   body: DecodedBody,
   { unknownMetadata, unknown, caller, fieldValidation }: FieldReport,
@@ -234,7 +234,7 @@ function reportFieldProblems(
   for (const problem of problems) caller.warn(problem);
 }
 
-/** Duplicate keys of YAML, in the words of the library upstream reads it with. */
+/** Describes duplicate YAML keys with the messages of upstream's YAML library. */
 function duplicateLineTexts({ duplicateLines = [] }: DecodedBody): string[] {
   const lines = duplicateLines.map(({ line, key }) => `line ${line}: key ${JSON.stringify(key)} already set in map`);
   return lines.slice(0, maxReportedProblems);
@@ -244,7 +244,7 @@ function yamlErrors(lines: readonly string[]): string {
   return `yaml: unmarshal errors:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 }
 
-/** Duplicates of an applied configuration, which is read as YAML, are refused or warned about by themselves. */
+/** Refuses or warns about duplicate keys of an applied configuration, which is parsed as YAML. */
 export function reportAppliedDuplicates(body: DecodedBody, caller: Caller, fieldValidation: FieldValidation): void {
   const lines = fieldValidation === 'Ignore' ? [] : duplicateLineTexts(body);
   if (lines.length === 0) return;
@@ -255,8 +255,8 @@ export function reportAppliedDuplicates(body: DecodedBody, caller: Caller, field
 }
 
 /**
- * What is wrong, in upstream's order: built-in kinds are decoded field by field as they stand in the JSON (which for YAML and
- * patches has been sorted), custom kinds are looked over afterwards.
+ * Lists problems in upstream's order. Built-in kinds are checked in the order of the JSON (sorted for YAML and
+ * patches), custom kinds afterwards.
  */
 function fieldProblems(
   body: DecodedBody,

@@ -16,16 +16,16 @@ export interface DeleteSettings {
 }
 
 export interface DeleteResult {
-  /** last state of the object, in the storage version */
+  /** last state of the object in the storage version */
   object: UnstructuredObject;
-  /** false when finalizers or a grace period hold it back */
+  /** false if finalizers or a grace period delay the deletion */
   gone: boolean;
 }
 
 const orphanFinalizer = 'orphan';
 const foregroundFinalizer = 'foregroundDeletion';
 
-/** Deletes an object, or marks it as terminating while finalizers or its grace period hold it. */
+/** Deletes an object, or marks it as terminating while it has finalizers or a grace period. */
 export async function deleteObject(
   context: ServiceContext,
   target: NamedTarget,
@@ -36,7 +36,7 @@ export async function deleteObject(
     try {
       return await attemptDelete(context, target, caller, settings);
     } catch (error) {
-      // Somebody changed the object meanwhile; deleting wants the newest state, whatever it is.
+      // The object changed meanwhile. An unconditional delete applies to the newest state.
       if (error instanceof ConflictError) continue;
       await context.store.settled(objectKey(target.resource.keySpace, target.namespace, target.name));
       throw error;
@@ -56,7 +56,7 @@ async function attemptDelete(
   const record = context.store.head(key);
   const subject = { group: definition.group, resource: definition.plural, name: target.name };
   if (!record) throw statusError.notFound(subject);
-  // Upstream names the kind here, not the resource.
+  // Upstream names the kind instead of the resource here.
   const byKind = { ...subject, resource: definition.kind };
   const live = await resource.fromRecord(record);
   const { uid, resourceVersion } = settings.preconditions ?? {};
@@ -82,7 +82,7 @@ async function attemptDelete(
     dryRun: settings.dryRun,
     options: settings,
   };
-  // There is nothing to change, but mutating webhooks that ask for deletes are called all the same.
+  // A delete has no object to change, but mutating webhooks for DELETE are called anyway.
   const mutating = context.admission.mutate(admission);
   if (mutating) await mutating;
   const validating = context.admission.validate(admission);
@@ -111,15 +111,15 @@ async function attemptDelete(
   return { object: marked, gone: false };
 }
 
-/** Takes a record out of the store unless it changed since it was read. */
+/** Removes a record unless it changed since it was read. */
 export async function removeRecord(context: ServiceContext, record: StoreRecord<StoredObject>): Promise<void> {
   await context.store.delete(record.key, { kind: 'revision', revision: record.revision });
 }
 
-/** What the caller says about dependents becomes a finalizer that the garbage collector acts on. */
+/** Translates the propagation policy into finalizers for the garbage collector. */
 function finalizersAfterDelete(present: readonly string[], settings: DeleteSettings): string[] {
   const wanted = (finalizer: string, policy: PropagationPolicy): boolean => {
-    // the older way to say it knows orphans only
+    // The older field orphanDependents can only orphan.
     if (settings.orphanDependents !== undefined) return policy === 'Orphan' && settings.orphanDependents;
     if (settings.propagationPolicy !== undefined) return settings.propagationPolicy === policy;
     return present.includes(finalizer);
@@ -137,10 +137,10 @@ function effectiveGracePeriod(
   ownSeconds: number | undefined,
   settings: DeleteSettings,
 ): number {
-  // Zero means that nothing runs which could be given time.
+  // Zero means that no process needs time to stop.
   if (ownSeconds === undefined || ownSeconds === 0) return 0;
   const asked = settings.gracePeriodSeconds ?? ownSeconds;
-  // A second delete can only shorten the wait.
+  // A second delete can only shorten the grace period.
   if (live.metadata.deletionTimestamp !== undefined) {
     return Math.min(asked, live.metadata.deletionGracePeriodSeconds ?? asked);
   }
@@ -153,7 +153,7 @@ function hasNamespaceFinalizers(live: UnstructuredObject): boolean {
   return Array.isArray(finalizers) && finalizers.length > 0;
 }
 
-/** A copy marked as terminating, or undefined when it already is and nothing changes. */
+/** Returns a copy marked as terminating, or undefined if nothing changes. */
 function markTerminating(
   live: UnstructuredObject,
   finalizers: string[],
@@ -169,7 +169,7 @@ function markTerminating(
   if (finalizers.length > 0) marked.metadata.finalizers = finalizers;
   else delete marked.metadata.finalizers;
   if (terminating) {
-    // A shorter wait counts from the moment of the first delete.
+    // A shorter grace period counts from the first delete.
     const startMs = Date.parse(deletionTimestamp) - (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
     marked.metadata.deletionTimestamp = formatTime(startMs + graceSeconds * 1000);
   } else {

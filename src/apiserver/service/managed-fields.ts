@@ -8,13 +8,12 @@ import {
 } from '../../machinery/index.ts';
 import type { Target, WriteSettings } from './types.ts';
 
-/** Fields a door never owns: the main one not the status, the status door not the spec. */
+/** Returns the fields that an endpoint never owns: status for the main resource, spec for the status subresource. */
 export function resetFieldsFor(target: Target, subresource: string | undefined): FieldSet | undefined {
   if (!target.version.hasStatus) return undefined;
   return subresource === 'status' || subresource === 'approval' ? statusResetFields : mainResetFields;
 }
 
-/** Ownership starts with the creation of the object. */
 export function recordCreate(
   target: Target,
   object: UnstructuredObject,
@@ -43,7 +42,7 @@ interface RecordedUpdate {
   readonly nowMs: number;
 }
 
-/** The writer gains what it changed, everyone else loses it. */
+/** Assigns changed fields to the writer and removes them from other owners. */
 export function recordUpdate(
   target: Target,
   { object, live, subresource, settings, nowMs }: RecordedUpdate,

@@ -13,14 +13,14 @@ import type { Caller, NamedTarget, Target } from './types.ts';
 const generatedSuffixLength = 5;
 const maxGeneratedBase = 63 - generatedSuffixLength;
 
-/** The name a `generateName` stands for: the base, cut to fit, and five random characters. */
+/** Generates a name: the base, truncated to fit, and five random characters. */
 export function generateName(base: string, random: Random): string {
   return base.slice(0, maxGeneratedBase) + random.text(generatedSuffixLength);
 }
 
 /**
- * An object belongs where the URL says; a body that names another namespace or none is checked or completed. Manifests of many
- * programs name one on their ClusterRoles, where it means nothing and is forgotten.
+ * Sets or checks the namespace of a body according to the URL. Many manifests set a namespace on cluster-scoped objects
+ * such as ClusterRoles, which is dropped.
  */
 export function placeInNamespace(draft: UnstructuredObject, target: Target): void {
   const { metadata } = draft;
@@ -36,7 +36,7 @@ export function placeInNamespace(draft: UnstructuredObject, target: Target): voi
   }
 }
 
-/** Server-set metadata of a new object; whatever the client sent there is overwritten. */
+/** Sets the server-managed metadata of a new object and overwrites values of the client. */
 export function stampForCreate(
   draft: UnstructuredObject,
   target: Target,
@@ -54,7 +54,7 @@ export function stampForCreate(
   dropEmpty(metadata);
 }
 
-/** Name in the body and name in the URL must agree. */
+/** Checks that the names in the body and the URL are equal. */
 export function checkNameMatches(draft: UnstructuredObject, target: NamedTarget): void {
   const { metadata } = draft;
   if (metadata.name === undefined || metadata.name === '') metadata.name = target.name;
@@ -65,13 +65,13 @@ export function checkNameMatches(draft: UnstructuredObject, target: NamedTarget)
   }
 }
 
-/** Server-set metadata is carried over from the live object on every update. */
+/** Copies server-managed metadata from the live object to an update. */
 export function carryOverMetadata(draft: UnstructuredObject, live: UnstructuredObject): void {
   const next = draft.metadata;
   const old = live.metadata;
   carry(next, old, 'uid');
   carry(next, old, 'creationTimestamp');
-  // Leaving these out is no change; saying something else is refused by validation.
+  // Omitted values stay unchanged; validation refuses other values.
   if (next.deletionTimestamp === undefined) carry(next, old, 'deletionTimestamp');
   if (next.deletionGracePeriodSeconds === undefined) carry(next, old, 'deletionGracePeriodSeconds');
   carry(next, old, 'generation');
@@ -84,10 +84,7 @@ function carry<K extends keyof ObjectMeta>(next: ObjectMeta, old: ObjectMeta, ke
   else next[key] = old[key];
 }
 
-/**
- * An owner that stands twice counts once, and the sender is told. `stage` says when it was noticed, for the words of the
- * warning.
- */
+/** Drops duplicate owner references and warns the client. `stage` is part of the warning text. */
 export function dropDuplicateOwners(
   draft: UnstructuredObject,
   caller: Caller,
@@ -109,7 +106,7 @@ export function dropDuplicateOwners(
   );
 }
 
-/** Empty maps and lists are stored as absent, like Go's omitempty. */
+/** Drops empty maps and lists, like Go's omitempty. */
 function dropEmpty(metadata: ObjectMeta): void {
   if (metadata.labels && isEmpty(metadata.labels)) delete metadata.labels;
   if (metadata.annotations && isEmpty(metadata.annotations)) delete metadata.annotations;
@@ -123,7 +120,7 @@ function isEmpty(map: object): boolean {
   return true;
 }
 
-/** The client's idea of which object it updates must hold. */
+/** Checks that uid and resourceVersion of an update match the live object. */
 export function checkUpdatePreconditions(
   sent: ObjectMeta,
   live: UnstructuredObject,
@@ -140,7 +137,7 @@ export function checkUpdatePreconditions(
   const version = sent.resourceVersion;
   if (version === undefined || version === '' || version === '0') {
     if (target.resource.isCustom || definition.conditionalUpdatesOnly) {
-      // kube-apiserver names the resource, not the kind, in this one answer.
+      // Only in this response, kube-apiserver names the resource instead of the kind.
       throw statusError.invalid(definition.group, definition.plural, target.name, [
         { ...fieldError.invalid('metadata.resourceVersion', 0, 'must be specified for an update') },
       ]);

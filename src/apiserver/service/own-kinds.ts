@@ -9,9 +9,9 @@ import {
 import type { ServedResource } from '../registry/index.ts';
 
 /**
- * Holds an object of one of our own kinds to its types before conversions and rules of ours read it. To clients these
- * kinds are custom ones, so the refusal is that of a custom kind. Nulls are dropped as upstream's defaulting webhooks do,
- * which decode into Go types and write the object out again.
+ * Checks the types of an object of our own kinds before our conversions and strategies read it. The refusal is that of
+ * a custom kind, because clients see these kinds as custom ones. Nulls are dropped like in upstream's defaulting
+ * webhooks, which decode into Go types and encode again.
  */
 export function fitTypes(draft: JsonObject, served: ServedResource): void {
   const { schema } = served.version;

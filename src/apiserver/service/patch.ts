@@ -32,7 +32,7 @@ export interface PatchRequest {
   settings: WriteSettings;
 }
 
-/** Applies a patch to the newest state; a patch that names no resourceVersion is retried on conflict. */
+/** Applies a patch to the newest state. A patch without resourceVersion is retried on conflict. */
 export function patchObject(request: PatchRequest): Promise<WrittenObject> {
   const { context, target, subresource, caller, settings } = request;
   return updateObject({
@@ -45,7 +45,7 @@ export function patchObject(request: PatchRequest): Promise<WrittenObject> {
     next: async (live) => {
       const { resource, version } = target;
       const inVersion = await resource.convert(live, version.name);
-      // The live object is shared, and what a patch leaves alone is shared with it.
+      // The patch shares unchanged parts with its input, and the live object is shared, so it is cloned.
       const document = asJson(clone(inVersion));
       const patched = applyPatch(request.kind, document, request.patch, target);
       const draft = decodePatched(request, patched);
@@ -56,7 +56,7 @@ export function patchObject(request: PatchRequest): Promise<WrittenObject> {
       if (named && wanted !== live.metadata.resourceVersion) throw modifiedConflict(target);
       const uid = draft.metadata.uid;
       if (uid !== undefined && uid !== live.metadata.uid) {
-        // Unlike in a replacement, a uid in a patch is a value to set, not a precondition.
+        // Unlike in an update, a uid in a patch is a new value and not a precondition.
         throw statusError.invalid(resource.definition.group, resource.definition.kind, target.name, [
           fieldError.invalid('metadata.uid', uid, 'field is immutable'),
         ]);
@@ -66,7 +66,7 @@ export function patchObject(request: PatchRequest): Promise<WrittenObject> {
   });
 }
 
-/** The patched document; pure. Refusals carry upstream's code and words. */
+/** Returns the patched document; pure. Errors have upstream's codes and messages. */
 export function applyPatch(kind: PatchKind, document: JsonValue, patch: unknown, target: NamedTarget): JsonValue {
   try {
     switch (kind) {
@@ -81,12 +81,12 @@ export function applyPatch(kind: PatchKind, document: JsonValue, patch: unknown,
     }
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
-    // Upstream answers 500 to a strategic patch that contradicts itself; it is the client's to correct.
+    // Upstream returns 500 for a contradictory strategic patch; a 400 is the client's to correct.
     throw error.status === 500 ? statusError.badRequest(error.message) : error.toApiStatusError();
   }
 }
 
-/** What a patch made of an object may not fit its kind; the patch is then what is invalid. */
+/** Decodes the patched object. If it does not match its kind, the error is about the patch. */
 function decodePatched(request: PatchRequest, patched: JsonValue): UnstructuredObject {
   const { target, caller, settings, duplicateFields, kind } = request;
   const ofPatch =
@@ -96,7 +96,7 @@ function decodePatched(request: PatchRequest, patched: JsonValue): UnstructuredO
   } catch (error) {
     if (!(error instanceof ApiStatusError) || error.code !== 400) throw error;
     const shown = request.kind === 'strategic' ? goFormat(request.patch as JsonValue) : JSON.stringify(patched);
-    // Upstream reports this without a kind or name.
+    // Upstream reports this error without kind and name.
     throw statusError.invalid('', '', '', [
       fieldError.invalid('patch', shown, error.message.replace(/^.* cannot be handled as a \w+: /, '')),
     ]);
@@ -105,7 +105,6 @@ function decodePatched(request: PatchRequest, patched: JsonValue): UnstructuredO
 
 const operationMembers: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value']);
 
-/** Members of the operations of a JSON patch that mean nothing. */
 function unknownMembers(patch: unknown): string[] {
   const operations = Array.isArray(patch) ? patch : [];
   return operations.flatMap((operation, index) =>
@@ -135,7 +134,7 @@ function checkNamespaceUnchanged(draft: UnstructuredObject, target: NamedTarget)
   }
 }
 
-/** A merge patch that carries metadata.resourceVersion asks for optimistic locking. */
+/** Tells whether a merge patch sets metadata.resourceVersion, which requests optimistic locking. */
 function namesResourceVersion(patch: unknown): boolean {
   if (!isJsonObject(patch) || !isJsonObject(patch['metadata'])) return false;
   const version = patch['metadata']['resourceVersion'];

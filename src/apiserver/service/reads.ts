@@ -38,7 +38,7 @@ export interface ListedPage {
   remainingItemCount?: number;
 }
 
-/** How long a read waits for a revision the server has not reached yet. */
+/** Maximum time that a read waits for a future revision. */
 const revisionWaitMs = 3000;
 
 export async function getRecord(
@@ -58,7 +58,7 @@ export async function getRecord(
   return record;
 }
 
-/** Waits until the store has reached a revision the client has already seen elsewhere. */
+/** Waits until the store reaches a revision that the client has already seen. */
 export async function reachRevision(context: ServiceContext, revision: number, signal: AbortSignal): Promise<void> {
   if (revision <= context.store.revision) return;
   const timeout = new AbortController();
@@ -84,13 +84,13 @@ export function parseResourceVersion(text: string): number {
   return Number(text);
 }
 
-/** Decides whether a stored object is wanted; undefined when everything is. */
+/** Tells whether a stored object matches; undefined if all objects match. */
 export type RecordFilter = (record: StoreRecord<StoredObject>) => boolean;
 
-/** Every object is held against every requirement, and a watch does so for every change. */
+/** Limit of requirements, because each one is evaluated for every object, and in watches for every change. */
 const maxRequirements = 500;
 
-/** Compiles label and field selectors into one test. Field selectors see the object in the version asked for. */
+/** Compiles label and field selectors into one filter. Field selectors apply to the object in the requested version. */
 export function compileFilter(target: Target, labelSelector: string, fieldSelector: string): RecordFilter | undefined {
   const labels = parseSelectorText(() => parseLabelSelector(labelSelector));
   const fields = parseSelectorText(() => parseFieldSelector(fieldSelector)).map((requirement) =>
@@ -136,13 +136,13 @@ function compileFieldRequirement(target: Target, requirement: FieldRequirement):
   return (record) => (read(objectForFields(resource, record)) === value) === wanted;
 }
 
-/** Field selectors are evaluated on the storage version; conversions that need a webhook never carry such fields. */
+/** Field selectors are evaluated on the storage version. Kinds whose conversion needs a webhook have no such fields. */
 function objectForFields(resource: RegisteredResource, record: StoreRecord<StoredObject>): UnstructuredObject {
   const object = resource.fromRecord(record);
   return object instanceof Promise ? record.value.object : object;
 }
 
-/** `fieldSelector=metadata.name=x` in one namespace is a read of one key, not a scan. */
+/** Returns the name in `fieldSelector=metadata.name=x`, so that one key is read instead of scanning. */
 export function singleName(fieldSelector: string): string | undefined {
   return /^metadata\.name==?([^,=!\\]+)$/.exec(fieldSelector)?.[1];
 }
@@ -250,7 +250,7 @@ async function collectPage(
   return { records, resourceVersion: String(all.revision) };
 }
 
-/** Says how to go on with what is there now. */
+/** Builds the 410 error with a token to continue with the current state. */
 function expiredContinue(prefix: string, startKey: string, begunMs: number): Error {
   const expired = statusError.expired(
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
@@ -259,7 +259,7 @@ function expiredContinue(prefix: string, startKey: string, begunMs: number): Err
   return expired;
 }
 
-/** The combinations of list parameters that make no sense, refused with upstream's words. */
+/** Refuses invalid combinations of list parameters with upstream's messages. */
 function checkListSettings(settings: ListSettings): void {
   const invalid = (field: string, detail: string, type: 'Forbidden' | 'NotSupported' = 'Forbidden'): Error =>
     statusError.invalid('meta.k8s.io', 'ListOptions', '', [

@@ -13,7 +13,7 @@ interface ReplaceRequest {
   readonly settings: WriteSettings;
 }
 
-/** PUT: replaces the object, or creates it for the few kinds that allow that. `draft` is private to this call. */
+/** PUT: replaces the object, or creates it for kinds that allow this. `draft` is private to this call. */
 export function replaceObject(
   context: ServiceContext,
   target: NamedTarget,
@@ -39,7 +39,7 @@ export function replaceObject(
     settings,
     next: (live) => {
       const { unconditional } = checkUpdatePreconditions(sent, live, target);
-      // An unconditional replace may run more than once, and each run changes its draft.
+      // An unconditional replace may be retried, and each attempt modifies its draft.
       return { draft: unconditional ? clone(draft) : draft, conditional: !unconditional };
     },
   });

@@ -21,10 +21,10 @@ import {
 } from './types.ts';
 import { startWatch, type WatchSettings, type WatchSink } from './watch.ts';
 
-/** Deletes of a collection share commits, this many at a time. */
+/** Number of collection deletes that share one commit. */
 const deleteSlice = 200;
 
-/** All verbs on stored objects: what both entrances, HTTP and in-process, call. */
+/** All verbs on stored objects, shared by HTTP and in-process clients. */
 export class ResourceApi {
   readonly context: ServiceContext;
 
@@ -72,7 +72,7 @@ export class ResourceApi {
     return deleteObject(this.context, target, caller, settings);
   }
 
-  /** Deletes everything the selectors match; returns the objects as they were. */
+  /** Deletes all objects that match the selectors and returns their last states. */
   async deleteCollection(
     target: Target,
     caller: Caller,
@@ -89,7 +89,7 @@ export class ResourceApi {
     return deleted;
   }
 
-  /** Undefined when it was gone already: somebody else did the work. */
+  /** Returns undefined if the object was already gone. */
   async #deleteListed(
     target: Target,
     record: StoreRecord<StoredObject>,
@@ -109,7 +109,7 @@ export class ResourceApi {
     return this.context.store.get(objectKey(target.resource.keySpace, target.namespace, target.name)) !== undefined;
   }
 
-  /** Finds a kind by its address, or the 404 for a path nobody serves. */
+  /** Finds a served kind or throws the 404 of unknown paths. */
   resolve(group: string, version: string, plural: string, namespace: string | undefined): Target {
     const served = this.context.registry.find(group, version, plural);
     if (!served) throw statusError.pathNotFound();

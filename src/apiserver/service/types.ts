@@ -2,7 +2,7 @@ import type { UnstructuredObject } from '../../machinery/index.ts';
 import type { UserInfo } from '../auth/index.ts';
 import type { ServedResource } from '../registry/index.ts';
 
-/** What a request is about, resolved against the registry. */
+/** Resource of a request, resolved by the registry. */
 export interface Target extends ServedResource {
   /** undefined for cluster-scoped kinds and for all namespaces */
   namespace: string | undefined;
@@ -12,19 +12,19 @@ export interface NamedTarget extends Target {
   name: string;
 }
 
-/** The object of that name; spelled out because a spread makes objects that are slow to read. */
+/** Adds a name to a target. The fields are listed because objects made by spread are slow to read. */
 export function namedTarget({ resource, version, apiVersion, namespace }: Target, name: string): NamedTarget {
   return { resource, version, apiVersion, namespace, name };
 }
 
-/** Who asks, and how to talk back while the request runs. */
+/** The user of a request and the channel for warnings. */
 export interface Caller {
   user: UserInfo;
   userAgent: string;
   signal: AbortSignal;
   /** becomes a `Warning: 299` header */
   warn(text: string): void;
-  /** asked between the many steps of a long request: what is returned is waited for; callers in the process have none */
+  /** called between steps of a long request, which awaits the result; absent for in-process callers */
   pause?(): Promise<void> | undefined;
 }
 
@@ -36,10 +36,10 @@ export interface WriteSettings {
   fieldValidation: FieldValidation;
 }
 
-/** An object in the storage version, ready to be viewed in any other. */
+/** A written object in the storage version. */
 export interface WrittenObject {
   object: UnstructuredObject;
-  /** the JSON of `object`, when it is at hand */
+  /** JSON of `object`, if available */
   json: string | undefined;
   created: boolean;
 }
@@ -52,14 +52,14 @@ export interface DuplicateLine {
 /** A parsed request body. */
 export interface DecodedBody {
   value: unknown;
-  /** paths of keys that stood twice in the text */
+  /** paths of duplicate keys */
   duplicateFields: readonly string[];
-  /** the same of YAML, where they are reported by their lines */
+  /** duplicate keys of YAML, which are reported by line */
   duplicateLines?: readonly DuplicateLine[];
-  /** the text of JSON, for what is reported in the order it stands in */
+  /** JSON text, for errors that are reported in document order */
   json?: string;
-  /** what problems of the text itself begin with, such as `json patch ` */
+  /** prefix of problems in the text, such as `json patch ` */
   problemPrefix?: string;
-  /** fields of the text itself that mean nothing */
+  /** unknown fields of the text itself */
   unknownFields?: readonly string[];
 }

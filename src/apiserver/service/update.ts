@@ -18,15 +18,15 @@ import { carryOverMetadata, dropDuplicateOwners, modifiedConflict } from './meta
 import type { Caller, NamedTarget, WriteSettings, WrittenObject } from './types.ts';
 import { toStorageVersion, validateObject } from './validate.ts';
 
-/** Attempts at an unconditional change before giving up; each starts from the newest state, so few are ever needed. */
+/** Retries of an unconditional change. Each attempt starts from the newest state, so few are needed. */
 const maxAttempts = 10;
 
 export interface NextState {
-  /** the desired state in the version of the target, private */
+  /** desired object in the version of the target, private to the update */
   draft: UnstructuredObject;
-  /** the client named the revision it started from: a concurrent change is its conflict, not ours to retry */
+  /** the client sent a revision, so a concurrent change is a conflict and not retried */
   conditional: boolean;
-  /** managedFields already decided (server-side apply); otherwise the write is recorded as an update */
+  /** precomputed field ownership (server-side apply); otherwise the write is recorded as an update */
   managedFields?: ManagedFieldsEntry[];
 }
 
@@ -36,13 +36,13 @@ export interface UpdateRequest {
   subresource: string | undefined;
   caller: Caller;
   settings: WriteSettings;
-  /** the request is a patch of a client, other than an apply */
+  /** whether the request is a client patch other than an apply */
   isPatch?: boolean;
-  /** computes the desired object from the live object, which is in the storage version and shared */
+  /** computes the desired object from the live object, which is shared and in the storage version */
   next(live: UnstructuredObject): NextState | Promise<NextState>;
 }
 
-/** Reads the newest state, lets `next` compute the desired object, and stores it; repeats when somebody else was faster. */
+/** Reads the newest state, computes the desired object with `next` and stores it. Retries on conflict. */
 export async function updateObject(request: UpdateRequest): Promise<WrittenObject> {
   for (let attempt = 1; ; attempt++) {
     let conditional = false;
@@ -60,8 +60,8 @@ export async function updateObject(request: UpdateRequest): Promise<WrittenObjec
 }
 
 /**
- * Waits until the newest state of an object is durable and visible. Writers start from states that are still on their way
- * to disk; who is only told about one (refused, not found, nothing to change) must find it when looking.
+ * Waits until the newest state of an object is durable and visible. Writes start from states that are not yet on disk.
+ * A response that depends on such a state (refused, not found, unchanged) must match what the client can read.
  */
 export function seenIsStored(
   { store }: ServiceContext,
@@ -97,11 +97,11 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   const converted = toStorageVersion(target, draft);
   let object = converted instanceof Promise ? await converted : converted;
   resource.fillStorageDefaults(object, target.version);
-  // The webhooks this stands in for fill in defaults knowing the old object: what an update leaves out is not new.
+  // This replaces defaulting webhooks that know the old object, so fields omitted in an update are not treated as new.
   const isOwnKind = resource.definition.crd !== undefined;
   if (isOwnKind && isMainWrite(subresource)) strategy.prepareForUpdate?.(object, live, strategyContext);
   strategy.applyDefaults?.(object);
-  // Ownership is recorded before the server adds what is its own: nobody owns that.
+  // Ownership is recorded before the server adds its own fields, which nobody owns.
   if (managedFields) setManagedFields(object, managedFields);
   else {
     const recording = recordUpdate(target, { object, live, subresource, settings, nowMs });
@@ -124,6 +124,9 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
     dryRun: settings.dryRun,
     options: settings,
   };
+  if (strategyContext.patchedBy !== undefined && isMainWrite(subresource) && strategy.validateWritten) {
+    strategyContext.written = clone(object);
+  }
   const mutating = context.admission.mutate(admission);
   if (mutating) {
     await mutating;
@@ -155,7 +158,7 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
   return { object, json: resource.isDirect(stored) ? stored.value.json : undefined, created: false };
 }
 
-/** A write that would only renew the times of field ownership is no change. */
+/** Tells whether a write would change only the timestamps of field ownership. */
 function isUnchanged(object: UnstructuredObject, live: UnstructuredObject): boolean {
   const next = object.metadata.managedFields;
   const old = live.metadata.managedFields;
@@ -167,17 +170,17 @@ function isUnchanged(object: UnstructuredObject, live: UnstructuredObject): bool
   return deepEqual(object, live);
 }
 
-/** Scale changes the main object by another door; other subresources have rules of their own. */
+/** Scale writes the main object; other subresources have their own rules. */
 export function isMainWrite(subresource: string | undefined): boolean {
   return subresource === undefined || subresource === 'scale';
 }
 
-/** Approval is a second door to the status of CertificateSigningRequests, with rules of its own. */
+/** The approval subresource writes the status of CertificateSigningRequests under its own rules. */
 export function isStatusWrite(subresource: string | undefined): boolean {
   return subresource === 'status' || subresource === 'approval';
 }
 
-/** A terminating object whose last finalizer is gone is deleted by the update that removed it. */
+/** Tells whether an update removed the last finalizer of a terminating object, which is then deleted. */
 function isReadyToVanish(object: UnstructuredObject): boolean {
   const { metadata } = object;
   if (metadata.deletionTimestamp === undefined || (metadata.finalizers?.length ?? 0) > 0) return false;
@@ -187,8 +190,8 @@ function isReadyToVanish(object: UnstructuredObject): boolean {
 }
 
 /**
- * Main writes leave status alone and status writes leave everything else alone, where the kind has a status
- * subresource. Built-in kinds let status writers change labels and annotations too, custom kinds do not.
+ * For kinds with a status subresource, main writes keep the status and status writes keep everything else. Status
+ * writers of built-in kinds may also change labels and annotations; those of custom kinds may not.
  */
 function isolateSubresource(
   target: NamedTarget,
@@ -208,7 +211,7 @@ function isolateSubresource(
     }
     return isolated;
   }
-  // that a Pod has a node is said in its spec and in its status, at once
+  // A binding writes the spec and the status of a Pod at once.
   if (target.version.hasStatus && subresource !== 'binding') {
     if (live.status === undefined) delete object.status;
     else object.status = clone(live.status);
@@ -216,7 +219,7 @@ function isolateSubresource(
   return object;
 }
 
-/** The generation counts changes of the spec: everything but metadata and (where it is a subresource) status. */
+/** Increments the generation when the spec changes: everything except metadata and, if it is a subresource, status. */
 function bumpGeneration(
   target: NamedTarget,
   object: UnstructuredObject,
@@ -224,7 +227,7 @@ function bumpGeneration(
   subresource: string | undefined,
 ): void {
   const { definition, isCustom } = target.resource;
-  // Where a Pod runs is decided for its user, who asked for nothing else than before.
+  // A binding is a decision of the scheduler and no change of the user's spec.
   if (definition.noGeneration || isStatusWrite(subresource) || subresource === 'binding') return;
   const generation = live.metadata.generation ?? (isCustom ? 1 : 0);
   if (specEquals(object, live, target.version.hasStatus)) {

@@ -21,7 +21,7 @@ interface ValidationInput {
   strategyContext: StrategyContext;
 }
 
-/** Everything that can be wrong with an object, as one 422, or nothing. Answers at once unless a webhook converts. */
+/** Validates an object and throws all errors as one 422. Synchronous unless a webhook converts. */
 export function validateObject(input: ValidationInput): void | Promise<void> {
   const { target, object, old } = input;
   if (!target.resource.isCustom) return finishValidation(input, []);
@@ -46,7 +46,7 @@ function finishValidation(input: ValidationInput, schemaErrors: readonly FieldEr
   });
   if (old) errors.push(...validateObjectMetaUpdate(object.metadata, old.metadata));
   appendErrors(errors, schemaErrors);
-  // What the schema refuses, upstream's webhooks never see: our rules for a kind may rely on its types.
+  // Upstream's webhooks never see objects that the schema refuses, so our strategies may rely on the types.
   if (schemaErrors.length > 0) throw invalid(target, object, errors);
   if (!old) appendErrors(errors, strategy.validateCreate?.(object, strategyContext) ?? []);
   else if (subresource === 'status' || subresource === 'approval')
@@ -63,8 +63,8 @@ function invalid(target: NamedTarget, object: UnstructuredObject, errors: readon
 }
 
 /**
- * Converts what a client sent to the storage version. Upstream validates before it converts: a webhook that cannot read
- * an object is no internal error when the schema can say what is wrong with the object.
+ * Converts a client object to the storage version. As upstream, validates first: if conversion fails for an invalid
+ * object, the schema errors are returned instead of an internal error.
  */
 export function toStorageVersion(
   target: NamedTarget,
@@ -79,7 +79,7 @@ export function toStorageVersion(
   });
 }
 
-/** Custom kinds are held to the schema and rules of the version the client speaks, as upstream does. */
+/** Like upstream, validates custom kinds by the schema and rules of the client's version. */
 function validateCustom(
   { target, object, old }: ValidationInput,
   inVersion: UnstructuredObject,
@@ -88,6 +88,6 @@ function validateCustom(
   const { resource, version } = target;
   const errors = validateCustomResource(asJson(inVersion), version.schema, oldInVersion && asJson(oldInVersion));
   if (errors.length > 0 || !resource.definition.crd || version === resource.storageVersion) return errors;
-  // Old versions of our own kinds are read leniently; what they become must still be sound.
+  // Old versions of our own kinds have lenient schemas, so the converted object is validated, too.
   return validateCustomResource(asJson(object), resource.storageVersion.schema, old && asJson(old));
 }

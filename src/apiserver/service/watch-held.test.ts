@@ -7,7 +7,7 @@ import type { WatchDelivery } from './watch.ts';
 
 const prefix = '/core/configmaps/default/';
 
-it('a reader that never takes in the initial state is cut off before changes pile up', async () => {
+it('a watcher that never reads the initial state is cut off before changes accumulate', async () => {
   const { server, store, stop } = await startTestServer();
   const put = (name: string): Promise<unknown> => {
     const live = store.head(prefix + name);
@@ -20,7 +20,7 @@ it('a reader that never takes in the initial state is cut off before changes pil
       },
     );
   };
-  // More than one slice, so that the first waits for the reader.
+  // More than one slice, so that the first slice waits for the reader.
   await Promise.all(Array.from({ length: 600 }, (_, i) => put(`c${i}`)));
   const caller: Caller = { user: loopbackUser, userAgent: '', signal: new AbortController().signal, warn: () => {} };
   const delivered: WatchDelivery[] = [];

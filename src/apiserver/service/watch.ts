@@ -21,25 +21,25 @@ export type WatchDelivery =
   | { type: 'BOOKMARK'; revision: number; initialEventsEnd: boolean }
   | { type: 'ERROR'; status: Status };
 
-/** Where a watch's events go: an HTTP response or an in-process iterator. */
+/** Destination of watch events: an HTTP response or an in-process iterator. */
 export interface WatchSink {
   deliver(deliveries: readonly WatchDelivery[]): void;
-  /** resolves when the reader has caught up enough to be sent more of a large initial state */
+  /** resolves when the reader can take more of a large initial state */
   ready(): Promise<void>;
   end(): void;
-  /** ends it without waiting for what was delivered to be read; `end` when absent */
+  /** ends the watch without flushing delivered events; default: `end` */
   cut?(): void;
 }
 
 const bookmarkIntervalMs = 60_000;
 const initialChunk = 500;
-/** changes kept for a reader that is still taking in the initial state; it will have to list again when there are more */
+/** Changes queued while the initial state is being sent; beyond this number the client must list again. */
 const maxHeld = 10_000;
 const minTimeoutMs = 30 * 60_000;
 
 /**
- * Starts a watch and returns the function that stops it. Events reach the sink in revision order, none missing, none
- * twice: first the present state where the client asked for it, then every change after it.
+ * Starts a watch and returns a function that stops it. The sink receives each event exactly once and in revision order:
+ * first the initial state if requested, then all changes after it.
  */
 export async function startWatch(
   context: ServiceContext,
@@ -50,7 +50,7 @@ export async function startWatch(
 ): Promise<() => void> {
   checkWatchSettings(settings);
   const filter = compileWatchFilter(target, settings);
-  // A watch of one object is found by its key in the store: it costs nothing while others change.
+  // A watch of one object is registered by its key, so changes of other objects cost nothing.
   const prefix = singleKey(target, settings) ?? keyPrefix(target.resource.keySpace, target.namespace);
   const asked = parseResourceVersion(settings.resourceVersion ?? '');
   await reachRevision(context, asked, caller.signal);
@@ -70,7 +70,7 @@ class RunningWatch {
   readonly #cancelTimers: (() => void)[] = [];
   #unsubscribe: (() => void) | undefined;
   #stopFollowingKind: (() => void) | undefined;
-  /** changes that arrive while the initial state is still being sent */
+  /** changes received while the initial state is being sent */
   #held: WatchDelivery[] | undefined;
   #lastRevision = 0;
   #stopped = false;
@@ -118,7 +118,7 @@ class RunningWatch {
     for (const cancel of this.#cancelTimers) cancel();
   }
 
-  /** A watch ends when its kind does, or becomes another one by a new definition: its readers must begin anew. */
+  /** Ends the watch when its kind is removed or redefined, so that readers list again. */
   #followKind({ resource, version }: Target): void {
     const { registry } = this.#context;
     const { group, plural } = resource.definition;
@@ -135,7 +135,7 @@ class RunningWatch {
     this.#sink.end();
   }
 
-  /** Large states go out in slices, so that neither the loop nor the reader's buffer is flooded. */
+  /** Sends a large state in slices, to flood neither the event loop nor the buffer of the reader. */
   async #sendInitial(records: readonly StoreRecord<StoredObject>[], revision: number): Promise<void> {
     let slice: WatchDelivery[] = [];
     for (const record of records) {
@@ -174,7 +174,7 @@ class RunningWatch {
     else this.#sink.end();
   }
 
-  /** An object that starts to match appears as ADDED, one that stops as DELETED: the watcher sees only its selection. */
+  /** An object that starts to match is reported as ADDED, one that stops matching as DELETED. */
   #filtered(events: readonly StoreEvent<StoredObject>[], filter: RecordFilter): WatchDelivery[] {
     const deliveries: WatchDelivery[] = [];
     for (const event of events) {
@@ -202,7 +202,7 @@ class RunningWatch {
   }
 
   #bookmark(): void {
-    // Everything up to the store's revision has been offered to this watch, whether or not it matched.
+    // The watch has processed all events up to the store's revision, whether they matched or not.
     const revision = Math.max(this.#lastRevision, this.#context.store.revision);
     this.#sink.deliver([{ type: 'BOOKMARK', revision, initialEventsEnd: false }]);
   }
@@ -226,7 +226,7 @@ function toDelivery(event: StoreEvent<StoredObject>): WatchDelivery {
   return { type: 'DELETED', record };
 }
 
-/** The last state of an object, carrying the revision of the change that took it away. */
+/** Returns the last state of an object with the revision of its deletion. */
 function atRevision(record: StoreRecord<StoredObject>, revision: number): StoreRecord<StoredObject> {
   const { object } = record.value;
   const value = StoredObject.fromObject({
@@ -236,7 +236,7 @@ function atRevision(record: StoreRecord<StoredObject>, revision: number): StoreR
   return { key: record.key, value, revision, createRevision: record.createRevision };
 }
 
-/** The key of the only object a watch is about, as of `kubectl wait` and `kubectl delete`. */
+/** Returns the key if a watch is for a single object, as in `kubectl wait` and `kubectl delete`. */
 function singleKey({ resource, namespace }: Target, settings: WatchSettings): string | undefined {
   const name = singleName(settings.fieldSelector ?? '');
   if (name === undefined || (namespace === undefined && resource.definition.namespaced)) return undefined;

@@ -22,13 +22,13 @@ import { keyPrefix, objectKey } from '../storage/keys.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 
 export interface ServiceRange {
-  /** first usable address and number of addresses, IPv4 */
+  /** first usable IPv4 address and number of addresses */
   base: number;
   size: number;
   nodePorts: { first: number; last: number };
 }
 
-/** "10.96.0.0/16" as a range; the network and broadcast addresses are never handed out. */
+/** Parses a CIDR such as "10.96.0.0/16". The network and broadcast addresses are never allocated. */
 export function parseServiceCidr(cidr: string, nodePorts = { first: 30000, last: 32767 }): ServiceRange {
   const range = parseCidr(cidr);
   if (range?.address.length !== 4) throw new Error(`"${cidr}" is not an IPv4 CIDR`);
@@ -41,20 +41,19 @@ export function formatAddress(value: number): string {
 
 const space = { group: '', plural: 'services' };
 
-/** How long an address is held for a write whose outcome has not been seen. */
+/** Time that an address stays reserved for a pending write. */
 const reservationMs = 60_000;
 
 interface Reservation {
   taken: Set<string>;
-  /** of the Service before the write, 0 when it is new */
+  /** revision of the Service before the write, 0 for a new one */
   revision: number;
   untilMs: number;
 }
 
 /**
- * Gives Services their cluster IP and node ports when they are written, as kube-apiserver does. What is taken is read
- * from the stored Services themselves, so it cannot drift; addresses of writes still under way are reserved until the
- * write is visible or certainly lost.
+ * Allocates cluster IPs and node ports for Services, as kube-apiserver does. Allocations are derived from the stored
+ * Services, so they cannot drift. Addresses of pending writes are reserved until the write is visible or lost.
  */
 export function serviceAddresses(store: Store<StoredObject>, range: ServiceRange, clock: Clock): AdmissionStep {
   const reservations = new Map<string, Reservation>();
@@ -94,7 +93,10 @@ function takenAddresses(store: Store<StoredObject>, { oldObject, target }: Admis
   return taken;
 }
 
-/** What each Service holds: stored ones never change, and reading all of them for every new one would take ever longer. */
+/**
+ * Addresses of each stored Service. Stored objects are immutable, so they are cached instead of parsing all Services
+ * again.
+ */
 const held = new WeakMap<StoredObject, readonly string[]>();
 
 function addressesOf(stored: StoredObject): readonly string[] {
@@ -132,7 +134,7 @@ function assignClusterIp(
   if (oldSpec && (spec['clusterIP'] ?? '') === '' && oldSpec['clusterIP'] !== undefined)
     spec['clusterIP'] = oldSpec['clusterIP'];
   const asked = spec['clusterIP'];
-  // An address that is set cannot change: validation refuses that in its own words, so only new ones are looked at.
+  // Only new addresses are checked, because validation refuses changes of existing ones.
   const isNew = oldSpec?.['clusterIP'] === undefined;
   const problem = isNew && typeof asked === 'string' ? addressProblem(asked, range, taken) : undefined;
   if (problem) {
@@ -151,14 +153,14 @@ function assignClusterIp(
   }
   if (isNew && spec['clusterIP'] !== 'None') mine.add(String(spec['clusterIP']));
   spec['clusterIPs'] = [spec['clusterIP'] ?? null];
-  // Headless Services that select nothing may point anywhere, hence at both families.
+  // Headless Services without a selector may point anywhere, so they get both families.
   const anyFamily = spec['clusterIP'] === 'None' && spec['selector'] === undefined;
   const families = anyFamily ? ['IPv4', 'IPv6'] : ['IPv4'];
   spec['ipFamilies'] = oldSpec?.['ipFamilies'] !== undefined ? clone(oldSpec['ipFamilies']) : families;
   spec['ipFamilyPolicy'] ??= anyFamily ? 'RequireDualStack' : 'SingleStack';
 }
 
-/** Why an address that was asked for cannot be had; what is no address at all is left to validation. */
+/** Returns why a requested address is unavailable; invalid addresses are left to validation. */
 function addressProblem(address: string, { base, size }: ServiceRange, taken: ReadonlySet<string>): string | undefined {
   if (isIP(address) === 0) return undefined;
   const offset = ipFamily(address) === 'IPv4' ? Number(ipToBigInt(address)) - base : -1;
@@ -177,7 +179,7 @@ function assignNodePorts(
   const allocate = spec['type'] === 'NodePort' || spec['allocateLoadBalancerNodePorts'] !== false;
   const node = new NodePorts(range, taken, mine, service.metadata.uid ?? '');
   const ports = portsOf(spec);
-  /** node ports by service port: the protocols of one port share one */
+  /** node ports by service port; the protocols of one port share a node port */
   const given = new Map<unknown, number>();
   const askedFor = new Map<unknown, number>();
   for (const port of ports) {
@@ -205,7 +207,7 @@ function assignNodePorts(
   assignHealthCheckPort(spec, node);
 }
 
-/** Load balancers that must know which nodes have endpoints ask them on a port of its own. */
+/** Load balancers query this separate port to find nodes with local endpoints. */
 function assignHealthCheckPort(spec: JsonObject, node: NodePorts): void {
   if (spec['type'] !== 'LoadBalancer' || spec['externalTrafficPolicy'] !== 'Local') return;
   const asked = spec['healthCheckNodePort'];
@@ -221,7 +223,7 @@ function nodePortOf(port: JsonObject): number {
   return typeof port['nodePort'] === 'number' ? port['nodePort'] : 0;
 }
 
-/** The node ports of one Service being written; one port is one Service's, whatever the protocol. */
+/** Node port allocation of one write. A node port belongs to one Service for all protocols. */
 class NodePorts {
   readonly #first: number;
   readonly #last: number;
@@ -237,7 +239,7 @@ class NodePorts {
     this.#seed = seed;
   }
 
-  /** Takes a port that was asked for, or says why it cannot be had. */
+  /** Takes a requested port, or returns why it is unavailable. */
   take(port: number): string | undefined {
     if (port < this.#first || port > this.#last) {
       return `provided port is not in the valid range. The range of valid ports is ${this.#first}-${this.#last}`;
@@ -264,7 +266,7 @@ function portKey(port: number): string {
   return `port ${port}`;
 }
 
-/** A free slot, looked for from a place that differs per object, so that addresses are not reused at once. */
+/** Finds a free slot, starting at a position that depends on the object, so that addresses are not reused at once. */
 function findFree(size: number, isTaken: (index: number) => boolean, seed: string): number | undefined {
   let start = 0;
   for (const character of seed) start = (start * 31 + character.charCodeAt(0)) % size;

@@ -2,8 +2,8 @@ import type { KubeObject } from '../../machinery/index.ts';
 import { formatAddress, type ServiceRange } from './address-allocator.ts';
 
 /**
- * The Service every client in a cluster knows the API server by; it has the first address of the range. It has no
- * endpoints: the server listens on loopback, which no Service may point at.
+ * Builds the default Service of the API server, which has the first address of the range. It has no endpoints, because
+ * the server listens on loopback, which is not allowed in endpoints.
  */
 export function kubernetesService(range: ServiceRange): KubeObject {
   const service = {

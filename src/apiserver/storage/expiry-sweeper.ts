@@ -3,10 +3,10 @@ import type { ServiceContext } from '../service/context.ts';
 import { keyPrefix } from './keys.ts';
 
 const sweepIntervalMs = 60_000;
-/** Deletes per turn; the rest waits for the next sweep. */
+/** Maximum deletes per sweep; the rest waits for the next one. */
 const sweepBatch = 2000;
 
-/** Removes objects whose time is over (events an hour after their last write). Returns the function that ends it. */
+/** Deletes expired objects (events, an hour after their last write). Returns a function that stops it. */
 export function startExpirySweeper(context: ServiceContext, onError: (error: unknown) => void): () => void {
   let cancel = (): void => {};
   let stopped = false;
@@ -33,7 +33,7 @@ async function sweep(context: ServiceContext): Promise<void> {
       if (expiresAtMs === undefined || expiresAtMs > nowMs) continue;
       deletes.push(
         context.store.delete(record.key, { kind: 'revision', revision: record.revision }).catch((error: unknown) => {
-          // Written again meanwhile, hence alive.
+          // The object was written meanwhile, so it has not expired.
           if (!(error instanceof ConflictError)) throw error;
         }),
       );

@@ -3,18 +3,20 @@ import { type Engine, type HistoryLimits, openStore, type Store } from '../../st
 import { isSecretKey } from './keys.ts';
 import { StoredObject } from './stored-object.ts';
 
-/** Seals bytes for the disk; `key` is bound to them, so that sealed values cannot be swapped between objects. */
+/**
+ * Encrypts bytes for the disk. The ciphertext is bound to `key`, so sealed values cannot be swapped between objects.
+ */
 export interface Sealer {
   seal(key: string, bytes: Uint8Array): Uint8Array;
   open(key: string, sealed: Uint8Array): Uint8Array;
 }
 
-/** Opens the store of an API server on an engine; with a sealer, Secrets are encrypted on disk. */
+/** Opens the object store on an engine. With a sealer, Secrets are encrypted on disk. */
 export function openObjectStore(options: {
   engine: Engine;
   sealer?: Sealer;
   clock?: Clock;
-  /** how much of the past watches and lists can reach */
+  /** history available to watches and lists */
   history?: Partial<HistoryLimits>;
 }): Promise<Store<StoredObject>> {
   const { engine, sealer, clock, history } = options;

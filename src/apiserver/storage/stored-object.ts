@@ -11,18 +11,18 @@ import {
 } from '../../machinery/index.ts';
 
 interface Header {
-  /** apiVersion the bytes are in */
+  /** apiVersion of the stored object */
   v: string;
-  /** labels, kept outside the body so that selectors need not parse objects */
+  /** labels, stored outside the body so that selectors need not parse objects */
   l?: Record<string, string>;
-  /** milliseconds since the epoch after which the object is to be swept away */
+  /** expiry in milliseconds since the epoch */
   x?: number;
-  /** who it is and what holds it: all that ownership graphs need */
+  /** uid, owners and related fields that the ownership graph needs */
   u?: string;
   o?: OwnerReference[];
   f?: string[];
   d?: string;
-  /** 1: has integers that no double holds */
+  /** 1: contains integers beyond double precision */
   n?: 1;
 }
 
@@ -40,24 +40,24 @@ function headerOf(object: UnstructuredObject, expiresAtMs: number | undefined): 
 
 const newline = 0x0a;
 
-/** What etcd takes in one request: larger objects are no objects for Kubernetes. */
+/** Request limit of etcd, and thus the size limit of a Kubernetes object. */
 export const maxStoredBytes: number = 1.5 * 1024 * 1024;
-/** a character of a string is at most so many bytes of UTF-8 */
+/** Maximum UTF-8 bytes per UTF-16 code unit of a string. */
 const maxBytesPerCharacter = 3;
 
 function isLonger(text: string, maxBytes: number): boolean {
   return text.length * maxBytesPerCharacter > maxBytes && Buffer.byteLength(text) > maxBytes;
 }
 
-/** Objects whose parsed form is kept, oldest overwritten first: a cache of the process, which nobody can observe. */
+/** Ring of objects with cached parsed form; a process-wide cache without observable effect. */
 const recentlyParsed: (StoredObject | undefined)[] = new Array(512).fill(undefined);
 let nextSlot = 0;
 
 /**
- * An object as the store keeps it: its JSON text, shared by every response and watch event, and the parsed form made on
- * demand and kept for a while, so that memory holds each object once, as text, and readers soon after each other share one
- * immutable instance. Text, not bytes: a buffer per object costs the allocator and the garbage collector more than all
- * the rest of a write, and so does a weak reference.
+ * A stored object: its JSON text, which all responses and watch events share, and a parsed form that is created on
+ * demand and cached for a while. So each object is in memory once, as text, and concurrent readers share one immutable
+ * instance. Text instead of bytes, because a buffer or weak reference per object costs the allocator and garbage
+ * collector more than the rest of a write.
  */
 export class StoredObject {
   readonly json: string;
@@ -71,8 +71,8 @@ export class StoredObject {
   }
 
   /**
-   * Takes ownership of `object`: the caller must not change it any more. One that is larger than `maxBytes` loses the record
-   * of who owns which field, as in kube-apiserver, before it is refused.
+   * Takes ownership of `object`, which the caller must not change afterwards. As in kube-apiserver, an object larger
+   * than `maxBytes` loses its field ownership before it is refused.
    */
   static fromObject(object: UnstructuredObject, expiresAtMs?: number, maxBytes?: number): StoredObject {
     const header = headerOf(object, expiresAtMs);
@@ -93,12 +93,12 @@ export class StoredObject {
     return new StoredObject(buffer.toString('utf8', headerEnd + 1), header);
   }
 
-  /** The header on a line of its own, then the object; JSON text has no line breaks. */
+  /** Encodes the header as one line, followed by the object. JSON text has no line breaks. */
   encode(): readonly string[] {
     return [`${stringifyJson(asJson(this.#header))}\n`, this.json];
   }
 
-  /** What an update may make of it: whatever is stored already may become smaller. */
+  /** Size limit for updates: an oversized stored object may stay as large or shrink. */
   get maxBytesOfNext(): number {
     return isLonger(this.json, maxStoredBytes) ? Buffer.byteLength(this.json) : maxStoredBytes;
   }
@@ -116,14 +116,14 @@ export class StoredObject {
     return this.#header.x;
   }
 
-  /** The part of the metadata that says who the object is and what holds it, without parsing the object. */
+  /** Identity and ownership metadata, available without parsing the object. */
   get identity(): Pick<ObjectMeta, 'uid' | 'labels' | 'ownerReferences' | 'finalizers' | 'deletionTimestamp'> {
     const metadata: ObjectMeta = {};
     this.addIdentityTo(metadata);
     return metadata;
   }
 
-  /** The same as members of `metadata`: events make one for every object that somebody watches. */
+  /** Copies the same fields to `metadata`. Called for every event of a watched object. */
   addIdentityTo(metadata: ObjectMeta): void {
     const { u, l, o, f, d } = this.#header;
     if (u !== undefined) metadata.uid = u;
@@ -133,7 +133,7 @@ export class StoredObject {
     if (d !== undefined) metadata.deletionTimestamp = d;
   }
 
-  /** the parsed object; shared, never to be changed */
+  /** the parsed object; shared, must not be changed */
   get object(): UnstructuredObject {
     return this.#parsed ?? this.#keep(finish(this.#parse() as UnstructuredObject));
   }
@@ -152,7 +152,7 @@ export class StoredObject {
   }
 }
 
-// Freezing costs as much as parsing, so only development and test runs pay for it.
+// Freezing costs as much as parsing, so only development and tests enable it.
 const freezeObjects = process.env['CAPSTAN_FREEZE_OBJECTS'] === '1';
 
 function finish(object: UnstructuredObject): UnstructuredObject {

@@ -2,8 +2,8 @@ import { formatApiVersion, isJsonObject, must, type UnstructuredObject } from '.
 import type { SubresourceRequest } from './types.ts';
 
 /**
- * Asks admission about what was posted to a subresource, such as an eviction: to webhooks and policies it is the creation
- * of `pods/eviction`. Returns the body as admission left it.
+ * Runs admission for the body of a subresource, such as an eviction. Webhooks and policies see it as a create of
+ * `pods/eviction`. Returns the body after mutation.
  */
 export async function admitBody(request: SubresourceRequest, subresource: string): Promise<UnstructuredObject> {
   const { context, target, caller, settings } = request;

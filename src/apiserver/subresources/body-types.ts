@@ -7,7 +7,7 @@ const components: ReadonlyMap<string, string> = new Map([
   ['TokenRequest', 'io.k8s.api.authentication.v1.TokenRequest'],
 ]);
 
-/** Holds the body of a subresource of its own kind to its types, so that handlers read what they expect or nothing. */
+/** Checks the types of a subresource body, so that handlers can rely on them. */
 export function checkSubresourceBody(value: unknown, kind: string, schemaOf: (component: string) => Schema): void {
   const component = components.get(kind);
   const mismatch = component === undefined ? undefined : checkTypes(value, schemaOf(component));

@@ -5,7 +5,7 @@ import { getRecord } from '../service/reads.ts';
 import { updateObject } from '../service/update.ts';
 import type { SubresourceAnswer, SubresourceRequest } from './types.ts';
 
-/** certificatesigningrequests/x/approval: only the conditions change here, and only approvers may call it. */
+/** certificatesigningrequests/x/approval: changes only the conditions, and only approvers may call it. */
 export async function handleCsrApproval(request: SubresourceRequest): Promise<SubresourceAnswer> {
   const { context, target, caller, settings, verb } = request;
   if (verb === 'get') {

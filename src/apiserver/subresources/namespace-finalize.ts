@@ -4,7 +4,9 @@ import { checkUpdatePreconditions } from '../service/metadata.ts';
 import { updateObject } from '../service/update.ts';
 import type { SubresourceAnswer, SubresourceRequest } from './types.ts';
 
-/** PUT namespaces/x/finalize: the only way to change spec.finalizers; the namespace goes when the last one is gone. */
+/**
+ * PUT namespaces/x/finalize: the only way to change spec.finalizers. The namespace is deleted with the last finalizer.
+ */
 export async function handleNamespaceFinalize(request: SubresourceRequest): Promise<SubresourceAnswer> {
   const { context, target, caller, settings } = request;
   if (!request.body) throw statusError.badRequest('the body must be a Namespace object');

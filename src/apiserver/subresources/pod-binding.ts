@@ -2,7 +2,7 @@ import { clone, formatTime, isJsonObject, type JsonObject, statusError } from '.
 import { updateObject } from '../service/update.ts';
 import type { SubresourceAnswer, SubresourceRequest } from './types.ts';
 
-/** POST pods/x/binding: a scheduler assigns the pod to a node, once. */
+/** POST pods/x/binding: assigns the pod to a node, once. */
 export async function handlePodBinding(request: SubresourceRequest): Promise<SubresourceAnswer> {
   const { context, target, caller, settings } = request;
   const body = request.body?.value;

@@ -11,12 +11,12 @@ import { serveSessionStreams, sessionSpdyProtocol } from './session-spdy.ts';
 import type { SubresourceHandler, SubresourceRequest } from './types.ts';
 
 /**
- * Whoever runs the Pods connects to them: answers a stream to a port of a Pod. Rejects with the reason, in the words of
- * a kubelet, when the Pod cannot be reached or nothing listens there.
+ * Opens a stream to a port of a Pod. Rejects with a kubelet's message if the Pod is unreachable or nothing listens on
+ * the port.
  */
 export type PodConnector = (pod: UnstructuredObject, port: number) => Promise<Duplex>;
 
-/** pods/x/exec: a command run in one container. */
+/** pods/x/exec: runs a command in a container. */
 export function podExecHandler(execute: PodExecutor | undefined): SubresourceHandler {
   return async (request) => {
     const command = request.query.getAll('command');
@@ -32,7 +32,7 @@ export function podExecHandler(execute: PodExecutor | undefined): SubresourceHan
   };
 }
 
-/** pods/x/attach: what one container says from now on. */
+/** pods/x/attach: streams the further output of a container. */
 export function podAttachHandler(attach: PodAttacher | undefined): SubresourceHandler {
   return async (request) => {
     const { pod, node, container } = await locateContainer(request);
@@ -54,7 +54,7 @@ async function locateContainer(
   return { ...located, container };
 }
 
-/** Ways to talk to what runs in a container, for a query that names streams as the API does. */
+/** Builds the protocols of a session; the query selects streams as in the API. */
 export function sessionOffers(query: URLSearchParams, checkRest: () => void, run: RunSession): UpgradeOffer[] {
   const desired = readSessionSpec(query);
   const check = (): void => {
@@ -95,7 +95,7 @@ export function attachOffers(
   );
 }
 
-/** Ways to ports of a Pod; `ports` are those that were named beforehand, as WebSocket needs them. */
+/** Builds the protocols to forward ports of a Pod; `ports` are given in advance, as the WebSocket protocol requires. */
 export function portForwardOffers(
   ports: readonly number[],
   connectPort: (port: number) => Promise<Duplex>,
@@ -119,7 +119,7 @@ export function portForwardOffers(
   ];
 }
 
-/** pods/x/portforward: streams to ports of the pod. */
+/** pods/x/portforward: opens streams to ports of the pod. */
 export function podPortForwardHandler(connect: PodConnector | undefined): SubresourceHandler {
   return async (request) => {
     const asked = request.query.getAll('ports').flatMap((list) => list.split(','));
@@ -138,7 +138,7 @@ export function podPortForwardHandler(connect: PodConnector | undefined): Subres
   };
 }
 
-/** The pod and its node, or the reason kube-apiserver gives why there is none to connect to. */
+/** Returns the pod and its node, or throws with kube-apiserver's reason if there is none. */
 async function locate(
   { context, target, caller }: SubresourceRequest,
   check: (pod: UnstructuredObject) => void,
@@ -151,7 +151,7 @@ async function locate(
   return { pod, node };
 }
 
-/** Streams end at a kubelet. Without one there is nothing to connect to. */
+/** Builds the error for nodes without a reachable kubelet. */
 function noKubelet(node: string): Error {
   return statusError.serviceUnavailable(`this server cannot reach the kubelet of node ${node}`);
 }

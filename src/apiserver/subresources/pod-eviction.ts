@@ -15,7 +15,7 @@ import { keyPrefix } from '../storage/keys.ts';
 import { admitBody } from './admit-body.ts';
 import type { SubresourceAnswer, SubresourceRequest } from './types.ts';
 
-/** POST pods/x/eviction: a delete that respects disruption budgets. */
+/** POST pods/x/eviction: deletes a pod if its disruption budgets allow it. */
 export async function handlePodEviction(request: SubresourceRequest): Promise<SubresourceAnswer> {
   const { context, target, caller, settings } = request;
   const record = await getRecord(context, target, caller, {});
@@ -32,7 +32,8 @@ export async function handlePodEviction(request: SubresourceRequest): Promise<Su
       ...(isJsonObject(options['preconditions']) ? options['preconditions'] : {}),
     },
   };
-  // Said before it goes: what counts failures, such as a Job, tells an eviction from a failure of the Pod by it.
+  // The condition is set before the deletion, so that controllers such as Job can distinguish an eviction from a
+  // failure.
   if (!deletion.dryRun) await markEvicted(request, pod);
   await deleteObject(context, target, caller, deletion);
   return {
@@ -73,7 +74,7 @@ async function markEvicted(
   });
 }
 
-/** Pods that are finished, pending or already going disrupt nobody. */
+/** Finished, pending and terminating pods do not count as disruption. */
 function isDisruption(pod: UnstructuredObject): boolean {
   if (pod.metadata.deletionTimestamp !== undefined) return false;
   const phase = isJsonObject(pod.status) ? pod.status['phase'] : undefined;
@@ -123,7 +124,7 @@ async function takeFromBudget(request: SubresourceRequest, pod: UnstructuredObje
   });
 }
 
-/** A Pod that is not ready serves nobody: its eviction costs nothing while the others are enough, or the budget says so. */
+/** Evicting a Pod that is not ready is allowed while enough others are healthy, or if the budget allows it. */
 function isMissedByNobody(pod: UnstructuredObject, budget: UnstructuredObject): boolean {
   const podStatus = isJsonObject(pod.status) ? pod.status : {};
   const conditions = Array.isArray(podStatus['conditions']) ? podStatus['conditions'] : [];
@@ -145,7 +146,7 @@ function notYetCounted(budget: UnstructuredObject): Error {
 function budgetViolated(budget: UnstructuredObject): Error {
   const status = isJsonObject(budget.status) ? budget.status : {};
   const error = statusError.tooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.");
-  // No Retry-After, as upstream: clients decide how long an eviction is worth waiting for.
+  // No Retry-After, as upstream: clients decide how long to retry an eviction.
   error.status.details = {
     causes: [
       {

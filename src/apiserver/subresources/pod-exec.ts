@@ -1,30 +1,28 @@
 import { errorMessage, type JsonObject, type UnstructuredObject } from '../../machinery/index.ts';
 
-/** Somebody at the other end of a container: what they type, and what they are shown. */
+/** A client attached to a container: its input and output streams. */
 export interface PodSession {
   readonly container: string;
-  /** absent: they send nothing */
+  /** absent: the client sends no input */
   readonly stdin?: AsyncIterable<Buffer>;
-  /** they sit at a terminal: everything is shown on one screen */
+  /** the client has a terminal, so stdout and stderr are combined */
   readonly tty: boolean;
-  /** aborted when they have gone */
+  /** aborted when the client disconnects */
   readonly signal: AbortSignal;
   out(text: string): void;
   error(text: string): void;
 }
 
-/** A command to be run in a container. */
 export interface PodCommand extends PodSession {
   readonly command: readonly string[];
 }
 
-/** Whoever runs the Pods runs commands in them; answers with the exit code. */
+/** Runs a command in a container and resolves with its exit code. */
 export type PodExecutor = (pod: UnstructuredObject, command: PodCommand) => Promise<number>;
 
-/** Shows what a container says from now on, until it ends. */
+/** Streams the further output of a container until it ends. */
 export type PodAttacher = (pod: UnstructuredObject, session: PodSession) => Promise<void>;
 
-/** Which streams a client asked for. */
 export interface SessionSpec {
   readonly stdin: boolean;
   readonly stdout: boolean;
@@ -32,18 +30,18 @@ export interface SessionSpec {
   readonly tty: boolean;
 }
 
-/** What is done with a session once its streams are there; answers with the exit code. */
+/** Runs a session once its streams are open and resolves with the exit code. */
 export type RunSession = (session: Omit<PodSession, 'container'>) => Promise<number>;
 
-/** Throws what a kubelet says of streams that cannot be. */
+/** Parses the streams of a session; throws a kubelet's error for invalid combinations. */
 export function readSessionSpec(query: URLSearchParams): SessionSpec {
   const flag = (name: string): boolean => query.get(name) === 'true' || query.get(name) === '1';
   const tty = flag('tty');
-  // A terminal has one screen.
+  // A terminal has no separate stderr.
   return { stdin: flag('stdin'), stdout: flag('stdout'), stderr: flag('stderr') && !tty, tty };
 }
 
-/** How a session ended, as a Status. */
+/** Returns the outcome of a session as a Status. */
 export async function outcomeOf(running: Promise<number>): Promise<JsonObject> {
   try {
     const exitCode = await running;

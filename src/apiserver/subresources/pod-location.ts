@@ -2,7 +2,7 @@ import { isJsonObject, must, statusError, type UnstructuredObject } from '../../
 import type { ServiceContext } from '../service/context.ts';
 import { objectKey } from '../storage/keys.ts';
 
-/** The container a request means: the one it names, or the only one. */
+/** Returns the requested container, or the only container. */
 export function chooseContainer(pod: UnstructuredObject, asked: string): string {
   const spec = isJsonObject(pod.spec) ? pod.spec : {};
   const names = [spec['initContainers'], spec['containers'], spec['ephemeralContainers']]
@@ -20,13 +20,13 @@ export function chooseContainer(pod: UnstructuredObject, asked: string): string 
   );
 }
 
-/** The node a pod was given, '' before that. */
+/** Returns the node of a pod, '' if it is not scheduled. */
 export function nodeOf(pod: UnstructuredObject): string {
   const nodeName = isJsonObject(pod.spec) ? pod.spec['nodeName'] : undefined;
   return typeof nodeName === 'string' ? nodeName : '';
 }
 
-/** Throws the 404 for a pod on a node nobody knows; kube-apiserver's words name the node as if it were a pod. */
+/** Throws a 404 if the node of a pod does not exist. kube-apiserver's message names the node as if it were a pod. */
 export function checkNodeExists({ store }: ServiceContext, name: string): void {
   if (store.get(objectKey({ group: '', plural: 'nodes' }, undefined, name))) return;
   throw statusError.notFound({ group: '', resource: 'pods', name });

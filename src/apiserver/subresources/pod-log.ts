@@ -22,7 +22,6 @@ export interface PodLogOptions {
   signal: AbortSignal;
 }
 
-/** Whoever runs the pods gives their logs. */
 export type PodLogSource = (pod: UnstructuredObject, options: PodLogOptions) => AsyncIterable<string>;
 
 /** GET pods/x/log */
@@ -32,7 +31,7 @@ export function podLogHandler(source: PodLogSource | undefined): SubresourceHand
     const options = parseLogQuery(query, target.name);
     const container = chooseContainer(pod, query.get('container') ?? '');
     const node = nodeOf(pod);
-    // A pod that nobody has placed yet has said nothing: an empty log, as kube-apiserver answers.
+    // An unscheduled pod has an empty log, as in kube-apiserver.
     if (node === '') return { type: 'text', text: '' };
     if (!source) {
       checkNodeExists(context, node);
@@ -42,7 +41,7 @@ export function podLogHandler(source: PodLogSource | undefined): SubresourceHand
   };
 }
 
-/** What a reader of a log asks for; throws what is wrong with it. */
+/** Parses the log options of a query; throws for invalid ones. */
 export function parseLogQuery(query: URLSearchParams, podName: string): Omit<PodLogOptions, 'container' | 'signal'> {
   const flag = (name: string): boolean => query.get(name) === 'true' || query.get(name) === '1';
   const refuse = (error: FieldError): Error => statusError.invalid('', 'PodLogOptions', podName, [error]);

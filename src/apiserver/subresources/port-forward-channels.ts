@@ -2,15 +2,15 @@ import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import { errorMessage } from '../../machinery/index.ts';
 
-/** What clients may call the protocol; the first is today's name, the others are its ancestors with the same bytes. */
+/** Protocol names of clients: the current name first, then older names of the same protocol. */
 export const portForwardProtocols: readonly string[] = ['v4.channel.k8s.io', 'channel.k8s.io'];
 
-/** how much may wait in the socket before the pod is made to wait */
+/** Buffered bytes at which reading from the pod pauses. */
 const maxBufferedBytes = 256 * 1024;
 
 /**
- * Speaks `v4.channel.k8s.io`: every port has two channels, data and errors, in the order the ports were asked for. The
- * first message on each channel is the port, as two bytes, least first.
+ * Implements `v4.channel.k8s.io`: each port has two channels, data and errors, in the order of the requested ports. The
+ * first message on each channel is the port as two bytes, little-endian.
  */
 export function servePortForward(
   socket: WebSocket,
@@ -56,7 +56,7 @@ function forwardPort(
 
   let stream: Duplex | undefined;
   let ended = false;
-  /** what the client says before the pod has answered */
+  /** data that the client sent before the pod was connected */
   let early: Buffer[] = [];
   const fail = (error: unknown): void => {
     if (ended) return;

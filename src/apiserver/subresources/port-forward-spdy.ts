@@ -4,12 +4,12 @@ import { serveSpdy } from '../http/spdy/connection.ts';
 import type { SpdyHeaders } from '../http/spdy/header-block.ts';
 import type { SpdyStream } from '../http/spdy/stream.ts';
 
-/** The protocol inside SPDY; over WebSocket it is asked for as `SPDY/3.1+portforward.k8s.io`. */
+/** Name of the protocol inside SPDY; over WebSocket it is `SPDY/3.1+portforward.k8s.io`. */
 export const portForwardSpdyProtocol = 'portforward.k8s.io';
 
 /**
- * Speaks `portforward.k8s.io`: for every connection it wants forwarded, the client opens two streams with the same
- * `requestid` and `port`, one for the data and one on which the server says what went wrong.
+ * Implements `portforward.k8s.io`: for each forwarded connection, the client opens two streams with the same
+ * `requestid` and `port`, one for data and one for errors of the server.
  */
 export function servePortForwardStreams(connection: Duplex, connect: (port: number) => Promise<Duplex>): void {
   const waiting = new Map<string, SpdyStream>();
@@ -46,7 +46,7 @@ function portOf(headers: SpdyHeaders): number | undefined {
 }
 
 function forward(data: SpdyStream, errors: SpdyStream, connect: (port: number) => Promise<Duplex>): void {
-  // clients say nothing on it
+  // Clients send nothing on this stream.
   errors.resume();
   let ended = false;
   const end = (problem?: unknown): void => {

@@ -30,7 +30,7 @@ const scalePrinter = printerOf([
   },
 ]);
 
-/** The Scale view of any kind that declares where its replicas are. */
+/** Serves the Scale of kinds that declare their replica paths. */
 export async function handleScale(request: SubresourceRequest): Promise<SubresourceAnswer> {
   const { context, target, caller, verb } = request;
   const paths = target.version.scale;
@@ -112,7 +112,7 @@ function toScale(object: UnstructuredObject, paths: ScalePaths): JsonObject {
   };
 }
 
-/** Custom kinds keep the selector as text; built-in kinds as an object that Scale shows as text. */
+/** Custom kinds store the selector as text; built-in kinds store an object, which Scale shows as text. */
 function selectorText(selector: JsonValue): string {
   if (typeof selector === 'string') return selector;
   return isJsonObject(selector) ? labelSelectorFromObject(selector).toString() : '';

@@ -4,13 +4,13 @@ import { must } from '../../machinery/index.ts';
 import { outcomeOf, type RunSession, type SessionSpec } from './pod-exec.ts';
 
 interface SessionProtocol {
-  /** channels are digits and their content is base64, for clients that can read text only */
+  /** channels are digits and contents are base64, for clients that can read only text */
   base64: boolean;
-  /** how the session ended: as a Status, or in the oldest protocols as words where it failed */
+  /** format of the outcome: a Status, or plain text of a failure in the oldest protocols */
   outcome: 'status' | 'words';
 }
 
-/** By what clients call the protocol; only the newest lets them end their input without leaving. */
+/** Protocols by name. Only in the newest one clients can end their input without disconnecting. */
 const protocols: ReadonlyMap<string, SessionProtocol> = new Map([
   ['v5.channel.k8s.io', { base64: false, outcome: 'status' }],
   ['v4.channel.k8s.io', { base64: false, outcome: 'status' }],
@@ -25,7 +25,7 @@ export const sessionProtocols: readonly string[] = [...protocols.keys()];
 const maxUnreadBytes = 16 * 1024 * 1024;
 const channel = { stdin: 0, stdout: 1, stderr: 2, outcome: 3, close: 255 } as const;
 
-/** Speaks one of the channel protocols: the first byte of every message says whose it is. */
+/** Implements the channel protocols: the first byte of every message is its channel. */
 export function serveSessionChannels(socket: WebSocket, desired: SessionSpec, run: RunSession, protocol: string): void {
   const { base64, outcome } = must(protocols.get(protocol), 'protocols.get(protocol)');
   const gone = new AbortController();
@@ -40,14 +40,14 @@ export function serveSessionChannels(socket: WebSocket, desired: SessionSpec, ru
     const message = base64 ? decodeMessage(bytesOf(data)) : bytesOf(data);
     const [number] = message;
     if (number === channel.close && message[1] === channel.stdin) stdin?.end();
-    // Whoever types faster than is read waits; the size of a terminal is nothing to anybody here.
+    // Pauses the socket when input arrives faster than it is read. Terminal sizes are ignored.
     if (number !== channel.stdin || !stdin || stdin.writableEnded || stdin.write(message.subarray(1))) return;
     socket.pause();
     stdin.once('drain', () => socket.resume());
   });
   const send = (number: number, text: string): void => {
     if (text === '' || socket.readyState !== socket.OPEN) return;
-    // Whoever runs a command and reads nothing of what it says must not fill our memory with it.
+    // A client that does not read its output must not fill the memory.
     if (socket.bufferedAmount > maxUnreadBytes) return socket.terminate();
     const content = Buffer.from(text, 'utf8');
     if (base64) socket.send(`${number}${content.toString('base64')}`, { binary: false });
@@ -72,7 +72,7 @@ export function serveSessionChannels(socket: WebSocket, desired: SessionSpec, ru
   );
 }
 
-/** A message whose channel is a digit and whose content is base64. */
+/** Decodes a message with a digit as channel and base64 content. */
 function decodeMessage(message: Buffer): Buffer {
   const number = Number(message.subarray(0, 1).toString('latin1'));
   const content = Buffer.from(message.subarray(1).toString('latin1'), 'base64');

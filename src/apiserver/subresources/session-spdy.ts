@@ -4,12 +4,12 @@ import { serveSpdy } from '../http/spdy/connection.ts';
 import type { SpdyStream } from '../http/spdy/stream.ts';
 import { outcomeOf, type RunSession, type SessionSpec } from './pod-exec.ts';
 
-/** What older clients speak, inside SPDY; over WebSockets the same name means another protocol. */
+/** Protocol of older clients inside SPDY; over WebSocket the same name means another protocol. */
 export const sessionSpdyProtocol = 'v4.channel.k8s.io';
 
 /**
- * Speaks `v4.channel.k8s.io`: the client opens a stream for everything it asked for, and one on which it is told how
- * the session ended.
+ * Implements `v4.channel.k8s.io`: the client opens one stream per requested direction, and one for the outcome of the
+ * session.
  */
 export function serveSessionStreams(connection: Duplex, desired: SessionSpec, run: RunSession): void {
   const expected = new Set(['error', ...(['stdin', 'stdout', 'stderr'] as const).filter((name) => desired[name])]);
@@ -25,7 +25,7 @@ export function serveSessionStreams(connection: Duplex, desired: SessionSpec, ru
     serve: (stream) => {
       const kind = must(stream.headers.get('streamtype'), 'kind');
       streams.set(kind, stream);
-      // Nobody sends anything there, or it is nothing to anybody.
+      // Streams other than stdin carry no input of interest.
       if (kind !== 'stdin') stream.resume();
       stream.on('error', () => stream.destroy());
       if (streams.size === expected.size) begin(streams, desired, gone.signal, run);

@@ -1,14 +1,14 @@
 import type { WebSocket } from 'ws';
 import type { UpgradeOffer } from '../http/wire.ts';
 
-/** By what clients call the protocol: whether messages are base64, for clients that can read text only. */
+/** Whether messages are base64, by protocol name; base64 is for clients that can read only text. */
 const protocols: ReadonlyMap<string, { base64: boolean }> = new Map([
   ['', { base64: false }],
   ['binary.k8s.io', { base64: false }],
   ['base64.binary.k8s.io', { base64: true }],
 ]);
 
-/** A text as messages of a WebSocket, piece by piece as it comes: how browsers and others follow logs. */
+/** Sends a text as WebSocket messages as it is produced. Browsers and others follow logs this way. */
 export function textOffers(text: AsyncIterable<string> | string): UpgradeOffer[] {
   return [...protocols].map(([protocol, { base64 }]) => ({
     over: 'websocket',
@@ -23,7 +23,7 @@ async function* once(text: string): AsyncGenerator<string> {
 
 async function serveText(socket: WebSocket, text: AsyncIterable<string>, base64: boolean): Promise<void> {
   const pieces = text[Symbol.asyncIterator]();
-  // Whoever leaves wants no more; what is being waited for then ends as well.
+  // Ends the source when the client disconnects.
   socket.on('close', () => void pieces.return?.()?.catch(ignore));
   socket.on('error', ignore);
   try {
@@ -37,7 +37,7 @@ async function serveText(socket: WebSocket, text: AsyncIterable<string>, base64:
   }
 }
 
-/** Resolves once the message is on its way, so that nothing piles up for a client that does not read. */
+/** Resolves when the message is sent, to apply backpressure. */
 function send(socket: WebSocket, bytes: Buffer, base64: boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     const sent = (error?: Error | null): void => (error ? reject(error) : resolve());

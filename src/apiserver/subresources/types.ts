@@ -10,13 +10,13 @@ export interface SubresourceRequest {
   verb: Verb;
   caller: Caller;
   settings: WriteSettings;
-  /** parsed body of create and update; for patches see `patch` */
+  /** parsed body of create and update; patches are in `patch` */
   body: DecodedBody | undefined;
   patch?: { kind: PatchKind; value: unknown };
   query: URLSearchParams;
 }
 
-/** What a subresource answers with: an object of its own, the main object as written, plain text, or a conversation. */
+/** Response of a subresource: its own object, the written main object, text, or a protocol upgrade. */
 export type SubresourceAnswer =
   | { type: 'value'; code: number; value: JsonObject; printer?: TablePrinter }
   | { type: 'written'; code: number; written: WrittenObject }
@@ -25,5 +25,5 @@ export type SubresourceAnswer =
 
 export type SubresourceHandler = (request: SubresourceRequest) => Promise<SubresourceAnswer>;
 
-/** Key of a handler: `<group>/<plural>/<subresource>`; `scale` is served for every kind that defines it. */
+/** Keyed by `<group>/<plural>/<subresource>`; `scale` is served for every kind that defines it. */
 export type SubresourceHandlers = ReadonlyMap<string, SubresourceHandler>;

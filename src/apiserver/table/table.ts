@@ -9,14 +9,14 @@ import {
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
-/** The `Table` kubectl prints: columns once, one row per object. */
+/** Renders the `Table` that kubectl prints: the columns once, and one row per object. */
 export function renderTable(options: {
   printer: TablePrinter;
   objects: readonly UnstructuredObject[];
   metadata: ListMeta;
   includeObject: IncludeObject;
   nowMs: number;
-  /** watch events after the first leave the columns out */
+  /** false for watch events after the first */
   withColumns: boolean;
 }): JsonObject {
   const { printer } = options;
@@ -51,7 +51,7 @@ function renderRowObject(object: UnstructuredObject, include: IncludeObject): Js
   return include === 'Object' ? asJson(object) : partialMetadata(object);
 }
 
-/** Just the metadata: what metadata-only informers and table rows carry. */
+/** Returns only the metadata, for metadata informers and table rows. */
 export function partialMetadata(object: UnstructuredObject): JsonObject {
   return {
     kind: 'PartialObjectMetadata',

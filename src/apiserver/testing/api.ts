@@ -17,7 +17,7 @@ export const mergePatch = 'application/merge-patch+json';
 export const strategicPatch = 'application/strategic-merge-patch+json';
 export const applyPatch = 'application/apply-patch+yaml';
 
-/** A client that shows everything: status, headers and bytes. */
+/** A test client that exposes status, headers and bytes. */
 export class Api {
   readonly endpoint: Endpoint;
   readonly #connection: Connection;
@@ -55,14 +55,13 @@ export class Api {
     return this.request('DELETE', path, body, headers);
   }
 
-  /** Creates an object that the test takes for granted. */
+  /** Creates an object and fails the test otherwise. */
   async create<T extends KubeObject>(path: string, object: T): Promise<Answer> {
     const answer = await this.post(path, object);
     if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`);
     return answer;
   }
 
-  /** Server-side apply. */
   apply(path: string, body: Body, headers?: Headers): Promise<Answer> {
     return this.patch(path, applyPatch, body, headers);
   }

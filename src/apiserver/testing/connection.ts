@@ -10,11 +10,10 @@ import {
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 
-/** Where a server is and who we are to it. */
 export interface Endpoint {
   host: string;
   port: number;
-  /** PEM of the authority its certificate is checked against */
+  /** PEM of the CA of the server's certificate */
   ca: string;
   cert?: string;
   key?: string;
@@ -24,7 +23,7 @@ export interface Endpoint {
 export type Protocol = 'h1' | 'h2';
 export type Headers = Readonly<Record<string, string>>;
 
-/** The beginning of an answer; the body follows as a stream. */
+/** Status and headers of a response; the body is a stream. */
 export interface AnswerHead {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -35,7 +34,7 @@ export interface AnswerHead {
 export class Answer {
   readonly status: number;
   readonly headers: AnswerHead['headers'];
-  /** as sent, gzip included */
+  /** bytes as sent, including gzip */
   readonly bytes: Buffer;
 
   constructor(head: AnswerHead, bytes: Buffer) {
@@ -54,7 +53,7 @@ export class Answer {
     return (packed ? gunzipSync(this.bytes) : this.bytes).toString('utf8');
   }
 
-  /** the parsed JSON body; throws when it is none */
+  /** the parsed JSON body; throws for other content */
   get body(): JsonObject {
     const value: unknown = JSON.parse(this.text);
     if (!isJsonObject(value)) throw new Error(`the answer is no JSON object: ${this.text}`);
@@ -75,7 +74,7 @@ export class Answer {
   }
 }
 
-/** Raw requests over one TLS connection (h2) or a few kept alive (h1). */
+/** Raw requests over one TLS connection (h2) or several keep-alive connections (h1). */
 export interface Connection {
   send(method: string, path: string, headers: Headers, body?: string | Uint8Array): Promise<AnswerHead>;
   close(): void;
@@ -120,7 +119,7 @@ function connectHttp2(endpoint: Endpoint): Connection {
     session = http2.connect(`https://${endpoint.host}:${endpoint.port}`, {
       ...tlsOptions(endpoint),
       settings: { initialWindowSize: 4 * 1024 * 1024 },
-      // What is too large is the server's to say.
+      // The server decides about oversized headers.
       maxSendHeaderBlockLength: 1024 * 1024,
     });
     session.on('error', () => {});

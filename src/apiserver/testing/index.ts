@@ -1,4 +1,4 @@
-// The test kit of the API server: real servers on real sockets, and clients that show what was said on the wire.
+// Test kit of the API server: real servers on sockets, and clients that expose the wire protocol.
 export * from './api.ts';
 export * from './connection.ts';
 export * from './objects.ts';

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, type KubeObject } from '../../machinery/index.ts';
 
-/** Any object a test sends. */
 export type Sent = KubeObject & Record<string, unknown>;
 
 export function configMap(name: string, more: { data?: Record<string, string>; metadata?: object } = {}): Sent {
@@ -48,7 +47,7 @@ export interface CrdOptions {
   conversion?: object;
 }
 
-/** A definition of widgets with one version, `v1`, that has status and scale unless told otherwise. */
+/** Builds a CustomResourceDefinition of widgets. By default it has one version, `v1`, with status and scale. */
 export function crd(options: CrdOptions): Sent {
   const { group, plural = 'widgets', kind = 'Widget', scope = 'Namespaced', conversion, names } = options;
   return {
@@ -65,7 +64,7 @@ export function crd(options: CrdOptions): Sent {
   };
 }
 
-/** A version of a definition: served, stored, with a status subresource. */
+/** Builds a version that is served and stored and has a status subresource. */
 export function crdVersion(name: string, more: Record<string, unknown> = {}): object {
   const { properties, ...rest } = more;
   return {
@@ -97,7 +96,7 @@ export function widget(group: string, name: string, spec: object = {}, more: obj
   return { apiVersion: `${group}/${version}`, kind: 'Widget', metadata: { name, ...more }, spec };
 }
 
-/** The value at a dotted path; undefined where there is none. */
+/** Returns the value at a dotted path; undefined if there is none. */
 export function at(value: unknown, path: string): JsonValue | undefined {
   let current: unknown = value;
   for (const part of path.split('.')) {

@@ -23,27 +23,27 @@ export type EngineName = 'memory' | 'lmdb';
 
 export interface TestServerOptions extends Partial<ApiServerOptions> {
   engine?: EngineName;
-  /** keeps the data of an lmdb engine here, and leaves them there: for servers that are started again */
+  /** directory of an lmdb engine, which is kept so that the server can be restarted */
   directory?: string;
   clock?: Clock;
   history?: Partial<HistoryLimits>;
-  /** serve our own kinds too, not only those of Kubernetes */
+  /** serve our own kinds besides those of Kubernetes */
   ownKinds?: boolean;
 }
 
-/** An API server of our own on a real TLS socket, with the means to look inside. */
+/** A test API server on a TLS socket with access to its internals. */
 export interface TestServer {
   readonly server: ApiServer;
   readonly store: Store<StoredObject>;
   readonly endpoint: Endpoint;
   readonly local: LocalClient;
-  /** what the server reported as unexpected; a test may look, `stop` fails when something is left */
+  /** unexpected errors that the server reported; `stop` fails if any are left */
   readonly unexpected: unknown[];
-  /** a client with cluster-admin rights; closed with the server */
+  /** returns a cluster-admin client, which is closed with the server */
   api(protocol?: Protocol, headers?: Headers): Api;
-  /** a client that identifies itself by a certificate */
+  /** returns a client with a certificate of the user */
   as(user: string, groups?: readonly string[], protocol?: Protocol): Promise<Api>;
-  /** a client without a certificate */
+  /** returns a client without a certificate */
   anonymous(options?: { token?: string; protocol?: Protocol }): Api;
   stop(): Promise<void>;
 }
@@ -57,7 +57,7 @@ interface Trust {
 
 let trust: Promise<Trust> | undefined;
 
-/** Keys are made once per process: they cost more than a server. */
+/** Keys are created once per process, because they cost more than a server. */
 function sharedTrust(): Promise<Trust> {
   trust ??= makeTrust();
   return trust;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import type { TestServerOptions } from './server.ts';
 import type { Target, TargetChoice } from './targets.ts';
 
-/** Runs the same rules against every target; `on()` gives the running one. */
+/** Runs the same tests against every target; `on()` returns the current one. */
 export function onTargets(
   choices: readonly TargetChoice[],
   rules: (on: () => Target, choice: TargetChoice) => void,

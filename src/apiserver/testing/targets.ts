@@ -4,20 +4,19 @@ import { Api } from './api.ts';
 import type { Endpoint, Headers, Protocol } from './connection.ts';
 import { type EngineName, startTestServer, type TestServer, type TestServerOptions } from './server.ts';
 
-/** A server that the rules of the wire are held against, ours or a real kube-apiserver. */
+/** A server under test: ours or a real kube-apiserver. */
 export interface Target {
-  /** cluster-admin */
+  /** cluster-admin client */
   readonly api: Api;
   readonly endpoint: Endpoint;
-  /** ours, to look inside; undefined on a real kube-apiserver */
+  /** our server with its internals; undefined for a real kube-apiserver */
   readonly ours: TestServer | undefined;
-  /** a further client with cluster-admin rights */
+  /** opens another cluster-admin client */
   connect(protocol?: Protocol, headers?: Headers): Api;
-  /** a namespace of its own; returns `/api/v1/namespaces/<name>` */
+  /** creates a namespace; returns `/api/v1/namespaces/<name>` */
   namespace(): Promise<Namespace>;
-  /** registers what to delete at the end: only a shared server needs it */
+  /** registers a path to delete at the end, which only shared servers need */
   cleanUp(path: string): void;
-  /** a name nobody else uses */
   unique(prefix: string): string;
   stop(): Promise<void>;
 }
@@ -32,7 +31,7 @@ export interface Namespace {
 
 export interface TargetChoice {
   name: string;
-  /** the reference itself: rules that are ours alone are not asked of it */
+  /** whether this is a real kube-apiserver, which skips the tests of our own behavior */
   real: boolean;
   start(options?: TestServerOptions): Promise<Target>;
 }
@@ -72,9 +71,9 @@ const real: TargetChoice = {
   },
 };
 
-/** Ours on one engine; a real kube-apiserver too when CAPSTAN_REAL_KUBECONFIG names its kubeconfig. */
+/** Our server on one engine, and a real kube-apiserver if CAPSTAN_REAL_KUBECONFIG names its kubeconfig. */
 export const targets: readonly TargetChoice[] = [ours('memory'), ...(realKubeconfig ? [real] : [])];
-/** Ours on each engine, for rules that lean on the store. */
+/** Our server on each engine, for tests that depend on the store. */
 export const targetsByEngine: readonly TargetChoice[] = [
   ours('memory'),
   ours('lmdb'),

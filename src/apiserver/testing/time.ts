@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ManualClock } from '../../machinery/index.ts';
 
-/** Moves the server's time on, step by step, until something that waits for it has happened. */
+/** Advances the server's clock step by step until the promise settles. */
 export async function advanceUntil<T>(clock: ManualClock, pending: Promise<T>, stepMs = 1000): Promise<T> {
   let settled = false;
   const outcome = pending.finally(() => {
     settled = true;
   });
-  // The outcome is what the caller gets; this only keeps a failure from counting as unhandled meanwhile.
+  // The caller handles the outcome; this prevents an unhandled rejection in the meantime.
   outcome.catch(() => {});
   while (!settled) {
     await clock.advance(stepMs);
@@ -16,7 +16,7 @@ export async function advanceUntil<T>(clock: ManualClock, pending: Promise<T>, s
   return outcome;
 }
 
-/** Repeats a look until it shows something: a real kube-apiserver needs a moment where ours has answered by the first try. */
+/** Polls until a value is returned. A real kube-apiserver needs a moment where ours responds at once. */
 export async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
     const found = await look();

@@ -1,19 +1,19 @@
 import type { Status, UnstructuredObject } from '../../machinery/index.ts';
 import type { AnswerHead } from './connection.ts';
 
-/** One line of a watch: an object, or a Status where the type is ERROR. */
+/** One line of a watch: an object, or a Status for type ERROR. */
 export interface WatchEvent {
   type: string;
   object: UnstructuredObject & Partial<Status>;
 }
 
-/** Reads the JSON lines of a watch as they come. */
+/** Reads the JSON lines of a watch. */
 export class WatchStream {
   readonly status: number;
   readonly headers: AnswerHead['headers'];
   readonly #stream: AnswerHead['stream'];
   readonly #queue: WatchEvent[] = [];
-  /** the pieces of a line that has not ended yet */
+  /** pieces of an unfinished line */
   #pieces: Buffer[] = [];
   #ended = false;
   #cut = false;
@@ -30,7 +30,7 @@ export class WatchStream {
     head.stream.on('close', () => this.#finish(false));
   }
 
-  /** ended by an error instead of a clean end of the stream */
+  /** whether the stream ended with an error */
   get wasCut(): boolean {
     return this.#cut;
   }
@@ -56,7 +56,7 @@ export class WatchStream {
     this.#wake?.();
   }
 
-  /** The next event; undefined at the end of the stream. */
+  /** Returns the next event; undefined at the end of the stream. */
   async next(): Promise<WatchEvent | undefined> {
     for (;;) {
       const event = this.#queue.shift();
@@ -78,7 +78,6 @@ export class WatchStream {
     return events;
   }
 
-  /** Everything up to the end of the stream. */
   async rest(): Promise<WatchEvent[]> {
     const events: WatchEvent[] = [];
     for (;;) {
@@ -88,7 +87,7 @@ export class WatchStream {
     }
   }
 
-  /** Everything up to and including the first event that satisfies `isLast`. */
+  /** Returns all events up to and including the first one that satisfies `isLast`. */
   async until(isLast: (event: WatchEvent) => boolean): Promise<WatchEvent[]> {
     const events: WatchEvent[] = [];
     for (;;) {
@@ -98,7 +97,7 @@ export class WatchStream {
     }
   }
 
-  /** Stops reading without leaving, as a stuck client does. */
+  /** Stops reading without disconnecting, like a stuck client. */
   pause(): void {
     this.#stream.pause();
   }
@@ -112,7 +111,7 @@ export class WatchStream {
   }
 }
 
-/** `TYPE name` of each event: the shape most expectations need. */
+/** Formats each event as `TYPE name`. */
 export function summary(events: readonly WatchEvent[]): string[] {
   return events.map(({ type, object }) => (object.metadata.name ? `${type} ${object.metadata.name}` : type));
 }

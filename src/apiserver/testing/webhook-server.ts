@@ -4,19 +4,19 @@ import { isJsonObject, type JsonObject, systemClock } from '../../machinery/inde
 import { createAuthority, issueCertificate } from '../../pki/index.ts';
 
 /**
- * What a webhook answers: a body, or a bare HTTP status, or nothing at all (it hangs), a body that never ends, or the
- * beginning of one and then nothing more.
+ * Response of a test webhook: a body, an HTTP status, no response at all, an endless body, or a body that stops
+ * halfway.
  */
 export type WebhookAnswer = JsonObject | { httpStatus: number } | 'never' | 'endless' | 'unfinished';
 
-/** A webhook that really listens: HTTPS on loopback with an authority of its own. */
+/** A real HTTPS webhook on loopback with its own CA. */
 export interface TestWebhook {
   readonly url: string;
-  /** base64 PEM, as webhook configurations want it */
+  /** base64 PEM, as in webhook configurations */
   readonly caBundle: string;
   /** bodies received, in order */
   readonly received: { path: string; query: string; review: JsonObject }[];
-  /** decides the answers from now on */
+  /** sets the handler of further requests */
   answer(handler: (review: JsonObject, path: string) => WebhookAnswer): void;
   stop(): Promise<void>;
 }
@@ -77,7 +77,6 @@ export async function startTestWebhook(): Promise<TestWebhook> {
   };
 }
 
-/** The AdmissionReview that answers another one. */
 export function admissionAnswer(review: JsonObject, response: JsonObject): JsonObject {
   const request = isJsonObject(review['request']) ? review['request'] : {};
   return {
@@ -87,7 +86,7 @@ export function admissionAnswer(review: JsonObject, response: JsonObject): JsonO
   };
 }
 
-/** A JSON patch as mutating webhooks send it. */
+/** Builds the response of a mutating webhook with a JSON patch. */
 export function patchResponse(operations: object[]): JsonObject {
   return {
     allowed: true,

@@ -31,19 +31,19 @@ export interface AdmissionWebhookOptions {
   configurations: WebhookConfigurations;
   client: WebhookClient;
   store: Store<StoredObject>;
-  /** for conditions that ask what the sender may do */
+  /** for match conditions that check permissions of the sender */
   authorizer: Authorizer;
   random: Random;
-  /** a webhook failed but its policy says to go on */
+  /** called when a failed webhook is ignored by its failure policy */
   onIgnoredFailure(webhook: string, error: unknown): void;
 }
 
-/** Calls the admission webhooks of others: mutating ones in turn, validating ones side by side. */
+/** Calls registered admission webhooks: mutating ones in sequence, validating ones in parallel. */
 export function admissionWebhooks(options: AdmissionWebhookOptions): AdmissionStep {
   const { configurations } = options;
   return {
     name: 'AdmissionWebhooks',
-    // Webhooks must not be able to lock everyone out of repairing webhooks.
+    // Exempt, so that a broken webhook configuration can always be repaired.
     concerns: ({ group }) => group !== 'admissionregistration.k8s.io',
     appliesTo: () => configurations.list('mutating').length > 0 || configurations.list('validating').length > 0,
     mutate(request) {
@@ -59,14 +59,14 @@ export function admissionWebhooks(options: AdmissionWebhookOptions): AdmissionSt
 
 interface Match {
   webhook: Webhook;
-  /** the version the webhook wants to see */
+  /** version that the webhook requires */
   version: VersionDefinition;
 }
 
 function matchingWebhooks(options: AdmissionWebhookOptions, phase: WebhookPhase, request: AdmissionRequest): Match[] {
   const matches: Match[] = [];
   for (const webhook of options.configurations.list(phase)) {
-    // A webhook without rules is asked about nothing.
+    // A webhook without rules matches nothing.
     const version = webhook.match.rules.length > 0 && matchRequest(webhook.match, request, options.store);
     if (version) matches.push({ webhook, version });
   }
@@ -85,7 +85,7 @@ async function mutate(
     changedAfter.set(match, changes);
   };
   for (const match of matches) await run(match);
-  // Webhooks that ask for it see what later ones made of the object, once.
+  // Webhooks with a reinvocation policy run once more if later webhooks changed the object.
   const inFirstRound = changes;
   for (const match of matches) {
     if (match.webhook.reinvoke && must(changedAfter.get(match), 'changedAfter.get(match)') < inFirstRound)
@@ -102,7 +102,7 @@ async function validate(
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
-/** True when the webhook changed the object. */
+/** Returns true if the webhook changed the object. */
 async function callMutating(
   options: AdmissionWebhookOptions,
   match: Match,
@@ -133,7 +133,7 @@ async function callMutating(
   }
 }
 
-/** The body of a subresource is no object of the resource: it is changed as it is. */
+/** Subresource bodies have another kind than the resource, so they are patched without conversion. */
 function changeBody(body: UnstructuredObject, operations: unknown): boolean {
   const patched = asTyped<UnstructuredObject>(applyJsonPatch(asJson(body), operations));
   const changed = !deepEqual(patched, body);
@@ -141,13 +141,13 @@ function changeBody(body: UnstructuredObject, operations: unknown): boolean {
   return changed;
 }
 
-/** The rest of the write works on this very object, so its content is replaced in place. */
+/** Replaces the content in place, because later steps use this very object. */
 function replaceContent(object: UnstructuredObject, content: UnstructuredObject): void {
   for (const key of Object.keys(object)) delete object[key];
   Object.assign(object, content);
 }
 
-/** One call; returns the response, undefined when the webhook was skipped or its failure is to be ignored. */
+/** Calls a webhook; returns undefined if it was skipped or its failure is ignored. */
 async function call(
   options: AdmissionWebhookOptions,
   match: Match,
@@ -173,7 +173,7 @@ async function call(
     if (error instanceof ApiStatusError) throw error;
     const { definition } = request.target.resource;
     if (error instanceof NobodyListensError && definition.crd && isProviderWebhook(webhook, definition)) {
-      // Installers of providers bring the webhooks of managers whose work is done here; their pods may never run.
+      // Provider installations register webhooks of managers that Capstan replaces; their pods may never run.
       request.caller.warn(
         `admission webhook "${webhook.name}" was not asked, nobody runs it; this kind is checked by Capstan itself`,
       );
@@ -193,7 +193,7 @@ async function call(
   return response;
 }
 
-/** False when the webhook's conditions leave this request out; what they cannot decide, its failure policy does. */
+/** Returns false if match conditions exclude the request. The failure policy decides about failing conditions. */
 function isWanted(
   { authorizer }: AdmissionWebhookOptions,
   webhook: Webhook,
@@ -229,7 +229,7 @@ async function buildReview(
   const { resource } = request.target;
   const view = async (object: UnstructuredObject | undefined): Promise<JsonObject | null> => {
     if (object === undefined) return null;
-    // The body of a subresource has one version, whichever the resource is asked in.
+    // The body of a subresource has a single version, independent of the resource version.
     const shown = request.bodyKind ? object : await resource.convert(object, version.name);
     return asJson(shown);
   };
@@ -245,7 +245,7 @@ async function buildReview(
   };
 }
 
-/** The refusal in the webhook's own words. */
+/** Builds the refusal with the webhook's message. */
 function denied(name: string, response: JsonObject): ApiStatusError {
   const status = isJsonObject(response['status']) ? response['status'] : {};
   const detail = status['message'] ?? status['reason'];

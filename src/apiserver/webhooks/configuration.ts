@@ -6,7 +6,6 @@ import type { StoredObject } from '../storage/stored-object.ts';
 import { compileMatchConditions, type MatchCondition, type MatchConditions } from './match-conditions.ts';
 import type { WebhookClientConfig } from './webhook-client.ts';
 
-/** One webhook of a configuration, ready to be matched. */
 export interface Webhook {
   name: string;
   configuration: string;
@@ -21,7 +20,7 @@ export interface Webhook {
 
 export type WebhookPhase = 'mutating' | 'validating';
 
-/** The webhooks in force, kept equal to the stored configurations; sorted by configuration name as upstream does. */
+/** All active webhooks, in sync with the store and sorted by configuration name as upstream. */
 export class WebhookConfigurations {
   readonly #stops: (() => void)[] = [];
   readonly #lists: Record<WebhookPhase, readonly Webhook[]> = { mutating: [], validating: [] };

@@ -13,7 +13,7 @@ import type { WebhookClient } from './webhook-client.ts';
 
 const timeoutMs = 30_000;
 
-/** Asks the conversion webhook of a definition for one object in another version. */
+/** Converts an object to another version by the conversion webhook of its definition. */
 export async function convertByWebhook(
   client: WebhookClient,
   random: Random,
@@ -51,7 +51,7 @@ export async function convertByWebhook(
   if (metadata['uid'] !== object.metadata.uid || metadata['name'] !== object.metadata.name) {
     throw fail('a conversion must not change the identity of an object');
   }
-  // Webhooks may change labels and annotations only; the rest of metadata stays as it was.
+  // Webhooks may change only labels and annotations of the metadata.
   const { labels, annotations } = metadata;
   const kept = { ...object.metadata } as JsonObject;
   delete kept['labels'];

@@ -5,7 +5,7 @@ interface ConnectionError extends Error {
   address?: string;
   port?: number;
   hostname?: string;
-  /** of certificates that are for somebody else */
+  /** set for certificates of another host */
   host?: string;
   cert?: { subjectaltname?: string };
   errors?: ConnectionError[];
@@ -14,14 +14,14 @@ interface ConnectionError extends Error {
 const unverified = 'tls: failed to verify certificate: x509:';
 
 /**
- * What kept a webhook from answering, in the words kube-apiserver has for it: installers and checkers recognise a
- * webhook that is not up yet by them.
+ * Describes why a webhook call failed, with kube-apiserver's messages. Installers recognize a webhook that is not yet
+ * running by them.
  */
 export function webhookFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return 'context deadline exceeded';
   const fault = error as ConnectionError;
-  // All addresses of a name were tried.
+  // All addresses of the name failed.
   const [first] = fault.errors ?? [];
   const { code, address, port, hostname, host, cert } = first ?? fault;
   const dial = (what: string): string => {

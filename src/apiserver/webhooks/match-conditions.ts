@@ -13,18 +13,17 @@ export interface MatchCondition {
   expression: string;
 }
 
-/** What the conditions of a webhook say of a request: call it, leave it out, or nothing that can be evaluated. */
+/** Result of match conditions: whether to call the webhook, or an evaluation error. */
 export type MatchOutcome = { calls: boolean } | { error: string };
 
-/** Asks the conditions of a webhook about the request of an AdmissionReview. */
 export type MatchConditions = (request: JsonObject, authorizer: CelAuthorizer) => MatchOutcome;
 
-/** As much work as kube-apiserver allows the conditions of a webhook together. */
+/** Cost limit of kube-apiserver for all conditions of a webhook. */
 const budget = 2_500_000;
 
 const celOf = (value: JsonValue | undefined) => untypedToCel(value ?? null);
 
-/** Compiles the conditions once per configuration. One that is false wins over others that fail, as upstream. */
+/** Compiles the conditions, once per configuration. As upstream, one false condition wins over failing ones. */
 export function compileMatchConditions(conditions: readonly MatchCondition[]): MatchConditions {
   const programs = conditions.map(({ expression }) => compileMatchCondition(expression, { hasParams: false }));
   return (review, authorizer) => {

@@ -3,7 +3,7 @@ import type { Webhook } from './configuration.ts';
 
 type NamedKind = Pick<ResourceDefinition, 'group' | 'singular' | 'plural'>;
 
-/** first words of the names that providers give their webhooks */
+/** First words in the names of provider webhooks. */
 const purposes: ReadonlySet<string> = new Set([
   'default',
   'defaulting',
@@ -21,10 +21,10 @@ const k0smotron = 'k0smotron.io';
 const kamaji = 'kamaji.clastix.io';
 
 /**
- * Whether a webhook is the one an upstream provider brings for a kind of its own: Cluster API, the OpenStack provider,
- * k0smotron, Kamaji, the hosted control plane and the cluster stack operator. It is known by what it is for, however it was
- * installed: it asks for this kind alone, and its name is made as the provider makes it of the kind. Policies of an operator
- * are for several kinds or named after somebody else, and are never mistaken for one.
+ * Tells whether a webhook belongs to an upstream provider of one of our kinds: Cluster API, the OpenStack provider,
+ * k0smotron, Kamaji, the hosted control plane or the cluster stack operator. The provider's webhooks are recognized by
+ * their rules and names, independent of the installation: they match this kind alone, and their names are derived from
+ * it. Webhooks of operators match several kinds or have other names, so they are never confused.
  */
 export function isProviderWebhook({ name, match }: Pick<Webhook, 'name' | 'match'>, kind: NamedKind): boolean {
   const { group, plural } = kind;
@@ -50,7 +50,7 @@ function isProviderName(name: string, { group, singular }: NamedKind): boolean {
     if (purposes.has(purpose) && words.includes(singular)) return true;
   }
   if (group === kamaji || singular.startsWith('hostedcontrolplane')) {
-    // vtenantcontrolplane.kb.io: names that kubebuilder makes when nobody gives one
+    // vtenantcontrolplane.kb.io: default names of kubebuilder
     const rest = withoutSuffix(name, '.kb.io') ?? '';
     const [word = ''] = rest.split('-');
     return word === `m${singular}` || word === `v${singular}`;

@@ -6,8 +6,8 @@ import type { StoredObject } from '../storage/stored-object.ts';
 import type { ServiceAddress, ServiceResolver } from './webhook-client.ts';
 
 /**
- * Finds a Service's endpoints in the store. Cluster IPs mean nothing outside a cluster network, so the addresses behind
- * the Service are dialled directly: its EndpointSlices, else its Endpoints, else an external name.
+ * Resolves a Service from the store. Cluster IPs work only inside a cluster network, so backends are dialed directly:
+ * from EndpointSlices, otherwise from Endpoints, otherwise by the external name.
  */
 export function storeServiceResolver(store: Store<StoredObject>): ServiceResolver {
   return (namespace, name, port) => {
@@ -55,7 +55,7 @@ function fromSlices(
   return undefined;
 }
 
-/** A Pod that stands for controllers of this program answers no webhooks. */
+/** Tells whether a target is a placeholder Pod of built-in controllers, which serve no webhooks. */
 function standsForBuiltIn(store: Store<StoredObject>, namespace: string, target: unknown): boolean {
   if (!isJsonObject(target) || target['kind'] !== 'Pod' || typeof target['name'] !== 'string') return false;
   const pod = store.get(objectKey({ group: '', plural: 'pods' }, namespace, target['name']))?.value.object;

@@ -5,7 +5,7 @@ import type { Agent, buildConnector } from 'undici';
 import { type JsonObject, jsonText, parseJson } from '../../machinery/index.ts';
 import { webhookFailure } from './failure-text.ts';
 
-/** Where a webhook listens, as webhook configurations and CustomResourceDefinitions say it. */
+/** Address of a webhook in webhook configurations and CustomResourceDefinitions. */
 export interface WebhookClientConfig {
   url?: string;
   service?: { namespace: string; name: string; path?: string; port?: number };
@@ -18,33 +18,33 @@ export interface ServiceAddress {
   port: number;
 }
 
-/** Finds where a Service can be reached from here, or says why it cannot. */
+/** Resolves a Service to a reachable address, or returns why it cannot. */
 export type ServiceResolver = (namespace: string, name: string, port: number) => ServiceAddress | { fault: string };
 
-/** A byte stream to an address behind a Service; throws when nobody is there. */
+/** Opens a byte stream to a Service backend; throws if it is unreachable. */
 export type WebhookConnector = (host: string, port: number) => Duplex;
 
-/** The Service a webhook is said to be behind has nobody behind it. */
+/** The Service of a webhook has no backends. */
 export class NobodyListensError extends Error {}
 
-/** Loaded at the first call: most servers never call a webhook, and every start would pay for it. */
+/** Loaded on the first call, because most servers never call a webhook. */
 const loadUndici = (): Promise<typeof import('undici')> => import('undici');
 
 const maxAnswerBytes = 3 * 1024 * 1024;
 
-/** Talks to admission and conversion webhooks: HTTPS only, verified, one connection pool per destination. */
+/** Client of admission and conversion webhooks: verified HTTPS only, with one connection pool per destination. */
 export class WebhookClient {
   readonly #resolve: ServiceResolver;
   readonly #connect: WebhookConnector | undefined;
   readonly #agents = new Map<string, Agent>();
 
-  /** `connect`: how addresses behind Services are reached; absent: over the network of this computer */
+  /** `connect` dials Service backends; default: the network of this host */
   constructor(resolve: ServiceResolver, connect?: WebhookConnector) {
     this.#resolve = resolve;
     this.#connect = connect;
   }
 
-  /** Posts a review and returns the answer; throws an Error whose message names the address and the failure. */
+  /** Posts a review and returns the response; throws an Error with address and failure. */
   async post(config: WebhookClientConfig, review: JsonObject, timeoutMs: number, query = ''): Promise<JsonObject> {
     const { url, servername, shown } = this.#address(config, query);
     try {
@@ -78,7 +78,7 @@ export class WebhookClient {
     if (config.url !== undefined) {
       const url = new URL(config.url);
       if (url.protocol !== 'https:') throw new Error(`webhook url ${config.url} is not https`);
-      // TLS names hosts, never addresses.
+      // TLS server names are host names, never IP addresses.
       const servername = isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : '';
       return { url: config.url + query, servername, shown: config.url + query };
     }
@@ -112,7 +112,7 @@ export class WebhookClient {
   }
 }
 
-/** TLS over a stream of somebody else's. */
+/** Starts TLS over a given stream. */
 function connectOver(way: WebhookConnector, tls: { servername?: string; ca?: string }): buildConnector.connector {
   return ({ hostname, port }, callback) => {
     let isTold = false;

@@ -10,9 +10,8 @@ export interface TestLayer {
 }
 
 export interface TestServerOptions {
-  /** serves https */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** how a registry asks who reads: not at all, by name and password, or by a token it gives out */
+  /** authentication: none, by name and password, or by token */
   readonly auth?: { readonly kind: 'basic' | 'token'; readonly username: string; readonly password: string };
   readonly pageSize?: number;
 }
@@ -25,7 +24,7 @@ export interface SeenRequest {
 const digestOf = (bytes: Uint8Array): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 const token = 'a-token-of-the-test';
 
-/** A server on loopback: an OCI registry at /v2, and files at any other path. */
+/** A loopback server with an OCI registry at /v2 and files at all other paths. */
 export class TestArtifactServer {
   readonly #server: Server;
   readonly #options: TestServerOptions;
@@ -34,7 +33,6 @@ export class TestArtifactServer {
   readonly #manifests = new Map<string, { mediaType: string; bytes: Uint8Array }>();
   readonly #tags = new Map<string, string[]>();
   readonly #files = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
-  /** what was asked for, in order */
   readonly requests: SeenRequest[] = [];
 
   private constructor(options: TestServerOptions) {
@@ -63,7 +61,7 @@ export class TestArtifactServer {
     return `${this.#options.tls ? 'https' : 'http'}://${this.host}`;
   }
 
-  /** A file at a path, or an answer of one's own. */
+  /** Serves a file or a custom response at a path. */
   serve(
     path: string,
     content: string | Uint8Array | ((request: IncomingMessage, response: ServerResponse) => void),
@@ -81,7 +79,7 @@ export class TestArtifactServer {
     );
   }
 
-  /** Puts an artifact into a repository; its digest comes back. */
+  /** Pushes an artifact to a repository and returns its digest. */
   push(
     repository: string,
     tag: string,
@@ -106,7 +104,7 @@ export class TestArtifactServer {
     return digest;
   }
 
-  /** Changes stored content without changing its name. */
+  /** Replaces stored content without changing its digest. */
   damage(repository: string, digest: string, content: Uint8Array): void {
     this.#blobs.set(`${repository} ${digest}`, content);
   }

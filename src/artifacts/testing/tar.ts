@@ -3,18 +3,20 @@ import { gzipSync } from 'node:zlib';
 export interface TarEntry {
   readonly path: string;
   readonly content?: string | Uint8Array;
-  /** the type flag: `0` a file, `2` a symbolic link, `5` a directory … */
+  /** type flag: `0` file, `2` symbolic link, `5` directory … */
   readonly type?: string;
   readonly linkTo?: string;
-  /** 0644 unless said */
+  /** default 0644 */
   readonly mode?: number;
-  /** of user and group; root unless said */
+  /** id of user and group; default root */
   readonly owner?: number;
   /** extended attributes of the file */
   readonly attributes?: Readonly<Record<string, Uint8Array>>;
 }
 
-/** A tar archive with ustar headers; long paths and attributes get a pax header. The same entries give the same bytes. */
+/**
+ * Builds a tar archive with ustar headers; long paths and attributes get a pax header. Equal entries give equal bytes.
+ */
 export function tar(entries: readonly TarEntry[]): Uint8Array {
   const blocks: Buffer[] = [];
   for (const entry of entries) {
@@ -62,7 +64,7 @@ function header({ path, type = '0', linkTo = '', mode = 0o644, owner = 0 }: TarE
   return block;
 }
 
-/** A packed chart as `helm package` makes it: all files below a directory with the chart's name. */
+/** Packs a chart like `helm package`: all files below a directory with the chart's name. */
 export function packChart(name: string, files: Readonly<Record<string, string>>): Uint8Array {
   return gzipSync(tar(Object.entries(files).map(([path, content]) => ({ path: `${name}/${path}`, content }))));
 }

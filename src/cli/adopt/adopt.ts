@@ -55,21 +55,21 @@ export interface AdoptionIo {
 
 export interface AdoptOptions extends AdoptionIo {
   readonly installation: Installation;
-  /** false: somebody runs the controllers from outside */
+  /** false: the controllers run outside the cluster */
   readonly withControllers: boolean;
 }
 
-/** images are pulled meanwhile */
+/** Includes the time to pull images. */
 const readyPatienceMs = 300_000;
 
 /**
- * Notes everything as it is, so that it can be given back. Until the note is complete nothing of upstream is changed; begun again it
- * is written anew.
+ * Records the current state, so that it can be restored. Nothing of upstream changes before the record is complete. A
+ * repeated start writes the record again.
  */
 export async function beginAdoption(io: AdoptionIo, survey: Survey): Promise<AdoptionRecord> {
   const { client, signal, onProgress } = io;
   const namespace = await findNamed(client, Namespaces, systemNamespace, signal);
-  // one that an earlier try made goes again
+  // A namespace created by an earlier attempt is removed at the end.
   const hadNamespace = namespace !== undefined && !isInstalledByUs(namespace);
   await ensureNamespace(client, signal);
   const objects: [SavedObject, KubeObject][] = [
@@ -98,7 +98,10 @@ export async function beginAdoption(io: AdoptionIo, survey: Survey): Promise<Ado
   return record;
 }
 
-/** From the note to the end. Ended at any step, it is called again and goes on: every step looks first. */
+/**
+ * Performs the adoption after the record. Every step checks the current state first, so an interrupted adoption
+ * continues when called again.
+ */
 export async function carryOutAdoption(options: AdoptOptions, record: AdoptionRecord): Promise<void> {
   const { client, clock, signal, onProgress } = options;
   await stopManagers(client, record.managers, { clock, signal });
@@ -114,7 +117,7 @@ export async function carryOutAdoption(options: AdoptOptions, record: AdoptionRe
       clock,
       signal,
       patienceMs: readyPatienceMs,
-      hint: `look at the Pods of ${systemNamespace}; run the same command again to go on, or with --release to go back`,
+      hint: `look at the Pods of ${systemNamespace}; run the same command again to continue, or with --release to revert`,
     });
     await migrateStorage(client, isInstalledByUs, {
       signal,
@@ -153,13 +156,13 @@ async function switchWebhooksOff(client: Client, record: AdoptionRecord, signal:
   }
 }
 
-/** The kind of a saved webhook configuration; undefined for what is none. */
+/** Returns the kind of a saved webhook configuration; undefined for other kinds. */
 export function configurationKind(kind: SavedKind): Resource<WebhookConfiguration> | undefined {
   if (kind === 'mutating') return MutatingWebhookConfigurations;
   return kind === 'validating' ? ValidatingWebhookConfigurations : undefined;
 }
 
-/** Of one provider clusterctl knows one entry: ours from now on. */
+/** clusterctl allows one inventory entry per provider, so ours replace those of upstream. */
 async function forgetInventory(client: Client, record: AdoptionRecord, signal: AbortSignal): Promise<void> {
   for (const { kind, name, namespace } of record.saved) {
     if (kind !== 'provider') continue;
@@ -183,7 +186,7 @@ async function takeKinds(
   onProgress(`took over ${taken.size} kinds, and brought what was missing`);
 }
 
-/** Ours are ready when one replica is, and API servers know whom to trust. */
+/** Our installation is ready when one replica is ready and API servers have the CA of the webhooks. */
 async function whatIsMissing(client: Client, signal: AbortSignal): Promise<string | undefined> {
   const { status } = await client.get(Deployments, controllersKey, { signal });
   if ((status?.availableReplicas ?? 0) === 0) {

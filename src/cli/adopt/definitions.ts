@@ -6,14 +6,14 @@ import { findNamed } from './find-named.ts';
 import { adoptionManager, restoreOwners } from './owners.ts';
 
 const by = { fieldManager: adoptionManager };
-/** By annotations of this prefix cert-manager writes its authority into an object, and would do so into ours. */
+/** With annotations of this prefix, cert-manager would inject its CA into our definitions. */
 const injectionPrefix = 'cert-manager.io/inject-';
-/** Owners of fields that stay: the manifests, the authorities of the webhooks, and the server's own. */
+/** Field managers to keep: the manifests, the webhook CA, and the server itself. */
 const ownManagers: ReadonlySet<string | undefined> = new Set(['capstan', 'capstan-webhooks', 'kube-apiserver']);
 
 /**
- * Puts our definition in the place of another program's, in one write: at no moment objects are converted by nobody's rules, or by the
- * address of one and the authority of the other.
+ * Replaces the definition of another program in a single write. Otherwise, objects could be converted with the old
+ * address and the new CA, or by no webhook at all.
  */
 export async function replaceDefinition(
   client: Client,
@@ -31,7 +31,10 @@ export async function replaceDefinition(
   await client.update(CustomResourceDefinitions, { ...present, metadata, spec: wanted.spec }, { ...by, signal });
 }
 
-/** Fields have one owner from now on: what a later version of ours leaves out goes away. Whose they were is saved. */
+/**
+ * Removes other field managers, so that fields a later version of ours drops disappear. The original managers are
+ * saved.
+ */
 export async function disownDefinition(client: Client, name: string, signal: AbortSignal): Promise<void> {
   const present = await findNamed(client, CustomResourceDefinitions, name, signal);
   const entries = present?.metadata.managedFields ?? [];
@@ -41,7 +44,7 @@ export async function disownDefinition(client: Client, name: string, signal: Abo
   await client.patch(CustomResourceDefinitions, { name }, 'merge', patch, { ...by, signal });
 }
 
-/** The definition as it was, owners of fields included. */
+/** Restores the original definition including its field managers. */
 export async function restoreDefinition(
   client: Client,
   saved: CustomResourceDefinition,

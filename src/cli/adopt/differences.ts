@@ -1,7 +1,7 @@
 import type { Cluster, CustomResourceDefinition } from '../../api/index.ts';
 import type { FoundManager } from './managers.ts';
 
-/** Gates whose work ours does whether they are on or off, or that only concern the manager itself. */
+/** Feature gates whose work Capstan does regardless, or that concern only the manager itself. */
 const knownGates: ReadonlySet<string> = new Set([
   'AutoScaleFromZero',
   'ClusterTopology',
@@ -16,7 +16,7 @@ const knownGates: ReadonlySet<string> = new Set([
   'RuntimeSDK',
 ]);
 
-/** What is not an obstacle and good to know before. */
+/** Lists differences that do not prevent an adoption, but are worth knowing. */
 export function differencesOf(
   managers: readonly FoundManager[],
   definitions: readonly CustomResourceDefinition[],
@@ -44,7 +44,7 @@ function servedDifferences(present: CustomResourceDefinition, wanted: CustomReso
   return lost.length === 0 ? [] : [`${present.metadata.name} is not served as ${lost.join(', ')} any more`];
 }
 
-/** A gate that is off, and objects that wait for it: ours has no such gate. */
+/** Lists objects that are inactive because of a disabled feature gate, which Capstan does not have. */
 export function dormantTopologies(managers: readonly FoundManager[], clusters: readonly Cluster[]): string[] {
   const core = managers.find(({ known }) => known.provider === 'cluster-api');
   if (core?.featureGates['ClusterTopology'] !== false) return [];

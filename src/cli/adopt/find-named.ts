@@ -1,7 +1,7 @@
 import type { Client } from '../../client/index.ts';
 import { isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
 
-/** An object outside of namespaces, or undefined where there is none of that name. */
+/** Returns a cluster-scoped object by name; undefined if there is none. */
 export async function findNamed<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,

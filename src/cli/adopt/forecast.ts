@@ -23,16 +23,16 @@ import {
 } from '../../machinery/index.ts';
 import { listed } from './listed.ts';
 
-/** What the controllers would decide about the machines of one cluster. */
+/** Predicted decisions of the controllers for the machines of one cluster. */
 export interface ClusterForecast {
   readonly namespace: string;
   readonly name: string;
   readonly machines: number;
-  /** machines that would be made anew, and why */
+  /** machines that would be replaced, and the reasons */
   readonly rolled: readonly { readonly machine: string; readonly because: readonly string[] }[];
-  /** what a topology would make or change besides */
+  /** other objects that the topology would create or change */
   readonly changes: readonly string[];
-  /** why it cannot be told */
+  /** why no forecast is possible */
   readonly problem?: string;
 }
 
@@ -44,7 +44,7 @@ export interface ForecastIo {
   readonly signal: AbortSignal;
 }
 
-/** Asks the same functions the controllers ask; nothing is stored. */
+/** Uses the functions of the controllers without storing anything. */
 export async function forecastRollouts(io: ForecastIo): Promise<ClusterForecast[]> {
   const [clusters, machines] = [
     await listed(io.client, Clusters, io.signal),

@@ -1,27 +1,27 @@
-/** What becomes of a manager of upstream when its clusters are taken over. */
+/** Result of an adoption for an upstream manager. */
 type Fate =
-  /** its work is ours from then on */
+  /** Capstan takes over its work */
   | 'replaced'
-  /** its work is ours from then on, and refused where a control plane of it runs: see `planeKinds` */
+  /** Capstan takes over its work, but refuses if it runs control planes: see `planeKinds` */
   | 'replaced-without-planes'
-  /** goes on beside ours */
+  /** keeps running beside Capstan */
   | 'stays';
 
-/** A program of upstream that works on kinds of ours. */
+/** An upstream program that reconciles kinds of ours. */
 export interface KnownManager {
-  /** how clusterctl calls it, and the value of the label cluster.x-k8s.io/provider */
+  /** name in clusterctl, and value of the label cluster.x-k8s.io/provider */
   readonly provider: string;
   readonly title: string;
   readonly fate: Fate;
-  /** name of the image, wherever it is pulled from */
+  /** name of the image, independent of the registry */
   readonly image: RegExp;
-  /** the Deployment, where neither label nor image tell */
+  /** Deployment names, used if neither label nor image identify the provider */
   readonly deployments: readonly string[];
-  /** the lease by which its replicas agree on one of them */
+  /** leader election leases of its replicas */
   readonly leases: readonly string[];
-  /** releases it can be taken over from: from the first to before the second, `major.minor` each */
+  /** supported releases as `major.minor`: from the first, up to but excluding the second */
   readonly versions?: readonly [from: string, before: string];
-  /** kinds of control planes it runs as Pods, `plural.group` */
+  /** control plane kinds that it runs as Pods, as `plural.group` */
   readonly planeKinds?: readonly string[];
 }
 

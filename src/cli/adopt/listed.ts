@@ -1,10 +1,9 @@
 import type { Client } from '../../client/index.ts';
 import { isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
 
-/** Objects are read in pages of this size. */
 export const pageSize = 500;
 
-/** All objects of a kind; a kind that is not served has none. */
+/** Lists all objects of a kind; empty if the kind is not served. */
 export async function listed<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,

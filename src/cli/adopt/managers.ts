@@ -4,22 +4,20 @@ import { isInstalledByUs } from '../install/labels.ts';
 import { type KnownManager, knownManagers, providerLabel } from './known-managers.ts';
 import { listed } from './listed.ts';
 
-/** A manager of upstream that was found. */
 export interface FoundManager {
   readonly known: KnownManager;
   readonly namespace: string;
   readonly name: string;
   readonly replicas: number;
-  /** of the image, or of clusterctl's inventory: `v1.14.2`; undefined where neither says one */
+  /** version from the image or clusterctl's inventory: `v1.14.2`; undefined if unknown */
   readonly version: string | undefined;
   readonly featureGates: Readonly<Record<string, boolean>>;
-  /** of its Pods */
   readonly podLabels: Readonly<Record<string, string>>;
-  /** who would scale it up again, as far as it says so itself */
+  /** program that would scale it up again, if it is recognizable */
   readonly keptBy: string | undefined;
 }
 
-/** A provider of Cluster API that nobody here knows: it goes on beside ours. */
+/** A Cluster API provider unknown to Capstan; it keeps running. */
 export interface UnknownProvider {
   readonly provider: string;
   readonly where: string;
@@ -30,7 +28,7 @@ export interface FoundManagers {
   readonly unknown: readonly UnknownProvider[];
 }
 
-/** Looks for upstream's managers in all namespaces: by label, image and name, in this order. */
+/** Finds upstream managers in all namespaces by label, image and name, in this order. */
 export async function findManagers(client: Client, signal: AbortSignal): Promise<FoundManagers> {
   const inventory = await listed(client, Providers, signal);
   const managers: FoundManager[] = [];
@@ -79,7 +77,6 @@ function foundManager(known: KnownManager, deployment: Deployment, inventory: re
   };
 }
 
-/** Without tag and digest. */
 function imageName(image: string): string {
   return image.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
 }
@@ -88,7 +85,7 @@ function imageVersion(image: string): string | undefined {
   return /:(v\d+\.\d+\.\d+[^@/]*)(@|$)/.exec(image)?.[1];
 }
 
-/** `--feature-gates=A=true,B=false`, in one word or two. */
+/** Parses `--feature-gates=A=true,B=false`, in one argument or two. */
 function featureGatesOf(words: readonly string[]): Record<string, boolean> {
   const flag = '--feature-gates';
   const texts = words.flatMap((word, index) => {
@@ -99,7 +96,7 @@ function featureGatesOf(words: readonly string[]): Record<string, boolean> {
   return Object.fromEntries(pairs.flatMap(([gate = '', value]) => (gate === '' ? [] : [[gate, value === 'true']])));
 }
 
-/** Programs that put a Deployment back to what they have on file. */
+/** Returns the program that manages a Deployment and would restore it. */
 function keeperOf({
   metadata: { labels = {}, annotations = {}, ownerReferences = [] },
 }: Deployment): string | undefined {

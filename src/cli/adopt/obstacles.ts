@@ -3,7 +3,7 @@ import type { Client } from '../../client/index.ts';
 import { isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
 import type { FoundManager } from './managers.ts';
 
-/** What stands against a take-over, each with what to do instead. */
+/** Lists what prevents an adoption, each with a suggested solution. */
 export async function obstaclesOf(
   client: Client,
   managers: readonly FoundManager[],
@@ -35,15 +35,15 @@ function versionObstacle({ known, namespace, name, version }: FoundManager): str
   return [];
 }
 
-/** `v1.14.2` and `1.14` as a number to compare by: majors and minors count. */
+/** Converts `v1.14.2` or `1.14` to a number for comparison; only major and minor count. */
 function numberOf(version: string): number {
   const [, major = '0', minor = '0'] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
   return Number(major) * 10_000 + Number(minor);
 }
 
 /**
- * Control planes that run as Pods. Ours has the same names for most of their parts and makes the Pods in its own way: their sets would be
- * rolled, and data that lies elsewhere would not be found. So they are left to who made them.
+ * Refuses control planes that run as Pods. Capstan uses the same names for most parts but builds the Pods differently:
+ * StatefulSets would roll, and data in other volumes would not be found. So their provider keeps them.
  */
 async function planeObstacles(
   client: Client,
@@ -64,7 +64,7 @@ async function planeObstacles(
   return obstacles;
 }
 
-/** Kinds no controller of ours acts on: their machines would be nobody's. */
+/** Refuses kinds without a controller in Capstan, because nobody would manage their machines. */
 async function unusedKindObstacles(
   client: Client,
   definitions: readonly CustomResourceDefinition[],
@@ -81,7 +81,7 @@ async function unusedKindObstacles(
   return obstacles;
 }
 
-/** Objects stored in a version that our definition has not would be lost with it. */
+/** Refuses versions of stored objects that our definition lacks, because those objects would be lost. */
 function storedObstacle(
   { metadata, status }: CustomResourceDefinition,
   ours: ReadonlyMap<string, CustomResourceDefinition>,
@@ -96,7 +96,7 @@ function storedObstacle(
   ];
 }
 
-/** How many objects of a kind are shown to be there, and the first of them. */
+/** Returns the first object of a kind and the number of objects. */
 async function someOf(
   client: Client,
   definitions: readonly CustomResourceDefinition[],

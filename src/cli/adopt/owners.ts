@@ -1,10 +1,10 @@
 import { type Client, objectKey } from '../../client/index.ts';
 import type { KubeObject, ManagedFieldsEntry, Resource } from '../../machinery/index.ts';
 
-/** Of everything that is written while clusters are taken over or given back. */
+/** Field manager of all writes of an adoption or release. */
 export const adoptionManager = 'capstan-adoption';
 
-/** Gives the fields of an object the owners they had; nothing else is changed. */
+/** Restores the field managers of an object and changes nothing else. */
 export async function restoreOwners<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,

@@ -5,12 +5,12 @@ import { asJson, asTyped, isJsonObject, isNotFound, type KubeObject, parseJson }
 import { systemNamespace } from '../controller-identity.ts';
 
 /**
- * `adopting`: upstream's managers are stopped one after the other and ours take their place. `adopted`: ours work. `releasing`: on the way
- * back; from there it only goes back.
+ * `adopting`: upstream's managers are stopped one by one and ours take over. `adopted`: ours are active. `releasing`:
+ * going back; this cannot be reversed.
  */
 export type AdoptionPhase = 'adopting' | 'adopted' | 'releasing';
 
-/** A Deployment of upstream as it was. */
+/** The original state of an upstream Deployment. */
 export interface RecordedManager {
   readonly namespace: string;
   readonly name: string;
@@ -21,7 +21,7 @@ export interface RecordedManager {
 
 export type SavedKind = 'definition' | 'mutating' | 'validating' | 'provider';
 
-/** An object of upstream that is kept whole, in a ConfigMap of its own. */
+/** A complete upstream object, saved in its own ConfigMap. */
 export interface SavedObject {
   readonly kind: SavedKind;
   readonly name: string;
@@ -32,11 +32,11 @@ export interface AdoptionRecord {
   readonly phase: AdoptionPhase;
   readonly managers: readonly RecordedManager[];
   readonly saved: readonly SavedObject[];
-  /** webhooks that are switched off, by name */
+  /** names of disabled webhooks */
   readonly stoppedWebhooks: readonly string[];
-  /** the namespace of the record was there before */
+  /** whether the namespace of the record existed before */
   readonly hadNamespace: boolean;
-  /** kinds that were there before, ours or not: others were brought by the take-over */
+  /** kinds that existed before, ours or not; the adoption added the others */
   readonly hadKinds: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export async function writeAdoption(client: Client, record: AdoptionRecord, sign
   );
 }
 
-/** Keeps an object whole, packed: definitions of kinds are large. */
+/** Saves a complete object, compressed because CustomResourceDefinitions are large. */
 export async function saveObject(
   client: Client,
   saved: SavedObject,
@@ -80,7 +80,7 @@ export async function readSaved<T extends KubeObject>(
   return isJsonObject(object) ? asTyped<T>(object) : undefined;
 }
 
-/** Forgets an adoption where the namespace stays: the record itself last. */
+/** Deletes the record of an adoption if the namespace stays. The main record goes last. */
 export async function deleteAdoption(client: Client, { saved }: AdoptionRecord, signal: AbortSignal): Promise<void> {
   for (const name of [...saved.map(nameOf), recordName]) {
     await client.delete(ConfigMaps, { namespace: systemNamespace, name }, { signal }).catch((error: unknown) => {

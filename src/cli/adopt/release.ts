@@ -30,7 +30,7 @@ import { waitFor } from './wait.ts';
 
 const by = { fieldManager: adoptionManager };
 
-/** Gives everything back as it was noted. Ended at any step, it is called again and goes on. */
+/** Restores the recorded state. An interrupted release continues when called again. */
 export async function releaseAdoption(
   io: AdoptionIo,
   installation: Installation,
@@ -58,16 +58,16 @@ export async function releaseAdoption(
   await eachSaved<Provider>(client, record, 'provider', signal, (object) => enterAgain(client, object, signal));
   await startManagers(client, record.managers, { clock, signal });
   onProgress(`started ${record.managers.length} managers`);
-  // the note goes last: until then the same command goes on
+  // The record is deleted last, so that an interrupted command can continue.
   if (record.hadNamespace) await deleteAdoption(client, record, signal);
   else await remove(client, Namespaces, { name: systemNamespace }, signal);
 }
 
-/** Before anything is changed: what was not noted cannot be given back. */
+/** Runs before any change, because an incomplete record cannot be restored. */
 async function refuseLostRecord(client: Client, record: AdoptionRecord, signal: AbortSignal): Promise<void> {
   for (const key of record.saved) {
     if (await readSaved(client, key, signal)) continue;
-    throw new CapstanError('CAP_ADOPTION', `the note of ${key.kind} ${key.name} in ${systemNamespace} is gone`, {
+    throw new CapstanError('CAP_ADOPTION', `the note of ${key.kind} ${key.name} in ${systemNamespace} is missing`, {
       hint: 'nothing was changed; install the provider again as it was, for instance with clusterctl, after `capstan uninstall`',
     });
   }
@@ -87,8 +87,8 @@ async function eachSaved<T extends KubeObject>(
 }
 
 /**
- * Upstream's definition may lack the version objects are stored in today. While ours still serve the conversion, the storage version is
- * set back and everything written again.
+ * Upstream's definition may lack the current storage version. While our conversion webhook still runs, the storage
+ * version is set back and all objects are rewritten.
  */
 async function storeAsBefore({ client, signal, onProgress }: AdoptionIo, record: AdoptionRecord): Promise<void> {
   const concerned = new Set<string>();
@@ -113,14 +113,18 @@ async function storeAsBefore({ client, signal, onProgress }: AdoptionIo, record:
     signal,
     onMigrated: (name, objects, version) => onProgress(`stored ${objects} objects of ${name} as ${version} again`),
     onRefused: (name, reason) => {
-      throw new CapstanError('CAP_ADOPTION', `objects of ${name} cannot be stored as upstream knows them: ${reason}`, {
-        hint: 'our controllers still work; correct the cause and run the same command again',
-      });
+      throw new CapstanError(
+        'CAP_ADOPTION',
+        `objects of ${name} cannot be stored in the version that upstream supports: ${reason}`,
+        {
+          hint: 'the Capstan controllers still work; correct the cause and run the same command again',
+        },
+      );
     },
   });
 }
 
-/** No more reviews, then no more work. */
+/** Removes the webhooks first, then stops the controllers. */
 async function stopOwn(client: Client, { clock, signal }: AdoptionIo): Promise<void> {
   const configurations: readonly Resource<WebhookConfiguration>[] = [
     MutatingWebhookConfigurations,
@@ -134,12 +138,15 @@ async function stopOwn(client: Client, { clock, signal }: AdoptionIo): Promise<v
       const { items } = await client.list(Pods, { namespace: systemNamespace, labelSelector, limit: 1, signal });
       return items[0] && `Pod ${systemNamespace}/${items[0].metadata.name} still runs`;
     },
-    { clock, signal, patienceMs: 120_000, hint: 'run the same command again to go on' },
+    { clock, signal, patienceMs: 120_000, hint: 'run the same command again to continue' },
   );
   await waitForOwnEnd(client, { clock, signal });
 }
 
-/** Everything an installation brought but the namespace, where the note is; kinds only where nobody uses them. */
+/**
+ * Removes everything of an installation except the namespace, which contains the record. Kinds are removed only if they
+ * are unused.
+ */
 async function removeOwn(
   { client, mapper, signal, onProgress }: AdoptionIo,
   { kinds, others }: Installation,

@@ -1,7 +1,6 @@
 import { asJson, type JsonObject } from '../../machinery/index.ts';
 import type { Survey } from './survey.ts';
 
-/** What would be done, for a person. */
 export function surveyText(survey: Survey): string {
   const { managers, staying, configurations, kinds, forecasts, differences, obstacles } = survey;
   const machines = forecasts.reduce((sum, one) => sum + one.machines, 0);
@@ -31,7 +30,6 @@ export function surveyText(survey: Survey): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The same for programs. */
 export function surveyValue(survey: Survey): JsonObject {
   const { managers, staying, configurations, kinds, inventory, forecasts, differences, obstacles } = survey;
   return {

@@ -4,12 +4,13 @@ import { ignoreNotFound, isNotFound } from '../../machinery/index.ts';
 import { systemNamespace } from '../controller-identity.ts';
 import { adoptionManager } from './owners.ts';
 
-// Several namespaces share the credentials of an OpenStackClusterIdentity. What upstream's provider made is known by names alone, which everybody in these
-// namespaces can give to an object of theirs: only objects that were there when it stopped count as begun by it.
+// Several namespaces share the credentials of an OpenStackClusterIdentity. Resources of upstream's provider are
+// identified only by name, and every user of these namespaces could choose such a name. So only objects that existed
+// when the provider stopped count as its own.
 
 const by = { fieldManager: adoptionManager };
 
-/** Upstream's managers have stopped: from now on nothing is begun by them. */
+/** Records the time at which upstream's managers stopped. */
 export async function noteEndOfUpstream(client: Client, signal: AbortSignal): Promise<void> {
   await annotate(client, await serverTime(client, signal), signal);
 }
@@ -20,7 +21,7 @@ export async function forgetEndOfUpstream(client: Client, signal: AbortSignal): 
 
 async function annotate(client: Client, value: string | null, signal: AbortSignal): Promise<void> {
   const list = await client.list(OpenStackClusterIdentities, { signal }).catch((error: unknown) => {
-    // that provider is not there, or an old one without this kind
+    // The provider is missing, or too old for this kind.
     if (isNotFound(error)) return { items: [] };
     throw error;
   });
@@ -32,7 +33,7 @@ async function annotate(client: Client, value: string | null, signal: AbortSigna
   }
 }
 
-/** By the clock that dates objects. */
+/** Reads the clock of the API server, which also sets creation timestamps. */
 async function serverTime(client: Client, signal: AbortSignal): Promise<string> {
   const probe = {
     apiVersion: 'v1',

@@ -6,16 +6,16 @@ import type { RecordedManager } from './record.ts';
 import { waitFor } from './wait.ts';
 
 const by = { fieldManager: 'capstan-adoption' };
-/** a manager may finish what it is at */
+/** Time for a manager to finish its current work. */
 const patienceMs = 120_000;
-const hint = 'run the same command again to go on, or `capstan adopt --release` to go back';
+const hint = 'run the same command again to continue, or `capstan adopt --release` to revert';
 
 interface Options {
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** Scales managers to zero, and waits until nobody of them works any more. */
+/** Scales managers to zero and waits until all their replicas have stopped. */
 export async function stopManagers(
   client: Client,
   managers: readonly RecordedManager[],
@@ -27,7 +27,7 @@ export async function stopManagers(
   }
 }
 
-/** As many replicas as there were. */
+/** Restores the recorded numbers of replicas. */
 export async function startManagers(
   client: Client,
   managers: readonly RecordedManager[],
@@ -48,12 +48,12 @@ export async function scale(
     if ((spec.replicas ?? 1) === replicas) return;
     await client.patch(Deployments, key, 'merge', { spec: { replicas } }, { ...by, signal });
   } catch (error) {
-    // somebody has taken it away altogether
+    // The Deployment was deleted meanwhile.
     if (!isNotFound(error)) throw error;
   }
 }
 
-/** What of a manager is still there. Its lease counts, too: a manager may run outside of the cluster. */
+/** Returns what is still running of a manager. Its lease counts, too, because a manager may run outside the cluster. */
 async function whoWorks(client: Client, manager: RecordedManager, options: Options): Promise<string | undefined> {
   const { namespace, name, podLabels, leases } = manager;
   const labelSelector = formatLabelSelectorObject({ matchLabels: { ...podLabels } });
@@ -67,9 +67,9 @@ async function whoWorks(client: Client, manager: RecordedManager, options: Optio
   return await whoLeads(client, namespace, isManagers, options);
 }
 
-/** Ours do not work any more: neither those in the cluster nor one from outside. */
+/** Waits until our controllers have stopped, both inside and outside the cluster. */
 export async function waitForOwnEnd(client: Client, options: Options): Promise<void> {
-  // whatever their name: instances that share the work, or look after a part of it, have leases of their own
+  // Matches every lease, because instances that share the work or reconcile a part of it have leases of their own.
   const isOurs = (): boolean => true;
   await waitFor(() => whoLeads(client, systemNamespace, isOurs, options), {
     ...options,
@@ -78,7 +78,7 @@ export async function waitForOwnEnd(client: Client, options: Options): Promise<v
   });
 }
 
-/** A lease that is held. */
+/** Describes a lease that is held; undefined if there is none. */
 async function whoLeads(
   client: Client,
   namespace: string,

@@ -18,23 +18,23 @@ import { type FoundManager, findManagers, type UnknownProvider } from './manager
 import { obstaclesOf } from './obstacles.ts';
 import { type FoundConfiguration, findConfigurations } from './webhooks.ts';
 
-/** What is there, what would become of it, and what stands against it. */
+/** Current state, planned changes and obstacles of an adoption. */
 export interface Survey {
-  /** stopped when the clusters are taken over */
+  /** managers that the adoption stops */
   readonly managers: readonly FoundManager[];
-  /** go on beside ours */
+  /** managers that keep running */
   readonly staying: readonly (UnknownProvider & { readonly title?: string })[];
   readonly configurations: readonly FoundConfiguration[];
-  /** definitions of upstream that ours take the place of */
+  /** upstream definitions that ours replace */
   readonly kinds: readonly CustomResourceDefinition[];
   readonly inventory: readonly Provider[];
   readonly forecasts: readonly ClusterForecast[];
   readonly differences: readonly string[];
-  /** refused while there is one */
+  /** an adoption is refused while there are any */
   readonly obstacles: readonly string[];
 }
 
-/** Looks at everything and changes nothing. */
+/** Reads everything and changes nothing. */
 export async function takeSurvey(
   { client, mapper }: Pick<Connection, 'client' | 'mapper'>,
   installation: Installation,

@@ -7,7 +7,7 @@ import { adoptionManager, restoreOwners } from './owners.ts';
 
 const by = { fieldManager: adoptionManager };
 
-/** Takes webhooks out that nobody serves any more. The configuration stays, so that its owner still finds it. */
+/** Removes webhooks that nobody serves any more. The configuration itself stays, so that its owner finds it. */
 export async function switchOff(
   client: Client,
   resource: Resource<WebhookConfiguration>,
@@ -21,7 +21,7 @@ export async function switchOff(
   await client.update(resource, { ...present, metadata, webhooks }, { ...by, signal });
 }
 
-/** The configuration as it was, owners of fields included. */
+/** Restores the original configuration including its field managers. */
 export async function switchOn(
   client: Client,
   resource: Resource<WebhookConfiguration>,

@@ -9,7 +9,7 @@ export interface WaitOptions {
   readonly hint: string;
 }
 
-/** Looks again and again until nothing is waited for any more; `look` answers what is, in words. */
+/** Polls until `look` returns undefined; its text describes what is missing. */
 export async function waitFor(look: () => Promise<string | undefined>, options: WaitOptions): Promise<void> {
   const { clock, signal, patienceMs, hint } = options;
   const deadline = clock.now() + patienceMs;

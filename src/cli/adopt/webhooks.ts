@@ -17,11 +17,11 @@ export const configurationKinds: readonly Resource<WebhookConfiguration>[] = [
   ValidatingWebhookConfigurations,
 ];
 
-/** A configuration with webhooks that nobody will serve once the managers are stopped. */
+/** A configuration with webhooks that the stopped managers served. */
 export interface FoundConfiguration {
   readonly resource: Resource<WebhookConfiguration>;
   readonly object: WebhookConfiguration;
-  /** the others stay */
+  /** webhooks to remove; the others stay */
   readonly stopped: readonly Webhook[];
 }
 
@@ -47,7 +47,6 @@ export async function findConfigurations(
   return found;
 }
 
-/** The Services in front of the managers' Pods. */
 async function servicesOf(
   client: Client,
   managers: readonly FoundManager[],

@@ -8,7 +8,7 @@ import { refuseSecondInstallation } from '../install/second-installation.ts';
 import { controllersKey } from '../install/workload.ts';
 import { findRegistrySecret, registryCopies, registryKey } from './registry-secret.ts';
 
-/** Installs into a cluster what `capstan install` installs, from the image its parent runs from, where that is one. */
+/** Installs the same as `capstan install` into a cluster, with the image of the parent if it runs from one. */
 export function childInstaller(parent: Client, clock: Clock): ChildInstaller {
   return {
     deployment: controllersKey,
@@ -48,7 +48,7 @@ function kindsOf(child: Client): KindLookup {
   return {
     forKind: ({ group, version = '', kind }, options) =>
       kinds.resourceOf({ apiVersion: formatApiVersion(group, version), kind }, options?.signal),
-    // it looks again for what it does not know
+    // The mapper looks up unknown kinds again by itself.
     invalidate: () => {},
   };
 }

@@ -22,20 +22,20 @@ import { socketTo } from '../lattice/endpoints.ts';
 import { ownCloudTransport } from '../own-cloud-transport.ts';
 
 export interface ChildControllersOptions {
-  /** of the simulated cloud, the only one that is reached */
+  /** URL of the simulated cloud, the only reachable one */
   cloudUrl(): string | undefined;
-  /** of hosted control planes that somebody makes there */
+  /** backups of hosted control planes in these clusters */
   backupDirectory: string;
-  /** addresses outside of the cloud where parents of its clusters listen */
+  /** whether an address outside the cloud belongs to a parent of its clusters */
   reachable(host: string, port: number): boolean;
 }
 
-/** Whoever writes objects of a simulated cluster sends this computer nowhere. */
+/** Denies all peers, so that objects of a simulated cluster cannot make this host connect anywhere. */
 const nobody = peerPolicy({ deny: ['0.0.0.0/0', '::/0'], allow: [] });
 
 /**
- * What the image of this program does on simulated machines: it runs the controllers, for real, on the API of the cluster it is in. They know
- * what they would know anywhere: that API by their service account, the cloud and the way back to the cluster by Secrets.
+ * Simulates the program's image: it runs the real controllers on the API of the simulated cluster. As in any cluster,
+ * they reach that API by their service account, and the cloud and the cluster's agents by Secrets.
  */
 export function childControllers(options: ChildControllersOptions): ProgramChooser {
   return (image, argv) => {
@@ -45,7 +45,7 @@ export function childControllers(options: ChildControllersOptions): ProgramChoos
 }
 
 async function runInside(process: SimulatedProcess, options: ChildControllersOptions): Promise<number> {
-  // Loaded only here: a cloud nobody manages itself in has no use for them.
+  // Loaded on demand, because clouds without self-managed clusters do not need it.
   const [{ runControllers }, { startWebhookService }] = await Promise.all([
     import('../controller/run-controllers.ts'),
     import('../controller/webhook-service.ts'),
@@ -103,7 +103,7 @@ async function runInside(process: SimulatedProcess, options: ChildControllersOpt
   }
 }
 
-/** Out to the parent: within the cloud, or where its operator says that parents listen. */
+/** Dials the parent: inside the cloud, or at addresses that the operator allows. */
 function agentOf(process: SimulatedProcess, { reachable }: ChildControllersOptions): AgentDials {
   const within = async (host: string, port: number): Promise<Duplex> => {
     const [ours, theirs] = duplexPair();
@@ -117,7 +117,7 @@ function agentOf(process: SimulatedProcess, { reachable }: ChildControllersOptio
   };
 }
 
-/** Clusters of this cluster come by its Service to the ports of the Pod. */
+/** Clusters of this cluster connect through its Service to the ports of the Pod. */
 function cellOf(process: SimulatedProcess): CellPlace | undefined {
   if (process.address === '') return undefined;
   const anyPort = { host: '127.0.0.1', port: 0 };
@@ -152,7 +152,7 @@ function answering(paths: Paths): PortService {
   });
 }
 
-/** Connections to a port of the Pod lead to one of this computer. */
+/** Forwards connections from a port of the Pod to a port of this host. */
 function leadingTo(port: number): PortService {
   return {
     accept(socket) {

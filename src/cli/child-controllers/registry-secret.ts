@@ -4,7 +4,7 @@ import { accessNamespace } from '../../controllers/index.ts';
 import { ignoreNotFound } from '../../machinery/index.ts';
 import { systemNamespace } from '../controller-identity.ts';
 
-/** At a parent: what its clusters pull the image of the controllers with. */
+/** On a parent: the registry credentials for the controller image of its clusters. */
 export const registryKey: { namespace: string; name: string } = {
   namespace: accessNamespace,
   name: 'lattice-registry',
@@ -13,7 +13,7 @@ export const registryKey: { namespace: string; name: string } = {
 export const findRegistrySecret = (parent: Client, signal: AbortSignal): Promise<Secret | undefined> =>
   parent.get(Secrets, registryKey, { signal }).catch(ignoreNotFound);
 
-/** For the Pods of the controllers, and for clusters of the cluster. */
+/** Returns copies for the controller Pods and for clusters of the cluster. */
 export function registryCopies({ type, data = {} }: Secret): Secret[] {
   return [systemNamespace, registryKey.namespace].map((namespace) => ({
     apiVersion: 'v1',

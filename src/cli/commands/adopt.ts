@@ -21,7 +21,7 @@ export interface AdoptOptions extends Omit<ConnectionOptions, 'namespace'> {
   yes?: boolean;
 }
 
-/** Takes clusters over from the controllers of upstream in the same Kubernetes, or gives them back. */
+/** Adopts clusters from upstream's controllers in the same Kubernetes, or releases them. */
 export async function adopt(options: AdoptOptions, context: CommandContext): Promise<number> {
   if (options.release && options.dryRun)
     throw new CapstanError('CAP_USAGE', '--release and --dry-run exclude each other');
@@ -60,8 +60,8 @@ async function takeOver(
   const { client, signal, clock } = engine;
   let record = await readAdoption(client, signal);
   if (record?.phase === 'releasing') {
-    throw new CapstanError('CAP_ADOPTION', 'what was taken over is being given back', {
-      hint: 'finish it with `capstan adopt --release`, then begin anew',
+    throw new CapstanError('CAP_ADOPTION', 'a take-over is being reverted', {
+      hint: 'finish it with `capstan adopt --release`, then start again',
     });
   }
   if (record?.phase === 'adopted') {
@@ -86,7 +86,7 @@ async function takeOver(
     record = await beginAdoption(engine, survey);
   } else {
     if (options.dryRun) {
-      context.stderr('a take-over is under way; without --dry-run it goes on, with --release it goes back\n');
+      context.stderr('a take-over is in progress; the command without --dry-run continues it, --release reverts it\n');
       return 1;
     }
     context.stderr('going on with a take-over that was interrupted\n');
@@ -109,7 +109,7 @@ async function release(
   const record = await readAdoption(engine.client, engine.signal);
   if (!record) {
     throw new CapstanError('CAP_ADOPTION', `nothing in ${connection.where} was taken over from upstream`, {
-      hint: '`capstan uninstall` takes an installation away',
+      hint: '`capstan uninstall` removes an installation',
     });
   }
   await confirm('give back', connection, options, context);
@@ -123,7 +123,7 @@ function show(survey: Survey, { output = 'text' }: AdoptOptions, context: Comman
   else context.stdout(output === 'json' ? formatJson(surveyValue(survey)) : formatYaml(surveyValue(survey)));
 }
 
-/** Asks the person at the terminal; for a script it goes on. */
+/** Asks the user at a terminal; scripts continue without a question. */
 async function confirm(
   what: string,
   { where }: Connection,
@@ -132,5 +132,7 @@ async function confirm(
 ): Promise<void> {
   if (yes || !context.confirm) return;
   if (await context.confirm(`${what} all clusters of ${where}?`)) return;
-  throw new CapstanError('CAP_NOT_CONFIRMED', 'nothing was changed', { hint: '--yes does it without asking' });
+  throw new CapstanError('CAP_NOT_CONFIRMED', 'nothing was changed', {
+    hint: 'use --yes to continue without a question',
+  });
 }

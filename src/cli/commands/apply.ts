@@ -14,7 +14,6 @@ export interface ApplyCommandOptions extends ConnectionOptions {
 
 const definitionTimeoutMs = 60_000;
 
-/** Brings the objects of manifests to what the manifests say, whether they are there or not. */
 export async function apply(options: ApplyCommandOptions, context: CommandContext): Promise<number> {
   const { signal, clock } = context;
   const { documents, problems } = await readManifests(filenames(options), {
@@ -24,7 +23,7 @@ export async function apply(options: ApplyCommandOptions, context: CommandContex
   const dryRun = options.dryRun === 'server';
   for (const { origin, message } of problems) context.stderr(`capstan: ${origin}: ${message}\n`);
   if (documents.length === 0 && problems.length === 0) {
-    throw new CapstanError('CAP_USAGE', '-f: there is nothing to apply in what was named');
+    throw new CapstanError('CAP_USAGE', '-f: the files contain nothing to apply');
   }
   return await withConnection(options, context, async (connection) => {
     const applied: Applied[] = [];
@@ -52,10 +51,10 @@ export async function apply(options: ApplyCommandOptions, context: CommandContex
   });
 }
 
-/** The files of `-f`; naming none is wrong usage. */
+/** Returns the files of `-f`; none is a usage error. */
 export function filenames(options: { filename?: string[] }): string[] {
   if (options.filename === undefined || options.filename.length === 0) {
-    throw new CapstanError('CAP_USAGE', '-f: no file is named', {
+    throw new CapstanError('CAP_USAGE', '-f: name at least one file', {
       hint: 'name a file, a directory, or - for standard input',
     });
   }
@@ -66,7 +65,7 @@ export function describeDocument({ object, origin }: ManifestDocument): string {
   return `${origin}: ${object.kind}/${String(object.metadata['name'])}`;
 }
 
-/** One object is printed as itself, several as a list, as kubectl does. */
+/** Like kubectl, prints one object as itself and several as a List. */
 function listOf(applied: readonly Applied[]): JsonObject {
   const items = applied.map(({ object }) => object);
   if (items.length === 1) return items[0] as JsonObject;

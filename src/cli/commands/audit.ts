@@ -20,7 +20,7 @@ import { renderTable } from '../output/table.ts';
 
 export interface AuditOptions extends ConnectionOptions {
   cloud?: string;
-  /** kubeconfigs of other management APIs that use the same projects */
+  /** kubeconfigs of other management APIs with resources in the same projects */
   alsoOwnersOf?: string[];
   delete?: boolean;
   yes?: boolean;
@@ -34,7 +34,6 @@ interface Seen {
   readonly inventory: readonly CloudResource[];
 }
 
-/** What was found in one project. */
 interface Report {
   readonly cloud: CloudInUse['cloud'];
   readonly title: string;
@@ -43,7 +42,7 @@ interface Report {
 
 type AllOwners = OwnersOnRecord & Pick<KnownOwners, 'users' | 'unasked'>;
 
-/** Compares clouds with those who own something there. The exit code is 1 when something has no owner or is missing. */
+/** Compares the resources in clouds with their owners. The exit code is 1 if a resource has no owner or is missing. */
 export async function audit(options: AuditOptions, context: CommandContext): Promise<number> {
   return await withConnection(options, context, async (connection) => {
     const { signal } = context;
@@ -56,12 +55,12 @@ export async function audit(options: AuditOptions, context: CommandContext): Pro
         try {
           seen.push({ project, inventory: await cloudInventory(project.cloud, signal) });
         } catch (error) {
-          // one cloud that does not answer must not hide the others
+          // An unreachable cloud must not hide the others.
           signal.throwIfAborted();
           problems.push(`not looked at: ${project.title}: ${errorMessage(error)}`);
         }
       }
-      // first the things, then the owners: what is made in between has its owner before it
+      // Resources are listed before their owners, so that a resource created in between cannot appear without owner.
       const known = await allOwners(options, connection.client, context);
       problems.push(...known.unasked.map((one) => `its owners are not known: ${one}`));
       for (const problem of problems) context.stderr(`capstan: warning: ${problem}\n`);
@@ -111,7 +110,7 @@ function refuseGuesses({ unasked }: AllOwners): void {
   });
 }
 
-/** Pools note addresses elsewhere. */
+/** Pools record their addresses elsewhere. */
 function hasRecords(user: CloudUser): user is OpenStackCluster | OpenStackServer {
   return user.kind !== 'OpenStackFloatingIPPool';
 }
@@ -134,7 +133,7 @@ async function allOwners(options: AuditOptions, client: Client, context: Command
   };
 }
 
-/** The cloud that was named, with the eyes of clouds.yaml; without one all clouds that objects use. */
+/** Opens the named cloud of clouds.yaml; by default all clouds of the objects. */
 async function openClouds(
   options: AuditOptions,
   { client }: Connection,
@@ -196,7 +195,9 @@ async function confirm(count: number, options: AuditOptions, context: CommandCon
   );
   if (options.yes) return;
   if (context.confirm && (await context.confirm(`delete ${what}?`))) return;
-  throw new CapstanError('CAP_NOT_CONFIRMED', 'nothing was deleted', { hint: '--yes deletes without asking' });
+  throw new CapstanError('CAP_NOT_CONFIRMED', 'nothing was deleted', {
+    hint: 'use --yes to delete without a question',
+  });
 }
 
 async function remove(

@@ -23,8 +23,8 @@ interface BackupOptions extends SecretFlags {
 }
 
 /**
- * With a passphrase or key file: an archive of everything, from which a management API can be restored anywhere. Without:
- * a copy of the store alone, whose Secrets stay sealed.
+ * With a passphrase or key file, writes an archive from which a management API can be restored anywhere. Without,
+ * copies only the store, whose Secrets stay sealed.
  */
 export async function backup(options: BackupOptions, context: CommandContext, file: string): Promise<number> {
   const target = resolve(file);
@@ -34,7 +34,7 @@ export async function backup(options: BackupOptions, context: CommandContext, fi
     else await backupServer(await targetApi(options, context.env, { interactive: true }), context, target);
     context.stdout(`saved to ${target}\n`);
     context.stderr(
-      'not in it: the authorities, the key that seals Secrets, volumes of Pods; --passphrase-file or --key-file makes a complete archive\n',
+      'not included: the authorities, the key that encrypts Secrets, volumes of Pods; use --passphrase-file or --key-file for a complete archive\n',
     );
     return 0;
   }
@@ -60,7 +60,9 @@ export async function backup(options: BackupOptions, context: CommandContext, fi
   }
 }
 
-/** From the directory itself, or through the server that uses it. Resolves with the address of that server. */
+/**
+ * Copies the store directly, or through the server that uses the directory. Resolves with the address of that server.
+ */
 async function backupStore(
   dataDirectory: string,
   options: BackupOptions,
@@ -96,7 +98,7 @@ async function backupDirectory(dataDirectory: string, target: string): Promise<v
 
 async function backupServer(config: ConnectionConfig, { signal }: CommandContext, target: string): Promise<void> {
   const client = httpClient(config);
-  // A half-received file must never carry the name of a good one.
+  // A partial file must never have the final name.
   const temporary = `${target}.${randomUUID()}.tmp`;
   try {
     const { chunks } = await client.download(backupPath, { signal });

@@ -16,7 +16,7 @@ export interface CloudOptions {
   reachable?: string[];
 }
 
-/** Runs the simulated OpenStack alone, in the foreground, until a signal asks it to stop. */
+/** Runs only the simulated OpenStack in the foreground until a signal arrives. */
 export async function cloud(options: CloudOptions, context: CommandContext): Promise<number> {
   const { env, log, stdout } = context;
   const dataDirectory = resolve(options.dataDir ?? defaultDataDirectory(env));
@@ -57,7 +57,7 @@ function parseScale(text: string): number {
   const scale = Number(text);
   if (text.trim() === '' || !(scale >= 0)) {
     throw new CapstanError('CAP_USAGE', `--time-scale: "${text}" is not a number`, {
-      hint: '1 is the pace of a usual cloud, 0.1 ten times as fast, 0 without any waiting',
+      hint: '1 is the pace of a usual cloud, 0.1 is ten times as fast, 0 does not wait',
     });
   }
   return scale;
@@ -69,7 +69,7 @@ function parseServices(services: readonly string[]): readonly string[] {
   for (const service of services) {
     if (!optionalServices.includes(service)) {
       throw new CapstanError('CAP_USAGE', `--without: "${service}" cannot be left out`, {
-        hint: `what can be left out: ${optionalServices.join(', ')}`,
+        hint: `possible values: ${optionalServices.join(', ')}`,
       });
     }
   }

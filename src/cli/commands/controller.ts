@@ -8,7 +8,7 @@ import type { CommandContext } from '../context.ts';
 import { type Endpoint, healthPaths, metricsPaths, serveEndpoint } from '../controller/endpoints.ts';
 import { hostIdentity, leaderLease, sharesLease } from '../controller/leases.ts';
 import { runControllers } from '../controller/run-controllers.ts';
-import { installKinds, installRights, removeConfigurations } from '../controller/trial-installation.ts';
+import { installKinds, installRights, removeConfigurations, watchWebhooks } from '../controller/trial-installation.ts';
 import { startWebhookService, type WebhookService } from '../controller/webhook-service.ts';
 import { parseControllerAreas } from '../controller-areas.ts';
 import { controllersUser } from '../controller-identity.ts';
@@ -38,14 +38,14 @@ export interface ControllerOptions {
   agentListen: string;
   latticeHost?: string;
   backupDirectory?: string;
-  /** file with what the cloud asks for */
+  /** file with the prices of the cloud */
   prices?: string;
   stacksSource?: string[];
   denyPeers?: string;
   allowPeers?: string;
 }
 
-/** Runs the controllers against a Kubernetes until a signal asks it to stop. */
+/** Runs the controllers against a Kubernetes API until a signal arrives. */
 export async function controller(options: ControllerOptions, context: CommandContext): Promise<number> {
   const { env, log, signal, clock } = context;
   const areas = parseControllerAreas(options.controllers);
@@ -63,11 +63,11 @@ export async function controller(options: ControllerOptions, context: CommandCon
       onRequest: (observation) => metrics.restClientRequest(observation),
       onWarning: (text) => log.debug('The API server warns', { text }),
     });
-  // Outside of the cluster the rights are an administrator's: the controllers get along with those of their account.
+  // Outside the cluster the user is an administrator, so the controllers impersonate their service account.
   const own = options.install ? { ...config, impersonate: asControllers() } : config;
   const administrator = options.install ? connect(config) : undefined;
   const client = connect(own);
-  // a connection of their own: a lease that waits behind a thousand other requests is lost
+  // Leases get their own connection, because a renewal behind a thousand other requests would come too late.
   const leaseClient = connect(own);
   const stops: (() => Promise<unknown>)[] = [
     () => client.close(),
@@ -90,9 +90,11 @@ export async function controller(options: ControllerOptions, context: CommandCon
     state.webhooks = webhooks;
     stops.unshift(() => webhooks.close());
     if (administrator) {
-      stops.unshift(() => removeConfigurations(administrator, webhooks));
+      stops.unshift(() => removeConfigurations(administrator, { service: webhooks, clock, log }));
       await installKinds(administrator, { service: webhooks, areas, clock, signal });
       await webhooks.keeper.publish(signal);
+      const watched = watchWebhooks(administrator, { service: webhooks, areas, clock, log });
+      stops.unshift(() => watched.close());
       await migrateStorage(administrator, isInstalledByUs, {
         signal,
         onMigrated: (name, objects, storage) =>
@@ -116,7 +118,7 @@ export async function controller(options: ControllerOptions, context: CommandCon
     const prices = options.prices === undefined ? undefined : await loadPrices(options.prices);
     const { watchFilter, namespace } = options;
     const podAddress = env['POD_IP'];
-    // who shares the work does not know which of them works on the cluster that dials
+    // With sharding, an instance does not know which one reconciles the dialing cluster.
     const cell = options.shares ? undefined : cellPlace(options, podAddress ? { podAddress } : {});
     const scope = {
       areas,
@@ -163,7 +165,7 @@ function asControllers(): NonNullable<ConnectionConfig['impersonate']> {
   return { user: controllersUser.name, groups: [...controllersUser.groups] };
 }
 
-/** An instance that waits to lead is ready, too: it serves the webhooks. */
+/** A standby instance is ready, too, because it serves the webhooks. */
 function readiness({ manager, webhooks }: { manager?: Manager; webhooks?: WebhookService }): CheckResult {
   const problems = manager ? [...manager.ready().problems] : ['the controllers have not begun'];
   if (!webhooks?.keeper.isPublished) problems.push('the API server has not been told whom to trust for the webhooks');

@@ -16,7 +16,7 @@ export interface CostOptions extends ConnectionOptions {
   output: 'table' | 'json' | 'yaml';
 }
 
-/** A line of the answer: a cluster, or all of a namespace or label. */
+/** One output row: a cluster, or the sum of a namespace or label. */
 interface CostRow {
   readonly group: string;
   readonly clusters: number;
@@ -28,7 +28,7 @@ interface CostRow {
   readonly perMonth: number;
 }
 
-/** Shows what clusters cost, by cluster, namespace or label. */
+/** Shows the costs of clusters by cluster, namespace or label. */
 export async function cost(options: CostOptions, context: CommandContext, name: string | undefined): Promise<number> {
   const prices = await loadPrices(options.prices);
   const groupOf = grouping(options.by);
@@ -61,7 +61,7 @@ function grouping(by: string): (cost: ClusterCost) => string {
   if (by === 'namespace') return ({ namespace }) => namespace;
   const label = /^label=(.+)$/.exec(by)?.[1];
   if (label !== undefined) return ({ labels }) => labels[label] ?? '(none)';
-  throw new CapstanError('CAP_USAGE', `--by: "${by}" is not known`, { hint: 'say cluster, namespace or label=KEY' });
+  throw new CapstanError('CAP_USAGE', `--by: "${by}" is not known`, { hint: 'use cluster, namespace or label=KEY' });
 }
 
 function rowsOf(costs: readonly ClusterCost[], groupOf: (cost: ClusterCost) => string): CostRow[] {
@@ -133,7 +133,7 @@ function print(
   }
 }
 
-/** What control planes cost in the cloud: those in Pods, and those on machines with their load balancers. */
+/** Compares the costs of control planes in Pods with those on machines, including load balancers. */
 function comparisonOf(
   costs: readonly ClusterCost[],
 ): Record<'hosted' | 'onMachines', { clusters: number; perMonth: number }> {

@@ -24,7 +24,7 @@ export interface CreateImageOptions extends CloudChoiceOptions {
   output: 'text' | 'json' | 'yaml';
 }
 
-/** Uploads a disk image. Its content is compared with the file's afterwards. */
+/** Uploads a disk image and verifies the stored content. */
 export async function createImage(options: CreateImageOptions, context: CommandContext, name: string): Promise<number> {
   const { file } = options;
   await checkFile(file);
@@ -72,11 +72,11 @@ async function checkFile(file: string): Promise<void> {
     throw new CapstanError('CAP_IMAGE_CONTENT', `${file} cannot be read: ${errorMessage(error)}`, { cause: error });
   });
   if (!found.isFile()) {
-    throw new CapstanError('CAP_IMAGE_CONTENT', `${file} is no file`, { hint: 'name the disk image itself' });
+    throw new CapstanError('CAP_IMAGE_CONTENT', `${file} is not a file`, { hint: 'name the disk image itself' });
   }
 }
 
-/** `key=value` each; a value may have more = in it. */
+/** Parses `key=value` arguments; values may contain `=`. */
 function propertiesOf(given: readonly string[]): Record<string, string> {
   const properties: Record<string, string> = {};
   for (const one of given) {

@@ -12,8 +12,8 @@ export interface CreateKeypairOptions extends CloudChoiceOptions {
 }
 
 /**
- * Puts a public key into the cloud: one that is there, or that of a new pair. The private half of a new one is printed
- * once or written to a file, and is nowhere else.
+ * Uploads a public key, either an existing one or that of a new pair. The private key of a new pair is printed once or
+ * written to a file, and stored nowhere else.
  */
 export async function createKeypair(
   options: CreateKeypairOptions,
@@ -23,7 +23,7 @@ export async function createKeypair(
   const { publicKey, privateKey } = options;
   if (publicKey !== undefined && privateKey !== undefined) {
     throw new CapstanError('CAP_USAGE', '--public-key and --private-key exclude each other', {
-      hint: 'the first imports a key you have, the second writes the private half of a new one',
+      hint: '--public-key imports an existing key, --private-key writes the private key of a new pair',
     });
   }
   const imported = publicKey === undefined ? undefined : await importedKey(publicKey, context);
@@ -41,7 +41,7 @@ export async function createKeypair(
     if (options.output === 'json') context.stdout(formatJson(value));
     else if (options.output === 'yaml') context.stdout(formatYaml(value));
     else if (made !== undefined && privateKey === undefined) {
-      // standard output is the key alone, so that `> key.pem` does what is meant
+      // Standard output contains only the key, so that it can be redirected to a file.
       context.stdout(made.privateKey);
       context.stderr(said);
     } else context.stdout(said);
@@ -59,7 +59,7 @@ async function importedKey(file: string, context: CommandContext): Promise<strin
   }
 }
 
-/** A file with the private half is there before the cloud has the other: a key pair nobody can use helps nobody. */
+/** The private key is written before the public key is uploaded, because a key pair without private key is useless. */
 async function generate(
   cloud: OpenStack,
   { name, file, context }: { name: string; file: string | undefined; context: CommandContext },
@@ -79,7 +79,7 @@ async function writeNew(file: string, text: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw new CapstanError('CAP_SSH_KEY', `${file} cannot be written: ${errorMessage(error)}`, { cause: error });
     }
-    throw new CapstanError('CAP_SSH_KEY', `${file} is there already, and is not overwritten`, {
+    throw new CapstanError('CAP_SSH_KEY', `${file} already exists and is not overwritten`, {
       hint: 'choose another file, or import the public half of that key with --public-key',
     });
   });
@@ -101,7 +101,7 @@ async function put(cloud: OpenStack, spec: { name: string; publicKey: string }, 
 
 function taken(name: string, fingerprint: string | undefined): CapstanError {
   const which = fingerprint === undefined ? '' : ` (${fingerprint})`;
-  return new CapstanError('CAP_OPENSTACK_CONFLICT', `you have a key pair "${name}" in the cloud already${which}`, {
+  return new CapstanError('CAP_OPENSTACK_CONFLICT', `the cloud already has a key pair "${name}" of yours${which}`, {
     hint: 'use it, or choose another name',
   });
 }

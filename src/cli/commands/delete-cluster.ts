@@ -14,7 +14,7 @@ export interface DeleteClusterOptions extends ConnectionOptions {
   yes?: boolean;
 }
 
-/** Deletes clusters, all at once, and unless told not to stays until nothing of them is left. */
+/** Deletes clusters in parallel and by default waits until they are gone. */
 export async function deleteClusters(
   options: DeleteClusterOptions,
   context: CommandContext,
@@ -36,7 +36,7 @@ export async function deleteClusters(
         missing.push(name);
       }
     }
-    // one that is not there keeps nobody from seeing the others off
+    // A missing cluster does not prevent waiting for the others.
     const going = names.filter((name) => !missing.includes(name));
     if (options.wait === false) {
       for (const name of going) context.stdout(`cluster.cluster.x-k8s.io "${name}" is being deleted\n`);
@@ -52,10 +52,10 @@ export async function deleteClusters(
   });
 }
 
-/** how long nothing may move before the objects are asked why */
+/** Time without progress after which the objects are checked for the reason. */
 const quietMs = 15_000;
 
-/** Waits for the end of a cluster that has been on its way out since then. Tells what is still there, and when nothing moves, why. */
+/** Waits until a deleted cluster is gone. Reports the remaining objects and, without progress, the reason. */
 export async function untilClusterGone(
   connection: Connection,
   name: string,
@@ -89,7 +89,7 @@ export async function untilClusterGone(
     });
     if (outcome === 'gone') return;
   } catch (error) {
-    // It may have gone before anyone looked.
+    // It may have been deleted before the first read.
     if (error instanceof CapstanError && error.code === 'CAP_CLUSTER_NOT_FOUND') return;
     if (!deadline.timedOut()) throw error;
   } finally {
@@ -99,6 +99,6 @@ export async function untilClusterGone(
   const waited = deadline.timedOut() ? ` after ${timeoutMs / 1000} s` : '';
   const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
   throw new CapstanError('CAP_STILL_THERE', `cluster "${name}" is still being deleted${waited}${why}`, {
-    hint: `the deletion goes on by itself; ${describeCommand(name, connection.namespace)} shows what it waits for`,
+    hint: `the deletion continues; ${describeCommand(name, connection.namespace)} shows what it waits for`,
   });
 }

@@ -19,7 +19,7 @@ export interface DeleteFilesOptions extends ConnectionOptions {
   yes?: boolean;
 }
 
-/** Something a manifest names that is there. */
+/** An existing object that a manifest names. */
 interface Found {
   document: ManifestDocument;
   target: Target;
@@ -27,9 +27,9 @@ interface Found {
 }
 
 /**
- * Deletes what manifests name, and stays until it is gone. Clusters go first, and what they need to be taken down
- * (templates, credentials) only when they are gone: a cluster whose credentials went before it could not be taken down
- * at all. The rest goes in the reverse order of its creation, one step after the other.
+ * Deletes the objects of manifests and waits until they are gone. Clusters go first. Templates and credentials follow
+ * only when the clusters are gone, because a cluster cannot be deleted without its credentials. Other objects go in
+ * reverse order of creation, step by step.
  */
 export async function deleteFiles(options: DeleteFilesOptions, context: CommandContext): Promise<number> {
   const timeoutMs = parseTimeout(options.timeout);
@@ -39,7 +39,7 @@ export async function deleteFiles(options: DeleteFilesOptions, context: CommandC
   });
   for (const { origin, message } of problems) context.stderr(`capstan: ${origin}: ${message}\n`);
   if (documents.length === 0 && problems.length === 0) {
-    throw new CapstanError('CAP_USAGE', '-f: there is nothing to delete in what was named');
+    throw new CapstanError('CAP_USAGE', '-f: the files contain nothing to delete');
   }
   return await withConnection(options, context, async (connection) => {
     let failed = problems.length;
@@ -52,8 +52,8 @@ export async function deleteFiles(options: DeleteFilesOptions, context: CommandC
     if (found.length === 0) {
       if (failed > 0) return 1;
       if (options.ignoreNotFound) return 0;
-      throw new CapstanError('CAP_NOTHING_THERE', `nothing of what the files name is there, on ${connection.where}`, {
-        hint: '--ignore-not-found takes that for success; --context and --namespace look elsewhere',
+      throw new CapstanError('CAP_NOTHING_THERE', `none of the objects in the files exists on ${connection.where}`, {
+        hint: 'use --ignore-not-found to accept this, or --context and --namespace for another place',
       });
     }
     await confirmDeletion(
@@ -62,7 +62,7 @@ export async function deleteFiles(options: DeleteFilesOptions, context: CommandC
       context,
       options,
     );
-    // the rest of a deletion that was interrupted, or what went along with something else
+    // Already deleted by an interrupted deletion or together with another object.
     for (const document of missing) context.stderr(`${describeDocument(document)}: already gone\n`);
 
     const since = context.clock.now();
@@ -109,7 +109,7 @@ export async function deleteFiles(options: DeleteFilesOptions, context: CommandC
   });
 }
 
-/** What of it is there. A kind that is not served (any more) has no objects. */
+/** Finds the existing objects. Kinds that are not served have none. */
 async function look(
   documents: readonly ManifestDocument[],
   connection: Connection,
@@ -130,7 +130,7 @@ async function look(
   return { found, missing };
 }
 
-/** Asks for the deletion of each; what went by itself in the meantime went too. Resolves with those that go. */
+/** Deletes the objects, ignoring those already gone. Resolves with the objects being deleted. */
 async function deleteAll(
   objects: readonly Found[],
   { client }: Connection,
@@ -142,7 +142,7 @@ async function deleteAll(
     const { resource, key } = one.target;
     const { signal } = context;
     try {
-      // never another object that has taken the name since
+      // Never deletes a new object with the same name.
       const preconditions =
         one.live.metadata.uid === undefined ? {} : { preconditions: { uid: one.live.metadata.uid } };
       await client.delete(resource, key, { signal, ...preconditions });

@@ -29,7 +29,7 @@ export interface DemoOptions {
 const namespace = 'default';
 const definitionTimeoutMs = 60_000;
 
-/** A whole installation in a directory that is thrown away, with a hosted cluster on it. */
+/** Runs a complete temporary installation with a hosted cluster. */
 export async function demo(options: DemoOptions, context: CommandContext): Promise<number> {
   const timeoutMs = parseTimeout(options.timeout);
   const directory = await mkdtemp(join(tmpdir(), 'capstan-demo-'));
@@ -61,7 +61,7 @@ async function play(
       dataDir: join(directory, 'data'),
       listen: '127.0.0.1:0',
       kubeconfig: join(directory, 'kubeconfig'),
-      // the key lies with what it seals: both are gone at the end
+      // The key is stored beside the data it seals, because both are deleted at the end.
       encryptionKeyFile: join(directory, 'encryption-key'),
       simulatedCloud: true,
       cloudListen: '127.0.0.1:0',
@@ -138,7 +138,7 @@ async function applyExample(connection: Connection, directory: string, context: 
   return documents.length;
 }
 
-/** Follows the cluster until its nodes are Ready; undefined when the user stopped it before. Throws when it takes too long. */
+/** Waits until the nodes of the cluster are Ready; returns undefined if the user stops it. Throws on timeout. */
 async function untilReady(
   connection: Connection,
   cluster: string,
@@ -170,11 +170,11 @@ async function untilReady(
   throw new CapstanError(
     'CAP_DEMO',
     `the cluster is not ready in time: ${missing === undefined ? 'it was never seen' : `${missing.title}: ${missing.detail}`}`,
-    { hint: '--timeout gives it longer; `capstan up --simulated-cloud` and `capstan apply` show every step' },
+    { hint: 'use a longer --timeout; `capstan up --simulated-cloud` and `capstan apply` show every step' },
   );
 }
 
-/** The administrator's kubeconfig of the cluster, beside that of the management API. */
+/** Writes the administrator's kubeconfig of the cluster beside that of the management API. */
 async function writeWorkloadKubeconfig(
   { client }: Connection,
   cluster: string,

@@ -25,10 +25,10 @@ export interface DescribeClusterOptions extends ConnectionOptions {
 }
 
 const clearScreen = '\u001b[H\u001b[2J\u001b[3J';
-/** how often ages move on while nothing else does */
+/** Interval to refresh ages when nothing else changes. */
 const tickMs = 1000;
 
-/** Shows the tree of a cluster: what is ready, what is not, and why. */
+/** Shows a cluster as a tree with ready and unready parts and the reasons. */
 export async function describeCluster(
   options: DescribeClusterOptions,
   context: CommandContext,
@@ -75,7 +75,7 @@ function treeOptions(options: DescribeClusterOptions): TreeOptions {
   };
 }
 
-/** How a tree becomes text under these options. */
+/** Returns the formatter for trees according to the options. */
 function drawing(options: DescribeClusterOptions, context: CommandContext): (tree: TreeNode) => string {
   if (options.output === 'json') return (tree) => formatJson(treeValue(tree));
   if (options.output === 'yaml') return (tree) => formatYaml(treeValue(tree));
@@ -85,7 +85,7 @@ function drawing(options: DescribeClusterOptions, context: CommandContext): (tre
   return (tree) => renderTree(tree, form, { nowMs: context.clock.now(), colour, wide });
 }
 
-/** On a terminal the picture is painted over; elsewhere every new one follows the last, and only when it is another. */
+/** Redraws in place on a terminal; otherwise appends each picture that differs from the last. */
 function watchScreen(
   { clock, interactive, stdout }: CommandContext,
   draw: (found: ClusterObjects) => string,

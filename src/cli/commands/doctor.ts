@@ -11,7 +11,7 @@ export interface DoctorOptions extends CloudChoiceOptions, ConnectionOptions {
   output: 'text' | 'json' | 'yaml';
 }
 
-/** Checks whether a cloud has what clusters need, or whether a cluster has what it needs, and says what to do where not. */
+/** Checks whether a cloud or a cluster meets all requirements and suggests fixes. */
 export async function doctor(
   options: DoctorOptions,
   context: CommandContext,
@@ -39,8 +39,8 @@ async function ofCluster(
 ): Promise<Finding[]> {
   if (what !== 'cluster' || name === undefined) {
     const said = name === undefined ? what : `${what} ${name}`;
-    throw new CapstanError('CAP_USAGE', `doctor ${said}: a cluster is looked at by its name`, {
-      hint: 'say capstan doctor cluster NAME, or capstan doctor --cloud NAME for a cloud',
+    throw new CapstanError('CAP_USAGE', `doctor ${said}: name the cluster`, {
+      hint: 'use capstan doctor cluster NAME, or capstan doctor --cloud NAME for a cloud',
     });
   }
   return await withConnection(options, context, (connection) => checkCluster(connection, context, name));

@@ -30,14 +30,14 @@ export interface GenerateOptions
   controlPlaneMachineCount?: string;
   workerMachineCount?: string;
   cloud?: string;
-  /** an existing Secret with the credentials */
+  /** existing Secret with the credentials */
   credentialsSecret?: string;
   config?: string;
   listVariables?: boolean;
   writeTo?: string;
 }
 
-/** Writes the manifest of a cluster: a template of ours or of the user's, its variables answered by whoever knows. */
+/** Prints the manifest of a cluster from a built-in or custom template with values for its variables. */
 export async function generateCluster(
   options: GenerateOptions,
   context: CommandContext,
@@ -76,7 +76,7 @@ const connectionOf = ({ kubeconfig, context }: GenerateOptions): ConnectionOptio
 function checkInfrastructure(infrastructure = 'openstack'): void {
   if (infrastructure.split(':')[0] === 'openstack') return;
   throw new CapstanError('CAP_USAGE', `--infrastructure: there are no templates for ${infrastructure}`, {
-    hint: 'Capstan makes clusters on openstack; --from takes a template of your own',
+    hint: 'Capstan creates clusters on openstack; use --from for your own template',
   });
 }
 
@@ -108,10 +108,10 @@ function versionOf(text: string | undefined): string | undefined {
 
 function count(text: string | undefined, flag: string): string | undefined {
   if (text === undefined || /^\d{1,5}$/.test(text)) return text;
-  throw new CapstanError('CAP_USAGE', `${flag}: "${text}" is no number of machines`, { hint: 'say 0, 1, 2, …' });
+  throw new CapstanError('CAP_USAGE', `${flag}: "${text}" is not a number of machines`, { hint: 'use 0, 1, 2, …' });
 }
 
-/** The file of clusterctl: the one that is named, or the one it would read itself. */
+/** Reads clusterctl's configuration file: the given one or clusterctl's default. */
 async function readConfig(file: string | undefined, context: CommandContext): Promise<JsonObject> {
   const base = context.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
   const usual = [join(base, 'cluster-api', 'clusterctl.yaml'), join(homedir(), '.cluster-api', 'clusterctl.yaml')];
@@ -125,8 +125,8 @@ async function readConfig(file: string | undefined, context: CommandContext): Pr
     }
     const { value } = parseYaml(text);
     if (isJsonObject(value)) return value;
-    throw new CapstanError('CAP_TEMPLATE', `${path} is no mapping of variables`, {
-      hint: 'write NAME: value, one a line',
+    throw new CapstanError('CAP_TEMPLATE', `${path} is not a map of variables`, {
+      hint: 'write NAME: value, one per line',
     });
   }
   return {};
@@ -149,18 +149,18 @@ function filledIn(template: string, answers: Answers): string {
   throw new CapstanError('CAP_TEMPLATE', `the template cannot be filled in: ${result.error.message}`);
 }
 
-/** What was put in for variables must not have broken the YAML. */
+/** Substituted variables must not have broken the YAML. */
 function checkDocuments(text: string): void {
   const manifests: Manifests = { documents: [], problems: [] };
   addDocuments(text, 'line', manifests);
   const [problem] = manifests.problems;
   if (problem === undefined) return;
-  throw new CapstanError('CAP_TEMPLATE', `the result is no manifest: ${problem.origin}: ${problem.message}`, {
+  throw new CapstanError('CAP_TEMPLATE', `the result is not a manifest: ${problem.origin}: ${problem.message}`, {
     hint: 'check the template, and the values for quotes and line ends',
   });
 }
 
-/** As clusterctl shows them; those that follow from others need not be set. */
+/** Prints variables like clusterctl; derived variables need no value. */
 function renderVariables(variables: ReadonlyMap<string, string | undefined>): string {
   const rows = [...variables].map(([name, fallback]) => {
     const source = derivedFrom[name];

@@ -9,7 +9,7 @@ export interface GetCloudListOptions extends CloudChoiceOptions {
   output: 'table' | 'name' | 'json' | 'yaml';
 }
 
-/** Lists what a cloud has of one kind, so that nobody needs another client for it. */
+/** Lists cloud resources of one kind, so that no other client is needed. */
 export async function getCloudList(
   options: GetCloudListOptions,
   context: CommandContext,

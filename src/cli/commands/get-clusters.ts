@@ -12,7 +12,6 @@ export interface GetClustersOptions extends ConnectionOptions {
   output: 'table' | 'name' | 'json' | 'yaml';
 }
 
-/** Lists clusters with how far they are. */
 export async function getClusters(options: GetClustersOptions, context: CommandContext): Promise<number> {
   const { signal } = context;
   return await withConnection(options, context, async ({ client, mapper, namespace }) => {
@@ -41,7 +40,7 @@ export async function getClusters(options: GetClustersOptions, context: CommandC
   });
 }
 
-/** One line per cluster: phase, availability, machines there are and should be, age. */
+/** Prints one line per cluster: phase, availability, current and desired machines, age. */
 export function clusterTable(
   clusters: readonly AnyObject[],
   options: { nowMs: number; colour: boolean; allNamespaces: boolean },
@@ -67,7 +66,7 @@ export function clusterTable(
 
 const tones: Readonly<Record<string, Tone>> = { True: 'good', False: 'bad', Unknown: 'warning' };
 
-/** `ready/wanted`; nothing where nobody has counted. */
+/** Formats `ready/wanted`; empty if the counts are unknown. */
 function replicas(cluster: AnyObject, part: 'controlPlane' | 'workers'): string {
   const desired = numberAt(cluster, 'status', part, 'desiredReplicas');
   const ready = numberAt(cluster, 'status', part, 'readyReplicas');

@@ -13,7 +13,7 @@ const secrets: Resource<KubeObject & { data?: Record<string, string> }> = {
   namespaced: true,
 };
 
-/** Prints the administrator's kubeconfig of a workload cluster, from the cluster's Secret. */
+/** Prints the administrator's kubeconfig of a workload cluster from its Secret. */
 export async function getKubeconfig(
   options: ConnectionOptions,
   context: CommandContext,
@@ -23,7 +23,7 @@ export async function getKubeconfig(
     const { client, namespace } = connection;
     const kubeconfig = await readKubeconfig(connection, name, context.signal);
     const text = await reachableKubeconfig(client, namespace, kubeconfig, context.signal);
-    // a file gets it byte by byte; a terminal must not act upon what somebody wrote into the Secret
+    // Redirected output is exact. A terminal must not interpret control characters from the Secret.
     context.stdout(context.interactive ? printable(text) : text);
     return 0;
   });
@@ -37,7 +37,7 @@ async function readKubeconfig(connection: Connection, name: string, signal: Abor
     const value = secret.data?.['value'];
     if (value !== undefined && value !== '') return Buffer.from(value, 'base64').toString('utf8');
     throw new CapstanError('CAP_KUBECONFIG_SECRET', `the Secret "${namespace}/${secretName}" has no key "value"`, {
-      hint: 'delete the Secret: the controllers write it anew',
+      hint: 'delete the Secret; the controllers write it again',
     });
   } catch (error) {
     if (!isNotFound(error)) throw error;
@@ -45,7 +45,7 @@ async function readKubeconfig(connection: Connection, name: string, signal: Abor
   }
 }
 
-/** No Secret yet: either there is no such cluster, or its control plane has not come that far. */
+/** Explains a missing Secret: the cluster does not exist, or its control plane is not initialized yet. */
 async function whyMissing(
   { client, mapper, namespace }: Connection,
   name: string,

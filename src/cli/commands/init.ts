@@ -9,7 +9,7 @@ export interface InitOptions extends ConnectionOptions, ProviderFlags {
   output: 'text' | 'json' | 'yaml';
 }
 
-/** Says whether the API has the providers that are asked for, and whatever else clusters need of it. */
+/** Checks whether the API has the requested providers and everything else that clusters need. */
 export async function init(options: InitOptions, context: CommandContext): Promise<number> {
   return await withConnection(options, context, async ({ client, serverVersion }) => {
     const findings = await checkManagement(client, wantedProviders(options), {

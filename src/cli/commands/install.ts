@@ -15,7 +15,7 @@ export interface InstallOptions extends Omit<ConnectionOptions, 'namespace'> {
   output?: 'yaml' | 'json';
 }
 
-/** Installs the controllers into a Kubernetes, or brings an older installation up to date. */
+/** Installs the controllers into a Kubernetes, or upgrades an installation. */
 export async function install(options: InstallOptions, context: CommandContext): Promise<number> {
   const { image, registry, output } = options;
   const wanted = installation({

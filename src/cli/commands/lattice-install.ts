@@ -24,7 +24,7 @@ import { readManifests } from '../manifests/read-manifests.ts';
 
 export interface LatticeInstallOptions {
   filename?: string;
-  /** both mean the file, too */
+  /** aliases of the file option */
   cluster?: string;
   config?: string;
   cloudsYaml?: string;
@@ -38,7 +38,7 @@ export interface LatticeInstallOptions {
 
 const by = { fieldManager: 'capstan', force: true };
 
-/** Makes the first cluster that manages itself: this program is its parent until it does. */
+/** Creates the first self-managed cluster; this program acts as its parent meanwhile. */
 export async function latticeInstall(options: LatticeInstallOptions, context: CommandContext): Promise<number> {
   const timeoutMs = parseTimeout(options.timeout);
   const { cluster, settings, secrets } = await readCluster(options, context);
@@ -68,7 +68,7 @@ interface Given {
   readonly secrets: readonly Secret[];
 }
 
-/** By any of its names, once. */
+/** Returns the file from any of the options, which must agree. */
 function fileOf({ filename, cluster, config }: LatticeInstallOptions): string {
   const [file, ...others] = [...new Set([filename, cluster, config].filter((name) => name !== undefined))];
   if (file !== undefined && others.length === 0) return file;
@@ -89,14 +89,14 @@ async function readCluster(options: LatticeInstallOptions, { readInput }: Comman
       'CAP_USAGE',
       `${other.origin}: ${other.object.kind} is neither a LatticeCluster nor a Secret`,
       {
-        hint: 'apply it in the cluster when it is there',
+        hint: 'apply it in the new cluster later',
       },
     );
   }
   const [found, second] = documents.filter(({ object: { kind } }) => kind === LatticeClusters.kind);
   if (!found || second) {
     throw new CapstanError('CAP_USAGE', `${filename} has ${second ? 'more than one' : 'no'} LatticeCluster`, {
-      hint: 'it is to hold the one that is made; others are applied in it',
+      hint: 'it must contain only the cluster to create; apply others in that cluster',
     });
   }
   const given = asTyped<LatticeCluster>(found.object);
@@ -112,7 +112,7 @@ async function readCluster(options: LatticeInstallOptions, { readInput }: Comman
       ...(bootstrap !== undefined && {
         provider: { ...spec?.provider, kubernetes: { ...spec?.provider?.kubernetes, bootstrap } },
       }),
-      // whoever installs one wants it to manage itself
+      // An installed cluster should always manage itself.
       ...(spec?.parentConfig === undefined && { endpoints: spec?.endpoints ?? {} }),
     },
   };

@@ -4,7 +4,7 @@ import { CapstanError, formatTime, ignoreNotFound } from '../../machinery/index.
 import { type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 
-/** Makes a token for a cluster that its parent does not reach, and prints what it is good for. It is shown this once. */
+/** Creates a token for a cluster that its parent cannot reach, and prints the token once. */
 export async function latticeToken(options: ConnectionOptions, context: CommandContext, name: string): Promise<number> {
   const { clock, signal, stdout } = context;
   return await withConnection(options, context, async ({ client }) => {
@@ -14,7 +14,7 @@ export async function latticeToken(options: ConnectionOptions, context: CommandC
     const place = await client.get(ConfigMaps, latticeCellKey, { signal }).catch(ignoreNotFound);
     const { host = '', bootstrapPort = '' } = place?.data ?? {};
     if (host === '') {
-      throw new CapstanError('CAP_LATTICE', 'no cluster can dial in here: the endpoints are not there yet', {
+      throw new CapstanError('CAP_LATTICE', 'no cluster can connect here yet: the endpoints are not open', {
         hint: `the condition Connected of LatticeCluster ${name} says why`,
       });
     }

@@ -30,14 +30,14 @@ export interface LatticeUninstallOptions {
 
 const by = { fieldManager: 'capstan' };
 
-/** Takes a cluster that manages itself back and deletes it: this program is its parent for as long as that takes. */
+/** Takes back a self-managed cluster and deletes it; this program acts as its parent meanwhile. */
 export async function latticeUninstall(
   options: LatticeUninstallOptions,
   context: CommandContext,
   name: string | undefined,
 ): Promise<number> {
   const timeoutMs = parseTimeout(options.timeout);
-  // what was begun here goes on without the cluster, which may not answer any more
+  // A started uninstall continues without the cluster, which may no longer respond.
   const isBegun = name !== undefined && (await isUnderWay(name, context.env));
   const cluster = isBegun ? name : await nameInside(options, context, name);
   await confirmed(options, context, `Delete the cluster ${cluster} with all of its machines?`);
@@ -63,7 +63,7 @@ async function withChild<T>(
   work: (child: Client) => Promise<T>,
 ): Promise<T> {
   if (kubeconfig === undefined) {
-    throw new CapstanError('CAP_USAGE', 'which cluster is not said', { hint: 'name its kubeconfig with -k FILE' });
+    throw new CapstanError('CAP_USAGE', 'name a cluster', { hint: 'name its kubeconfig with -k FILE' });
   }
   const where = { kubeconfig, ...(chosen !== undefined && { context: chosen }) };
   return await withConnection(where, context, ({ client }) => work(client));
@@ -80,7 +80,7 @@ async function nameInside(
   });
 }
 
-/** The LatticeCluster that stands for the cluster itself; one that is a parent of others keeps them. */
+/** Finds the LatticeCluster that represents the cluster itself. Parents of other clusters are refused. */
 async function findInside(child: Client, name: string | undefined, signal: AbortSignal): Promise<LatticeCluster> {
   const { items } = await child.list(LatticeClusters, { signal });
   const own = items.filter(({ metadata }) => metadata.annotations?.[parentAnnotation] !== undefined);
@@ -90,7 +90,7 @@ async function findInside(child: Client, name: string | undefined, signal: Abort
     throw new CapstanError(
       'CAP_LATTICE',
       `the cluster has no LatticeCluster ${name === undefined ? '' : `${name} `}that stands for itself`,
-      { hint: 'one that its parent manages is deleted at its parent' },
+      { hint: 'if its parent manages the cluster, delete it at the parent' },
     );
   }
   const [other] = others;
@@ -108,17 +108,17 @@ async function confirmed(
   question: string,
 ): Promise<void> {
   if (yes === true || (await confirm?.(question)) === true) return;
-  throw new CapstanError('CAP_USAGE', 'nothing was deleted', { hint: 'say yes, or give --yes' });
+  throw new CapstanError('CAP_USAGE', 'nothing was deleted', { hint: 'answer yes, or use --yes' });
 }
 
-/** The one its controllers keep, which leads to the address all others use. */
+/** Returns the kubeconfig that the controllers maintain, with the public address. */
 async function kubeconfigOf(child: Client, cluster: string, signal: AbortSignal): Promise<string> {
   const key = { namespace: latticeNamespace(cluster), name: `${cluster}-kubeconfig` };
   const { data } = await child.get(Secrets, key, { signal });
   return Buffer.from(data?.['value'] ?? '', 'base64').toString('utf8');
 }
 
-/** Becomes the parent: first what a parent has, then the word in the cluster that it is the one. */
+/** Becomes the parent: creates the objects of a parent first, then makes the cluster accept it. */
 async function takeOver(
   client: Client,
   child: Client,

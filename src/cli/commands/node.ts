@@ -40,7 +40,7 @@ export interface NodeOptions {
   registerWithTaints?: string;
 }
 
-/** Runs a simulated node of a Kubernetes until a signal asks it to stop. */
+/** Runs a simulated node of a Kubernetes until a signal arrives. */
 export async function node(options: NodeOptions, context: CommandContext): Promise<number> {
   const { env, stdout } = context;
   if (!options.simulated) throw noRealNodes();
@@ -75,7 +75,7 @@ interface RunOptions {
   name: string;
   directory: string;
   network: { address: string; bits: 16 | 24 };
-  /** absent: as the Kubernetes needs them */
+  /** absent: defaults for the Kubernetes */
   taints: readonly Taint[] | undefined;
   install: boolean;
   gateways: boolean;
@@ -160,7 +160,7 @@ function noRealNodes(): CapstanError {
   );
 }
 
-/** The version the node shows: that of the API, and who says so. */
+/** Returns the kubelet version to show, which is that of the API server. */
 async function versionOf(client: HttpClient, signal: AbortSignal): Promise<string> {
   const answer = parseJson((await client.raw('/version', { signal })).body);
   const { gitVersion } = isJsonObject(answer) ? answer : {};
@@ -168,7 +168,7 @@ async function versionOf(client: HttpClient, signal: AbortSignal): Promise<strin
   return `${release}+capstan`;
 }
 
-/** The API server as Pods reach it by the Service `kubernetes`. */
+/** Forwards to the API server for Pods that use the Service `kubernetes`. */
 function apiBehind({ server }: ConnectionConfig): PortService {
   const { hostname: host, port } = new URL(server);
   const address = host.replace(/^\[|\]$/g, '');
@@ -191,7 +191,7 @@ function apiBehind({ server }: ConnectionConfig): PortService {
 
 function parseName(text: string): string {
   if (text.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text)) return text;
-  throw new CapstanError('CAP_USAGE', `--name: "${text}" is no name of a node`, {
+  throw new CapstanError('CAP_USAGE', `--name: "${text}" is not a valid node name`, {
     hint: 'lower case letters, digits and dashes, at most 63 of them',
   });
 }
@@ -200,12 +200,12 @@ function parseNetwork(text: string): { address: string; bits: 16 | 24 } {
   const [, address = '', bits] = /^((?:\d{1,3}\.){3}\d{1,3})\/(16|24)$/.exec(text) ?? [];
   if (address.split('.').every((part) => part !== '' && Number(part) <= 255))
     return { address, bits: bits === '16' ? 16 : 24 };
-  throw new CapstanError('CAP_USAGE', `--pod-cidr: "${text}" is no network for Pods`, {
+  throw new CapstanError('CAP_USAGE', `--pod-cidr: "${text}" is not a Pod network`, {
     hint: 'an IPv4 network of 16 or 24 bits, such as 10.244.0.0/16',
   });
 }
 
-/** `KEY=VALUE:EFFECT`, with commas between them, as kubelets take them. */
+/** Parses comma-separated taints `KEY=VALUE:EFFECT`, as kubelets do. */
 function parseTaints(text: string): Taint[] {
   return text
     .split(',')
@@ -215,7 +215,7 @@ function parseTaints(text: string): Taint[] {
       const [, key = '', value, effect = ''] =
         /^([\w./-]+)(?:=([\w.-]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/.exec(part) ?? [];
       if (key === '') {
-        throw new CapstanError('CAP_USAGE', `--register-with-taints: "${part}" is no taint`, {
+        throw new CapstanError('CAP_USAGE', `--register-with-taints: "${part}" is not a taint`, {
           hint: 'KEY=VALUE:EFFECT with an effect of NoSchedule, PreferNoSchedule or NoExecute',
         });
       }

@@ -30,12 +30,12 @@ export interface PlanOptions extends ConnectionOptions {
   recursive?: boolean;
   cloud?: string;
   prices?: string;
-  /** false with --no-management-api: as if nothing were there */
+  /** false with --no-management-api: assume an empty management API */
   managementApi: boolean;
   output: 'text' | 'json' | 'yaml';
 }
 
-/** Shows what applying files would do in OpenStack. The exit code is 2 when it cannot work. */
+/** Shows the OpenStack changes that applying files would cause. The exit code is 2 if they cannot work. */
 export async function plan(options: PlanOptions, context: CommandContext): Promise<number> {
   const files = filenames(options);
   const prices = await loadPrices(options.prices);
@@ -98,7 +98,7 @@ async function namedCloud(name: string | undefined, context: CommandContext): Pr
 
 type Work = (connection: Connection, isThrowAway: boolean) => Promise<number>;
 
-/** The management API of the flags; without one, an empty one that goes with this command. */
+/** Uses the management API of the flags, or an empty temporary one. */
 async function withManagementApi(options: PlanOptions, context: CommandContext, work: Work): Promise<number> {
   if (options.managementApi) {
     try {
@@ -108,11 +108,11 @@ async function withManagementApi(options: PlanOptions, context: CommandContext, 
       if (isNamed || !(error instanceof CapstanError) || !withoutOne.includes(error.code)) throw error;
       if (error.code !== 'CAP_NO_MANAGEMENT_API') {
         throw new CapstanError('CAP_API_UNREACHABLE', error.message, {
-          hint: `${error.hint ?? ''}; --no-management-api plans as if none of it were there yet`,
+          hint: `${error.hint ?? ''}; --no-management-api plans as if no object existed`,
           cause: error,
         });
       }
-      context.stderr('capstan: there is no management API: planned as if none of it were there yet\n');
+      context.stderr('capstan: there is no management API: planned as if no object existed\n');
     }
   }
   const api = await startThrowAway(options);
@@ -134,7 +134,7 @@ type AsStored = (
   signal: AbortSignal,
 ) => Promise<UnstructuredObject>;
 
-/** For work with objects that are not to be written anywhere: an API of their own says what a server makes of them. */
+/** Uses a temporary API to compute the stored form of objects that must not be written. */
 async function withThrowAway<T>(work: (asStored: AsStored) => Promise<T>): Promise<T> {
   let api: MemoryApi | undefined;
   try {
@@ -153,8 +153,8 @@ async function withThrowAway<T>(work: (asStored: AsStored) => Promise<T>): Promi
 const withoutOne: readonly string[] = ['CAP_NO_MANAGEMENT_API', 'CAP_API_UNREACHABLE'];
 
 /**
- * The documents as a server stores them: defaulted, validated, and refused where they would be. Those of a namespace that comes with
- * them cannot be asked about by dry run: an API that is thrown away says what becomes of them.
+ * Returns the documents as the server would store them: defaulted and validated. A dry run cannot create objects in a
+ * namespace of the same documents, so a temporary API is used for those.
  */
 async function storedForms(
   documents: readonly ManifestDocument[],

@@ -9,7 +9,7 @@ export interface EnvOptions {
   shell: Shell;
 }
 
-/** Prints the variables of a cloud for a shell to read, or what takes them away. */
+/** Prints the environment variables of a cloud for a shell, or the commands to unset them. */
 export async function printEnvironment(
   options: EnvOptions,
   context: CommandContext,
@@ -23,7 +23,7 @@ export async function printEnvironment(
   }
   const [file, cloud] = second === undefined ? [undefined, first ?? context.env['OS_CLOUD']] : [first, second];
   if (cloud === undefined || cloud === '') {
-    throw new CapstanError('CAP_USAGE', 'which cloud is not said', {
+    throw new CapstanError('CAP_USAGE', 'name a cloud', {
       hint: 'name one of clouds.yaml: capstan env [CLOUDS_YAML] CLOUD',
     });
   }

@@ -28,8 +28,8 @@ export async function restore(options: RestoreCommandOptions, context: CommandCo
   }
   const secret = await archiveSecret(options, env);
   if (!secret) {
-    throw new CapstanError('CAP_USAGE', `${archive} is sealed`, {
-      hint: 'give what it was sealed with: --passphrase-file FILE or --key-file FILE',
+    throw new CapstanError('CAP_USAGE', `${archive} is encrypted`, {
+      hint: 'use --passphrase-file FILE or --key-file FILE',
     });
   }
   const encryptionKeyFile = resolve(options.encryptionKeyFile ?? defaultEncryptionKeyFile(env, dataDirectory));
@@ -41,7 +41,9 @@ export async function restore(options: RestoreCommandOptions, context: CommandCo
     force: options.force ?? false,
   });
   stdout(`restored ${records} records at revision ${revision} into ${dataDirectory}\n`);
-  stdout(`saved ${manifest.createdAt} by capstan ${manifest.version}; key that seals Secrets: ${encryptionKeyFile}\n`);
+  stdout(
+    `saved ${manifest.createdAt} by capstan ${manifest.version}; key that encrypts Secrets: ${encryptionKeyFile}\n`,
+  );
   for (const missing of manifest.missing) stderr(`not in the archive: ${missing}\n`);
   if (manifest.server !== '') {
     const { hostname, port } = new URL(manifest.server);

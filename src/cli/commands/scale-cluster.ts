@@ -20,13 +20,12 @@ export interface ScaleClusterOptions extends ConnectionOptions {
   dryRun?: boolean;
 }
 
-/** What to scale, and to what. */
 interface Target {
   controlPlane?: number;
   workers?: { name: string; replicas: number };
 }
 
-/** Sets the replicas of a control plane, of one machine deployment, or of both. */
+/** Sets the replicas of a control plane, a machine deployment, or both. */
 export async function scaleCluster(
   options: ScaleClusterOptions,
   context: CommandContext,
@@ -64,7 +63,7 @@ function targetOf({ controlPlane, machineDeployment, replicas }: ScaleClusterOpt
 }
 
 function count(flag: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw usage(`${flag}: "${text}" is no number of machines`);
+  if (!/^\d{1,9}$/.test(text)) throw usage(`${flag}: "${text}" is not a number of machines`);
   return Number(text);
 }
 
@@ -85,7 +84,7 @@ function scaleTopology(topology: Topology, known: ClusterClass | undefined, targ
   return changes;
 }
 
-/** A class may take the replicas from a variable, which then wins over the field. */
+/** A class may take the replicas from a variable, which then overrides the field. */
 function scaleControlPlane(topology: Topology, known: ClusterClass | undefined, replicas: number): Change[] {
   const changes: Change[] = [];
   const variable = known?.metadata.annotations?.[replicasVariableAnnotation];
@@ -107,7 +106,7 @@ function replicasChange(what: string, from: number | undefined, to: number): Cha
   return { what, from: from === undefined ? undefined : String(from), to: String(to) };
 }
 
-/** A cluster of single objects: its control plane and MachineDeployments have the replicas themselves. */
+/** Scales a cluster without topology: its control plane and MachineDeployments have replica fields of their own. */
 async function scaleObjects(
   { client, mapper, namespace }: Connection,
   { metadata, spec }: Cluster,

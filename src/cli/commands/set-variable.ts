@@ -12,14 +12,14 @@ export interface SetVariableOptions extends ConnectionOptions {
   dryRun?: boolean;
 }
 
-/** One `NAME=VALUE`, or `NAME-`, which takes the variable away. */
+/** A `NAME=VALUE` assignment, or `NAME-` to remove the variable. */
 interface Assignment {
   name: string;
-  /** undefined: take it away */
+  /** undefined: remove the variable */
   text: string | undefined;
 }
 
-/** Sets variables of a topology, or overrides of its control plane or of one machine deployment, each an entry of its own. */
+/** Sets variables of a topology, or overrides of its control plane or of one machine deployment, entry by entry. */
 export async function setVariable(
   options: SetVariableOptions,
   context: CommandContext,
@@ -63,12 +63,12 @@ function assignmentOf(word: string): Assignment {
   if (name !== undefined && text !== undefined) return { name, text };
   const removed = /^([^=]+)-$/.exec(word)?.[1];
   if (removed !== undefined) return { name: removed, text: undefined };
-  throw new CapstanError('CAP_USAGE', `"${word}" says nothing about a variable`, {
-    hint: 'write NAME=VALUE to set a variable, NAME- to take it away',
+  throw new CapstanError('CAP_USAGE', `"${word}" is not an assignment`, {
+    hint: 'write NAME=VALUE to set a variable, NAME- to remove it',
   });
 }
 
-/** JSON, and a text where it is none or the class asks for a text. */
+/** Parses a value as JSON. Invalid JSON is a string, and so is any value if the class requires a string. */
 function parseValue(text: string, type: string | undefined): JsonValue {
   let value: JsonValue;
   try {
@@ -86,7 +86,7 @@ function listOf(topology: Topology, { controlPlane, machineDeployment }: SetVari
   return [...((controlPlane ? topology.controlPlane?.variables?.overrides : topology.variables) ?? [])];
 }
 
-/** Puts an edited list back where it was taken from; an empty one is left out. */
+/** Writes an edited list back; an empty list is removed. */
 function tidy(
   topology: Topology,
   { controlPlane, machineDeployment }: SetVariableOptions,
@@ -119,7 +119,7 @@ function assign(list: TopologyVariable[], name: string, value: JsonValue | undef
   return { what: `variable ${name}`, from, to: value === undefined ? undefined : jsonText(value) };
 }
 
-/** Two numbers for the same replicas would differ: the variable wins, and the field says the same. */
+/** The variable overrides the replicas field, so the field is updated to the same value. */
 function followReplicas(topology: Topology, variable: string, assignments: readonly Assignment[]): Change[] {
   const { controlPlane } = topology;
   const value = topology.variables?.find(({ name }) => name === variable)?.value;

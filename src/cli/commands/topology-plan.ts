@@ -33,7 +33,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** Shows what an edit would do to every cluster it concerns. The exit code is 1 when something of it would be refused. */
+/** Shows the effect of an edit on every affected cluster. The exit code is 1 if the edit would be refused. */
 export async function topologyPlan(options: TopologyPlanOptions, context: CommandContext): Promise<number> {
   const { documents, problems: unreadable } = await readManifests(filenames(options), {
     recursive: options.recursive ?? false,
@@ -66,7 +66,7 @@ export async function topologyPlan(options: TopologyPlanOptions, context: Comman
   });
 }
 
-/** The documents as the server would store them. */
+/** Returns the documents as the server would store them. */
 async function dryRun(
   documents: readonly ManifestDocument[],
   connection: Connection,

@@ -1,6 +1,14 @@
-import { CustomResourceDefinitions } from '../../api/index.ts';
+import { CustomResourceDefinitions, Namespaces } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { CapstanError, inParallel, isNotFound, type KubeObject, type Resource, sleep } from '../../machinery/index.ts';
+import {
+  CapstanError,
+  ignoreNotFound,
+  inParallel,
+  isNotFound,
+  type KubeObject,
+  type Resource,
+  sleep,
+} from '../../machinery/index.ts';
 import { readAdoption } from '../adopt/record.ts';
 import { confirmDeletion } from '../confirm-deletion.ts';
 import { type Connection, type ConnectionOptions, withConnection } from '../connection.ts';
@@ -18,29 +26,29 @@ export interface UninstallOptions extends Omit<ConnectionOptions, 'namespace'> {
   yes?: boolean;
 }
 
-/** how long an API server may take to forget kinds without objects */
+/** Time for an API server to delete kinds without objects. */
 const patienceMs = 120_000;
-/** an API server takes its time for each */
+/** API servers process each definition slowly. */
 const atOnce = 8;
 
-/** Takes an installation away. Kinds, and with them all their objects, stay unless asked for, and unless unused. */
+/** Removes an installation. Kinds and their objects stay, unless requested and unused. */
 export async function uninstall(options: UninstallOptions, context: CommandContext): Promise<number> {
   return await withConnection(options, context, async (connection) => {
     const { client, mapper } = connection;
     const { signal } = context;
     await refuseAdopted(client, signal);
     const kinds = options.includeCrd ? await ownKinds(client, signal) : [];
-    // before anything is touched: without controllers nobody could delete them any more
+    // Runs before any change, because objects cannot be deleted without controllers.
     if (options.includeCrd) await refuseUsed(connection, context);
     if (!options.dryRun) {
       const what = options.includeCrd ? 'the controllers and their kinds' : 'the controllers';
       await confirmDeletion(what, connection, context, options);
     }
     const { others } = installation({ replicas: 1 });
-    // webhooks first: what nobody serves any more must not be asked
+    // Webhooks are removed first, because their server stops.
     for (const object of [...others].reverse()) {
       const resource = await resourceOf(mapper, object, signal).catch((error: unknown) => {
-        // where the kinds are not there, there is nothing of them either
+        // A kind that is not served has no objects.
         if (error instanceof CapstanError && error.code === 'CAP_KIND_NOT_SERVED') return undefined;
         throw error;
       });
@@ -54,6 +62,7 @@ export async function uninstall(options: UninstallOptions, context: CommandConte
       { atOnce },
     );
     if (!options.dryRun && kinds.length > 0) await untilForgotten(client, new Set(kinds), context);
+    if (!options.dryRun) await untilEmptied(client, context);
     return 0;
   });
 }
@@ -73,11 +82,11 @@ async function remove<T extends KubeObject>(
   }
 }
 
-/** With the namespace the note of what upstream's controllers were would go, and nobody could give it back. */
+/** The namespace contains the adoption record, which is required to restore upstream's controllers. */
 async function refuseAdopted(client: Client, signal: AbortSignal): Promise<void> {
   if (!(await readAdoption(client, signal))) return;
-  throw new CapstanError('CAP_ADOPTION', 'the clusters here were taken over from the controllers of upstream', {
-    hint: 'give them back with `capstan adopt --release`, which takes this installation away',
+  throw new CapstanError('CAP_ADOPTION', 'the clusters were taken over from the upstream controllers', {
+    hint: 'give them back with `capstan adopt --release`, which also removes this installation',
   });
 }
 
@@ -86,7 +95,7 @@ async function ownKinds(client: Client, signal: AbortSignal): Promise<string[]> 
   return items.filter(isInstalledByUs).map(({ metadata }) => metadata.name ?? '');
 }
 
-/** The inventory goes with the installation; everything else of our kinds is somebody's cluster. */
+/** The inventory is part of the installation; all other objects of our kinds belong to clusters. */
 async function refuseUsed({ client }: Connection, { signal }: CommandContext): Promise<void> {
   const inventory = new Set(providerInventory.map(({ metadata }) => metadata.name));
   const isInventory = ({ kind, metadata }: KubeObject): boolean =>
@@ -125,6 +134,20 @@ async function untilForgotten(
       throw new CapstanError('CAP_KIND_IN_USE', `${left[0]?.metadata.name} is still being deleted after two minutes`, {
         hint: 'look at its conditions: objects with finalizers keep it',
       });
+    }
+    await sleep(clock, 300, signal);
+  }
+}
+
+/** Nothing can be installed into a namespace that is still being emptied. */
+async function untilEmptied(client: Client, { clock, signal, stderr }: CommandContext): Promise<void> {
+  const deadline = clock.now() + patienceMs;
+  for (;;) {
+    const namespace = await client.get(Namespaces, { name: systemNamespace }, { signal }).catch(ignoreNotFound);
+    if (!namespace) return;
+    if (clock.now() > deadline) {
+      stderr(`the namespace ${systemNamespace} is still being deleted: its conditions say what is left in it\n`);
+      return;
     }
     await sleep(clock, 300, signal);
   }

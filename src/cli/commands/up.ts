@@ -49,14 +49,14 @@ export interface UpOptions extends OidcFlags {
   watchFilter?: string;
   namespace?: string;
   backupDirectory?: string;
-  /** file with what the cloud asks for */
+  /** file with the prices of the cloud */
   prices?: string;
   stacksSource?: string[];
   denyPeers?: string;
   allowPeers?: string;
 }
 
-/** Runs the management API and its controllers in the foreground until a signal asks it to stop. */
+/** Runs the management API and its controllers in the foreground until a signal arrives. */
 export async function up(options: UpOptions, context: CommandContext): Promise<number> {
   const { log, stdout } = context;
   const running = await unlessStopped(startInstallation(options, context), context);
@@ -77,10 +77,13 @@ export async function up(options: UpOptions, context: CommandContext): Promise<n
   return 0;
 }
 
-/** how long a start that was told to stop may take to notice */
+/** Time for an interrupted start to stop. */
 const startPatienceMs = 3000;
 
-/** A start that is told to stop on the way: ends with it, or without it when it hangs. Undefined when it was. */
+/**
+ * Waits for a start that may be interrupted: ends with it, or without it if it hangs. Returns undefined if it was
+ * stopped.
+ */
 export async function unlessStopped(
   starting: Promise<RunningInstallation>,
   { stopped, signal, clock, log }: CommandContext,
@@ -105,14 +108,13 @@ export async function unlessStopped(
   return await Promise.race([settled, late]);
 }
 
-/** Everything `capstan up` runs, while it runs. */
 export interface RunningInstallation {
   readonly api: ManagementApi;
   readonly cloud: RunningCloud | undefined;
   readonly dataDirectory: string;
-  /** where the kubeconfig of the administrator was written */
+  /** path of the administrator's kubeconfig */
   readonly kubeconfig: string;
-  /** rejects when a part of it fails for good */
+  /** rejects when a part fails permanently */
   readonly failed: Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -135,13 +137,13 @@ export async function startInstallation(options: UpOptions, context: CommandCont
   };
   const peers = peersOf(peerOptions);
   const backupDirectory = resolve(options.backupDirectory ?? join(dataDirectory, 'backups'));
-  /** ports of this process that agents on its own simulated machines dial */
+  /** ports of this process that agents on its simulated machines may dial */
   const reachable = new Set<number>();
   const cell = cellPlace(options, {
     onListening: ({ bootstrap, agents }) => void reachable.add(bootstrap).add(agents),
   });
   const oidc = await oidcOptions(options);
-  /** writes the administrator's kubeconfig again */
+  /** rewrites the administrator's kubeconfig */
   let written: (() => Promise<unknown>) | undefined;
   const api = await startManagementApi({
     dataDirectory,
@@ -158,7 +160,7 @@ export async function startInstallation(options: UpOptions, context: CommandCont
     runsPods: options.pods !== 'none',
     log,
   });
-  // Newest first: what was started last leans on what was started before.
+  // Newest first, because later parts depend on earlier ones.
   const stops: (() => Promise<void>)[] = [() => api.stop()];
   try {
     let cloud: RunningCloud | undefined;
@@ -185,12 +187,12 @@ export async function startInstallation(options: UpOptions, context: CommandCont
     }
     if (cloud) await publishCredentials(api, cloud, signal);
     let controllers: RunningManager | undefined;
-    // a manager of one namespace does not see the Pods that would stand for it
+    // A manager limited to one namespace cannot see the placeholder Pods.
     const standIns = pods && options.namespace === undefined && { standIns: health };
     if (areas.size > 0 && workers > 0) {
       if (options.prices !== undefined) {
-        throw new CapstanError('CAP_USAGE', '--prices: controllers in processes of their own do not show costs', {
-          hint: 'leave --workers out, or ask with capstan cost --prices',
+        throw new CapstanError('CAP_USAGE', '--prices: controllers in separate processes do not report costs', {
+          hint: 'leave --workers out, or use capstan cost --prices',
         });
       }
       const { startControllersElsewhere } = await import('../controllers.ts');
@@ -270,7 +272,7 @@ function parseAnonymousPaths(text: string | undefined): string[] {
   return paths;
 }
 
-/** Stops everything, whatever happens to one part of it. */
+/** Stops all parts, even if one of them fails. */
 async function stopAll(stops: readonly (() => Promise<void>)[], log: Logger): Promise<void> {
   for (const stop of stops) {
     try {
@@ -287,7 +289,7 @@ async function publishCredentials(api: ManagementApi, cloud: RunningCloud, signa
   await publishCloudCredentials(api.server.localClient(), { cloudsYaml, signal });
 }
 
-/** `--kubeconfig FILE` is written there and nowhere else; otherwise the user's usual file gains a context. */
+/** `--kubeconfig FILE` is written to that file only; otherwise a context is added to the default kubeconfig. */
 async function writeAdminKubeconfig(api: ManagementApi, options: UpOptions, context: CommandContext): Promise<string> {
   const { env } = context;
   const path = resolve(options.kubeconfig ?? (env['KUBECONFIG'] || '').split(':')[0] ?? '') || '';

@@ -11,7 +11,7 @@ export interface UpgradeClusterOptions extends ConnectionOptions {
   dryRun?: boolean;
 }
 
-/** Gives a topology another Kubernetes version, another class, or both in one write. */
+/** Changes the Kubernetes version, the class, or both of a topology in one write. */
 export async function upgradeCluster(
   options: UpgradeClusterOptions,
   context: CommandContext,
@@ -20,7 +20,7 @@ export async function upgradeCluster(
   const { version, class: className } = options;
   const dryRun = options.dryRun ?? false;
   if (version === undefined && className === undefined) {
-    throw new CapstanError('CAP_USAGE', 'nothing is named to upgrade to', {
+    throw new CapstanError('CAP_USAGE', 'name a version or a class to upgrade to', {
       hint: 'write --version v1.33.6, --class NAME, or both',
     });
   }

@@ -22,7 +22,7 @@ export interface WhyOptions extends ConnectionOptions {
   output: 'text' | 'json' | 'yaml';
 }
 
-/** Says the first cause why a cluster or machine does not get further. The exit code is 1 when there is one. */
+/** Shows the root cause that blocks a cluster or machine. The exit code is 1 if there is one. */
 export async function why(
   options: WhyOptions,
   context: CommandContext,
@@ -30,8 +30,8 @@ export async function why(
 ): Promise<number> {
   const [kind, name] = second === undefined ? [undefined, first] : [first, second];
   if (kind !== undefined && kind !== 'cluster' && kind !== 'machine') {
-    throw new CapstanError('CAP_USAGE', `why ${kind}: only clusters and machines can be explained`, {
-      hint: 'say capstan why NAME, capstan why cluster NAME or capstan why machine NAME',
+    throw new CapstanError('CAP_USAGE', `why ${kind}: only clusters and machines are supported`, {
+      hint: 'use capstan why NAME, capstan why cluster NAME or capstan why machine NAME',
     });
   }
   return await withConnection(options, context, async (connection) => {
@@ -66,7 +66,7 @@ async function causeOf(
       'CAP_CLUSTER_NOT_FOUND',
       `there is no Machine "${name}" in the namespace "${connection.namespace}"`,
       {
-        hint: 'kubectl get machines shows those there are',
+        hint: '`kubectl get machines` lists the existing ones',
       },
     );
   }
@@ -74,7 +74,7 @@ async function causeOf(
   return causeOfMachine(await readCluster(connection, cluster, { resourceSets: false, signal }), name);
 }
 
-/** What conditions say; where all of them are well, what the cluster itself shows. */
+/** Returns the cause from the conditions; if all are good, a problem found inside the cluster. */
 async function causeOfWhole(
   connection: Connection,
   name: string,
@@ -131,7 +131,7 @@ async function readMachine(
   }
 }
 
-/** One paragraph: what, why, since when, and what to do. */
+/** Formats one paragraph: object, reason, time and suggested action. */
 function paragraph(name: string, { object, reason, message, next, since }: Cause, nowMs: number): string {
   const at = since === undefined ? undefined : parseRfc3339(since);
   const age = at === undefined ? '' : `, for ${humanDuration(nowMs - at)}`;

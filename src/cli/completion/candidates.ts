@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { type CompletionPoint, parseLine } from './parse-line.ts';
 
-/** What a shell should complete with files. */
+/** Makes the shell complete file names. */
 export const files = ':files';
 
-/** Things that are known only when they are asked for. */
+/** Completion values that must be looked up. */
 export interface LiveValues {
   clusters(point: CompletionPoint): Promise<readonly string[]>;
   namespaces(point: CompletionPoint): Promise<readonly string[]>;
@@ -20,7 +20,7 @@ const ofOptions: Readonly<Record<string, Source>> = {
   '--cloud': (live) => live.clouds(),
 };
 
-/** Arguments that are names of clusters; of `delete` only behind the kind. */
+/** Arguments that are cluster names; for `delete` only after the kind. */
 const clusterArguments: Readonly<Record<string, (argument: number) => boolean>> = {
   'get kubeconfig': (argument) => argument === 0,
   'describe cluster': (argument) => argument === 0,
@@ -30,7 +30,7 @@ const clusterArguments: Readonly<Record<string, (argument: number) => boolean>> 
   delete: (argument) => argument > 0,
 };
 
-/** What may stand where the cursor is: one of these, or a file. */
+/** Returns the candidates at the cursor, or the marker for files. */
 export async function candidates(
   program: Command,
   line: readonly string[],
@@ -42,11 +42,11 @@ export async function candidates(
   if (found === files) return [files];
   const matching = [...new Set(found)].filter((word) => word.startsWith(partial));
   const isAssigned = option !== undefined && (line.at(-1) ?? '').startsWith(`${option.long}=`);
-  // a shell that did not split the word at its `=` wants all of it back
+  // A shell that did not split the word at `=` expects the whole word back.
   return isAssigned ? matching.map((word) => `${option.long}=${word}`) : orFiles(matching, point);
 }
 
-/** What looks like a path and is nothing else may be a file. */
+/** Suggests files for words that look like a path and match nothing else. */
 function orFiles(matching: readonly string[], { partial }: CompletionPoint): readonly string[] {
   return matching.length === 0 && !partial.startsWith('-') && /[./~]/.test(partial) ? [files] : matching;
 }

@@ -7,7 +7,7 @@ import type { CommandContext } from '../context.ts';
 import type { LiveValues } from './candidates.ts';
 import type { CompletionPoint } from './parse-line.ts';
 
-/** nobody waits longer for a Tab */
+/** Timeout for one completion. */
 const patienceMs = 2000;
 
 const namespaces: Resource<KubeObject> = {
@@ -18,7 +18,7 @@ const namespaces: Resource<KubeObject> = {
   namespaced: false,
 };
 
-/** Asks the API, the kubeconfig and clouds.yaml. What cannot be had in time, or at all, completes nothing. */
+/** Looks up values in the API, the kubeconfig and clouds.yaml. Failures and timeouts give no candidates. */
 export function liveValues(context: CommandContext): LiveValues {
   const quiet: CommandContext = {
     ...context,

@@ -1,21 +1,21 @@
 import type { Command, Option } from 'commander';
 
-/** Where on a command line the cursor is, and what was said before it. */
+/** Position of the cursor and the words before it. */
 export interface CompletionPoint {
   readonly command: Command;
-  /** what is being written */
+  /** incomplete word at the cursor */
   readonly partial: string;
-  /** the option whose value that is */
+  /** option that takes this value */
   readonly option: Option | undefined;
-  /** number of the argument that is being written, from 0 */
+  /** index of the argument at the cursor, from 0 */
   readonly argument: number;
-  /** arguments before it */
+  /** previous arguments */
   readonly arguments: readonly string[];
-  /** values of options by their long names, the last that was given */
+  /** values of options by long name; the last one wins */
   readonly given: ReadonlyMap<string, string>;
 }
 
-/** Reads the words of a command line up to the cursor; the last one is the one being written. */
+/** Parses the words of a command line up to the cursor; the last one is incomplete. */
 export function parseLine(program: Command, line: readonly string[]): CompletionPoint {
   const words = joinAssignments(line);
   const before = words.slice(0, -1);
@@ -53,7 +53,7 @@ function nameOf({ long, short }: Option): string {
   return long ?? short ?? '';
 }
 
-/** bash takes `--context=a` for three words. */
+/** bash splits `--context=a` into three words. */
 function joinAssignments(line: readonly string[]): string[] {
   const words: string[] = [];
   for (const word of line) {

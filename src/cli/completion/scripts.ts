@@ -1,4 +1,4 @@
-/** Scripts that ask the program itself what may come next, so that they never grow old. */
+/** Completion scripts, which call the program for candidates and so stay up to date. */
 export const completionScripts: Readonly<Record<string, string>> = {
   bash: bash(),
   zsh: `#compdef capstan\nautoload -U +X bashcompinit && bashcompinit\n${bash()}`,

@@ -52,7 +52,7 @@ export async function serveEndpoint(
   };
 }
 
-/** `/healthz` and its kin, as kubelets ask for them. */
+/** Builds health endpoints such as `/healthz` for kubelets. */
 export function healthPaths(checks: { healthy(): CheckResult; ready(): CheckResult }): Record<string, Answer> {
   const check = (look: () => CheckResult): Answer => {
     return async () => {

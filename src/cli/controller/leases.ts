@@ -7,19 +7,19 @@ import { type ControllerArea, controllerAreas } from '../controller-areas.ts';
 import { systemNamespace } from '../controller-identity.ts';
 
 /**
- * Short enough that work goes on within seconds after a leader died, long enough that an API server may take a breath.
- * Waiting instances have their caches filled, so that the lease is all they wait for.
+ * Short enough for a failover within seconds, long enough for a brief pause of the API server. Standby instances have
+ * synced caches, so only the lease delays them.
  */
 const duration = { leaseDurationMs: 4000, renewDeadlineMs: 3000, retryPeriodMs: 1000 };
 
-/** What an instance looks after: only instances that look after the same can stand in for each other. */
+/** Scope of an instance; only instances with the same scope can replace each other. */
 export interface ControllerScope {
   areas: ReadonlySet<ControllerArea>;
   watchFilter?: string;
   namespace?: string;
 }
 
-/** One lease for everything, or one of each process; or none, for who works without asking. */
+/** One lease for everything, one lease per process, or none. */
 export type ControllerLease = Pick<ManagerOptions, 'leaderElection' | 'shares' | 'instance'>;
 
 export function leaderLease(scope: ControllerScope): ControllerLease {
@@ -31,7 +31,7 @@ export function leaderLease(scope: ControllerScope): ControllerLease {
   };
 }
 
-/** `identity` must be another for each process that may live at the same time. */
+/** `identity` must be unique among concurrently running processes. */
 export function sharesLease(
   identity: string,
   scope: ControllerScope,
@@ -51,7 +51,10 @@ export function sharesLease(
   };
 }
 
-/** The same lease, but longer: for who could not keep it, because the computer or the API server has too much to do. */
+/**
+ * Returns the same lease with longer times, for an instance that lost it because the host or the API server is
+ * overloaded.
+ */
 export function longerLease({ leaderElection, shares, ...rest }: ControllerLease, times: number): ControllerLease {
   const { leaseDurationMs, renewDeadlineMs } = duration;
   return {
@@ -67,7 +70,7 @@ export function longerLease({ leaderElection, shares, ...rest }: ControllerLease
   };
 }
 
-/** An identity that begins with the name of the host, which in a Pod is that of the Pod. */
+/** Builds an identity with the host name as prefix, which is the Pod name in a Pod. */
 export function hostIdentity(host: string): string {
   const readable = host
     .toLowerCase()
@@ -77,7 +80,7 @@ export function hostIdentity(host: string): string {
   return `${readable}-${systemRandom.uuid().slice(0, 8)}`;
 }
 
-/** Instances that look after something else have leases of other names: they neither wait for these nor share with them. */
+/** Builds lease names per scope, so that instances with another scope neither wait for these nor share with them. */
 function leaseNames({ areas, watchFilter, namespace }: ControllerScope): { leader: string; shares: string } {
   const left = controllerAreas.filter((area) => !areas.has(area));
   const isUsual = left.length === 0 && watchFilter === undefined && namespace === undefined;

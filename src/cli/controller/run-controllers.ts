@@ -8,18 +8,18 @@ import { type ControllerLease, longerLease } from './leases.ts';
 
 export interface RunControllersOptions {
   client: Client;
-  /** for leases alone */
+  /** client for leases only */
   leaseClient: Client;
   lease: ControllerLease;
   controllers: AddedControllersOptions;
-  /** told of the manager at work, again when there is another */
+  /** called with the active manager, again for every new one */
   onManager(manager: Manager): void;
-  /** once, when all caches have synced */
+  /** called once, when all caches have synced */
   onReady(): void;
   signal: AbortSignal;
 }
 
-/** Secrets of these types can be large or many, and no object of ours names one: they are neither read nor kept. */
+/** Excludes Secret types that can be large or numerous and that no object of ours refers to. */
 const secretsWorthReading: ResourceScope = {
   resource: Secrets,
   fieldSelector: ['helm.sh/release.v1', 'kubernetes.io/service-account-token', 'bootstrap.kubernetes.io/token']
@@ -27,14 +27,16 @@ const secretsWorthReading: ResourceScope = {
     .join(','),
 };
 
-/** On an API that is reached by requests, sums of others' changes are told once a second at most. */
+/** With a remote API, aggregates over changes of others are recomputed at most once a second. */
 const idleRestMs = 1_000;
-/** A lease that is lost again and again is made longer, up to so many times. Who takes over when its holder dies waits longer, too. */
+/** On such an API a status in which only texts of conditions changed is written this much later at most. */
+const textDelayMs = 3_000;
+/** Maximum factor by which repeatedly lost leases are extended. Failover takes longer with it, too. */
 const longestLease = 8;
-/** A lease that was kept for so long is as long as it should be. */
+/** A lease held for this long is not extended further. */
 const steadyMs = 10 * 60_000;
 
-/** Runs the controllers, again after the lease was lost: whoever lost it waits for it like everybody else. */
+/** Runs the controllers and restarts them after a lost lease, waiting for it like any other instance. */
 export async function runControllers(options: RunControllersOptions): Promise<void> {
   const { client, leaseClient, lease, controllers, signal } = options;
   const { log, metrics, namespace } = controllers;
@@ -53,6 +55,7 @@ export async function runControllers(options: RunControllersOptions): Promise<vo
       log,
       metrics,
       idleRestMs,
+      textDelayMs,
       ...longerLease(lease, times),
       ...(namespace !== undefined && { namespace }),
     });

@@ -7,7 +7,8 @@ import {
   type WebhookConfiguration,
 } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { CapstanError, type Clock, isNotFound, type Resource } from '../../machinery/index.ts';
+import { CapstanError, type Clock, isNotFound, type Resource, sleep } from '../../machinery/index.ts';
+import type { Logger } from '../../runtime/index.ts';
 import {
   configurationName,
   mutatingConfiguration,
@@ -17,7 +18,7 @@ import {
 } from '../../webhooks/index.ts';
 import type { ControllerArea } from '../controller-areas.ts';
 import { ensureControllerIdentity } from '../controller-identity.ts';
-import { applyKinds } from '../install/apply-kinds.ts';
+import { applyKinds, refuseForeignKinds } from '../install/apply-kinds.ts';
 import { installedKinds } from '../install/installation.ts';
 import { installedDefinitions } from '../install/installed-kinds.ts';
 import { installedRules } from '../install/installed-rules.ts';
@@ -25,11 +26,15 @@ import { installedLabels } from '../install/labels.ts';
 import { webhooksRole, webhooksRoleBinding } from '../install/webhook-rights.ts';
 import { controllersKey } from '../install/workload.ts';
 import { ensureProviderInventory } from '../provider-inventory.ts';
+import { answersWith, keepWebhooksServed } from './keep-webhooks-served.ts';
 import type { WebhookService } from './webhook-service.ts';
 
 const by = { fieldManager: 'capstan', force: true };
+/** an API server that is just starting again */
+const removalPatienceMs = 10_000;
+const removalRetryMs = 500;
 
-/** Account and rights of the controllers: without them they cannot even make their certificates. */
+/** Installs account and permissions of the controllers, which need them even to create their certificates. */
 export async function installRights(administrator: Client, signal: AbortSignal): Promise<void> {
   await refuseBesideInstallation(administrator, signal);
   await ensureControllerIdentity(administrator, signal);
@@ -37,21 +42,21 @@ export async function installRights(administrator: Client, signal: AbortSignal):
   await administrator.apply(ClusterRoleBindings, webhooksRoleBinding, { ...by, signal });
 }
 
-/** The webhooks of a lasting installation would be taken from it, and away with us at the end. */
+/** Refuses if an installation exists, because its webhooks would be replaced now and deleted at the end. */
 async function refuseBesideInstallation(administrator: Client, signal: AbortSignal): Promise<void> {
   try {
     const { metadata } = await administrator.get(Deployments, controllersKey, { signal });
     throw new CapstanError(
       'CAP_INSTALLED_ALREADY',
       `the controllers are installed in that Kubernetes: there is a Deployment ${metadata.namespace}/${metadata.name}`,
-      { hint: 'leave --install out to run beside them, or take them away with `capstan uninstall`' },
+      { hint: 'leave --install out to run beside them, or remove them with `capstan uninstall`' },
     );
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
 }
 
-/** Brings the kinds, and points the API server to the webhooks of this process. */
+/** Installs the kinds and points the API server to the webhooks of this process. */
 export async function installKinds(
   administrator: Client,
   options: { service: WebhookService; areas: ReadonlySet<ControllerArea>; clock: Clock; signal: AbortSignal },
@@ -59,20 +64,52 @@ export async function installKinds(
   const { service, areas, clock, signal } = options;
   const endpoint: WebhookEndpoint = { url: urlOf(service) };
   const common = { endpoint, bundle: trustBundle(service.keeper.current), labels: installedLabels };
-  await applyKinds(administrator, installedKinds(endpoint, common.bundle), { clock, signal });
+  const kinds = installedKinds(endpoint, common.bundle);
+  await refuseForeignKinds(administrator, kinds, signal);
   const rules = installedRules(() => administrator, clock);
   const configured = { ...common, definitions: installedDefinitions, rules };
+  // Before the definitions: from these alone another instance sees that this one is gone, also when it ended in the middle.
   await administrator.apply(MutatingWebhookConfigurations, mutatingConfiguration(configured), { ...by, signal });
   await administrator.apply(ValidatingWebhookConfigurations, validatingConfiguration(configured), { ...by, signal });
+  await applyKinds(administrator, kinds, { clock, signal });
   await ensureProviderInventory(administrator, areas, signal);
 }
 
+/** Looks until it is closed that the webhooks the API server asks are served, by whichever instance. */
+export function watchWebhooks(
+  administrator: Client,
+  options: { service: WebhookService; areas: ReadonlySet<ControllerArea>; clock: Clock; log: Logger },
+): { close(): Promise<void> } {
+  const { service, areas, clock, log } = options;
+  const stop = new AbortController();
+  const watching = keepWebhooksServed(
+    {
+      administrator,
+      url: urlOf(service),
+      answers: (url) => answersWith(trustBundle(service.keeper.current), url),
+      take: (signal) => installKinds(administrator, { service, areas, clock, signal }),
+      clock,
+      log,
+    },
+    stop.signal,
+  );
+  return {
+    async close() {
+      stop.abort();
+      await watching;
+    },
+  };
+}
+
 /**
- * Takes the webhook configurations away, so that objects can be written while nobody serves them. Those that meanwhile
- * point elsewhere belong to whoever is there. Definitions stay as they are: without its webhook a kind cannot be read in
- * its old versions, which is better than to have it changed by nobody's rules.
+ * Removes the webhook configurations, so that objects can be written without a webhook server. Configurations that
+ * meanwhile point elsewhere belong to another instance and stay. Definitions stay unchanged: without its conversion
+ * webhook a kind cannot be read in old versions, which is better than a conversion without rules.
  */
-export async function removeConfigurations(administrator: Client, service: WebhookService): Promise<void> {
+export async function removeConfigurations(
+  administrator: Client,
+  { service, clock, log }: { service: Pick<WebhookService, 'port'>; clock: Clock; log: Logger },
+): Promise<void> {
   const url = urlOf(service);
   const remove = async (resource: Resource<WebhookConfiguration>): Promise<void> => {
     try {
@@ -88,9 +125,27 @@ export async function removeConfigurations(administrator: Client, service: Webho
       if (!isNotFound(error)) throw error;
     }
   };
-  await Promise.all([remove(MutatingWebhookConfigurations), remove(ValidatingWebhookConfigurations)]);
+  const deadline = clock.monotonic() + removalPatienceMs;
+  for (;;) {
+    try {
+      await Promise.all([remove(MutatingWebhookConfigurations), remove(ValidatingWebhookConfigurations)]);
+      return;
+    } catch (error) {
+      if (clock.monotonic() >= deadline) {
+        log.error(
+          'Webhook configurations could not be removed: until they are, or this runs again, objects cannot be written',
+          {
+            name: configurationName,
+            error,
+          },
+        );
+        return;
+      }
+    }
+    await sleep(clock, removalRetryMs);
+  }
 }
 
-function urlOf({ port }: WebhookService): string {
+function urlOf({ port }: Pick<WebhookService, 'port'>): string {
   return `https://127.0.0.1:${port}`;
 }

@@ -23,7 +23,7 @@ const certificateSecret = { namespace: systemNamespace, name: 'capstan-webhook-c
 const loopback = '127.0.0.1';
 
 export interface WebhookServiceOptions {
-  /** with the rights of the controllers */
+  /** client with the permissions of the controllers */
   client: Client;
   clock: Clock;
   random: Random;
@@ -33,14 +33,14 @@ export interface WebhookServiceOptions {
   signal: AbortSignal;
 }
 
-/** The webhooks of all kinds, served by this process, with certificates that look after themselves. */
+/** Serves the webhooks of all kinds in this process, with automatically renewed certificates. */
 export interface WebhookService {
   readonly port: number;
   readonly keeper: CertificateKeeper;
   close(): Promise<void>;
 }
 
-/** how long reviews under way may take to end */
+/** Time for pending reviews to finish. */
 const drainMs = 5000;
 
 export async function startWebhookService(options: WebhookServiceOptions): Promise<WebhookService> {

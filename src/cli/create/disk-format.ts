@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { CapstanError } from '../../machinery/index.ts';
 
-/** What glance takes; which of them a cloud takes is its own choice. */
+/** Formats that glance defines; each cloud supports some of them. */
 export const diskFormats = ['qcow2', 'raw', 'vmdk', 'vhd', 'vhdx', 'vdi', 'iso', 'ami', 'aki', 'ari', 'ploop'] as const;
 export type DiskFormat = (typeof diskFormats)[number];
 
@@ -21,7 +21,7 @@ const formats: readonly (Signature & { format: DiskFormat })[] = [
   { ...text('CD001', 0x8001), format: 'iso' },
 ];
 
-/** Files that hold an image and are none. */
+/** Formats that contain an image, but are no image themselves. */
 const wrapped: readonly (Signature & { what: string; cure: string })[] = [
   { ...text('\x1f\x8b'), what: 'compressed with gzip', cure: 'gunzip' },
   { ...text('\xfd7zXZ\0'), what: 'compressed with xz', cure: 'unxz' },
@@ -32,7 +32,10 @@ const wrapped: readonly (Signature & { what: string; cure: string })[] = [
 
 const mostBytes = Math.max(...[...formats, ...wrapped].map(({ at, bytes }) => at + bytes.length));
 
-/** The format of a disk image by its first bytes; what says nothing of itself is raw. Undefined: it cannot be seen. */
+/**
+ * Detects the format of a disk image by its first bytes; without a signature it is raw. Throws for files that are no
+ * image, such as compressed files and web pages.
+ */
 export function diskFormatOf(head: Buffer, source: string): DiskFormat {
   const begins = ({ at, bytes }: Signature): boolean => head.subarray(at, at + bytes.length).equals(bytes);
   if (head.length === 0) throw wrong(`${source} is empty`, 'download it again');
@@ -45,14 +48,14 @@ export function diskFormatOf(head: Buffer, source: string): DiskFormat {
   return formats.find(begins)?.format ?? 'raw';
 }
 
-/** The format of a file, which must be the one that was said. */
+/** Detects the format of a file and compares it with the given format. */
 export async function checkedDiskFormat(path: string, said: DiskFormat | undefined): Promise<DiskFormat> {
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(mostBytes), 0, mostBytes, 0);
     const found = diskFormatOf(buffer.subarray(0, bytesRead), path);
     if (said === undefined || said === found) return said ?? found;
-    // what has no mark of its own may be any of these; an iso may be started as a raw disk
+    // These formats may have no signature, and an iso can boot as a raw disk.
     if (found === 'raw' && ['ami', 'aki', 'ari', 'ploop', 'vhd', 'vmdk'].includes(said)) return said;
     if (found === 'iso' && said === 'raw') return said;
     throw wrong(

@@ -2,7 +2,7 @@ import type { CommandContext } from '../context.ts';
 
 const mib = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MiB`;
 
-/** Shows how far an upload is: on a terminal in place, ten times a second at most; elsewhere not at all. */
+/** Shows the progress of an upload on a terminal, at most ten times a second; nothing elsewhere. */
 export function showProgress({ progress, clock }: CommandContext): (sent: number, total: number) => void {
   if (!progress) return () => {};
   let next = 0;

@@ -8,15 +8,14 @@ export interface Upload {
   readonly images: Images;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** is told how far it is */
   onProgress?(sent: number, total: number): void;
 }
 
 const pollMs = 1_000;
-/** what most clouds hash by; others are looked up afterwards */
+/** Default hash algorithm of most clouds; others are computed afterwards. */
 const usualAlgorithm = 'sha512';
 
-/** Makes an image of a file. An image that did not get all of it is taken away again. */
+/** Creates an image from a file. An incomplete image is deleted. */
 export async function uploadImage(upload: Upload, spec: ImageSpec, path: string): Promise<Image> {
   const { images, signal } = upload;
   const { size: total } = await stat(path);
@@ -46,7 +45,7 @@ export async function uploadImage(upload: Upload, spec: ImageSpec, path: string)
       }
     }
   } catch (error) {
-    // Also where the user has stopped it, hence without the signal.
+    // Runs after an interruption, too, so it does not use the signal.
     const left = await images.delete(made.id).then(
       () => undefined,
       (failure: unknown) => errorMessage(failure),
@@ -54,24 +53,24 @@ export async function uploadImage(upload: Upload, spec: ImageSpec, path: string)
     if (left === undefined) throw error;
     throw new CapstanError(
       'CAP_IMAGE_CONTENT',
-      `${errorMessage(error)}; and the image ${made.id}, which is not whole, cannot be deleted: ${left}`,
+      `${errorMessage(error)}; and the image ${made.id}, which is incomplete, cannot be deleted: ${left}`,
       { cause: error },
     );
   }
 }
 
-/** Two images of one name make every manifest that has the name ambiguous. */
+/** Two images with the same name would make manifests ambiguous. */
 async function refuseDouble(images: Images, name: string, signal: AbortSignal): Promise<void> {
   for await (const { id, status } of images.list({ name }, { signal })) {
     const hint =
       status === 'queued'
-        ? `an upload of it goes on, or did not end: delete ${id} if nobody is at it, or choose another name`
+        ? `an upload is running or was interrupted: delete ${id} if nobody is uploading, or choose another name`
         : 'choose another name: manifests that name it would not know which one is meant';
     throw new CapstanError('CAP_OPENSTACK_CONFLICT', `the cloud has an image "${name}" (${id}, ${status})`, { hint });
   }
 }
 
-/** Some stores need a while after the last byte. */
+/** Some image stores need time after the last byte. */
 async function untilStored({ images, clock, signal }: Upload, id: string): Promise<Image> {
   for (;;) {
     const image = await images.get(id, { signal });
@@ -89,7 +88,7 @@ interface Content {
   readonly digests: Readonly<Record<string, string>>;
 }
 
-/** Whether the cloud has the very bytes of the file. */
+/** Verifies that the cloud stored exactly the bytes of the file. */
 async function checkStored(image: Image, { path, size, digests }: Content): Promise<void> {
   if (image.size !== undefined && image.size !== size) {
     throw damaged(`the cloud has ${image.size} bytes of ${path}, which has ${size}`);
@@ -110,5 +109,5 @@ async function digestOf(path: string, algorithm: string): Promise<string | undef
 }
 
 function damaged(message: string): CapstanError {
-  return new CapstanError('CAP_IMAGE_CONTENT', message, { hint: 'try again; the image was taken away' });
+  return new CapstanError('CAP_IMAGE_CONTENT', message, { hint: 'try again; the incomplete image was deleted' });
 }

@@ -1,15 +1,14 @@
 import type { ClusterObjects } from '../describe/cluster-objects.ts';
 import { type AnyObject, at, numberAt, objectsAt, textAt } from '../describe/fields.ts';
 
-/** One stage on the way to a cluster people can use. */
 export interface Stage {
   readonly title: string;
   readonly done: boolean;
-  /** what there is, or what is still missing */
+  /** current state, or what is missing */
   readonly detail: string;
 }
 
-/** How far a cluster is, in the order people think of it. */
+/** Computes the stages of a cluster in the usual order. */
 export function stagesOf({ cluster, objects }: ClusterObjects): Stage[] {
   const machines = objects.filter(({ kind }) => kind === 'Machine');
   const deployments = objects.filter(({ kind }) => kind === 'MachineDeployment');

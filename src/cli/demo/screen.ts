@@ -2,9 +2,9 @@ import type { CommandContext } from '../context.ts';
 import { paint, span } from '../output/colour.ts';
 import type { Stage } from './progress.ts';
 
-/** Tells of stages as they are reached, and on a terminal what is waited for now. */
+/** Reports completed stages and, on a terminal, the current wait. */
 export interface ProgressScreen {
-  /** one line that stands */
+  /** prints a permanent line */
   say(text: string, detail?: string): void;
   show(stages: readonly Stage[]): void;
   close(): void;

@@ -1,4 +1,3 @@
-/** Where the parts of a running demo are. */
 export interface DemoPlaces {
   readonly cluster: string;
   readonly kubeconfig: string;
@@ -6,7 +5,7 @@ export interface DemoPlaces {
   readonly cloudsYaml: string | undefined;
 }
 
-/** What to try on a demo, as lines to copy. */
+/** Suggests commands to try on a demo. */
 export function whatNext({ cluster, kubeconfig, workloadKubeconfig, cloudsYaml }: DemoPlaces): string {
   const lines = [
     'Try in another terminal:',

@@ -6,8 +6,8 @@ interface KubeconfigFile {
 }
 
 /**
- * A kubeconfig whose server is a name of a Gateway, as one that needs nobody to resolve it: the name of the API is asked for at
- * the Gateway's address.
+ * Rewrites a kubeconfig with a Gateway host name so that it needs no DNS: it connects to the Gateway's address and
+ * sends the name of the API.
  */
 export function throughGateway(kubeconfig: string, address: string): string {
   const file = parse(kubeconfig) as KubeconfigFile;

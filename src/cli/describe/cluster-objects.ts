@@ -10,11 +10,11 @@ import type { Connection } from '../connection.ts';
 import { noSuchCluster } from '../no-such-cluster.ts';
 import { type AnyObject, type ObjectReference, referenceAt, referenceKey, referenceOf, textAt } from './fields.ts';
 
-/** A cluster and what belongs to it, as far as the tree shows it. */
+/** A cluster and its objects, as shown in the tree. */
 export interface ClusterObjects {
   cluster: AnyObject;
   objects: AnyObject[];
-  /** what one of them refers to and is not there */
+  /** references to objects that do not exist */
   missing?: readonly ObjectReference[];
 }
 
@@ -22,14 +22,14 @@ export const clusterGroup = 'cluster.x-k8s.io';
 const addonsGroup = 'addons.cluster.x-k8s.io';
 const stacksGroup = 'clusterstack.x-k8s.io';
 
-/** Kinds whose objects carry the name of their cluster as a label. */
+/** Kinds whose objects have the cluster name label. */
 const labelledKinds = ['Machine', 'MachineSet', 'MachineDeployment', 'MachinePool'];
 
 export function clusterSelector(cluster: string): string {
   return `cluster.x-k8s.io/cluster-name=${cluster}`;
 }
 
-/** The kinds of the tree that this API serves. */
+/** Returns the kinds of the tree that the API serves. */
 export async function servedKinds(mapper: RestMapper, signal: AbortSignal): Promise<Resource[]> {
   const found = await Promise.all(
     labelledKinds.map((kind) => mapper.forKind({ group: clusterGroup, kind }, { signal })),
@@ -37,7 +37,7 @@ export async function servedKinds(mapper: RestMapper, signal: AbortSignal): Prom
   return found.filter((resource) => resource !== undefined);
 }
 
-/** What the tree refers to, besides the labelled kinds. */
+/** Returns the references of the tree besides the labelled kinds. */
 export function referencesOf({ cluster, objects }: ClusterObjects): ObjectReference[] {
   const references = new Map<string, ObjectReference>();
   const add = (reference: ObjectReference | undefined): void => {
@@ -57,7 +57,7 @@ export function referencesOf({ cluster, objects }: ClusterObjects): ObjectRefere
   return [...references.values()];
 }
 
-/** Reads a cluster with everything its tree shows: one list per kind, and single objects only where those miss some. */
+/** Reads a cluster with all objects of its tree: one list per kind, and single objects that the lists miss. */
 export async function readCluster(
   { client, mapper, namespace }: Connection,
   name: string,
@@ -90,7 +90,7 @@ export async function readCluster(
   found.objects.push(...referred.flat());
   return found;
 
-  /** Add-ons of a stack. Who may not read them sees the cluster without. */
+  /** Reads the add-ons of a stack; without permission the cluster is shown without them. */
   async function readAddons(): Promise<AnyObject[]> {
     const resource = await mapper.forKind({ group: stacksGroup, kind: 'ClusterAddon' }, { signal });
     if (!resource) return [];

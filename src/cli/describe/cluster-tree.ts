@@ -17,8 +17,8 @@ const controlPlaneLabel = 'cluster.x-k8s.io/control-plane';
 const templatesRank = 1;
 
 /**
- * The tree of a cluster: its infrastructure, its control plane and its workers, each with its machines. Computed from the
- * objects alone; what is referred to and known to be missing has a line that says so.
+ * Builds the tree of a cluster: infrastructure, control plane and workers with their machines. It depends only on the
+ * objects; a missing reference gets a line of its own.
  */
 export function clusterTree(found: ClusterObjects, options: TreeOptions): TreeNode {
   const { cluster } = found;
@@ -151,7 +151,7 @@ function machineNode(machine: AnyObject, world: World, options: TreeOptions): Tr
   return node;
 }
 
-/** A part of a machine that is fine, or says the same as the machine, is only worth a line when asked for. */
+/** Parts of a machine that are good, or repeat its message, are shown only on request. */
 function addPart(
   parent: TreeNode,
   role: string,
@@ -170,7 +170,7 @@ function addPart(
   if (!echoes || options.echo || node.shownConditions.length > 0) parent.children.push(node);
 }
 
-/** What is gone before its owner is no surprise while the owner goes too. */
+/** Parts that are gone are not reported while their owner is being deleted. */
 function addMissing(parent: TreeNode, role: string, reference: ObjectReference | undefined, world: World): void {
   if (reference && !parent.deleting && world.isMissing(reference)) parent.children.push(missingNode(reference, role));
 }

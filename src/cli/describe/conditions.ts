@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../machinery/index.ts';
 import { objectsAt, textAt } from './fields.ts';
 
-/** One condition of either contract; only those of v1beta1 have a severity. */
+/** A condition of either contract; only v1beta1 conditions have a severity. */
 export interface ConditionView {
   type: string;
   status: string;
@@ -11,13 +11,10 @@ export interface ConditionView {
   lastTransitionTime?: string;
 }
 
-/** Which form of the conditions to show. */
+/** Contract of the conditions to show. */
 export type ConditionForm = 'legacy' | 'modern';
 
-/**
- * The conditions of an object in one form. Objects of providers that know the other form only are shown in that: what
- * there is beats a blank line.
- */
+/** Returns the conditions of an object in one form. Objects with only the other form show that one. */
 export function conditionsOf(object: object, form: ConditionForm): ConditionView[] {
   const places: readonly (readonly string[])[] =
     form === 'legacy'
@@ -57,17 +54,17 @@ export function findCondition(conditions: readonly ConditionView[], type: string
 
 const negative = new Set(['Paused', 'Asleep', 'Deleting', 'RollingOut', 'ScalingUp', 'ScalingDown', 'Remediating']);
 
-/** Whether True is the good state of this condition. */
+/** Tells whether True is the good status of this condition. */
 export function isPositive(type: string): boolean {
   return !negative.has(type);
 }
 
-/** Not in its good state; what is unknown may be bad where True is good. */
+/** Tells whether a condition is bad. Unknown is bad for conditions whose good status is True. */
 export function isBad({ type, status }: Pick<ConditionView, 'type' | 'status'>): boolean {
   return isPositive(type) ? status !== 'True' : status === 'True';
 }
 
-/** In its good state, and without anything to say. */
+/** Tells whether a condition is good and has no message. */
 export function isUneventful({ type, status, message }: ConditionView): boolean {
   return status === (isPositive(type) ? 'True' : 'False') && (message ?? '') === '';
 }

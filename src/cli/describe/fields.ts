@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseApiVersion } from '../../machinery/index.ts';
 
-// Objects come from whichever API answers, in whichever version it prefers: they are read by path and never trusted.
+// Objects come from any API in its preferred version, so fields are read by path and never trusted.
 
-/** An object with metadata, of any kind. */
 export interface AnyObject {
   apiVersion: string;
   kind: string;
@@ -16,7 +15,7 @@ export interface AnyObject {
   };
 }
 
-/** Where another object is; its version is not part of its identity. */
+/** Identity of another object, without its version. */
 export interface ObjectReference {
   group: string;
   kind: string;
@@ -44,7 +43,7 @@ export function objectsAt(object: object | undefined, ...path: readonly string[]
   return Array.isArray(value) ? value.filter(isJsonObject) : undefined;
 }
 
-/** A reference of v1beta2 (`apiGroup`) or of older versions (`apiVersion`). */
+/** Reads a reference of v1beta2 (`apiGroup`) or of older versions (`apiVersion`). */
 export function referenceAt(object: object | undefined, ...path: readonly string[]): ObjectReference | undefined {
   const kind = textAt(object, ...path, 'kind');
   const name = textAt(object, ...path, 'name');

@@ -2,14 +2,14 @@ import { parseApiVersion } from '../../machinery/index.ts';
 import { type ConditionView, isBad } from './conditions.ts';
 import { type AnyObject, at, numberAt, type ObjectReference, textAt } from './fields.ts';
 
-/** Said by the lines of the machines below, or by the counts. */
+/** Conditions that lines of machines or counts already show. */
 const saidElsewhere = /Machines(?:Ready|UpToDate)$|^Scaling(?:Up|Down)$/;
-/** Conditions of a cluster that no other line says; the others sum up what its parts say themselves. */
+/** Conditions of a cluster that no other line shows; the others summarize its parts. */
 const ofClusters = new Set(['TopologyReconciled', 'Paused', 'Deleting', 'RemoteConnectionProbe']);
 
 /**
- * What is not as it should be and would stay unseen behind the one condition that stands for an object: conditions in a
- * bad state that it does not mention, and what the object itself shows and no condition says.
+ * Returns problems that the summary condition of an object hides: bad conditions that it does not mention, and fields
+ * that no condition covers.
  */
 export function findingsOf(
   object: AnyObject,
@@ -22,7 +22,6 @@ export function findingsOf(
   return [...unsaid, ...observations(object, conditions)];
 }
 
-/** The line of something that is referred to and is not there. */
 export function missingCondition({ kind, name }: ObjectReference): ConditionView {
   return { type: 'Ready', status: 'False', reason: 'NotFound', message: `${kind} "${name}" does not exist` };
 }
@@ -36,15 +35,14 @@ function isSaid({ type, message = '' }: ConditionView, shown: ConditionView | un
 
 function isWorthALine({ kind }: AnyObject, { type, message = '' }: ConditionView): boolean {
   if (saidElsewhere.test(type)) return false;
-  // the line of the cluster says it for all of them
+  // the line of the cluster already shows it
   if (type === 'Paused' && kind !== 'Cluster' && message.includes('Cluster spec.paused')) return false;
   if (kind === 'Cluster') return ofClusters.has(type);
-  // Ready sums up the others of a machine
+  // Ready summarizes the other conditions of a machine
   if (kind === 'Machine') return type === 'UpToDate' || type === 'Paused' || type === 'Ready';
   return type !== 'Deleting' || message !== '';
 }
 
-/** What the fields of the object say. */
 function observations(object: AnyObject, conditions: readonly ConditionView[]): ConditionView[] {
   const has = (type: string): boolean => conditions.some((condition) => condition.type === type);
   const found: ConditionView[] = [];
@@ -82,7 +80,7 @@ function observations(object: AnyObject, conditions: readonly ConditionView[]): 
   return [...found, ...sleepFinding(object, conditions), ...versionFinding(object), ...nodeFinding(object)];
 }
 
-/** A control plane without replicas: nothing runs, although its other conditions may be good. */
+/** Reports a control plane with zero replicas: nothing runs, although its other conditions may be good. */
 function sleepFinding(object: AnyObject, conditions: readonly ConditionView[]): ConditionView[] {
   const isPlane = parseApiVersion(object.apiVersion).group === 'controlplane.cluster.x-k8s.io';
   if (!isPlane || numberAt(object, 'spec', 'replicas') !== 0) return [];
@@ -91,7 +89,7 @@ function sleepFinding(object: AnyObject, conditions: readonly ConditionView[]): 
   return [finding('Asleep', 'Hibernated', message, 'True')];
 }
 
-/** The version that runs against the one that is wanted. */
+/** Reports a running version that differs from the desired one. */
 function versionFinding(object: AnyObject): ConditionView[] {
   const wanted = textAt(object, 'spec', 'version');
   const isMachine = object.kind === 'Machine';
@@ -103,12 +101,12 @@ function versionFinding(object: AnyObject): ConditionView[] {
   return [finding('Version', 'VersionDiffers', `${what} ${running}, ${wanted} is wanted`, 'False')];
 }
 
-/** `1.34.1`, whether it was written `v1.34.1`, `1.34.1` or `v1.34.1+k0s.0`. */
+/** Returns `1.34.1` for `v1.34.1`, `1.34.1` and `v1.34.1+k0s.0`. */
 function plainVersion(text: string): string {
   return /(?<![\d.])\d+\.\d+(?:\.\d+)?/.exec(text)?.[0] ?? text;
 }
 
-/** A machine that is said to be provisioned and has no Node. */
+/** Reports a provisioned machine without a Node. */
 function nodeFinding(object: AnyObject): ConditionView[] {
   if (object.kind !== 'Machine' || object.metadata.deletionTimestamp !== undefined) return [];
   const phase = textAt(object, 'status', 'phase');

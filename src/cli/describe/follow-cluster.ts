@@ -5,12 +5,12 @@ import { noSuchCluster } from '../no-such-cluster.ts';
 import { type ClusterObjects, clusterGroup, clusterSelector, referencesOf, servedKinds } from './cluster-objects.ts';
 import { type ObjectReference, referenceKey, referenceOf } from './fields.ts';
 
-/** Events come in bursts; one picture of each burst is enough. */
+/** Events come in bursts, so one update per burst is enough. */
 const settleMs = 100;
 
 /**
- * Watches a cluster and everything its tree shows, and hands over the objects whenever something changed, at first when
- * all is known. Resolves when the cluster is gone or the signal aborts.
+ * Watches a cluster and all objects of its tree. Passes on the objects once all are known and after every change.
+ * Resolves when the cluster is gone or the signal aborts.
  */
 export async function followCluster(
   { client, mapper, namespace }: Connection,
@@ -34,7 +34,7 @@ export async function followCluster(
   let isKnown = false;
   let shown = Promise.resolve();
   const note = (): void => {
-    // Half of it would look like a cluster that has lost the other half.
+    // A partial view would look like a cluster with lost objects.
     if (!isKnown) return;
     cancel ??= clock.after(settleMs, () => {
       cancel = undefined;
@@ -64,7 +64,7 @@ export async function followCluster(
     if (!cluster) return ended(seen ? 'gone' : noSuchCluster(name, namespace));
     seen = true;
     const objects = labelled.flatMap(({ lister }) => lister.list());
-    // Whatever a cluster refers to is given its label by the cluster controllers; until then it is read one by one.
+    // Cluster controllers label referenced objects; until then they are read one by one.
     const found: ClusterObjects = { cluster, objects: [...objects] };
     const missing: ObjectReference[] = [];
     const references = referencesOf(found);

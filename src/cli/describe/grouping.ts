@@ -3,7 +3,7 @@ import type { ConditionView } from './conditions.ts';
 import { conditionsOf, findCondition } from './conditions.ts';
 import type { TreeNode, TreeOptions } from './tree.ts';
 
-/** Puts lines of the same kind in the same state together; whoever is alone in its state keeps its line. */
+/** Groups lines of the same kind and state; single lines stay. */
 export function grouped(nodes: readonly TreeNode[], options: TreeOptions): TreeNode[] {
   if (!options.grouping) return [...nodes];
   const byState = new Map<string, TreeNode[]>();
@@ -22,7 +22,7 @@ function stateOf({ object, condition, deleting, shownConditions, children }: Tre
   const conditions = object ? conditionsOf(object, 'modern') : [];
   const states = ['Available', 'Ready', 'UpToDate'].map((type) => stateKey(findCondition(conditions, type)));
   const findings = shownConditions.map(({ type, reason = '' }) => `${type}:${reason}`);
-  // a part that is missing would be lost in a group
+  // Missing parts must stay visible, so such lines are not grouped.
   const below = children.some((child) => !child.object) ? (object?.metadata.name ?? '') : '';
   return [kind, deleting, ...states, ...findings, below].join('|');
 }
@@ -44,7 +44,7 @@ function groupOf(nodes: readonly TreeNode[]): TreeNode {
     .filter((time) => time !== undefined)
     .sort()[0];
   const { message, lastTransitionTime: _time, ...state } = first.condition ?? { type: '', status: '' };
-  // What all of them suffer from is worth saying; the rest is said by each of them.
+  // Shows a message only if all members share it.
   const isShared = state.status !== 'True' && nodes.every(({ condition }) => condition?.message === message);
   return {
     title: first.deleting ? `!! DELETED !! ${title}` : title,

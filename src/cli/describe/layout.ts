@@ -5,22 +5,22 @@ import { type Cell, renderTable } from '../output/table.ts';
 import { type ConditionView, isBad, isPositive } from './conditions.ts';
 import type { TreeNode } from './tree.ts';
 
-/** How a tree is drawn; ages are counted from `now`. */
+/** Options of the drawing; ages are relative to `now`. */
 export interface LayoutOptions {
   nowMs: number;
   colour: boolean;
-  /** messages on one line, however long */
+  /** messages on one line of any length */
   wide?: boolean;
 }
 
-/** A way to print a tree: its columns, and what they say about an object and about a condition. */
+/** A table layout: its columns and their contents for an object and for a condition. */
 interface Layout {
   header: readonly string[];
   object(node: TreeNode, options: LayoutOptions): Row;
   condition(condition: ConditionView, options: LayoutOptions): Row;
 }
 
-/** Cells after the name; further lines of the message go below it. */
+/** Cells after the name; further lines of the message follow below. */
 interface Row {
   cells: Cell[];
   moreMessage: readonly string[];
@@ -32,7 +32,7 @@ function messageLines(message: string, { wide = false }: LayoutOptions): string[
   return wide ? [message.replaceAll('\n', ' ')] : wrap(message, messageWidth);
 }
 
-/** NAME READY SEVERITY REASON SINCE MESSAGE, as in the guides and in clusterctl before v1.11. */
+/** NAME READY SEVERITY REASON SINCE MESSAGE, as in guides and in clusterctl before v1.11. */
 const readinessLayout: Layout = {
   header: ['NAME', 'READY', 'SEVERITY', 'REASON', 'SINCE', 'MESSAGE'],
   object: ({ condition, members }, options) => readinessRow(condition, options, members),
@@ -41,7 +41,7 @@ const readinessLayout: Layout = {
 
 function readinessRow(condition: ConditionView | undefined, options: LayoutOptions, members?: readonly string[]): Row {
   const { status = '', message = '' } = condition ?? {};
-  // good news of v1beta2 have a reason too, which says nothing
+  // Good v1beta2 conditions have a reason, too, but it carries no information.
   const reason = (condition && !isBad(condition) ? undefined : condition?.reason) ?? '';
   const severity = condition?.severity ?? (condition ? severityOf(condition) : '');
   const tone = readinessTone(condition, severity);
@@ -58,7 +58,7 @@ function readinessRow(condition: ConditionView | undefined, options: LayoutOptio
   };
 }
 
-/** Conditions of v1beta2 have no severity: what is waited for is information, what is wrong a warning. */
+/** v1beta2 conditions have no severity: waiting is Info, faults are Warning. */
 function severityOf({ type, status, reason = '' }: ConditionView): string {
   if (!isBad({ type, status })) return '';
   if (status === 'Unknown') return 'Info';
@@ -78,7 +78,7 @@ const replicasLayout: Layout = {
     const { counters, members, shownConditions } = node;
     const { replicas = '', available, ready, upToDate } = counters;
     const number = (value: number | undefined): Cell => [span(value === undefined ? '' : String(value))];
-    // When all conditions follow, the one that stands for them would only be said twice.
+    // With all conditions shown, the summary condition would be repeated.
     const isSaidBelow = shownConditions.some(({ type }) => type === node.condition?.type);
     const condition = isSaidBelow ? undefined : node.condition;
     const row = statusRow(condition, options, members);
@@ -116,14 +116,14 @@ function age(condition: ConditionView | undefined, { nowMs }: LayoutOptions): st
   return since === undefined ? '' : humanDuration(nowMs - since);
 }
 
-/** Who is behind a line that stands for several, and what they all say. */
+/** Lists the members of a group and their common message. */
 function messageCell(message: string, members: readonly string[] | undefined): Cell {
   if (!members) return [span(message)];
   const names = `See ${members.slice(0, 2).join(', ')}${members.length > 2 ? ', ...' : ''}`;
   return message === '' ? [span(names, 'faint')] : [span(`${names}: `, 'faint'), span(message)];
 }
 
-/** Breaks a message at spaces; line breaks stay, what belongs to a bullet point stays below it. */
+/** Wraps a message at spaces; line breaks are kept, and bullet points are indented. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const line of text.split('\n')) {
@@ -143,7 +143,7 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** The tree as text, in the older table with severities or in the newer one with replica counts. */
+/** Renders the tree as text, in the older table with severities or the newer one with replica counts. */
 export function renderTree(root: TreeNode, form: 'readiness' | 'replicas', options: LayoutOptions): string {
   const layout = form === 'readiness' ? readinessLayout : replicasLayout;
   const rows: Cell[][] = [];
@@ -152,7 +152,7 @@ export function renderTree(root: TreeNode, form: 'readiness' | 'replicas', optio
     const blanks = row.cells.slice(1).map((): Cell => []);
     for (const line of row.moreMessage) rows.push([[span(below, 'faint')], ...blanks, [span(line)]]);
   };
-  /** `branch` is drawn before the line itself, `trunk` before everything below it */
+  /** `branch` is the prefix of the line itself, `trunk` the prefix of all lines below it */
   const visit = (node: TreeNode, branch: string, trunk: string): void => {
     const stem = node.children.length > 0 ? `${trunk}│ ` : `${trunk}  `;
     addRow([span(branch, 'faint'), ...titleSpans(node)], layout.object(node, options), stem.trimEnd());
@@ -176,7 +176,7 @@ export function renderTree(root: TreeNode, form: 'readiness' | 'replicas', optio
 
 const conditionIndent = ' '.repeat(10);
 
-/** The name of an object stands out from its kind and from what it is to its parent. */
+/** Highlights the name of an object against its kind and role. */
 function titleSpans(node: TreeNode): Span[] {
   const { title, object, role, deleting, members } = node;
   if (members) return [span(title, 'strong')];

@@ -3,7 +3,6 @@ import { type AnyObject, numberAt, type ObjectReference } from './fields.ts';
 import { findingsOf, missingCondition } from './findings.ts';
 import type { ReplicaCounters, TreeNode, TreeOptions } from './tree.ts';
 
-/** The line of an object. */
 export function objectNode(object: AnyObject, options: TreeOptions, role?: string): TreeNode {
   const form: ConditionForm = options.legacyConditions ? 'legacy' : 'modern';
   const conditions = conditionsOf(object, form);
@@ -22,13 +21,13 @@ export function objectNode(object: AnyObject, options: TreeOptions, role?: strin
   };
 }
 
-/** The line of an object that is referred to and is not there. */
+/** Builds the line of a referenced object that does not exist. */
 export function missingNode(reference: ObjectReference, role: string): TreeNode {
   const node = virtualNode(`${role} - ${reference.kind}/${reference.name}`);
   return { ...node, role, condition: missingCondition(reference) };
 }
 
-/** A line that holds others together. */
+/** Builds a line that groups others. */
 export function virtualNode(title: string, rank = 0): TreeNode {
   return { title, deleting: false, shownConditions: [], counters: {}, rank, children: [] };
 }
@@ -41,7 +40,7 @@ function titleOf({ kind, metadata }: AnyObject, role: string | undefined, deleti
 
 const shownByAvailability = new Set(['Cluster', 'MachineDeployment']);
 
-/** The one condition that tells how the object is. */
+/** Returns the condition that summarizes the object. */
 function representative(
   object: AnyObject,
   conditions: readonly ConditionView[],
@@ -51,7 +50,7 @@ function representative(
   const ready = findCondition(conditions, 'Ready');
   const available = findCondition(conditions, 'Available');
   if (options.legacyConditions) {
-    // An object without conditions of v1beta1 may have those of v1beta2, where good news have a reason too.
+    // An object without v1beta1 conditions may have v1beta2 ones, where good conditions have a reason, too.
     const shown =
       withCause(ready, conditions) ??
       (conditions.some(({ severity }) => severity !== undefined) ? undefined : available);
@@ -66,7 +65,10 @@ function representative(
 
 const stepCounter = /^\d+ of \d+ completed$/;
 
-/** A summary that only counts steps takes the words of the condition it sums up: they say why it goes no further. */
+/**
+ * Replaces the message of a summary that only counts steps by the message of the condition it summarizes, which names
+ * the reason.
+ */
 function withCause(
   summary: ConditionView | undefined,
   conditions: readonly ConditionView[],
@@ -86,14 +88,14 @@ function shownConditions(
   const findings = options.legacyConditions ? [] : findingsOf(object, conditions, condition);
   const asked = options.showConditions.map(parseFilter).find((filter) => filter.matches(object));
   if (!asked) return findings;
-  // In the older table the line of the object itself shows one of them.
+  // The older table shows one condition in the line of the object itself.
   const own = options.legacyConditions ? conditions.filter(({ type }) => type !== condition?.type) : conditions;
   const others = [...own, ...findings.filter((finding) => !conditions.includes(finding))];
   if (!asked.eventfulOnly) return others;
   return others.filter((other) => !isUneventful(other) || other.type === 'Available' || other.type === 'Ready');
 }
 
-/** One entry of `--show-conditions`. */
+/** Parses one entry of `--show-conditions`. */
 function parseFilter(text: string): { matches(object: AnyObject): boolean; eventfulOnly: boolean } {
   const eventfulOnly = text.endsWith('+');
   const [kind = '', name] = (eventfulOnly ? text.slice(0, -1) : text).toLowerCase().split('/');
@@ -127,7 +129,7 @@ function countersOf(
   });
 }
 
-/** Control plane and workers together. */
+/** Sums up control plane and workers. */
 function clusterCounters(cluster: AnyObject): ReplicaCounters {
   const sum = (field: string): number | undefined => {
     const parts = ['controlPlane', 'workers'].map((part) => numberAt(cluster, 'status', part, field));

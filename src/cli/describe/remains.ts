@@ -2,20 +2,20 @@ import type { ClusterObjects } from './cluster-objects.ts';
 import { conditionsOf, findCondition } from './conditions.ts';
 import { type AnyObject, referenceAt, referenceKey, referenceOf } from './fields.ts';
 
-/** What a cluster that is being deleted still waits for. */
+/** Remaining objects of a cluster that is being deleted. */
 export interface Remains {
-  /** the step its deletion is at */
+  /** current step of the deletion */
   phase: 'workers' | 'control plane' | 'infrastructure' | 'cluster';
-  /** objects of this step that are still there, as `Machine/a` */
+  /** remaining objects of this step, as `Machine/a` */
   waitingFor: readonly string[];
-  /** what the objects say about why they are still there */
+  /** reasons that the objects report */
   reasons: readonly string[];
 }
 
 const controlPlaneLabel = 'cluster.x-k8s.io/control-plane';
 const workerKinds = new Set(['MachineDeployment', 'MachineSet', 'MachinePool']);
 
-/** Clusters go in steps: workers, then the control plane, then infrastructure, then the cluster itself. */
+/** Clusters are deleted in steps: workers, control plane, infrastructure, then the cluster itself. */
 export function remainsOf({ cluster, objects }: ClusterObjects): Remains {
   const isControlPlaneMachine = ({ metadata }: AnyObject): boolean =>
     metadata.labels?.[controlPlaneLabel] !== undefined;
@@ -40,7 +40,7 @@ export function remainsOf({ cluster, objects }: ClusterObjects): Remains {
   return {
     phase,
     waitingFor: left.map(({ kind, metadata }) => `${kind}/${metadata.name ?? ''}`).sort(),
-    // a machine waits for its infrastructure, which knows what for
+    // A machine waits for its infrastructure, which reports the reason.
     reasons: [
       ...new Set([...left, ...left.flatMap((object) => find('infrastructureRef', object))].flatMap(reasonOf)),
     ].sort(),
@@ -50,14 +50,14 @@ export function remainsOf({ cluster, objects }: ClusterObjects): Remains {
 function reasonOf({ kind, metadata, ...rest }: AnyObject): string[] {
   const conditions = conditionsOf(rest, 'modern');
   const deleting = findCondition(conditions, 'Deleting');
-  // Infrastructure has no condition about its end: what keeps it from being ready keeps it from going.
+  // Infrastructure has no condition for its deletion; the reason of an unready one also blocks the deletion.
   const ready = metadata.deletionTimestamp === undefined ? undefined : findCondition(conditions, 'Ready');
   const told = deleting ? deleting.status === 'True' : ready?.status === 'False';
   const message = (told && (deleting ?? ready)?.message) || '';
   return message === '' ? [] : [`${kind}/${metadata.name ?? ''}: ${message.replaceAll('\n', '; ')}`];
 }
 
-/** The remains as one line: objects that are alone by name, several of a kind by their number. */
+/** Describes the remains in one line: single objects by name, several of a kind by count. */
 export function describeRemains({ phase, waitingFor }: Remains): string {
   const byKind = new Map<string, string[]>();
   for (const object of waitingFor) {

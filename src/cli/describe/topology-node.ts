@@ -3,20 +3,20 @@ import { type AnyObject, at, objectsAt, textAt } from './fields.ts';
 import { objectNode, virtualNode } from './nodes.ts';
 import type { TreeNode, TreeOptions } from './tree.ts';
 
-/** Topology before everything else: the rest is made from it. */
+/** The topology comes first, because the other objects are generated from it. */
 const topologyRank = 3;
 const addonsRank = 2;
-/** longer values are cut: the Cluster has them in full */
+/** Longer values are truncated; the Cluster has them in full. */
 const maxValue = 60;
 const pendingHooks = 'runtime.cluster.x-k8s.io/pending-hooks';
 
-/** What a cluster is made from: class, version, variables, and the hooks it still has to call. */
+/** Builds the line of a topology: class, version, variables and pending hooks. */
 export function topologyNode(cluster: AnyObject): TreeNode | undefined {
   if (!isJsonObject(at(cluster, 'spec', 'topology'))) return undefined;
   const name =
     textAt(cluster, 'spec', 'topology', 'classRef', 'name') ?? textAt(cluster, 'spec', 'topology', 'class') ?? '';
   const version = textAt(cluster, 'spec', 'topology', 'version') ?? '';
-  // how far it is stands below the line of the Cluster, when it is not as it should be
+  // A faulty state is shown below the line of the Cluster.
   const node = virtualNode(`Topology - ClusterClass/${name} ${version}`.trimEnd(), topologyRank);
   const variables = virtualNode('Variables');
   variables.children.push(...variableNodes(cluster, '', 'spec', 'topology', 'variables'));
@@ -37,7 +37,6 @@ export function topologyNode(cluster: AnyObject): TreeNode | undefined {
   return node;
 }
 
-/** The add-ons of a cluster stack. */
 export function addonsNode(addons: readonly AnyObject[], options: TreeOptions): TreeNode | undefined {
   if (addons.length === 0) return undefined;
   const node = virtualNode('Add-ons', addonsRank);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../machinery/index.ts';
 import type { TreeNode } from './tree.ts';
 
-/** The tree for programs: the same lines, with what they say in fields. */
+/** Returns the tree as data, with the same lines as fields. */
 export function treeValue(node: TreeNode): JsonObject {
   const { object, role, condition, counters, members, shownConditions, children } = node;
   return {

@@ -1,18 +1,21 @@
 import type { ConditionView } from './conditions.ts';
 import type { AnyObject } from './fields.ts';
 
-/** What the tree shows and what it leaves out. */
+/** Options that select the contents of the tree. */
 export interface TreeOptions {
-  /** conditions of v1beta1, as older clusterctl shows them; else those of v1beta2, with what else is not as it should be */
+  /** true: v1beta1 conditions, as in older clusterctl; false: v1beta2 conditions and other findings */
   legacyConditions: boolean;
-  /** machines in the same state share a line */
+  /** group machines in the same state in one line */
   grouping: boolean;
-  /** show the infrastructure and bootstrap of a machine also when they say what the machine says */
+  /** show infrastructure and bootstrap objects of a machine even if they repeat its state */
   echo: boolean;
   showMachineSets: boolean;
   showTemplates: boolean;
   showResourceSets: boolean;
-  /** kinds or kind/name whose conditions are all shown; `all` for everything, a `+` at the end for what is not as it should be */
+  /**
+   * kinds or kind/name whose conditions are all shown; `all` for everything, with a final `+` only conditions that are
+   * not good
+   */
   showConditions: readonly string[];
 }
 
@@ -23,23 +26,23 @@ export interface ReplicaCounters {
   upToDate?: number;
 }
 
-/** A line of the tree with everything below it. */
+/** A line of the tree and the lines below it. */
 export interface TreeNode {
   /** `Cluster/a`, `ControlPlane - KubeadmControlPlane/a`, `Workers`, `3 Machines...` */
   title: string;
-  /** what the object is to its parent, as `MachineInfrastructure` */
+  /** role of the object for its parent, such as `MachineInfrastructure` */
   role?: string;
-  /** the object itself; absent for lines that only hold others together */
+  /** absent for lines that group others */
   object?: AnyObject;
   deleting: boolean;
-  /** the condition that stands for the state of the object */
+  /** summary condition of the object */
   condition?: ConditionView;
-  /** of all conditions those that were asked for */
+  /** conditions that the options request */
   shownConditions: readonly ConditionView[];
   counters: ReplicaCounters;
-  /** names of the objects that share this line */
+  /** names of the objects grouped in this line */
   members?: readonly string[];
-  /** lines of higher rank come first */
+  /** lines with higher rank come first */
   rank: number;
   children: TreeNode[];
 }

@@ -2,15 +2,14 @@ import { errorMessage } from '../../machinery/index.ts';
 import { isOpenStackError, type OpenStack, quotaLeft, type TokenInfo } from '../../openstack/index.ts';
 import type { Finding } from './findings.ts';
 
-/** Services a cloud may lack, and what then cannot be had. */
 export const optionalServices = ['load-balancer', 'volume'] as const;
 export type OptionalService = (typeof optionalServices)[number];
 
 interface Check {
   readonly name: string;
-  /** without this service there is nothing to check */
+  /** service required for this check */
   readonly needs?: OptionalService;
-  /** what was seen; a finding of its own when it is more than fine */
+  /** returns the result as text, or with a status if it is not simply good */
   look(cloud: OpenStack, signal: AbortSignal): Promise<string | Pick<Finding, 'status' | 'detail'>>;
 }
 
@@ -76,7 +75,7 @@ const checks: readonly Check[] = [
   },
 ];
 
-/** Looks at a cloud with the eyes of somebody who wants clusters on it. Who cannot get in gets an error instead. */
+/** Checks whether a cloud is suitable for clusters. Throws if authentication fails. */
 export async function checkCloud(
   cloud: OpenStack,
   options: { without: readonly string[]; signal: AbortSignal },
@@ -91,7 +90,7 @@ export async function checkCloud(
       const seen = await look(cloud, signal);
       return { check: name, ...(typeof seen === 'string' ? { status: 'ok', detail: seen } : seen) };
     } catch (error) {
-      // A cloud without compute or network is none: most likely the region is not the one that was meant.
+      // Compute and network are mandatory; without them, the region is most likely wrong.
       if (needs === undefined && isOpenStackError(error, 'noService')) throw error;
       return { check: name, status: 'failed', detail: explain(error, needs) };
     }
@@ -117,7 +116,7 @@ async function countOf(pages: AsyncIterable<unknown>): Promise<number> {
   return amount;
 }
 
-/** How much is left of what a cluster needs; nothing left is a warning. */
+/** Compares the remaining quota with the needs of a cluster; nothing left is a warning. */
 async function quota(
   cloud: OpenStack,
   service: 'compute' | 'network' | 'volume',

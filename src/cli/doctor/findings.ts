@@ -1,16 +1,15 @@
 import { printableLine } from '../../machinery/index.ts';
 
-/** What one check of the doctor found. */
 export interface Finding {
   readonly check: string;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
-  /** what was seen, or what is wrong, in one line */
+  /** observation or problem in one line */
   readonly detail: string;
-  /** what to do about it, where the detail does not say so itself */
+  /** suggested fix, unless the detail contains it */
   readonly cure?: string;
 }
 
-/** What one look found: nothing worth a word beside the detail, or something that is less than fine. */
+/** The result of one look without the name of its check. */
 export type Seen = Omit<Finding, 'check'>;
 
 export const fine = (detail: string): Seen => ({ status: 'ok', detail });
@@ -29,7 +28,6 @@ const marks: Readonly<Record<Finding['status'], string>> = {
   skipped: 'SKIPPED',
 };
 
-/** The findings as aligned lines. */
 export function renderFindings(findings: readonly Finding[]): string {
   const checks = Math.max(0, ...findings.map(({ check }) => check.length));
   const states = Math.max(...Object.values(marks).map(({ length }) => length));

@@ -2,32 +2,32 @@ import { formatYaml, isJsonObject, type JsonObject, type JsonValue } from '../..
 
 export interface CloudVariablesInput {
   readonly cloud: string;
-  /** the cloud as clouds.yaml has it */
+  /** cloud entry of clouds.yaml */
   readonly entry: JsonObject;
-  /** PEM of the file that `cacert` names */
+  /** PEM from the file in `cacert` */
   readonly ca?: string | undefined;
-  /** OS_PASSWORD, for entries without one */
+  /** OS_PASSWORD, for entries without a password */
   readonly password?: string | undefined;
 }
 
-/** Where machines of older templates have the certificate authority of their cloud. */
+/** Path of the cloud's CA on machines of older templates. */
 const caFile = '/etc/certs/cacert';
 
-/** The variables that templates for clusters on OpenStack take, from one cloud of clouds.yaml. */
+/** Returns the variables of OpenStack cluster templates for one cloud of clouds.yaml. */
 export function cloudVariables(input: CloudVariablesInput): [name: string, value: string][] {
   const { cloud, ca } = input;
   const entry = withPassword(input);
   return [
     ['CAPO_CLOUD', cloud],
     ['OPENSTACK_CLOUD', cloud],
-    // templates put it into a Secret, where a value of nothing is refused
+    // Templates put the value into a Secret, where an empty value is refused.
     ['OPENSTACK_CLOUD_CACERT_B64', base64(ca ?? '\n')],
     ['OPENSTACK_CLOUD_PROVIDER_CONF_B64', base64(providerConf(entry))],
     ['OPENSTACK_CLOUD_YAML_B64', base64(formatYaml({ clouds: { [cloud]: entry } }))],
   ];
 }
 
-/** Names of the variables above and of those people set beside them. */
+/** Matches the names of these variables and of related ones that users set. */
 export function isCloudVariable(name: string): boolean {
   return /^(?:OPENSTACK|CAPO)_[A-Za-z0-9_]+$/.test(name);
 }
@@ -39,7 +39,7 @@ function withPassword({ entry, password }: CloudVariablesInput): JsonObject {
   return { ...entry, auth: { ...auth, password } };
 }
 
-/** The file in-tree cloud providers read, and the cloud controller after them. */
+/** Builds the configuration file of in-tree cloud providers, which the cloud controller reads, too. */
 function providerConf(entry: JsonObject): string {
   const auth = authOf(entry);
   const { cacert, region_name: region } = entry;
@@ -62,7 +62,7 @@ function providerConf(entry: JsonObject): string {
 
 const isSet = (value: JsonValue | undefined): boolean => value !== undefined && value !== null && value !== '';
 
-/** Quotes, backslashes and # have a meaning in the format. */
+/** Quotes, backslashes and # are special in this format. */
 function quoted(value: string): string {
   return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
 }

@@ -5,7 +5,7 @@ import { CapstanError, errorMessage, type JsonObject } from '../../machinery/ind
 import { type Clouds, loadClouds } from '../../openstack/index.ts';
 import type { CommandContext } from '../context.ts';
 
-/** The clouds a person has, from a file or from where the openstack command looks. Warnings are told. */
+/** Reads the clouds from a file or from the search path of the openstack command, and prints warnings. */
 export async function readClouds(context: CommandContext, file?: string): Promise<Clouds> {
   const cwd = process.cwd();
   if (file !== undefined) await checkReadable(resolve(cwd, file));
@@ -15,7 +15,7 @@ export async function readClouds(context: CommandContext, file?: string): Promis
   return clouds;
 }
 
-/** A cloud as clouds.yaml has it, and the certificate authority it names. */
+/** Returns a cloud entry of clouds.yaml and its CA. */
 export async function readEntry(clouds: Clouds, cloud: string): Promise<{ entry: JsonObject; ca: string | undefined }> {
   const entry = clouds.entry(cloud);
   const { cacert } = entry;
@@ -23,7 +23,7 @@ export async function readEntry(clouds: Clouds, cloud: string): Promise<{ entry:
   return { entry, ca: typeof cacert === 'string' ? await authority(resolve(base, cacert), cloud) : undefined };
 }
 
-/** A file that was named must be there: another one that happens to be found is not what was meant. */
+/** A named file must exist; falling back to another one would be wrong. */
 async function checkReadable(path: string): Promise<void> {
   await readFile(path).catch((error: unknown) => {
     throw new CapstanError('CAP_CLOUDS_YAML', `${path} cannot be read: ${errorMessage(error)}`, { cause: error });
@@ -33,7 +33,7 @@ async function checkReadable(path: string): Promise<void> {
 async function authority(path: string, cloud: string): Promise<string> {
   return await readFile(path, 'utf8').catch((error: unknown) => {
     throw new CapstanError('CAP_CLOUDS_YAML', `cacert of cloud "${cloud}" cannot be read: ${errorMessage(error)}`, {
-      hint: 'put the certificate there, or take `cacert` out of clouds.yaml',
+      hint: 'put the certificate there, or remove `cacert` from clouds.yaml',
       cause: error,
     });
   });

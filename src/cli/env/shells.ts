@@ -5,7 +5,7 @@ interface ShellLanguage {
   unset(name: string): string;
 }
 
-/** Each quotes so that a value stays a value, whatever is in it. */
+/** Each shell quotes values so that they are never interpreted. */
 export const shells: Readonly<Record<Shell, ShellLanguage>> = {
   sh: {
     set: (name, value) => `export ${name}='${value.replaceAll("'", `'\\''`)}'`,

@@ -2,13 +2,13 @@ import { connect, type OpenStack } from '../../openstack/index.ts';
 import type { CommandContext } from '../context.ts';
 import { readClouds } from './read-cloud.ts';
 
-/** Flags of every verb that asks a cloud of clouds.yaml. */
+/** Flags of all verbs that use a cloud of clouds.yaml. */
 export interface CloudChoiceOptions {
   cloud?: string;
   region?: string;
 }
 
-/** Connects to a cloud a person has, runs the work, and closes the connections however it ends. */
+/** Connects to a cloud, runs the work, and always closes the connections. */
 export async function withCloud<T>(
   { cloud: name, region }: CloudChoiceOptions,
   context: CommandContext,

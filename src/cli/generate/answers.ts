@@ -11,11 +11,11 @@ import { type Answers, derivedAnswers, derivedFrom, firstOf, kubernetesVersion }
 
 export interface AnswerOptions {
   cloudsYaml?: string;
-  /** `--no-ask-cloud` makes it false */
+  /** false with `--no-ask-cloud` */
   askCloud: boolean;
 }
 
-/** The variables of a template, with their defaults. */
+/** Returns the variables of a template with their defaults. */
 export function variablesOf(template: string): ReadonlyMap<string, string | undefined> {
   const variables = listVariables(template);
   if (variables.ok) return variables.value;
@@ -25,14 +25,14 @@ export function variablesOf(template: string): ReadonlyMap<string, string | unde
 }
 
 export interface Question {
-  /** what the user says: flags, environment, file */
+  /** answers of the user: flags, environment, file */
   readonly given: Answers;
   readonly flavor: Flavor | undefined;
   readonly options: AnswerOptions;
   readonly context: CommandContext;
 }
 
-/** All sources in their order. The cloud is asked only for what nobody else knows. */
+/** Combines all sources in order. The cloud is queried only for variables without other answer. */
 export async function answersFor(template: string, { given, flavor, options, context }: Question): Promise<Answers> {
   const clouds = await readClouds(context, options.cloudsYaml);
   const cloud = given('OPENSTACK_CLOUD') ?? given('CAPO_CLOUD') ?? clouds.defaultName;
@@ -76,7 +76,7 @@ async function cloudEntry(
   cloud: string,
   { flavor, context, hasCredentials }: { flavor: Flavor | undefined; context: CommandContext; hasCredentials: boolean },
 ): Promise<Map<string, string>> {
-  // settings in OS_* variables are no entry that could go into a Secret
+  // Settings in OS_* variables are no clouds.yaml entry that could go into a Secret.
   if (clouds.file === undefined || (!clouds.names.includes(cloud) && hasCredentials))
     return new Map([['OPENSTACK_CLOUD', cloud]]);
   const { entry, ca } = await readEntry(clouds, cloud);
@@ -116,7 +116,7 @@ async function ask(
   }
 }
 
-/** The cloud controller of the same minor release, or of the newest there is. */
+/** Returns the cloud controller version for a minor release, or the newest one. */
 function cloudControllerVersion(minor: string): string | undefined {
   return builtInAppVersion('openstack-cloud-controller-manager', `2.${minor.split('.')[1] ?? ''}.`);
 }
@@ -140,6 +140,6 @@ function missingVariables(
   });
   const asked = refusal === undefined ? '' : `; the cloud could not be asked: ${refusal}`;
   return new CapstanError('CAP_TEMPLATE', `variables are not set: ${lines.join('; ')}${asked}`, {
-    hint: 'set them in the environment or in --config, or let the cloud be asked: --cloud NAME of clouds.yaml; --list-variables shows all',
+    hint: 'set them in the environment or in --config, or use --cloud NAME of clouds.yaml to read them from the cloud; --list-variables shows all',
   });
 }

@@ -3,22 +3,22 @@ import { collect, type Flavor, type Image, type OpenStack } from '../../openstac
 import type { NodeImage } from './flavors.ts';
 import { isId } from './variables.ts';
 
-/** What a cloud offers for one variable: an answer, or several to choose from. */
+/** Values that a cloud offers for a variable: one answer, or several choices. */
 export type Offer = { readonly value: string } | { readonly choose: readonly string[] };
 
 export interface CloudQuestion {
-  /** variables nobody has answered yet */
+  /** unanswered variables */
   readonly variables: ReadonlySet<string>;
   readonly image: NodeImage;
-  /** the version, where it is known already */
+  /** version, if known */
   readonly kubernetesVersion: string | undefined;
 }
 
-/** Smallest sizes on which nodes do their work. */
+/** Minimum sizes for nodes. */
 const controlPlaneSize = { vcpus: 2, ramMiB: 4096, diskGiB: 20 };
 const workerSize = { vcpus: 1, ramMiB: 2048, diskGiB: 20 };
 
-/** Asks a cloud for what it can answer: one list per kind of thing that is asked for. */
+/** Queries a cloud for the variables it can answer, with one list per resource type. */
 export async function askCloud(
   cloud: OpenStack,
   { variables, image, kubernetesVersion }: CloudQuestion,
@@ -45,7 +45,7 @@ export async function askCloud(
     );
   }
   if (asked('OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR', 'OPENSTACK_NODE_MACHINE_FLAVOR')) {
-    // machines of a class boot from volumes: their flavors need no disk
+    // Machines of a class boot from volumes, so their flavors need no disk.
     const diskGiB = image === 'none' ? 0 : undefined;
     work.push(
       collect(cloud.compute.flavors.list({}, { signal })).then((flavors) => {
@@ -67,7 +67,7 @@ export async function askCloud(
   return offers;
 }
 
-/** The id of an external network that was told by its name. */
+/** Returns the id of an external network given by name. */
 export async function networkId(cloud: OpenStack, network: string, signal: AbortSignal): Promise<string | undefined> {
   if (isId(network)) return network;
   return (await cloud.network.networks.find(network, { external: true }, { signal }))?.id;
@@ -83,7 +83,7 @@ function smallestFitting(flavors: readonly Flavor[], size: typeof workerSize): O
   return smallest ? { value: smallest.name } : { choose: flavors.map(({ name }) => name) };
 }
 
-/** The newest image that fits, and without a version the newest one there is an image for. */
+/** Returns the newest matching image; without a version, of the newest version with an image. */
 export function imageOffers(
   images: readonly Image[],
   { image, kubernetesVersion }: Pick<CloudQuestion, 'image' | 'kubernetesVersion'>,

@@ -1,31 +1,31 @@
 import { CapstanError, compareKubernetesVersions, parseKubernetesVersion } from '../../machinery/index.ts';
 
-/** What machines of a flavor boot from. */
+/** Boot image of the machines of a flavor. */
 export type NodeImage =
-  /** an image with kubelet and kubeadm of the cluster's version on it */
+  /** image with kubelet and kubeadm of the cluster's version */
   | 'kubernetes'
-  /** any Linux: the bootstrap brings what it needs */
+  /** any Linux; the bootstrap installs everything needed */
   | 'ubuntu'
-  /** the class names it */
+  /** image named by the class */
   | 'none';
 
-/** A kind of cluster that can be generated. */
+/** A type of cluster that can be generated. */
 export interface Flavor {
   readonly name: string;
   readonly description: string;
   /** file below templates/ */
   readonly template: string;
-  /** variables this flavor answers itself; the user's own answers come before them */
+  /** variables that this flavor sets, unless the user does */
   readonly presets: Readonly<Record<string, string>>;
   readonly image: NodeImage;
-  /** where the add-ons of the template have the certificate authority of the cloud; clouds.yaml names it there */
+  /** path of the cloud's CA for the add-ons of the template, as named in clouds.yaml */
   readonly authorityFile?: string;
-  /** Kubernetes versions before this one are given another template: machines start with the cloud provider in Kubernetes itself */
+  /** older Kubernetes versions use another template, because they need the in-tree cloud provider */
   readonly inTreeBefore?: string;
 }
 
 const inTreeTemplate = 'cluster-template-in-tree.yaml';
-/** From here on the add-ons of the templates can be had. */
+/** First version that the add-ons of the templates support. */
 const firstExternal = 'v1.22.0';
 
 export const flavors: readonly Flavor[] = [
@@ -39,7 +39,7 @@ export const flavors: readonly Flavor[] = [
   },
   {
     name: 'without-lb',
-    description: 'control planes on machines, the API at a floating address',
+    description: 'control planes on machines, the API at a floating IP',
     template: 'cluster-template.yaml',
     presets: { OPENSTACK_API_SERVER_LOAD_BALANCER: 'false' },
     image: 'kubernetes',
@@ -95,7 +95,10 @@ export const flavors: readonly Flavor[] = [
 
 const usualFlavor = 'kubeadm';
 
-/** The flavor of that name. Without one it is the usual, or for a Kubernetes too old for it the one that has a template for it. */
+/**
+ * Returns the flavor by name. The default is the usual one, or for an older Kubernetes the one with a matching
+ * template.
+ */
 export function chooseFlavor(name: string | undefined, kubernetesVersion: string | undefined): Flavor {
   const wanted = name ?? (isInTree(flavorNamed('without-lb'), kubernetesVersion) ? 'without-lb' : usualFlavor);
   const flavor = flavorNamed(wanted);
@@ -107,7 +110,7 @@ export function chooseFlavor(name: string | undefined, kubernetesVersion: string
   return flavor;
 }
 
-/** File below templates/ for a version. */
+/** Returns the file below templates/ for a version. */
 export function templateOf(flavor: Flavor, kubernetesVersion: string | undefined): string {
   return isInTree(flavor, kubernetesVersion) ? inTreeTemplate : flavor.template;
 }

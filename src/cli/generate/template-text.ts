@@ -7,9 +7,9 @@ import { type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { installedFolder } from '../installed-folder.ts';
 
-/** Where a template of the user's own is. */
+/** Location of a custom template. */
 export interface TemplatePlace {
-  /** file, address, or - for standard input */
+  /** file, URL, or - for standard input */
   from?: string;
   fromConfigMap?: string;
   fromConfigMapNamespace?: string;
@@ -18,18 +18,17 @@ export interface TemplatePlace {
 
 const maxTemplateBytes = 16 * 1024 * 1024;
 
-/** A template that comes with the program. */
 export async function builtInTemplate(file: string): Promise<string> {
   const folder = installedFolder('templates');
   if (folder === undefined) {
-    throw new CapstanError('CAP_TEMPLATE', 'the templates of clusters are not where capstan is installed', {
-      hint: 'install capstan again, or use a clone of its repository',
+    throw new CapstanError('CAP_TEMPLATE', 'the cluster templates are missing in the installation of Capstan', {
+      hint: 'reinstall Capstan, or use a clone of its repository',
     });
   }
   return await readFile(join(folder, file), 'utf8');
 }
 
-/** The user's own template; undefined: the user named none. */
+/** Reads the user's template; undefined if none is given. */
 export async function ownTemplate(
   place: TemplatePlace,
   connection: ConnectionOptions,
@@ -63,7 +62,7 @@ async function fromAddress(address: string, context: CommandContext): Promise<st
   }
 }
 
-/** Addresses of pages on GitHub, which clusterctl takes for the files they show. */
+/** Translates a GitHub page URL to the raw file, as clusterctl does. */
 export function rawAddress(address: string): string {
   const page = /^https:\/\/github\.com\/([^/]+)\/([^/]+)\/(?:blob|tree)\/(.+)$/.exec(address);
   return page ? `https://raw.githubusercontent.com/${page[1]}/${page[2]}/${page[3]}` : address;

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, parseKubernetesVersion, withLeadingV } from '../../machinery/index.ts';
 
-/** Answers for the variables of a template; undefined: this one does not know. */
+/** Returns the value of a variable; undefined if unknown. */
 export type Answers = (variable: string) => string | undefined;
 
-/** The first source that knows a variable answers for it. */
+/** Combines sources; the first one that knows a variable wins. */
 export function firstOf(sources: readonly Answers[]): Answers {
   return (variable) => {
     for (const answers of sources) {
@@ -14,7 +14,7 @@ export function firstOf(sources: readonly Answers[]): Answers {
   };
 }
 
-/** The variables in a file of clusterctl: its top level, texts and numbers. */
+/** Reads variables from a clusterctl configuration file: top-level strings and numbers. */
 export function configAnswers(config: JsonObject): Answers {
   return (variable) => {
     const value = Object.hasOwn(config, variable) ? config[variable] : undefined;
@@ -26,18 +26,15 @@ export function configAnswers(config: JsonObject): Answers {
 
 const uuid = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 
-/** Names that YAML takes for nothing else. */
+/** Names that YAML cannot interpret as another type. */
 const plain = /^[A-Za-z][\w-]{5,}$/;
 
-/** Whether a network is told by its id, not by its name. */
+/** Tells whether a network is given by id instead of name. */
 export function isId(text: string): boolean {
   return uuid.test(text);
 }
 
-/**
- * Variables that follow from others, and that people therefore need not give: whoever feeds a template to another program sets
- * them by hand.
- */
+/** Derives variables from others, so that users need not set them. */
 export function derivedAnswers(
   others: Answers,
   { cloudControllerVersion }: { cloudControllerVersion(minor: string): string | undefined },
@@ -66,7 +63,7 @@ export function derivedAnswers(
   };
 }
 
-/** Which variable to ask for when a derived one is missing. */
+/** Variable to ask for when a derived one is missing. */
 export const derivedFrom: Readonly<Record<string, string>> = {
   KUBERNETES_MINOR: 'KUBERNETES_VERSION',
   CLOUD_CONTROLLER_MANAGER_VERSION: 'KUBERNETES_VERSION',
@@ -74,7 +71,7 @@ export const derivedFrom: Readonly<Record<string, string>> = {
   OPENSTACK_EXTERNAL_NETWORK: 'OPENSTACK_EXTERNAL_NETWORK_ID',
 };
 
-/** What people write as 1.33.6 is v1.33.6 in manifests. */
+/** Manifests need v1.33.6 for a given 1.33.6. */
 export function kubernetesVersion(text: string | undefined): string | undefined {
   return text === undefined || text === '' ? undefined : withLeadingV(text);
 }

@@ -5,7 +5,7 @@ import type { Finding } from '../doctor/findings.ts';
 
 const check = 'load balancers';
 
-/** Workloads that give addresses to Services, by parts of their names. */
+/** Parts of workload names of load balancer implementations. */
 const workloads: readonly [part: string, name: string][] = [
   ['cloud-controller-manager', 'a cloud controller manager'],
   ['ccm', 'a cloud controller manager'],
@@ -19,12 +19,12 @@ const definitions: readonly [name: string, implementation: string][] = [
   ['ipaddresspools.metallb.io', 'MetalLB'],
   ['ciliumloadbalancerippools.cilium.io', 'Cilium'],
 ];
-/** how long a Service may wait for its address before that is worth a word */
+/** Time without address after which a Service counts as a problem. */
 const patienceMs = 2 * 60_000;
 
 /**
- * Whether Services of type LoadBalancer get addresses here, which hosted control planes need. Kubernetes has no object that
- * says so: what gave addresses to others is the best sign, the presence of a known implementation the next best.
+ * Checks whether Services of type LoadBalancer get addresses, which hosted control planes need. Kubernetes has no
+ * object for this. Existing addresses are the best sign, a known implementation the second best.
  */
 export async function checkLoadBalancers(client: Client, nowMs: number, signal: AbortSignal): Promise<Finding> {
   const list = async <T extends KubeObject>(resource: Resource<T>): Promise<readonly T[]> =>

@@ -6,7 +6,7 @@ import { checkLoadBalancers } from './load-balancer-check.ts';
 import { checkCertManager, checkKubernetes, isOlder, leastClusterApi } from './version-checks.ts';
 import { providerLabel, type WantedProvider } from './wanted-providers.ts';
 
-/** Whether an API can be a management cluster with these providers, and what to do where it cannot. */
+/** Checks whether an API can be a management cluster with these providers, and suggests fixes. */
 export async function checkManagement(
   client: Client,
   wanted: readonly WantedProvider[],
@@ -55,7 +55,7 @@ async function checkRights(client: Client, signal: AbortSignal): Promise<Finding
   return { check, status: 'warning', detail: 'you may not do everything here; a cluster-admin may' };
 }
 
-/** An API that does not know the kind has no provider. */
+/** An API without the kind has no providers. */
 async function readInventory(client: Client, signal: AbortSignal): Promise<readonly Provider[]> {
   try {
     return (await client.list(Providers, { signal })).items;

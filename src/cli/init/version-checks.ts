@@ -3,12 +3,12 @@ import type { Client } from '../../client/index.ts';
 import { ApiStatusError } from '../../machinery/index.ts';
 import type { Finding } from '../doctor/findings.ts';
 
-// The oldest versions that clusters of this program get along with.
+// Minimum versions for management clusters.
 const leastKubernetes = 'v1.28.0';
 export const leastClusterApi = 'v1.10.0';
 const leastCertManager = 'v1.18.0';
 
-/** False where one of them is no version: nothing can be said then. */
+/** Returns false if one of them is no valid version. */
 export function isOlder(version: string, than: string): boolean {
   const [a, b] = [parseKubernetesVersion(version), parseKubernetesVersion(than)];
   return a !== undefined && b !== undefined && compareKubernetesVersions(a, b) < 0;
@@ -24,7 +24,7 @@ export function checkKubernetes(version: string): Finding {
 
 const controllerImage = /(^|\/)cert-manager-controller$/;
 
-/** Other providers may need it; what is built in does not. */
+/** Built-in providers do not need cert-manager, but others may. */
 export async function checkCertManager(client: Client, signal: AbortSignal): Promise<Finding> {
   const check = 'cert-manager';
   try {

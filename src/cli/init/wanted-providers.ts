@@ -2,15 +2,15 @@ import type { Provider } from '../../api/index.ts';
 
 export type ProviderType = NonNullable<Provider['type']>;
 
-/** A provider somebody asks for, as clusterctl's flags name it: `openstack` or `openstack:v0.15.0`. */
+/** A requested provider in the form of clusterctl's flags: `openstack` or `openstack:v0.15.0`. */
 export interface WantedProvider {
   readonly type: ProviderType;
   readonly name: string;
-  /** absent: any */
+  /** absent: any version */
   readonly version?: string;
 }
 
-/** The flags of `init`, which are those of clusterctl. */
+/** Flags of `init`, the same as in clusterctl. */
 export interface ProviderFlags {
   core?: string;
   bootstrap?: string[];
@@ -18,7 +18,7 @@ export interface ProviderFlags {
   infrastructure?: string[];
 }
 
-/** How a provider is called in the inventory: `infrastructure-openstack`. */
+/** Returns the inventory name of a provider: `infrastructure-openstack`. */
 export function providerLabel({ type, name }: Pick<WantedProvider, 'type' | 'name'>): string {
   return type === 'CoreProvider' ? name : `${prefixes[type] ?? type}-${name}`;
 }
@@ -29,7 +29,7 @@ const prefixes: Readonly<Partial<Record<ProviderType, string>>> = {
   InfrastructureProvider: 'infrastructure',
 };
 
-/** Who does not say otherwise gets Cluster API with its kubeadm providers; `-` asks for none. */
+/** The default is Cluster API with its kubeadm providers; `-` requests none. */
 export function wantedProviders(flags: ProviderFlags): WantedProvider[] {
   const of = (type: ProviderType, given: readonly string[]): WantedProvider[] =>
     given

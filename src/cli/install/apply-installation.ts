@@ -19,17 +19,17 @@ export interface ApplyInstallationOptions {
   onApplied(name: string, outcome: Outcome): void;
 }
 
-/** How a kind is served there. */
+/** Looks up how a kind is served. */
 export interface KindLookup {
   forKind(
     kind: { group: string; version?: string; kind: string },
     options?: { signal?: AbortSignal },
   ): Promise<Resource<KubeObject> | undefined>;
-  /** kinds were added */
+  /** called after kinds were added */
   invalidate(): void;
 }
 
-/** Brings an installation to what it is to be: the first one, an upgrade and a repair are the same. */
+/** Applies an installation; the same for a new one, an upgrade and a repair. */
 export async function applyInstallation(
   client: Client,
   mapper: KindLookup,

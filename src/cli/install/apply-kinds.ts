@@ -6,22 +6,22 @@ import { isInstalledByUs } from './labels.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 
 const by = { fieldManager: 'capstan', force: true };
-/** an API server works on each definition for a while; more at once only wait there */
+/** API servers process definitions one after the other, so more parallel requests would only wait. */
 export const definitionsAtOnce = 4;
 const patienceMs = 120_000;
 
-/** Kinds whoever has brought them may keep: no controller of ours acts on the first, and the second is looked at as it is. */
+/** Kinds that other programs may own: we have no controller for the first, and use the second as it is. */
 const keepable: ReadonlySet<string | undefined> = new Set([
   machinePoolKind.metadata.name,
   `${Images.plural}.${Images.group}`,
 ]);
 
-/** A definition that another program brought and that does for us, too. */
+/** Tells whether a definition of another program can be used unchanged. */
 export function isKeptKind(present: CustomResourceDefinition): boolean {
   return keepable.has(present.metadata.name) && !isInstalledByUs(present);
 }
 
-/** Applies definitions of kinds and waits until objects of them can be written. */
+/** Applies definitions and waits until their objects can be written. */
 export async function applyKinds(
   client: Client,
   crds: readonly CustomResourceDefinition[],
@@ -53,8 +53,8 @@ export async function applyKinds(
 }
 
 /**
- * Definitions that another program brought are its own: taken over in passing, its objects would be converted and
- * checked by us while its controllers still work on them.
+ * Refuses definitions of other programs. Taking them over would convert and validate their objects here while their own
+ * controllers still reconcile them.
  */
 function refuseForeign(crds: readonly CustomResourceDefinition[], present: readonly CustomResourceDefinition[]): void {
   const ours = new Set(crds.map(({ metadata }) => metadata.name));
@@ -70,7 +70,16 @@ function refuseForeign(crds: readonly CustomResourceDefinition[], present: reado
   );
 }
 
-/** An API server serves a new kind a moment after it took its definition. */
+/** Refuses where another program has defined one of the kinds; nothing is changed. */
+export async function refuseForeignKinds(
+  client: Client,
+  crds: readonly CustomResourceDefinition[],
+  signal: AbortSignal,
+): Promise<void> {
+  refuseForeign(crds, (await client.list(CustomResourceDefinitions, { signal })).items);
+}
+
+/** An API server serves a new kind shortly after its definition was accepted. */
 async function established(
   client: Client,
   names: ReadonlySet<string>,
@@ -86,19 +95,19 @@ async function established(
     const refused = items.find((crd) => names.has(crd.metadata.name ?? '') && refusalOf(crd));
     if (refused) {
       throw new CapstanError('CAP_KIND_NOT_SERVED', `${refused.metadata.name} is not served: ${refusalOf(refused)}`, {
-        hint: 'another definition has the same names; take one of the two away',
+        hint: 'another definition has the same names; remove one of the two',
       });
     }
     if (waiting.length === 0) return;
-    // a busy API server takes its time for each; only one that gets no further is given up
+    // A busy API server is slow, so the timeout restarts with every progress.
     if (waiting.length < left) deadline = clock.now() + patienceMs;
     left = waiting.length;
     if (clock.now() > deadline) {
       throw new CapstanError(
         'CAP_KIND_NOT_SERVED',
-        `${waiting[0]?.metadata.name} is defined and not served, and nothing has moved for two minutes`,
+        `${waiting[0]?.metadata.name} is defined but not served, without any progress for two minutes`,
         {
-          hint: 'look at the conditions of that CustomResourceDefinition',
+          hint: 'check the conditions of that CustomResourceDefinition',
         },
       );
     }

@@ -19,21 +19,21 @@ import { webhookService } from './webhook-service.ts';
 import { controllersDeployment, disruptionBudget, networkPolicy, webhooksService } from './workload.ts';
 
 export interface InstallationOptions {
-  /** the whole name of the image; wins over the registry */
+  /** full name of the image; overrides the registry */
   image?: string;
-  /** where the image is, with the path before its name */
+  /** registry and path of the image */
   registry?: string;
   replicas: number;
-  /** whether the replicas divide the clusters among themselves, instead of one that leads */
+  /** whether the replicas shard the clusters instead of electing a leader */
   shares?: boolean;
-  /** a Secret beside the Deployment that the image is pulled with */
+  /** image pull Secret in the namespace of the Deployment */
   pullSecret?: string;
 }
 
-/** Everything an installation is made of, in the order in which it can be applied. */
+/** All objects of an installation in apply order. */
 export interface Installation {
   kinds: readonly CustomResourceDefinition[];
-  /** needs the kinds */
+  /** objects that need the kinds */
   others: readonly KubeObject[];
 }
 
@@ -68,7 +68,7 @@ export function installation(options: InstallationOptions): Installation {
   };
 }
 
-/** The definitions of all kinds, with their webhooks at an address; who serves those may say whom to trust right away. */
+/** Builds the definitions of all kinds with a webhook endpoint, and with a CA bundle if it is known. */
 export function installedKinds(endpoint: WebhookEndpoint, bundle?: string): CustomResourceDefinition[] {
   const options = { endpoint, labels: installedLabels, ...(bundle !== undefined && { bundle }) };
   return [

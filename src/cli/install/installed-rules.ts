@@ -6,7 +6,7 @@ import type { Rule, RuleRequest } from '../../webhooks/index.ts';
 import { stackAdmission } from '../stack-admission.ts';
 import { classPatienceMs, topologySteps } from '../topology-admission.ts';
 
-/** The rules of our kinds that look at other objects: the steps the embedded API takes, for webhooks. */
+/** Validation of our kinds that reads other objects: the admission steps of the embedded API as webhook rules. */
 export function installedRules(client: () => Client, clock: Clock): Rule[] {
   let topologies: TopologyAdmission | undefined;
   const steps = [
@@ -37,7 +37,7 @@ function asRule(step: AdmissionStep): Rule {
   };
 }
 
-/** made once: what it derives from a schema costs more than a rule */
+/** Cached, because deriving data from a schema costs more than a rule. */
 const registrations = new WeakMap<ResourceDefinition, RegisteredResource>();
 
 function registered(definition: ResourceDefinition): RegisteredResource {
@@ -66,7 +66,7 @@ function asSeenByServer(request: RuleRequest): AdmissionRequest {
   };
 }
 
-/** The same for whoever only wants to know what is asked about. */
+/** The rules without a client, to describe the webhooks only. */
 export const describedRules: readonly Pick<Rule, 'concerns' | 'operations'>[] = installedRules(() => {
   throw new TypeError('these rules are only described');
 }, systemClock);

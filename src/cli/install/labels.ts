@@ -1,4 +1,4 @@
-/** On everything that is installed into a Kubernetes: it is how an installation recognises what is its own. */
+/** Labels of all installed objects, by which an installation recognizes its own objects. */
 export const installedLabels: Readonly<Record<string, string>> = {
   'app.kubernetes.io/name': 'capstan',
   'app.kubernetes.io/part-of': 'capstan',

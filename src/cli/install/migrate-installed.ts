@@ -6,11 +6,11 @@ import { isInstalledByUs } from './labels.ts';
 import { migrateStorage, needsMigration } from './storage-migration.ts';
 import { controllersKey } from './workload.ts';
 
-/** images are pulled, and replicas take each other's place */
+/** Includes image pulls and the replacement of replicas. */
 const patienceMs = 300_000;
 const pollMs = 1000;
 
-/** After an upgrade: where kinds are stored in another version than before, all objects are written in today's. */
+/** Rewrites all objects in the current storage version after an upgrade, for kinds whose storage version changed. */
 export async function migrateInstalled(
   client: Client,
   { clock, signal, stdout, stderr }: Pick<CommandContext, 'clock' | 'signal' | 'stdout' | 'stderr'>,
@@ -38,7 +38,7 @@ export async function migrateInstalled(
   });
 }
 
-/** All replicas are of today's version, and serve. */
+/** Tells whether all replicas have the current version and are ready. */
 async function isRolledOut(client: Client, signal: AbortSignal): Promise<boolean> {
   const { metadata, spec, status } = await client.get(Deployments, controllersKey, { signal });
   const wanted = spec.replicas ?? 1;

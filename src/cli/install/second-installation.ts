@@ -6,8 +6,8 @@ import { controllersKey } from './workload.ts';
 const labelSelector = 'app.kubernetes.io/part-of=capstan,app.kubernetes.io/name=capstan';
 
 /**
- * Two installations would both lead, each by a lease of its own namespace, and take the webhooks from each other. One that Helm brought is
- * Helm's to upgrade.
+ * Refuses a second installation. Both would lead with a lease in their own namespace and overwrite each other's
+ * webhooks. Helm must upgrade the installations it created.
  */
 export async function refuseSecondInstallation(client: Client, signal: AbortSignal): Promise<void> {
   const { items } = await client.list(Deployments, { labelSelector, signal });

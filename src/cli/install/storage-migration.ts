@@ -11,28 +11,27 @@ import {
 
 const by = { fieldManager: 'capstan' };
 const pageSize = 200;
-/** an API server converts each; more at once only wait there */
+/** The API server converts each object, so more parallel requests would only wait. */
 const atOnce = 8;
 const maxAttempts = 5;
 
 export interface MigrationOptions {
   readonly signal: AbortSignal;
-  /** a kind is stored in one version */
   onMigrated(name: string, objects: number, version: string): void;
-  /** objects of a kind could not be written; the kind stays as it is, and everything can be read as before */
+  /** objects of a kind could not be written; the kind is unchanged and still readable */
   onRefused(name: string, reason: string): void;
 }
 
-/** Kinds of which objects may be stored in a version that is not the one they are stored in today. */
+/** Tells whether objects of a kind may be stored in another version than the storage version. */
 export function needsMigration({ spec, status }: CustomResourceDefinition): boolean {
   const storage = storageVersionOf({ spec });
   return storage !== undefined && (status?.storedVersions ?? []).some((version) => version !== storage);
 }
 
 /**
- * Writes every object of such kinds again, so that it is stored in today's version, and says so in the definition: only then a later
- * version may drop the old one. Whoever ends it begins again with the kinds that are not done; what was written already is not written
- * again by the server.
+ * Rewrites all objects of such kinds in the storage version and updates storedVersions, so that a later version can
+ * drop the old one. An interrupted migration continues with the remaining kinds; the server does not write objects
+ * again that are already migrated.
  */
 export async function migrateStorage(
   client: Client,
@@ -77,7 +76,7 @@ async function migrateKind(
   else onRefused(name, 'its definition stores in another version since; run the same command again');
 }
 
-/** True when the definition says that its objects are stored in one version; false when it is another one by now. */
+/** Updates storedVersions; returns true if done, false if the storage version changed meanwhile. */
 async function trim(
   client: Client,
   { metadata: { name = '' } }: CustomResourceDefinition,
@@ -96,13 +95,13 @@ async function trim(
       await client.patch(CustomResourceDefinitions, { name }, 'merge', patch, { ...by, subresource: 'status', signal });
       return true;
     } catch (error) {
-      // those who serve webhooks write whom to trust
+      // The webhook server may write the CA bundle concurrently.
       if (!isConflict(error) || attempt === maxAttempts) throw error;
     }
   }
 }
 
-/** An empty change: the server stores the object in today's version, and leaves it alone where it is. */
+/** Sends an empty change: the server stores the object in the current version, or does nothing if it already is. */
 async function writeAgain(
   client: Client,
   resource: Resource<KubeObject>,
@@ -114,7 +113,7 @@ async function writeAgain(
     async ({ metadata: { namespace, name = '' } }) => {
       const key = { name, ...(namespace !== undefined && { namespace }) };
       await client.patch(resource, key, 'merge', {}, { ...by, signal }).catch((error: unknown) => {
-        // somebody has deleted it
+        // The object was deleted meanwhile.
         if (!isNotFound(error)) throw error;
       });
     },

@@ -6,8 +6,8 @@ const writing = ['create', 'delete', 'deletecollection', 'patch', 'update'];
 const reading = ['get', 'list', 'watch'];
 
 /**
- * Our kinds in the roles `view`, `edit` and `admin` that every Kubernetes has. Kinds outside of namespaces are for
- * platform administrators, who grant their use to namespaces: they are in none of them.
+ * Adds our kinds to the roles `view`, `edit` and `admin` of every Kubernetes. Cluster-scoped kinds are excluded:
+ * platform administrators manage them and grant their use to namespaces.
  */
 export const userRoles: readonly ClusterRole[] = [
   roleFor('view', ['view'], reading),

@@ -3,7 +3,7 @@ import { configurationName } from '../../webhooks/index.ts';
 import { bindingOf } from '../controller-identity.ts';
 import { installedDefinitions } from './installed-kinds.ts';
 
-/** What serving the webhooks of the kinds takes: saying, in what names them, whom to trust. */
+/** Permissions to serve webhooks: writing the CA bundle into definitions and configurations. */
 export const webhooksRole: ClusterRole = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
   kind: 'ClusterRole',

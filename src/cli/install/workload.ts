@@ -4,17 +4,20 @@ import { installedLabels } from './labels.ts';
 import { webhookService } from './webhook-service.ts';
 
 const name = 'capstan-controllers';
-/** of the Deployment */
+/** key of the Deployment */
 export const controllersKey: { namespace: string; name: string } = { namespace: systemNamespace, name };
 const podLabels = { 'app.kubernetes.io/name': 'capstan', 'app.kubernetes.io/component': 'controllers' };
 const metadata = { name, namespace: systemNamespace, labels: { ...installedLabels } };
-/** where clusters dial in that manage themselves */
+/** Ports that self-managed clusters dial. */
 export const cellPorts = { bootstrap: 8443, agents: 50_051 } as const;
 const ports = { webhooks: 9443, health: 9440, metrics: 8080, ...cellPorts };
-/** nobody's account on any host */
+/** A uid without account on any host. */
 const user = 65532;
 
-/** All replicas serve the webhooks; one of them leads, or all share the work. Everything a namespace of the level "restricted" asks for. */
+/**
+ * All replicas serve the webhooks; one of them leads, or all share the work. Complies with the pod security level
+ * "restricted".
+ */
 export function controllersDeployment(options: {
   image: string;
   replicas: number;
@@ -30,7 +33,7 @@ export function controllersDeployment(options: {
     spec: {
       replicas,
       selector: { matchLabels: podLabels },
-      // a replica more before one less: the webhooks are always served
+      // Adds a replica before removing one, so that webhooks are always served.
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
       template: {
         metadata: { labels: { ...installedLabels, ...podLabels } },
@@ -67,7 +70,7 @@ export function controllersDeployment(options: {
                 '--backup-directory=/var/lib/capstan/backups',
                 ...(shares ? ['--shares'] : []),
               ],
-              // clusters come by a Service to the Pod that leads
+              // Clusters connect by a Service to the leading Pod.
               env: [{ name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }],
               ports: [
                 { name: 'webhooks', containerPort: ports.webhooks, protocol: 'TCP' },
@@ -117,7 +120,9 @@ export const disruptionBudget: PodDisruptionBudget = {
   spec: { maxUnavailable: 1, selector: { matchLabels: podLabels } },
 };
 
-/** API servers, kubelets, Prometheus and clusters come in; clouds and clusters may have any address. */
+/**
+ * Allows ingress from API servers, kubelets, Prometheus and clusters, and egress to clouds and clusters at any address.
+ */
 export const networkPolicy: NetworkPolicy = {
   apiVersion: 'networking.k8s.io/v1',
   kind: 'NetworkPolicy',

@@ -10,7 +10,6 @@ import { withDeadline } from '../deadline.ts';
 import { defaultDataDirectory } from '../management-api.ts';
 
 export interface BootstrapOptions {
-  /** of the LatticeCluster */
   readonly name: string;
   readonly timeoutMs: number;
 }
@@ -20,10 +19,10 @@ const pollMs = 500;
 const directoryOf = (name: string, env: CommandContext['env']): string =>
   join(defaultDataDirectory(env), 'lattice', name);
 
-/** It becomes part of a path. */
+/** The name becomes part of a path. */
 const isName = (name: string): boolean => /^[a-z0-9][a-z0-9.-]*$/.test(name);
 
-/** An installation or its way back was begun on this computer, and has not ended. */
+/** Tells whether an install or uninstall was started on this host and has not finished. */
 export async function isUnderWay(name: string, env: CommandContext['env']): Promise<boolean> {
   if (!isName(name)) return false;
   return await access(join(directoryOf(name, env), 'data')).then(
@@ -33,25 +32,25 @@ export async function isUnderWay(name: string, env: CommandContext['env']): Prom
 }
 
 /**
- * Runs the management API and its controllers for as long as the work takes. What it knows lies in a directory of its own, which is gone when the
- * work is done: until then the same command goes on where it was.
+ * Runs the management API and its controllers for the duration of the work. Their data is in a directory that is
+ * deleted at the end; until then, the same command continues where it stopped.
  */
 export async function withBootstrap(
   { name, timeoutMs }: BootstrapOptions,
   context: CommandContext,
   work: (client: Client, signal: AbortSignal) => Promise<void>,
 ): Promise<number> {
-  if (!isName(name)) throw new CapstanError('CAP_USAGE', `"${name}" is no name of a LatticeCluster`);
+  if (!isName(name)) throw new CapstanError('CAP_USAGE', `"${name}" is not a valid name of a LatticeCluster`);
   const directory = directoryOf(name, context.env);
   const starting = startInstallation(
     {
       dataDir: join(directory, 'data'),
       listen: '127.0.0.1:0',
       kubeconfig: join(directory, 'kubeconfig'),
-      // the key lies with what it seals: both are gone at the end
+      // The key is stored beside the data it seals, because both are deleted at the end.
       encryptionKeyFile: join(directory, 'encryption-key'),
       cloudListen: '127.0.0.1:0',
-      // a parent that ends with the work is no parent to dial
+      // This parent is temporary, so clusters must not dial it.
       bootstrapListen: '0',
       agentListen: '0',
       pods: 'none',
@@ -67,8 +66,9 @@ export async function withBootstrap(
     const failing = running.failed.then(() => {});
     await Promise.race([work(client, deadline.signal), failing]);
   } catch (error) {
-    const hint = `nothing is lost: run the same command again to go on from ${directory}`;
-    if (deadline.timedOut()) throw new CapstanError('CAP_LATTICE', `LatticeCluster ${name}: time is up`, { hint });
+    const hint = `the state is kept: run the same command again to continue from ${directory}`;
+    if (deadline.timedOut())
+      throw new CapstanError('CAP_LATTICE', `LatticeCluster ${name}: not finished in time`, { hint });
     if (context.signal.aborted) {
       context.stderr(`${hint}\n`);
       return 0;
@@ -82,7 +82,7 @@ export async function withBootstrap(
   return 0;
 }
 
-/** Waits until a LatticeCluster is as it should be, and tells what it says meanwhile. */
+/** Waits until a LatticeCluster is ready and prints its progress. */
 export async function follow(
   client: Client,
   name: string,

@@ -4,13 +4,16 @@ interface CellFlags {
   readonly host: readonly [flags: string, meaning: string];
 }
 
-/** Where clusters that manage themselves dial in; the same for every command that is their parent. */
+/** Flags of the endpoints that self-managed clusters dial, for all commands that act as their parent. */
 export const cellFlags: CellFlags = {
   bootstrap: [
     '--bootstrap-listen <host:port>',
-    'where clusters that manage themselves get their certificates, as soon as there is one; 0 for nowhere',
+    'where self-managing clusters get their certificates, opened with the first of them; 0 disables it',
     '127.0.0.1:8443',
   ],
-  agents: ['--agent-listen <host:port>', 'where they dial in; 0 for nowhere', '127.0.0.1:50051'],
-  host: ['--lattice-host <host>', 'name or address they dial (default: the one that is listened on)'],
+  agents: ['--agent-listen <host:port>', 'where self-managing clusters connect; 0 disables it', '127.0.0.1:50051'],
+  host: [
+    '--lattice-host <host>',
+    'name or address that self-managing clusters connect to (default: the listening address)',
+  ],
 };

@@ -11,7 +11,7 @@ import { systemRandom } from '../../machinery/index.ts';
 import { memoryEngine } from '../../store/index.ts';
 import type { CommandContext } from '../context.ts';
 
-/** The object as an API would store it, or what that says against it; nothing is kept. */
+/** Returns the object as an API would store it, or throws its refusal. Nothing is stored. */
 export async function checkedCluster(
   cluster: LatticeCluster,
   { clock, signal }: Pick<CommandContext, 'clock' | 'signal'>,

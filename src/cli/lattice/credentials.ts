@@ -10,7 +10,10 @@ import {
   parseYaml,
 } from '../../machinery/index.ts';
 
-/** The Secret a LatticeCluster names, from a clouds.yaml: its one cloud, for nobody needs the others there, and the authority that names. */
+/**
+ * Builds the Secret that a LatticeCluster names from a clouds.yaml: only its cloud and the CA, because the others are
+ * not needed there.
+ */
 export async function credentialsFrom(
   file: string,
   settings: Pick<LatticeSettings, 'secret' | 'cloudName'>,

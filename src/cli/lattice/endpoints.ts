@@ -6,11 +6,14 @@ import { parseListenAddress } from '../management-api.ts';
 export interface EndpointFlags {
   readonly bootstrapListen: string;
   readonly agentListen: string;
-  /** what clusters dial */
+  /** address that clusters dial */
   readonly latticeHost?: string;
 }
 
-/** Where clusters dial in; undefined where one of the two addresses is 0: clusters are dialled then. */
+/**
+ * Returns the endpoints that clusters dial. Undefined if one of the two addresses is 0; the parent then dials the
+ * clusters.
+ */
 export function cellPlace(
   { bootstrapListen, agentListen, latticeHost }: EndpointFlags,
   more: Pick<CellPlace, 'podAddress' | 'onListening'> = {},
@@ -24,7 +27,6 @@ export function cellPlace(
   };
 }
 
-/** A socket, once it is connected. */
 export function socketTo(host: string, port: number, signal?: AbortSignal): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, ...(signal && { signal }) });
@@ -36,7 +38,7 @@ export function socketTo(host: string, port: number, signal?: AbortSignal): Prom
   });
 }
 
-/** For controllers in the cluster itself, or beside it: the API they use, and any parent it names. */
+/** Dials for controllers in or beside the cluster: the API they use, and every parent that it names. */
 export function agentDials(server: string): AgentDials {
   const { hostname, port, protocol } = new URL(server);
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -7,7 +7,7 @@ import { cloudSecret, credentialsFrom } from './credentials.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 type Named = Pick<LatticeSettings, 'secret' | 'cloudName'>;
 
-/** A file that a variable names, else the cloud that the OS_* variables describe; undefined where there is neither. */
+/** Builds the Secret from a file in a variable, otherwise from the OS_* variables; undefined if there is neither. */
 export async function credentialsOfEnvironment(env: Environment, settings: Named): Promise<Secret | undefined> {
   const file = env['OPENSTACK_CLOUD_CONFIG'] || env['OS_CLIENT_CONFIG_FILE'];
   if (file) return await credentialsFrom(resolve(file), settings, env['OS_CLOUD']);

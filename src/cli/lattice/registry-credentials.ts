@@ -4,13 +4,13 @@ import type { Secret } from '../../api/index.ts';
 import { CapstanError, errorMessage, isJsonObject, parseJson } from '../../machinery/index.ts';
 import { registryKey } from '../child-controllers/registry-secret.ts';
 
-/** The credentials of the registry the controllers are pulled from, as nodes take them. */
+/** Builds Secrets with the credentials of the controllers' registry for nodes. */
 export async function registrySecrets(file: string | undefined): Promise<readonly Secret[]> {
   if (file === undefined) return [];
   const text = await read(resolve(file));
   const config = object(text);
   if (!isJsonObject(config?.['auths'])) {
-    throw new CapstanError('CAP_USAGE', `--registry-credentials-file: ${file} is no config.json of docker`, {
+    throw new CapstanError('CAP_USAGE', `--registry-credentials-file: ${file} is not a docker config.json`, {
       hint: 'it has the field "auths"; `docker login` and `podman login --authfile` write one',
     });
   }

@@ -29,9 +29,9 @@ export interface ApplyFailure {
 
 export interface ApplyOptions {
   dryRun: boolean;
-  /** take fields over that somebody else wrote */
+  /** take over fields of other managers */
   forceConflicts: boolean;
-  /** how long a definition that came along may take to be served */
+  /** timeout for definitions in the documents to be served */
   definitionTimeoutMs: number;
   signal: AbortSignal;
   sleep(ms: number): Promise<void>;
@@ -42,7 +42,10 @@ export interface ApplyOptions {
 export const fieldManager = 'capstan';
 const pollMs = 200;
 
-/** Applies documents in an order that works, whatever order they were written in. Each fails or succeeds by itself. */
+/**
+ * Applies documents in dependency order, independent of their order in the files. Each one succeeds or fails
+ * separately.
+ */
 export async function applyDocuments(
   documents: readonly ManifestDocument[],
   connection: Connection,
@@ -85,7 +88,7 @@ async function applyOne(
   return { label, change, object: after };
 }
 
-/** Whether nothing a manifest can say has changed. Controllers may well have written the status in between. */
+/** Tells whether the fields that a manifest can contain are unchanged; controllers may have written the status. */
 function isSame(before: UnstructuredObject, after: UnstructuredObject): boolean {
   return deepEqual(written(before), written(after));
 }
@@ -95,7 +98,7 @@ function written({ metadata, status: _status, ...rest }: UnstructuredObject): ob
   return { ...rest, metadata: shown };
 }
 
-/** Waits until the kinds of the definitions can be used. */
+/** Waits until the kinds of new definitions are served. */
 async function untilServed(
   definitions: readonly Target[],
   connection: Connection,
@@ -109,7 +112,7 @@ async function untilServed(
       const conditions = objectsAt(live, 'status', 'conditions') ?? [];
       if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) break;
       if (options.now() >= deadline) {
-        throw new CapstanError('CAP_NOT_ESTABLISHED', `${label} is still not served`, {
+        throw new CapstanError('CAP_NOT_ESTABLISHED', `${label} is not served yet`, {
           hint: 'its status says why; apply again when that is corrected',
         });
       }
@@ -121,7 +124,7 @@ async function untilServed(
 
 function failureOf(document: ManifestDocument, error: unknown): ApplyFailure {
   if (isConflict(error) && error instanceof ApiStatusError && error.status.details?.causes !== undefined) {
-    return { document, message: error.message, hint: '--force-conflicts takes these fields over' };
+    return { document, message: error.message, hint: 'use --force-conflicts to take over these fields' };
   }
   const hint = error instanceof CapstanError ? error.hint : undefined;
   return { document, message: errorMessage(error), ...(hint !== undefined && { hint }) };

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../machinery/index.ts';
 import { objectsAt, textAt } from '../describe/fields.ts';
 
-/** What keeps an object that is being deleted: its finalizers, and for a namespace what is still in it. */
+/** Describes what blocks a deletion: finalizers, or the content of a namespace. */
 export function whatHolds(object: KubeObject): string {
   const finalizers = object.metadata.finalizers ?? [];
   const remaining = (objectsAt(object, 'status', 'conditions') ?? [])

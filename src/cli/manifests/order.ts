@@ -1,6 +1,6 @@
 import type { ManifestDocument } from './read-manifests.ts';
 
-/** What others need to be there first; everything else may come in any order. */
+/** Creation order of kinds that others depend on; the rest has no order. */
 const ranks: Readonly<Record<string, number>> = {
   Namespace: 0,
   CustomResourceDefinition: 1,
@@ -12,14 +12,14 @@ const ranks: Readonly<Record<string, number>> = {
 };
 const usualRank = 4;
 
-/** The order to create documents in; those of equal rank stay as they were written. */
+/** Sorts documents in creation order; equal ranks keep their order. */
 export function creationOrder(documents: readonly ManifestDocument[]): ManifestDocument[] {
   return creationSteps(documents.map((document) => ({ document }))).flatMap((step) =>
     step.map(({ document }) => document),
   );
 }
 
-/** The same, with those of equal rank together: each step needs the ones before it. */
+/** Groups documents by rank: each step depends on the previous ones. */
 export function creationSteps<T extends { document: ManifestDocument }>(documents: readonly T[]): T[][] {
   const steps: T[][] = Array.from({ length: usualRank + 1 }, () => []);
   for (const one of documents) steps[ranks[one.document.object.kind] ?? usualRank]?.push(one);

@@ -8,21 +8,20 @@ import {
   parseYamlDocuments,
 } from '../../machinery/index.ts';
 
-/** One object of a file. */
 export interface ManifestDocument {
   object: ManifestObject;
-  /** `cluster.yaml:12`, for messages */
+  /** position for messages: `cluster.yaml:12` */
   origin: string;
 }
 
-/** What every manifest has. */
+/** Fields of every manifest. */
 export interface ManifestObject extends JsonObject {
   apiVersion: string;
   kind: string;
   metadata: JsonObject;
 }
 
-/** Something that was read but is no object. */
+/** A document that is no object. */
 export interface ManifestProblem {
   origin: string;
   message: string;
@@ -35,7 +34,7 @@ export interface Manifests {
 
 const extensions = /\.(?:ya?ml|json)$/;
 
-/** Reads files, directories (`recursive`: with those below) and `-` for standard input, in the order they are named. */
+/** Reads files, directories (with `recursive` also subdirectories) and `-` for standard input, in the given order. */
 export async function readManifests(
   names: readonly string[],
   options: { recursive: boolean; readInput(): Promise<string> },
@@ -69,14 +68,14 @@ async function filesOf(name: string, recursive: boolean): Promise<string[]> {
   );
   const files = entries.map((entry) => join(entry.parentPath ?? name, entry.name)).sort();
   if (files.length === 0) {
-    throw new CapstanError('CAP_USAGE', `-f: ${name} holds no file that ends in .yaml, .yml or .json`, {
+    throw new CapstanError('CAP_USAGE', `-f: ${name} contains no file that ends in .yaml, .yml or .json`, {
       hint: recursive ? 'check the directory' : '-R also looks into the directories below',
     });
   }
   return files;
 }
 
-/** Takes a text apart; a document that is no object is noted, the others still count. */
+/** Splits a text into documents. Invalid ones are recorded as problems, and the others are kept. */
 export function addDocuments(text: string, source: string, manifests: Manifests): void {
   let documents: ReturnType<typeof parseYamlDocuments>;
   try {

@@ -10,17 +10,17 @@ import {
 import type { Connection } from '../connection.ts';
 import type { ManifestDocument } from './read-manifests.ts';
 
-/** Where a document goes. */
+/** Resource and object of a document on the server. */
 export interface Target {
   resource: Resource<UnstructuredObject>;
   key: { namespace?: string; name: string };
-  /** the object, with its namespace filled in */
+  /** the object including its namespace */
   object: UnstructuredObject;
   /** `cluster.cluster.x-k8s.io/basic-1` */
   label: string;
 }
 
-/** Finds the kind of a document on the server and the namespace it belongs to. */
+/** Finds the kind of a document on the server and its namespace. */
 export async function targetOf(
   { object, origin }: ManifestDocument,
   connection: Connection,
@@ -31,7 +31,7 @@ export async function targetOf(
   if (!resource) {
     throw new CapstanError(
       'CAP_UNKNOWN_RESOURCE',
-      `${origin}: no kind "${object.kind}" in ${object.apiVersion} is served`,
+      `${origin}: the API does not serve the kind "${object.kind}" in ${object.apiVersion}`,
       {
         hint: 'check apiVersion and kind, or install the provider that defines it',
       },
@@ -52,7 +52,7 @@ export async function targetOf(
   if (connection.namespaceGiven && namespace !== connection.namespace) {
     throw new CapstanError(
       'CAP_NAMESPACE_MISMATCH',
-      `the manifest says namespace "${namespace}", the command line "${connection.namespace}"`,
+      `the manifest has the namespace "${namespace}", the command line "${connection.namespace}"`,
       { hint: `leave --namespace out, or write --namespace ${namespace}` },
     );
   }
@@ -64,7 +64,7 @@ export async function targetOf(
   };
 }
 
-/** How kubectl names an object: `secret/a`, `cluster.cluster.x-k8s.io/a`. */
+/** Formats an object name as kubectl does: `secret/a`, `cluster.cluster.x-k8s.io/a`. */
 export function labelOf({ singular, group }: DiscoveredResource, name: string): string {
   return `${singular}${group === '' ? '' : `.${group}`}/${name}`;
 }

@@ -5,7 +5,10 @@ import type { Target } from './targets.ts';
 const firstPauseMs = 100;
 const longestPauseMs = 2000;
 
-/** Waits until an object is no more, or another has its name. Resolves with its last state when the signal aborts before. */
+/**
+ * Waits until an object is deleted or replaced by another one with the same name. If the signal aborts first, resolves
+ * with its last state.
+ */
 export async function untilGone(
   { resource, key }: Target,
   uid: string | undefined,

@@ -16,7 +16,7 @@ import { simulatedLabels } from '../../podhost/index.ts';
 
 const [simulatedLabel = ''] = Object.keys(simulatedLabels);
 
-/** What tells the node in this directory from all others, also after a restart. */
+/** Returns the machine id of the node in this directory, which persists across restarts. */
 export async function machineIdIn(directory: string, random: Random): Promise<string> {
   const file = join(directory, 'machine-id');
   const known = (await readIfPresent(file))?.trim();
@@ -26,7 +26,7 @@ export async function machineIdIn(directory: string, random: Random): Promise<st
   return id;
 }
 
-/** Throws when somebody else is this node: a real one, or a simulated one that is still alive elsewhere. */
+/** Throws if the node exists: a real one, or a simulated one that is still alive elsewhere. */
 export async function refuseTaken(
   administrator: Client,
   node: { name: string; machineId: string },
@@ -53,21 +53,21 @@ export async function refuseTaken(
   if (clock.now() > Date.parse(renewTime ?? '') + leaseDurationSeconds * 1000 || renewTime === undefined) return;
   throw new CapstanError(
     'CAP_NODE_REFUSED',
-    `node ${name} is run by another program, which showed a sign of life at ${renewTime}`,
+    `node ${name} is run by another program, which renewed its lease at ${renewTime}`,
     {
       hint: `choose another name with --name, or wait ${leaseDurationSeconds} s after that program has ended`,
     },
   );
 }
 
-/** Where real nodes are, Pods that are not meant for a simulated one must not come here: they would only seem to run. */
+/** Returns taints that keep Pods of real nodes away from simulated nodes, where they would only appear to run. */
 export async function usualTaints(administrator: Client, signal: AbortSignal): Promise<Taint[]> {
   const { items } = await administrator.list(Nodes, { signal });
   const hasReal = items.some(({ metadata }) => metadata.labels?.[simulatedLabel] !== 'true');
   return hasReal ? [{ key: simulatedLabel, value: 'true', effect: 'NoSchedule' }] : [];
 }
 
-/** The account that makes volumes may have no rights yet: said before anything waits for them in vain. */
+/** Throws early if the account for volumes lacks permissions, because Pods would wait for them forever. */
 export async function requireRights(administrator: Client, account: UserInfo, signal: AbortSignal): Promise<void> {
   const review = await administrator.create(
     SubjectAccessReviews,
@@ -84,21 +84,25 @@ export async function requireRights(administrator: Client, account: UserInfo, si
     { fieldManager: 'capstan', signal },
   );
   if (review.status?.allowed === true) return;
-  throw new CapstanError('CAP_NODE_REFUSED', 'the account of simulated nodes has no rights in that Kubernetes', {
+  throw new CapstanError('CAP_NODE_REFUSED', 'the account of simulated nodes has no permissions in that Kubernetes', {
     hint: 'start once with --install, or apply what `capstan node --simulated --install --dry-run` prints',
   });
 }
 
-/** Rights of nodes are given by an authorizer of their own, which nearly every Kubernetes has. */
+/** Requires the Node authorizer, which grants nodes their permissions and which nearly every Kubernetes has. */
 export async function requireNodeAuthorizer(node: Client, name: string, signal: AbortSignal): Promise<void> {
   try {
     await node.get(Nodes, { name }, { signal });
   } catch (error) {
     if (isNotFound(error)) return;
     if (!isForbidden(error)) throw error;
-    throw new CapstanError('CAP_NODE_REFUSED', `that Kubernetes lets no node read itself: ${errorMessage(error)}`, {
-      hint: 'start its API server with --authorization-mode=Node,RBAC, and use a kubeconfig that may impersonate nodes',
-      cause: error,
-    });
+    throw new CapstanError(
+      'CAP_NODE_REFUSED',
+      `that Kubernetes does not let nodes read themselves: ${errorMessage(error)}`,
+      {
+        hint: 'start its API server with --authorization-mode=Node,RBAC, and use a kubeconfig that may impersonate nodes',
+        cause: error,
+      },
+    );
   }
 }

@@ -6,16 +6,16 @@ import { createAuthority, issueCertificate } from '../../pki/index.ts';
 import type { PodHost } from '../../podhost/index.ts';
 import type { Logger } from '../../runtime/index.ts';
 
-/** where every Kubernetes says who vouches for those that call servers beside it */
+/** Published CA bundle of clients that call extension servers. */
 const authentication = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
-/** the port of kubelets; every simulated node has an address of its own */
+/** Port of kubelets; every simulated node has its own address. */
 const kubeletPort = 10_250;
-/** how long an answer about somebody's rights is believed */
+/** Cache time of access reviews. */
 const rightsMs = 60_000;
 const maxRemembered = 1_000;
 
 export interface KubeletOptions {
-  /** reads who may call, and asks what they may do */
+  /** client that reads the CA bundle and creates access reviews */
   readonly provider: Client;
   readonly host: PodHost;
   readonly nodeName: string;
@@ -24,7 +24,10 @@ export interface KubeletOptions {
   readonly signal: AbortSignal;
 }
 
-/** Logs, sessions and ports of the node's Pods, for the API server and whoever else may. Undefined: nobody could be let in. */
+/**
+ * Serves logs, sessions and port forwarding of the node's Pods to the API server and other authorized users. Undefined
+ * if no client could be authenticated.
+ */
 export async function startKubelet(options: KubeletOptions): Promise<KubeletEndpoint | undefined> {
   const { provider, host, nodeName, clock, signal, log } = options;
   const map = await provider.get(ConfigMaps, authentication, { signal }).catch((error: unknown) => {
@@ -67,7 +70,7 @@ export async function startKubelet(options: KubeletOptions): Promise<KubeletEndp
   });
 }
 
-/** Whoever may use the proxy of the node may ask it, as with every kubelet. */
+/** As with every kubelet, permission for the proxy subresource of the node is required. */
 function rightsOnNode(
   client: Client,
   nodeName: string,

@@ -3,7 +3,7 @@ import { type Client, formatKey, objectKey } from '../../client/index.ts';
 import { type Clock, errorMessage, sleep } from '../../machinery/index.ts';
 import type { Logger } from '../../runtime/index.ts';
 
-/** how long a scheduler may take for its first word about a Pod */
+/** Time for a scheduler to report on a Pod. */
 const patienceMs = 20_000;
 const looked = 50;
 
@@ -14,8 +14,8 @@ export interface MissingSchedulerOptions {
 }
 
 /**
- * Says once that Pods wait for a scheduler. One that runs says of every Pod whether it found a place; Pods nobody said anything about
- * have none.
+ * Warns once if Pods wait for a missing scheduler. A running scheduler reports on every Pod whether it found a node, so
+ * unreported Pods mean that there is none.
  */
 export async function watchForScheduler(
   { client, clock, log }: MissingSchedulerOptions,

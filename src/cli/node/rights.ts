@@ -35,12 +35,12 @@ import { applyKinds } from '../install/apply-kinds.ts';
 import { installedLabels, isInstalledByUs } from '../install/labels.ts';
 
 const accountName = 'capstan-node';
-/** On a Kubernetes of others `standard` is theirs. */
+/** `standard` may already exist on a foreign Kubernetes. */
 export const storageClassName = 'capstan-simulated';
 const defaultClass = 'storageclass.kubernetes.io/is-default-class';
 const rbacApiVersion = 'rbac.authorization.k8s.io/v1';
 
-/** Who makes volumes and gives addresses to Services. */
+/** Service account that provisions volumes and addresses of Services. */
 export const providerUser: UserInfo = {
   name: serviceAccountUsername(systemNamespace, accountName),
   groups: [...serviceAccountGroups(systemNamespace), systemGroups.authenticated],
@@ -61,12 +61,11 @@ function roleFor({ gateways }: NodeFeatures): ClusterRole {
   };
 }
 
-/** What a node brings beside the room for Pods. */
 export interface NodeFeatures {
   readonly gateways: boolean;
 }
 
-/** The authorities of those who call kubelets; every Kubernetes has the role. */
+/** Gives access to the CAs of kubelet clients; every Kubernetes has this role. */
 const authoritiesBinding: RoleBinding = {
   apiVersion: rbacApiVersion,
   kind: 'RoleBinding',
@@ -89,12 +88,12 @@ function storageClass(isDefault: boolean): StorageClass {
 
 const roleBinding = { ...bindingOf(roleFor({ gateways: false })), subjects: authoritiesBinding.subjects ?? [] };
 
-/** The kinds of the Gateway API, whose versions differ in name only. */
+/** Definitions of the Gateway API, whose versions differ only in name. */
 export const gatewayKindDefinitions: readonly CustomResourceDefinition[] = ownDefinitions
   .filter(({ group }) => group === gatewayGroup)
   .map((definition) => {
     const crd = customResourceDefinitionFor(definition, { labels: installedLabels });
-    // API servers take kinds of groups of Kubernetes only from those who say whether they were approved.
+    // API servers require an approval annotation on definitions of Kubernetes groups.
     const annotations = {
       ...crd.metadata.annotations,
       'api-approved.kubernetes.io': 'unapproved, for simulated gateways',
@@ -102,13 +101,13 @@ export const gatewayKindDefinitions: readonly CustomResourceDefinition[] = ownDe
     return { ...crd, metadata: { ...crd.metadata, annotations } };
   });
 
-/** Ingresses that name no class are for whoever was there before. */
+/** Ingresses without class belong to the controller that was there first. */
 const ingressClass: IngressClass = {
   ...standardIngressClass,
   metadata: { name: standardIngressClass.metadata.name ?? '' },
 };
 
-/** All a simulated node needs of a Kubernetes, in the order in which it can be applied. */
+/** Builds all objects that a simulated node needs, in apply order. */
 export function nodeObjects({ isDefault, ...features }: NodeFeatures & { isDefault: boolean }): KubeObject[] {
   const { namespace } = controllerIdentityObjects;
   return [
@@ -123,7 +122,10 @@ export function nodeObjects({ isDefault, ...features }: NodeFeatures & { isDefau
   ];
 }
 
-/** Applies them; the storage class is the default one where there is no other, and kinds of gateways stay where somebody brought them. */
+/**
+ * Applies these objects. The storage class becomes the default if there is no other, and existing Gateway API kinds are
+ * kept.
+ */
 export async function installNodeRights(
   administrator: Client,
   features: NodeFeatures,

@@ -1,9 +1,8 @@
 import { printableLine } from '../../machinery/index.ts';
 
-/** Names of what is coloured, not of colours: one place decides what they look like. */
+/** Semantic tones; the colors are defined in one place. */
 export type Tone = 'good' | 'bad' | 'warning' | 'plain' | 'faint' | 'strong' | 'accent';
 
-/** Text with a tone. */
 export interface Span {
   text: string;
   tone: Tone;
@@ -19,7 +18,7 @@ const codes: Readonly<Record<Tone, string>> = {
   accent: '36',
 };
 
-/** Writes spans one after another, with escape codes only where colours are wanted. */
+/** Joins spans, with escape codes if colors are enabled. */
 export function paint(spans: readonly Span[], { colour }: { colour: boolean }): string {
   let text = '';
   for (const span of spans) {
@@ -29,7 +28,7 @@ export function paint(spans: readonly Span[], { colour }: { colour: boolean }): 
   return text;
 }
 
-/** Whoever wrote the text, it is one line of plain characters. */
+/** Makes any text a single line without control characters. */
 export function span(text: string, tone: Tone = 'plain'): Span {
   return { text: printableLine(text), tone };
 }

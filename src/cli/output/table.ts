@@ -2,7 +2,7 @@ import { paint, type Span } from './colour.ts';
 
 export type Cell = readonly Span[];
 
-/** Columns two spaces apart, as wide as their widest cell; nothing trails. */
+/** Renders columns two spaces apart, as wide as their widest cell, without trailing spaces. */
 export function renderTable(
   header: readonly string[],
   rows: readonly (readonly Cell[])[],
@@ -32,7 +32,7 @@ const gap = 2;
 
 function cellWidth(cell: Cell): number {
   let width = 0;
-  // Names and messages are mostly ASCII; code points are close enough for the rest.
+  // Counts code points, which is accurate enough because names and messages are mostly ASCII.
   for (const { text } of cell) width += [...text].length;
   return width;
 }

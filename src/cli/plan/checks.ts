@@ -2,7 +2,7 @@ import { isOpenStackError, type OpenStack } from '../../openstack/index.ts';
 import type { MadeChange } from './cluster-rehearsal.ts';
 import type { PlanProblem } from './types.ts';
 
-/** What a cloud has, each list read once: what a server names must be among it. */
+/** Resources of a cloud that servers may refer to; each list is read once. */
 export interface CloudOffers {
   keys(): Promise<ReadonlySet<string>>;
   zones(): Promise<ReadonlySet<string>>;
@@ -41,7 +41,10 @@ function offersOf(cloud: OpenStack): CloudOffers {
 
 type Finding = Pick<PlanProblem, 'message' | 'severity'>;
 
-/** What nova and cinder would refuse, or a server could not live with. The controllers leave these questions to the cloud. */
+/**
+ * Checks what nova and cinder would refuse or what would break a server. The controllers leave these checks to the
+ * cloud.
+ */
 export async function checkNewServer({ change, cloud }: MadeChange): Promise<Finding[]> {
   if (change.action !== 'create' || change.type !== 'server') return [];
   const { openstack } = cloud;
@@ -92,7 +95,7 @@ export async function checkNewVolume({ change, cloud }: MadeChange): Promise<Fin
   return findings;
 }
 
-/** Names are no keys in OpenStack: a second resource of a name works, and people and other programs mistake it for the first. */
+/** Warns about duplicate names. OpenStack allows them, but people and other programs confuse the resources. */
 export async function checkName({ change, cloud }: MadeChange): Promise<Finding[]> {
   if (change.action !== 'create') return [];
   const { type, thing } = change;

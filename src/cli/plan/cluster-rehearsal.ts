@@ -40,17 +40,15 @@ import {
 } from '../../machinery/index.ts';
 import type { CloudChange, RehearsedCloud } from '../../openstack/index.ts';
 
-/** A change with the object it was made for. */
 export interface MadeChange {
   readonly change: CloudChange;
   readonly cloud: RehearsedCloud;
   /** `MachineDeployment default/basic-md-0` */
   readonly object: string;
-  /** the Machine, where there is one */
+  /** the Machine, if any */
   readonly machine: Machine | undefined;
 }
 
-/** A Machine that would be made or taken away. */
 export interface MachineChange {
   readonly action: 'create' | 'delete';
   readonly object: string;
@@ -65,27 +63,27 @@ export interface ClusterRehearsalOptions {
   readonly signal: AbortSignal;
 }
 
-/** One cluster in memory, with the controllers that make its infrastructure. */
+/** One cluster in memory with its infrastructure controllers. */
 export interface ClusterRehearsal {
   readonly objects: RehearsedObjects;
   readonly changes: readonly MadeChange[];
   readonly machines: readonly MachineChange[];
-  /** why machines are outdated, by `KubeadmControlPlane default/basic` */
+  /** reasons why machines are outdated, keyed by owner such as `KubeadmControlPlane default/basic` */
   readonly outdated: ReadonlyMap<string, ReadonlySet<string>>;
-  /** what a controller could not go on with, by object */
+  /** obstacles of the controllers, keyed by object */
   readonly obstacles: ReadonlyMap<string, string>;
-  /** lets the controllers work until none of them has anything to do */
+  /** runs the controllers until none has work left */
   settle(): Promise<void>;
 }
 
-/** Every round brings each machine a step further; one that never ends is a mistake of ours. */
+/** Each round makes progress on every machine, so reaching this limit is a bug. */
 const mostRounds = 2_000;
-/** Some look twice, with a pause in between, before they believe that something is gone. */
+/** Some controllers check twice with a pause before they treat a resource as deleted. */
 const secondLookMs = 120_000;
 const by = { fieldManager: 'plan' };
-/** In place of the user data of machines that are not made yet. */
+/** Placeholder for user data of machines that do not exist yet. */
 const userDataName = 'user-data-to-come';
-/** In place of an address that a control plane in Pods will bring itself. */
+/** Placeholder for the endpoint that a control plane in Pods will provide. */
 const hostedEndpoint = { host: '198.19.0.1', port: 6443 };
 
 export const describeObject = ({ kind, metadata }: { kind: string; metadata: KubeObject['metadata'] }): string =>
@@ -105,7 +103,7 @@ class Rehearsal implements ClusterRehearsal {
   readonly #infrastructure: ReturnType<typeof rehearseInfrastructure>;
   readonly #workers: ReturnType<typeof rehearseWorkers>;
   readonly #planes: ReadonlyMap<string, { resource: Resource; rehearsal: PlaneRehearsal }>;
-  /** versions of the objects of machines that nothing is to be done for */
+  /** resource versions of machine objects that need no work */
   readonly #settled = new Map<string, string>();
 
   constructor(options: ClusterRehearsalOptions) {
@@ -154,7 +152,7 @@ class Rehearsal implements ClusterRehearsal {
     return `${this.objects.client.revision} ${this.changes.length}`;
   }
 
-  /** A server that is not in the list is gone: the list must have been read before that is said. */
+  /** Reads the servers first, because controllers treat a server missing in the list as deleted. */
   async #readWhatServersAre(): Promise<void> {
     for (const { spec, status, metadata } of this.objects.list(OpenStackServers)) {
       if (status?.instanceID === undefined) continue;
@@ -166,7 +164,7 @@ class Rehearsal implements ClusterRehearsal {
         );
         await observer.refresh('server');
       } catch {
-        // the controllers say what is wrong with the credentials
+        // The controllers report problems with the credentials.
       }
     }
   }
@@ -188,7 +186,7 @@ class Rehearsal implements ClusterRehearsal {
       await this.#machinesOf(describeObject(set), () => this.#workers.set(objectKey(set)));
     }
     for (const machine of objects.list(Machines)) await this.#machine(machine);
-    // bastions, and servers without a machine
+    // Bastions, and servers without a machine.
     for (const server of objects.list(OpenStackServers)) {
       if (objects.get(OpenStackMachines, objectKey(server))) continue;
       const owner = server.metadata.ownerReferences?.[0];
@@ -197,7 +195,7 @@ class Rehearsal implements ClusterRehearsal {
     }
   }
 
-  /** What the controller of Clusters does for those of its infrastructure and its control plane. */
+  /** Does the part of the Cluster controller that concerns infrastructure and control plane. */
   async #cluster(cluster: Cluster): Promise<void> {
     const { objects } = this;
     const { infrastructureRef, controlPlaneRef } = cluster.spec;
@@ -239,7 +237,7 @@ class Rehearsal implements ClusterRehearsal {
     });
   }
 
-  /** What the controllers of Machines and of their user data do, as far as servers wait for it. */
+  /** Does the part of the Machine and bootstrap controllers that servers wait for. */
   async #machine(machine: Machine): Promise<void> {
     const { objects } = this;
     const { namespace = '', name = '' } = machine.metadata;
@@ -261,7 +259,7 @@ class Rehearsal implements ClusterRehearsal {
     }
     if (machine.metadata.deletionTimestamp !== undefined) await this.#leave(machine, infrastructureKey);
     else await this.#come(machine, infrastructureKey);
-    // control planes hand an address round among them; who has not joined, or is to go, waits for something
+    // Addresses move among control plane machines, so one that has not joined, or is being deleted, waits for others.
     const isWorker = machine.metadata.labels?.['cluster.x-k8s.io/control-plane'] === undefined;
     const now = objects.get(Machines, { namespace, name });
     const stays = now?.metadata.deletionTimestamp === undefined && now?.status?.nodeRef !== undefined;
@@ -308,7 +306,7 @@ class Rehearsal implements ClusterRehearsal {
     await this.#patch(Machines, machine, { metadata: { finalizers: null } });
   }
 
-  /** A new machine joins its cluster, and nothing is wrong with it. */
+  /** Marks a new machine as joined and healthy. */
   async #joins(machine: Machine): Promise<void> {
     if (machine.status?.nodeRef !== undefined) return;
     const conditions = ['Available', 'Ready', 'UpToDate', 'NodeReady', 'NodeHealthy'].map((type) => ({
@@ -332,13 +330,13 @@ class Rehearsal implements ClusterRehearsal {
     this.objects.client.seed(Secrets, secret);
   }
 
-  /** Writes spec and metadata, or the status; nothing where all is so already. */
+  /** Patches spec and metadata, or the status; skips patches without effect. */
   async #patch(resource: Resource, object: KubeObject, body: JsonObject): Promise<void> {
     const subresource = 'status' in body ? { subresource: 'status' } : {};
     await this.objects.client.patch(resource, objectKey(object), 'merge', body, { ...by, ...subresource });
   }
 
-  /** Runs what makes or deletes Machines, and notes which. */
+  /** Runs a controller that creates or deletes Machines and records them. */
   async #machinesOf(object: string, work: () => Promise<void>): Promise<void> {
     const before = new Map(this.#living().map((machine) => [machine.metadata.uid, machine]));
     await this.#attempt(object, work);
@@ -355,7 +353,7 @@ class Rehearsal implements ClusterRehearsal {
     return this.objects.list(Machines).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 
-  /** Runs a controller, and notes the changes it made in the clouds. */
+  /** Runs a controller and records its changes in the clouds. */
   async #record(object: string, machine: Machine | undefined, work: () => Promise<string | undefined>): Promise<void> {
     const seen = new Map(this.#options.clouds.used.map((cloud) => [cloud, cloud.changes.length]));
     await this.#attempt(machine ? `${object} ${machine.metadata.name}` : object, work);
@@ -378,7 +376,7 @@ class Rehearsal implements ClusterRehearsal {
   }
 }
 
-/** Sets belong to deployments: people know these. */
+/** Names the MachineDeployment instead of its MachineSet, because users know that. */
 function ownerOf({ kind = Machines.kind, metadata }: Machine): string {
   const { namespace = '', labels = {}, ownerReferences = [] } = metadata;
   const deployment = labels['cluster.x-k8s.io/deployment-name'];
@@ -387,7 +385,7 @@ function ownerOf({ kind = Machines.kind, metadata }: Machine): string {
   return owner ? `${owner.kind} ${namespace}/${owner.name}` : describeObject({ kind, metadata });
 }
 
-/** Sets wait for control planes that run: in a rehearsal none does. */
+/** MachineSets wait for a running control plane, and a rehearsal has none. */
 export function withoutPreflightChecks(object: UnstructuredObject): UnstructuredObject {
   if (object.kind !== MachineDeployments.kind && object.kind !== MachineSets.kind) return object;
   const annotations = { ...object.metadata.annotations, [skipPreflightChecksAnnotation]: 'All' };

@@ -1,6 +1,5 @@
 import { type CloudChange, isRehearsedAddress, type RehearsedCloud } from '../../openstack/index.ts';
 
-/** How a kind of resource is called in front of people. */
 export const typeNames: Readonly<Record<CloudChange['type'], string>> = {
   network: 'network',
   subnet: 'subnet',
@@ -21,7 +20,9 @@ export const typeNames: Readonly<Record<CloudChange['type'], string>> = {
   member: 'member',
 };
 
-/** What a resource is called: rules go by their group, addresses by themselves, as far as they are known. */
+/**
+ * Returns the display name of a resource: rules have the name of their group, and addresses their own value, if known.
+ */
 export function nameOf(change: CloudChange, cloud: RehearsedCloud): string {
   switch (change.type) {
     case 'securityGroupRule': {
@@ -35,7 +36,6 @@ export function nameOf(change: CloudChange, cloud: RehearsedCloud): string {
   }
 }
 
-/** What people want to know of it beside its name. */
 export async function detailOf(change: CloudChange, cloud: RehearsedCloud): Promise<string> {
   switch (change.type) {
     case 'subnet':

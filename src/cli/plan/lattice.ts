@@ -5,20 +5,20 @@ import { describeObject } from './cluster-rehearsal.ts';
 import type { PlanProblem } from './types.ts';
 
 export interface LatticeExpansion {
-  /** what LatticeClusters are made of, as a server would store it */
+  /** objects of LatticeClusters, as a server would store them */
   readonly objects: readonly UnstructuredObject[];
-  /** what they are made of no longer */
+  /** objects that are no longer needed */
   readonly deleted: readonly UnstructuredObject[];
   readonly problems: readonly PlanProblem[];
   readonly notes: readonly string[];
 }
 
 interface ExpansionOptions extends PreviewOptions {
-  /** with what a server adds */
+  /** returns the object with server defaults */
   asStored(resource: Resource<UnstructuredObject>, object: UnstructuredObject): Promise<UnstructuredObject>;
 }
 
-/** The objects of LatticeClusters that are edited: the functions of their controller say which. */
+/** Computes the objects of edited LatticeClusters with the functions of their controller. */
 export async function expandLattices(
   edited: readonly UnstructuredObject[],
   { client, asStored, ...options }: ExpansionOptions,
@@ -47,7 +47,7 @@ export async function expandLattices(
   return { objects, deleted, problems, notes };
 }
 
-/** One that is not there yet has none; whom its objects belong to is no question of the plan. */
+/** A new LatticeCluster has no uid; the owner of its objects does not matter for a plan. */
 function withUid(lattice: UnstructuredObject): LatticeCluster {
   const draft = clone(lattice);
   draft.metadata.uid ??= '00000000-0000-0000-0000-000000000000';

@@ -47,26 +47,26 @@ import { clustersOf, credentialsOf, ObjectSet, objectsOfCluster, readStored } fr
 import type { Cause, ClusterPlan, Plan, PlannedChange, PlannedMachines, PlanProblem } from './types.ts';
 
 export interface PlanInput {
-  /** reads the management API; the plan writes nothing but dry runs */
+  /** client of the management API; a plan writes only dry runs */
   readonly client: Client;
-  /** there is no management API yet: what the client has are the edited objects themselves */
+  /** whether there is no management API yet; the client then contains only the edited objects */
   readonly isBeginning?: boolean;
-  /** the objects as the server would store them */
+  /** objects as the server would store them */
   readonly edited: readonly UnstructuredObject[];
-  /** what is there and is to go: kind, namespace and name are enough */
+  /** objects to delete: kind, namespace and name are sufficient */
   readonly deleted?: readonly UnstructuredObject[];
-  /** what is left out of the plan, and why */
+  /** parts left out of the plan, and the reasons */
   readonly problems?: readonly PlanProblem[];
   readonly notes?: readonly string[];
   readonly sessions: SessionPool;
-  /** instead of the clouds the objects name */
+  /** overrides the clouds of the objects */
   readonly cloud?: OpenStack;
   readonly prices: Prices;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** What becomes of clouds when objects are applied: the controllers do it in memory, and the clouds take note. */
+/** Computes the cloud changes of applying objects, by running the controllers in memory against recorded clouds. */
 export async function makePlan(input: PlanInput): Promise<Plan> {
   const { client, signal, clock, sessions, cloud } = input;
   const problems: PlanProblem[] = [...(input.problems ?? [])];
@@ -132,7 +132,7 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
   };
 }
 
-/** Whoami is asked once for each project. */
+/** Caches the project title, which needs one request per project. */
 class Titles {
   readonly #titles = new Map<RehearsedCloud, Promise<string>>();
   readonly #signal: AbortSignal;
@@ -152,21 +152,21 @@ class Titles {
   }
 }
 
-/** Parts of names that are not given yet: they are drawn by lot, or follow from the id of an object that is new. */
+/** Returns name parts that are not known yet: random, or derived from the id of a new object. */
 function unknownParts(cluster: UnstructuredObject | undefined, isStored: boolean): string[] {
   return cluster && !isStored ? suffixesOf(asTyped<Cluster>(cluster)) : [];
 }
 
 interface OneCluster {
   readonly key: { readonly namespace: string; readonly name: string };
-  /** as it is stored */
+  /** stored objects of the cluster */
   readonly before: readonly UnstructuredObject[];
-  /** what is edited of it */
+  /** edited objects of the cluster */
   readonly after: readonly UnstructuredObject[];
   readonly deleted: readonly UnstructuredObject[];
-  /** everything that is edited: credentials are not a part of the cluster */
+  /** all edited objects, including credentials outside the cluster */
   readonly wanted: ObjectSet;
-  /** parts of names that will be others */
+  /** name parts that will differ */
   readonly unknown: readonly string[];
 }
 
@@ -176,7 +176,7 @@ interface Rehearsed {
   readonly unpriced: readonly string[];
 }
 
-/** First what the controllers would do without the edit, then what the edit brings. */
+/** Runs the controllers without the edit first, to separate drift, and then with it. */
 async function rehearseOne(
   rehearsal: ClusterRehearsal,
   { before, after, deleted, key, wanted, unknown }: OneCluster,
@@ -214,14 +214,14 @@ async function rehearseOne(
   return { changes, costs: { before: paid, after: total() }, unpriced: costOf().flatMap((cost) => cost.unpriced) };
 }
 
-/** An edit says what is desired; what the controllers noted on the object stays. */
+/** An edit contains the desired state; the status on the object is kept. */
 function withStateOf({ objects }: ClusterRehearsal, object: UnstructuredObject): UnstructuredObject {
   const { namespace, name = '' } = object.metadata;
   const resource = objects.resourceOf(object);
   const known = resource && objects.get(resource, { ...(namespace !== undefined && { namespace }), name });
   const draft = clone(object);
   if (!known) {
-    // whatever a dry run answered will be another one
+    // the values of a dry run will change
     delete draft.metadata.uid;
     delete draft['status'];
     return draft;
@@ -258,7 +258,7 @@ async function plannedChange(
   };
 }
 
-/** Names that are drawn by lot, or follow from an id that is not given yet, with a star for what is not known. */
+/** Replaces unknown name parts, random or derived from a future id, by a star. */
 function lotless(name: string, { objects }: ClusterRehearsal, unknown: readonly string[]): string {
   let text = name;
   for (const drawn of objects.drawn) text = text.replace(`-${drawn}`, '-*');
@@ -267,7 +267,7 @@ function lotless(name: string, { objects }: ClusterRehearsal, unknown: readonly 
   return text;
 }
 
-/** Machines by the object that makes them; who takes the place of another is a replacement. */
+/** Groups machines by owner; a machine created for a deleted one counts as replacement. */
 function machinesOf({ machines, outdated }: ClusterRehearsal, withStars: (name: string) => string): PlannedMachines[] {
   const byObject = new Map<string, MachineChange[]>();
   for (const one of machines) byObject.set(one.object, [...(byObject.get(one.object) ?? []), one]);
@@ -285,7 +285,7 @@ function machinesOf({ machines, outdated }: ClusterRehearsal, withStars: (name: 
 }
 
 interface Topologies {
-  /** what classes make of clusters */
+  /** objects that classes generate for clusters */
   readonly objects: readonly UnstructuredObject[];
   readonly deleted: readonly UnstructuredObject[];
   readonly clusters: readonly { namespace: string; name: string }[];
@@ -329,7 +329,7 @@ async function planTopologies(
   return { objects, deleted, clusters, notes };
 }
 
-/** A class that a stack brings is there once the stack is. */
+/** A class of a stack exists only after the stack. */
 function topologyProblem(
   { namespace, name }: { namespace: string; name: string },
   error: unknown,
@@ -346,7 +346,7 @@ function topologyProblem(
   };
 }
 
-/** A Cluster names its parts once they are made. */
+/** Adds the references that a Cluster gets when its parts are created. */
 async function withReferences(
   client: Client,
   key: { namespace: string; name: string },
@@ -362,7 +362,7 @@ async function withReferences(
   return { ...cluster, apiVersion: 'cluster.x-k8s.io/v1beta2', kind: Clusters.kind, spec };
 }
 
-/** Clusters that anything of the edit belongs to, in the order of the edit. */
+/** Returns the clusters that the edit affects, in the order of the edit. */
 function concerned(
   wanted: ObjectSet,
   all: ObjectSet,
@@ -379,7 +379,7 @@ function concerned(
   return [...keys.values()];
 }
 
-/** Kinds that make something in a cloud and that a plan does not show. */
+/** Kinds with cloud resources that a plan does not show. */
 const notShown: readonly string[] = [OpenStackFloatingIPPools.kind, 'Image'];
 
 function notesOf(wanted: ObjectSet, all: ObjectSet): string[] {

@@ -24,7 +24,7 @@ const messageOf = (object: Conditioned, type: string): string | undefined => {
   return condition?.status === 'False' ? (condition.message ?? condition.reason) : undefined;
 };
 
-/** Everything that stands in the way of a cluster, each said once. */
+/** Lists all problems of a cluster without duplicates. */
 export async function problemsOf(rehearsal: ClusterRehearsal): Promise<PlanProblem[]> {
   const { objects, obstacles, changes } = rehearsal;
   const problems = new Map<string, PlanProblem>();
@@ -51,7 +51,7 @@ export async function problemsOf(rehearsal: ClusterRehearsal): Promise<PlanProbl
     const { object, text } = whereWritten(rehearsal, server, message);
     note(object, text, message.startsWith('Waiting for') ? 'warning' : 'error');
   }
-  // a machine whose cluster is not ready only waits
+  // A machine of an unready cluster is only waiting.
   const isReady = clusters.every((cluster) => cluster.status?.initialization?.provisioned === true);
   for (const machine of isReady ? objects.list(OpenStackMachines) : []) {
     if (objects.get(OpenStackServers, objectKey(machine)) || machine.metadata.deletionTimestamp !== undefined) continue;
@@ -76,12 +76,12 @@ export async function problemsOf(rehearsal: ClusterRehearsal): Promise<PlanProbl
   return [...problems.values()];
 }
 
-/** What is drawn by lot says nothing, and would make one problem many. */
+/** Replaces random names, which carry no information and would split one problem into many. */
 function nameless({ objects }: ClusterRehearsal, message: string): string {
   return objects.drawn.reduce((text, drawn) => text.replaceAll(drawn, '*'), message);
 }
 
-/** Machines are made from templates: that is where people have to correct something. */
+/** Returns the template of a machine, because that is where users fix a problem. */
 function whereWritten(
   rehearsal: ClusterRehearsal,
   server: OpenStackServer,

@@ -4,11 +4,11 @@ import type { QuotaLine } from './types.ts';
 
 type Service = 'compute' | 'network' | 'volume' | 'loadBalancer';
 
-/** A quota: how it is called here, and by the service. */
+/** A quota: its label here, and its names in the service. */
 interface Limit {
   readonly label: string;
   readonly service: Service;
-  /** older and newer services have different names for one thing */
+  /** names in older and newer services */
   readonly names: readonly string[];
 }
 
@@ -54,7 +54,7 @@ const limits: Readonly<Record<LimitName, Limit>> = {
   members: { label: 'members', service: 'loadBalancer', names: ['member'] },
 };
 
-/** What one change takes of quotas; negative where it gives back. */
+/** Returns the quota that a change takes; negative if it frees some. */
 async function needsOf({ change, cloud }: MadeChange): Promise<Needs> {
   if (change.action === 'change') return {};
   const needs = await needsOfNew(change, cloud);
@@ -96,7 +96,7 @@ async function needsOfNew(change: MadeChange['change'], cloud: RehearsedCloud): 
     case 'volume':
       return { volumes: 1, gigabytes: change.thing.size };
     case 'loadBalancer':
-      // its address has a port
+      // the address uses a port
       return { loadBalancers: 1, ports: 1 };
     case 'listener':
       return { listeners: 1 };
@@ -111,7 +111,7 @@ async function needsOfNew(change: MadeChange['change'], cloud: RehearsedCloud): 
   }
 }
 
-/** The most that is taken at any moment of these changes, which are in the order they are made. */
+/** Returns the maximum use at any moment of the ordered changes. */
 export async function heightOf(changes: readonly MadeChange[]): Promise<Needs> {
   const now: Needs = {};
   const most: Needs = {};
@@ -124,7 +124,10 @@ export async function heightOf(changes: readonly MadeChange[]): Promise<Needs> {
   return most;
 }
 
-/** What all clusters of a project need together, against what is left: each at its height, for nobody knows who is first. */
+/**
+ * Compares the needs of all clusters of a project with the remaining quota. The maxima are added, because the clusters'
+ * order is unknown.
+ */
 export async function compareQuotas(
   cloud: RehearsedCloud,
   title: string,
@@ -142,7 +145,7 @@ export async function compareQuotas(
     const known =
       quotas.get(service) ??
       cloud.openstack[service].quotas(cloud.projectId, { signal }).catch((error: unknown) => {
-        // who may not read quotas is not told that they suffice
+        // Without permission to read quotas, the line is omitted.
         if (isOpenStackError(error)) return undefined;
         throw error;
       });
@@ -170,7 +173,7 @@ export async function compareQuotas(
   return lines;
 }
 
-/** Octavia does not tell how much is used; those that are there can be counted. */
+/** Octavia does not report usage, so existing load balancers are counted. */
 async function ownBalancers(cloud: RehearsedCloud): Promise<number> {
   const all = await cloud.all('loadBalancer');
   return all.filter(({ id, projectId }) => projectId === cloud.projectId && !cloud.isNew(id)).length;

@@ -6,7 +6,7 @@ import type { ClusterPlan, Plan, PlannedChange, PlannedMachines } from './types.
 
 const signs = { create: '+', change: '~', delete: '-' } as const;
 
-/** The plan for people: what becomes of each cluster, what it takes of quotas, what stands in its way, what it costs. */
+/** Renders the plan for people: changes of each cluster, quotas, problems and costs. */
 export function renderPlan(plan: Plan, { colour }: { colour: boolean }): string {
   const parts = plan.clusters.map(renderCluster);
   if (plan.quotas.length > 0) parts.push(renderQuotas(plan, { colour }));
@@ -43,14 +43,14 @@ function machinesText({ object, create, delete: gone, replace, because }: Planne
   return `-/+ ${object} ${parts.join(', ')}`.replace('-/+', replace > 0 ? '-/+' : create > 0 ? '+' : '-');
 }
 
-/** Equal things are told once, in the order in which the first of them comes. */
+/** Groups equal changes in the order of their first occurrence. */
 function linesOf(changes: readonly PlannedChange[]): string[] {
   const groups = new Map<string, { change: PlannedChange; amount: number }>();
   const newGroups = new Set(
     changes.filter(({ action, type }) => action === 'create' && type === 'securityGroup').map(({ name }) => name),
   );
   for (const one of changes) {
-    // which rules a new group gets is seen where one of them matters: in what an edit changes
+    // Rules of a new group are summarized; they matter only in changes of existing groups.
     const isOfNewGroup = one.type === 'securityGroupRule' && newGroups.has(one.name);
     const change = isOfNewGroup ? { ...one, detail: '' } : one;
     const key = lineOf(change, '');
@@ -109,7 +109,7 @@ function renderCosts({ costs: { before, after, currency, unpriced } }: Plan): st
 
 const count = (amount: number, one: string): string => `${amount} ${one}${amount === 1 ? '' : 's'}`;
 
-/** Nothing keeps the plan from working. */
+/** Tells whether nothing prevents the plan from working. */
 export function canWork({ problems, quotas }: Plan): boolean {
   return problems.every(({ severity }) => severity !== 'error') && quotas.every(({ enough }) => enough);
 }

@@ -37,7 +37,7 @@ import {
   type UnstructuredObject,
 } from '../../machinery/index.ts';
 
-/** Kinds a cluster is made of, as far as its infrastructure follows from them. */
+/** Kinds of a cluster that determine its infrastructure. */
 const kinds: readonly Resource<KubeObject>[] = [
   Clusters,
   OpenStackClusters,
@@ -59,7 +59,7 @@ const kinds: readonly Resource<KubeObject>[] = [
   Images,
 ];
 
-/** Objects by kind, namespace and name, each in the version the controllers read. */
+/** Objects by kind, namespace and name, in the version that the controllers read. */
 export class ObjectSet {
   readonly #objects = new Map<string, UnstructuredObject>();
   #known: Index | undefined;
@@ -70,7 +70,7 @@ export class ObjectSet {
     return set;
   }
 
-  /** These, and those of `others` that are not among them. */
+  /** Returns these objects, and those of `others` that are missing here. */
   over(others: ObjectSet): ObjectSet {
     const set = new ObjectSet();
     for (const [id, object] of [...others.#objects, ...this.#objects]) set.#objects.set(id, object);
@@ -88,17 +88,17 @@ export class ObjectSet {
     return this.#index().byName.get(nameKey(namespace, kind, name));
   }
 
-  /** Objects that name this one. */
+  /** Returns the objects that refer to this one. */
   usersOf({ kind, metadata }: UnstructuredObject): readonly UnstructuredObject[] {
     return this.#index().users.get(nameKey(metadata.namespace, kind, metadata.name ?? '')) ?? [];
   }
 
-  /** Objects that say which cluster they belong to, and it is this one. */
+  /** Returns the objects that name this cluster as theirs. */
   ofCluster({ namespace, name }: { namespace: string; name: string }): readonly UnstructuredObject[] {
     return this.#index().ofCluster.get(`${namespace}/${name}`) ?? [];
   }
 
-  /** Objects that everybody in a namespace may use. */
+  /** Returns objects that all clusters of a namespace may use. */
   sharedIn(namespace: string): readonly UnstructuredObject[] {
     return this.#index().shared.get(namespace) ?? [];
   }
@@ -156,7 +156,7 @@ async function inHubVersion(object: UnstructuredObject): Promise<UnstructuredObj
   return await definition.convert(object, definition.storageVersion);
 }
 
-/** What a management API has of the kinds above, in these namespaces. Kinds it does not serve have no objects. */
+/** Reads the objects of the kinds above in these namespaces. Kinds that are not served have none. */
 export async function readStored(
   client: Client,
   namespaces: ReadonlySet<string>,
@@ -166,7 +166,7 @@ export async function readStored(
     [...namespaces].flatMap((namespace) =>
       kinds.map(async (resource) => {
         const list = await client.list(resource, { namespace, signal }).catch(orNothing);
-        // items of a list may leave out what the list says of them
+        // list items may lack apiVersion and kind
         return (list?.items ?? []).map((item) =>
           asUnstructured({
             ...item,
@@ -204,7 +204,7 @@ const referenceAt = (object: UnstructuredObject, ...path: readonly string[]): Re
   return typeof kind === 'string' && typeof name === 'string' ? [{ kind, name }] : [];
 };
 
-/** Where objects name others that are part of the same cluster, and the fields that do. */
+/** Reference fields between objects of the same cluster. */
 const referenceFields: readonly (readonly string[])[] = [
   ['spec', 'infrastructureRef'],
   ['spec', 'controlPlaneRef'],
@@ -214,22 +214,22 @@ const referenceFields: readonly (readonly string[])[] = [
   ['spec', 'template', 'spec', 'bootstrap', 'configRef'],
 ];
 
-/** What an object names, with the field it does so in. */
+/** Returns the references of an object with their fields. */
 export function referencesOf(object: UnstructuredObject): { field: string; reference: Reference }[] {
   return referenceFields.flatMap((path) =>
     referenceAt(object, ...path).map((reference) => ({ field: path.join('.'), reference })),
   );
 }
 
-/** The cluster an object says it belongs to. */
+/** Returns the cluster that an object names as its own. */
 export function clusterNameOf(object: UnstructuredObject): string | undefined {
   return textAt(object, 'spec', 'clusterName') ?? object.metadata.labels?.[clusterNameLabel];
 }
 
-/** Kinds that everybody in a namespace may use. */
+/** Kinds that all clusters of a namespace may use. */
 const sharedKinds: readonly string[] = [OpenStackFloatingIPPools.kind, Images.kind, IPAddresses.kind];
 
-/** What one cluster is made of: what belongs to it, what that names, and what all clusters of its namespace share. */
+/** Returns the objects of a cluster: its own, those it refers to, and those shared in its namespace. */
 export function objectsOfCluster(all: ObjectSet, key: { namespace: string; name: string }): UnstructuredObject[] {
   const found = new Map<string, UnstructuredObject>();
   const take = (object: UnstructuredObject | undefined): void => {
@@ -245,7 +245,7 @@ export function objectsOfCluster(all: ObjectSet, key: { namespace: string; name:
   return [...found.values()];
 }
 
-/** The names of clusters that an object is part of, or that name it. */
+/** Returns the names of clusters that an object belongs to, or that refer to it. */
 export function clustersOf(
   all: ObjectSet,
   object: UnstructuredObject,
@@ -254,13 +254,13 @@ export function clustersOf(
   if (object.kind === Clusters.kind) return [object.metadata.name ?? ''];
   const own = clusterNameOf(object);
   if (own !== undefined) return [own];
-  // whoever writes manifests may let objects name each other in a circle
+  // Manifests may contain circular references.
   const asked = new Set([...seen, object]);
   const users = all.usersOf(object).filter((user) => !asked.has(user));
   return [...new Set(users.flatMap((user) => clustersOf(all, user, asked)))];
 }
 
-/** Secrets and what leads to them, for every identityRef among the objects. */
+/** Returns the Secrets, and the identities that refer to them, for all identityRefs of the objects. */
 export async function credentialsOf(
   objects: readonly UnstructuredObject[],
   edited: ObjectSet,
@@ -303,7 +303,7 @@ export async function credentialsOf(
   return [...found.values()];
 }
 
-/** Kinds whose objects nothing is made without. */
+/** Kinds that must exist before anything is created. */
 const needed: ReadonlySet<string> = new Set([
   OpenStackClusters.kind,
   OpenStackMachineTemplates.kind,
@@ -313,7 +313,10 @@ const needed: ReadonlySet<string> = new Set([
   RKE2ConfigTemplates.kind,
 ]);
 
-/** References that lead to nothing. Sets are their deployments' business, and old ones may have lost their template. */
+/**
+ * Finds objects with dangling references. MachineSets are skipped: their deployment is responsible, and old ones may
+ * have lost their template.
+ */
 export function objectsWithoutTemplates({ get, list }: Pick<RehearsedObjects, 'get' | 'list'>): {
   object: UnstructuredObject;
   field: string;

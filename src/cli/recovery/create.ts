@@ -9,9 +9,9 @@ import { manifestLayout, manifestName, type RecoveryManifest, sealingKeysName, s
 export interface ArchiveSource {
   readonly dataDirectory: string;
   readonly encryptionKeyFile: string;
-  /** a backup of the store, taken just now */
+  /** fresh backup of the store */
   readonly storeBackup: string;
-  /** a server is using the directory while it is read */
+  /** whether a server uses the directory during the copy */
   readonly live: boolean;
   readonly server: string;
   readonly version: string;
@@ -24,12 +24,12 @@ export interface ArchiveReport {
   readonly missing: readonly string[];
 }
 
-/** Directories below the data directory that hold what cannot be made again: authorities, volumes and etcds of Pods, the simulated cloud. */
+/** Subdirectories with data that cannot be recreated: CAs, volumes and etcds of Pods, and the simulated cloud. */
 const kept = ['pki', 'pods/volumes', 'pods/etcd', 'cloud'];
 const passedOver = /(?:^|\/)(?:lock(?:\..*)?|lock\.mdb|reading)$|\.tmp$/;
 const directoryDriver = 'directory.capstan.dev';
 
-/** Puts everything a management API consists of into one sealed file. */
+/** Writes all data of a management API to one sealed file. */
 export async function createArchive(
   target: string,
   secret: ArchiveSecret,
@@ -40,7 +40,7 @@ export async function createArchive(
   const files: string[] = [];
   for (const directory of kept) files.push(...(await filesBelow(join(source.dataDirectory, directory))));
   const copied = files.filter((file) => {
-    // its pages change in place: a copy taken meanwhile may be torn
+    // lmdb changes pages in place, so a copy of a running one may be inconsistent.
     const torn = source.live && file.endsWith(`${sep}data.mdb`);
     if (torn) missing.push(`${relative(source.dataDirectory, file)}: stop the server to have it in the archive`);
     return !torn;
@@ -77,20 +77,20 @@ async function mustExist({ dataDirectory, encryptionKeyFile }: ArchiveSource): P
   if (!(await there(join(dataDirectory, 'pki', 'ca.key')))) {
     throw new CapstanError(
       'CAP_USAGE',
-      `${dataDirectory} holds no authority: it is not the data directory of a management API`,
+      `${dataDirectory} contains no certificate authority: it is not the data directory of a management API`,
       {
         hint: '--data-dir names the directory `capstan up` was started with; run this on the computer it is on',
       },
     );
   }
   if (!(await there(encryptionKeyFile))) {
-    throw new CapstanError('CAP_USAGE', `the key that seals Secrets is not at ${encryptionKeyFile}`, {
+    throw new CapstanError('CAP_USAGE', `the key that encrypts Secrets is not at ${encryptionKeyFile}`, {
       hint: '--encryption-key-file names the one `capstan up` was started with',
     });
   }
 }
 
-/** Opens every sealed record with the key that goes along: a backup without the right key is none. */
+/** Opens every sealed record with the included key, because a backup without the right key is useless. */
 async function inspectStore({
   storeBackup,
   encryptionKeyFile,
@@ -104,7 +104,7 @@ async function inspectStore({
   return { records, missing };
 }
 
-/** A volume whose contents lie outside the data directory, with whatever an etcd or a workload keeps in it. */
+/** Lists volumes with contents outside the data directory, for example of an etcd or a workload. */
 function foreignVolume(bytes: Uint8Array): string[] {
   let volume: unknown;
   try {
@@ -135,7 +135,7 @@ async function fileEntry(path: string, file: string): Promise<ArchiveEntry> {
   return {
     path,
     size,
-    // a journal that grows meanwhile is copied as far as it was: a commit nobody has heard of yet may be missing
+    // A growing journal is copied up to its current size, so an unconfirmed commit may be missing.
     content: () => (size === 0 ? noBytes() : createReadStream(file, { end: size - 1 })),
   };
 }
@@ -153,7 +153,7 @@ function textEntry(path: string, text: string): ArchiveEntry {
 
 async function* noBytes(): AsyncGenerator<Uint8Array, void, undefined> {}
 
-/** What is removed while the directory is read is not missed. */
+/** Files deleted while the directory is read are skipped. */
 function gone(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
   throw error;

@@ -1,15 +1,14 @@
 import { CapstanError, isJsonObject } from '../../machinery/index.ts';
 
-/** What an archive says about itself; its first entry. */
+/** Metadata of an archive, its first entry. */
 export interface RecoveryManifest {
-  /** of the layout of the entries */
   readonly layout: number;
-  /** version of capstan that wrote it */
+  /** capstan version that wrote it */
   readonly version: string;
   readonly createdAt: string;
-  /** address in the kubeconfigs that were handed out; empty when the archive was made of a directory nobody served */
+  /** server address in distributed kubeconfigs; empty if no server used the directory */
   readonly server: string;
-  /** what is not in the archive although the store refers to it */
+  /** data that the store refers to, but that is not in the archive */
   readonly missing: readonly string[];
 }
 
@@ -26,12 +25,12 @@ export function parseManifest(text: string, file: string): RecoveryManifest {
     value = undefined;
   }
   if (!isJsonObject(value) || typeof value['layout'] !== 'number') {
-    throw new CapstanError('CAP_BACKUP_UNKNOWN', `${file} does not say what is in it`);
+    throw new CapstanError('CAP_BACKUP_UNKNOWN', `${file} has no list of its contents`);
   }
   const { layout, version, createdAt, server, missing } = value;
   if (layout > manifestLayout) {
     throw new CapstanError('CAP_BACKUP_TOO_NEW', `${file} was written by a newer capstan (${String(version)})`, {
-      hint: 'use the version of capstan that wrote it, or a newer one',
+      hint: 'use the Capstan version that wrote it, or a newer one',
     });
   }
   return {

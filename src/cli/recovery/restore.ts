@@ -13,7 +13,7 @@ export interface RestoreArchiveOptions {
   readonly dataDirectory: string;
   readonly encryptionKeyFile: string;
   readonly secret: ArchiveSecret;
-  /** replace what the data directory holds */
+  /** replace the contents of the data directory */
   readonly force: boolean;
 }
 
@@ -23,12 +23,12 @@ export interface RestoreArchiveReport {
   readonly revision: number;
 }
 
-/** Where a restore works until it is complete. */
+/** Working directory of a restore until it is complete. */
 const stagingName = 'restoring';
-/** there while the restored files take their places, which is many steps */
+/** Marker file during the replacement of files, which takes many steps. */
 const swappingName = 'swapping';
 
-/** A data directory whose restore was interrupted while its files took their places must not be served. */
+/** Refuses a data directory whose restore was interrupted while files were replaced. */
 export async function refuseHalfRestored(dataDirectory: string): Promise<void> {
   const marker = join(dataDirectory, stagingName, swappingName);
   if ((await readIfPresent(marker)) === undefined) return;
@@ -38,9 +38,9 @@ export async function refuseHalfRestored(dataDirectory: string): Promise<void> {
 }
 
 /**
- * Fills a data directory from an archive. All of it is unpacked and checked beside what is there before anything is
- * touched; a process killed before that leaves everything as it was, one killed later a directory that is refused
- * until the restore is run again.
+ * Restores a data directory from an archive. The archive is unpacked and verified beside the existing data first, so an
+ * interruption up to that point changes nothing. After a later interruption, the directory is refused until the restore
+ * is repeated.
  */
 export async function restoreArchive(options: RestoreArchiveOptions): Promise<RestoreArchiveReport> {
   const { dataDirectory, archive, secret, encryptionKeyFile, force } = options;
@@ -53,7 +53,7 @@ export async function restoreArchive(options: RestoreArchiveOptions): Promise<Re
     });
   }
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
-  // nobody serves the directory, and no other restore works in it
+  // Locks out servers and other restores.
   const held = present.includes('store') ? await lockDirectory(join(dataDirectory, 'store')) : undefined;
   const lock = await lockDirectory(staging).catch(async (error: unknown) => {
     await held?.release();
@@ -83,7 +83,7 @@ export async function restoreArchive(options: RestoreArchiveOptions): Promise<Re
       await rename(join(dataDirectory, name), join(old, name));
     }
     for (const name of await readdir(fresh)) await rename(join(fresh, name), join(dataDirectory, name));
-    // from here on the directory is complete
+    // The directory is complete from here on.
     await rm(join(staging, swappingName));
     await lock.release();
     await rm(staging, { recursive: true, force: true });
@@ -96,7 +96,7 @@ export async function restoreArchive(options: RestoreArchiveOptions): Promise<Re
   }
 }
 
-/** Writes every entry below the directory; an archive that is damaged anywhere is refused whole. */
+/** Unpacks all entries below a directory; an archive with any damage is refused. */
 async function unpack(archive: string, secret: ArchiveSecret, directory: string): Promise<RecoveryManifest> {
   let manifest: RecoveryManifest | undefined;
   for await (const entry of readArchive(archive, secret)) {
@@ -108,12 +108,15 @@ async function unpack(archive: string, secret: ArchiveSecret, directory: string)
   const parts = [storeName, sealingKeysName, 'pki/ca.crt', 'pki/ca.key', 'pki/sa.key'];
   for (const part of parts) {
     if (manifest && (await isThere(join(directory, part)))) continue;
-    throw new CapstanError('CAP_BACKUP_UNKNOWN', `${archive} is not a whole archive: ${part} is not in it`);
+    throw new CapstanError('CAP_BACKUP_UNKNOWN', `${archive} is an incomplete archive: ${part} is missing`);
   }
   return must(manifest, 'the manifest');
 }
 
-/** The key that seals Secrets goes where `capstan up` looks for it; another key there is somebody's only way to their Secrets. */
+/**
+ * Installs the sealing key where `capstan up` reads it. A different existing key is kept, because it may be the only
+ * way to open somebody's Secrets.
+ */
 async function placeSealingKeys(from: string, to: string, force: boolean): Promise<void> {
   const wanted = await readFile(from, 'utf8');
   const present = await readIfPresent(to);

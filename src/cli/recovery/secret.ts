@@ -10,7 +10,7 @@ export interface SecretFlags {
 export const passphraseVariable = 'CAPSTAN_BACKUP_PASSPHRASE';
 const shortestPassphrase = 8;
 
-/** What an archive is sealed with or opened by, as the flags or the environment say; undefined when they say nothing. */
+/** Returns the secret of an archive from the flags or the environment; undefined if neither is set. */
 export async function archiveSecret(
   flags: SecretFlags,
   env: Readonly<Record<string, string | undefined>>,

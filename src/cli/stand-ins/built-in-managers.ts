@@ -1,16 +1,15 @@
 import type { ControllerArea } from '../controller-areas.ts';
 
-/** Areas managers can stand for. */
 export type StandInArea = ControllerArea | 'stacks';
 
-/** A manager of upstream whose work controllers of this program do. */
+/** An upstream manager whose work Capstan's controllers do. */
 export interface BuiltInManager {
-  /** how people call it */
+  /** common name of the manager */
   readonly name: string;
   readonly area: StandInArea;
-  /** the last part of the name of its image, without tag */
+  /** last part of its image name, without tag */
   readonly image: RegExp;
-  /** the Deployment that stands for it from the start, where guides look for it */
+  /** its placeholder Deployment, where guides look for it */
   readonly deployment?: StandInDeployment;
 }
 
@@ -18,11 +17,11 @@ export interface StandInDeployment {
   readonly namespace: string;
   readonly name: string;
   readonly provider: string;
-  /** the release of Helm that may take its place */
+  /** Helm release that may replace it */
   readonly release?: string;
 }
 
-/** What is there from the beginning is named as `clusterctl init` and the guides name it. */
+/** Names of initial placeholders are those of `clusterctl init` and of the guides. */
 export const builtInManagers: readonly BuiltInManager[] = [
   {
     name: 'Cluster API',
@@ -82,7 +81,7 @@ export const builtInManagers: readonly BuiltInManager[] = [
   { name: 'the OpenStack Resource Controller', area: 'images', image: /^openstack-resource-controller$/ },
 ];
 
-/** The manager that an image would start, if its work is done here. */
+/** Returns the built-in manager for an image. */
 export function managerOfImage(image: string): BuiltInManager | undefined {
   const name = image
     .replace(/@.*$/, '')

@@ -3,13 +3,13 @@ import type { CheckResult } from '../../runtime/index.ts';
 import type { PortService, ProgramChooser } from '../../simkube/index.ts';
 import { type BuiltInManager, managerOfImage } from './built-in-managers.ts';
 
-/** Where managers of providers answer health probes unless they are told otherwise. */
+/** Default ports of the managers' health probes. */
 const usualPorts: readonly number[] = [8081, 9440];
 const addressFlag = /^--?(?:health-addr|health-probe-bind-address|health-probe-addr)=?.*?:(\d+)$/;
 
 /**
- * What the image of a manager does whose work is done here: nothing, and it says how the built-in controllers are. It does not
- * answer where webhooks would be asked.
+ * Simulates the image of a built-in manager: it does nothing and reports the health of the built-in controllers. It
+ * does not serve webhook ports.
  */
 export function builtInProgram(
   image: string,
@@ -30,7 +30,7 @@ export function builtInProgram(
   };
 }
 
-/** Other commands inside of the container are just commands. */
+/** Other commands in the container do not start the manager. */
 function startsManager([first]: readonly string[], { image }: BuiltInManager): boolean {
   if (first === undefined || first.startsWith('-')) return true;
   const name = first.slice(first.lastIndexOf('/') + 1);
@@ -42,7 +42,9 @@ function portOf(argument: string): number[] {
   return port === undefined ? [] : [Number(port)];
 }
 
-/** Ready is who does its work; alive is whoever answers: starting the Pod again would change nothing. */
+/**
+ * Readiness is that of the built-in controllers. Liveness is always good, because restarting the Pod would not help.
+ */
 function healthService(health: () => CheckResult): PortService {
   const answer = (path: string): { status: number; body: string } => {
     const { ok, problems } = path.startsWith('/healthz') ? alive : health();

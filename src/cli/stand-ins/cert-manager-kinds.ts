@@ -43,7 +43,7 @@ const definitions: readonly CustomResourceDefinition[] = [
   definition('ClusterIssuer', 'Cluster', []),
 ];
 
-/** Manifests of providers bring certificates for their webhooks: the kinds are served unless somebody brought them. */
+/** Serves the cert-manager kinds for certificates in provider manifests, unless they already exist. */
 export async function ensureCertManagerKinds(client: Client, signal: AbortSignal): Promise<void> {
   for (const one of definitions) {
     await client.create(CustomResourceDefinitions, one, { fieldManager: 'capstan', signal }).catch((error: unknown) => {

@@ -1,9 +1,9 @@
 import type { CheckResult, Manager } from '../../runtime/index.ts';
 import type { StandInArea } from './built-in-managers.ts';
 
-/** How the controllers of each area are, for those who stand for them. */
+/** Health of the controllers by area, for placeholders. */
 export interface ControllerHealth {
-  /** the manager that runs them, as soon as it is there */
+  /** sets the manager when it has started */
   attach(manager: Pick<Manager, 'ready' | 'healthy'>): void;
   of(area: StandInArea): CheckResult;
 }

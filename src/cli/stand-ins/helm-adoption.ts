@@ -1,19 +1,18 @@
 import { CustomResourceDefinitions } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 
-/** A release of Helm: where it is and what it is called. */
 export interface HelmRelease {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** The release that guides install the cluster stack operator as. */
+/** Helm release of the cluster stack operator in guides. */
 const stackOperator: HelmRelease = { name: 'cso', namespace: 'cso-system' };
 const managedByLabel = 'app.kubernetes.io/managed-by';
 const releaseNameAnnotation = 'meta.helm.sh/release-name';
 const releaseNamespaceAnnotation = 'meta.helm.sh/release-namespace';
 
-/** What an object says that Helm may take over for a release. */
+/** Metadata that allows Helm to adopt an object for a release. */
 export const offeredTo = ({
   name,
   namespace,
@@ -23,8 +22,9 @@ export const offeredTo = ({
 });
 
 /**
- * Helm installs over definitions that are there only where they say that they belong to the release. The kinds of cluster stacks are
- * built in, and the operator's chart brings their definitions: they say so until somebody says something else.
+ * Marks the definitions of cluster stacks for Helm, which installs over existing definitions only if they claim to
+ * belong to the release. These kinds are built in, and the operator's chart contains their definitions. Other marks are
+ * kept.
  */
 export async function offerToHelm(client: Client, signal: AbortSignal): Promise<void> {
   const { items } = await client.list(CustomResourceDefinitions, { signal });

@@ -3,8 +3,8 @@ import type { AdmissionStep } from '../../apiserver/index.ts';
 import { asTyped, deepEqual } from '../../machinery/index.ts';
 
 /**
- * Whoever installs a manager over the Deployment that stands for it brings another selector, and selectors cannot change: the one
- * that is there stays, and the Pods get its labels as well.
+ * A manager installed over its placeholder Deployment has another selector, but selectors are immutable. So the
+ * existing selector is kept, and its labels are added to the Pods.
  */
 export const keptSelector: AdmissionStep = {
   name: 'BuiltInManagers',

@@ -12,7 +12,7 @@ import { managerOfImage } from './built-in-managers.ts';
 
 const hostNode = 'capstan';
 
-/** Marks Pods of managers whose work is done here, and their Deployments: so everybody sees that nothing else runs in them. */
+/** Marks Pods and Deployments of built-in managers, so that users see that they run nothing. */
 export function markingController(): ControllerDefinition {
   return defineController({
     name: 'stand-in',

@@ -6,14 +6,11 @@ import { type BuiltInManager, builtInManagers, type StandInArea, type StandInDep
 import { offeredTo } from './helm-adoption.ts';
 
 const by = { fieldManager: 'capstan' };
-/** The node of the Pod host: nodes that joined must not be asked for these images. */
+/** Node of the Pod host; other nodes cannot pull these images. */
 const hostNode = 'capstan';
 const ownImages = 'capstan.dev/';
 
-/**
- * Deployments that stand for built-in controllers, under the names guides look for. What somebody put in their place stays
- * theirs.
- */
+/** Creates placeholder Deployments of built-in controllers with the names in guides. Replacements by users are kept. */
 export async function ensureStandIns(
   client: Client,
   areas: ReadonlySet<StandInArea>,
@@ -30,7 +27,7 @@ export async function ensureStandIns(
   }
 }
 
-/** Others have an image of their own: marked or not, they stay as they are. */
+/** Deployments with other images are unchanged, marked or not. */
 function isStandIn({ spec }: Deployment): boolean {
   return spec?.template?.spec?.containers.every(({ image }) => image?.startsWith(ownImages)) ?? false;
 }
@@ -78,7 +75,7 @@ function standIn({ area, name }: BuiltInManager, deployment: StandInDeployment):
   };
 }
 
-/** What the image of upstream is called: by it the program is known that stands in. */
+/** Upstream image names, which select the simulated program. */
 const imageNames: Readonly<Record<string, string>> = {
   'cluster-api': 'cluster-api-controller',
   'bootstrap-kubeadm': 'kubeadm-bootstrap-controller',

@@ -4,7 +4,6 @@ import type { CommandContext } from '../context.ts';
 
 export { type MemoryApi, registryMapper, startMemoryApi } from '../memory-api.ts';
 
-/** A context that remembers what was said. */
 export interface RecordingContext extends CommandContext {
   out(): string;
   err(): string;

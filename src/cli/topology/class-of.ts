@@ -2,7 +2,7 @@ import { type ClassVariable, type ClusterClass, ClusterClasses, type Topology } 
 import { ApiStatusError } from '../../machinery/index.ts';
 import type { Connection } from '../connection.ts';
 
-/** The class of a topology; undefined where it is not there or may not be read. */
+/** Returns the class of a topology; undefined if it does not exist or cannot be read. */
 export async function classOf(
   { client, namespace }: Connection,
   { classRef }: Topology,
@@ -17,7 +17,7 @@ export async function classOf(
   }
 }
 
-/** Variables a class knows: those found by its controller, else those it is written with. */
+/** Returns the variables of a class from its status, otherwise from its spec. */
 export function variablesOf({ spec, status }: ClusterClass): Map<string, ClassVariable['schema']['openAPIV3Schema']> {
   const found = new Map((spec.variables ?? []).map(({ name, schema }) => [name, schema.openAPIV3Schema]));
   for (const { name, definitions } of status?.variables ?? []) {
@@ -27,7 +27,7 @@ export function variablesOf({ spec, status }: ClusterClass): Map<string, ClassVa
   return found;
 }
 
-/** Whether extensions may know variables that nobody has found yet. */
+/** Tells whether extensions may define variables that are not discovered yet. */
 export function hasUnknownVariables({ spec, status }: ClusterClass): boolean {
   return status?.variables === undefined && (spec.patches ?? []).some(({ external }) => external !== undefined);
 }

@@ -4,12 +4,11 @@ import type { Connection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { noSuchCluster } from '../no-such-cluster.ts';
 
-/** What an edit did to one entry, for people. */
 export interface Change {
   readonly what: string;
-  /** undefined where there was nothing */
+  /** undefined for a new value */
   readonly from: string | undefined;
-  /** undefined where nothing is left */
+  /** undefined for a removed value */
   readonly to: string | undefined;
 }
 
@@ -18,7 +17,7 @@ export interface EditOptions {
   signal: AbortSignal;
 }
 
-/** Somebody else may write at the same time, though hardly ever this often. */
+/** Retries on conflict; more are practically never needed. */
 const maxAttempts = 5;
 
 export async function readClusterObject(
@@ -33,10 +32,7 @@ export async function readClusterObject(
   }
 }
 
-/**
- * Changes the topology of a Cluster and nothing else. The write holds for the state that was read: when somebody else was faster,
- * the edit is made anew on what they wrote.
- */
+/** Changes only the topology of a Cluster. On conflict, the edit is repeated on the new state. */
 export async function editTopology(
   connection: Connection,
   name: string,
@@ -60,16 +56,11 @@ export async function editTopology(
 }
 
 function withoutTopology(name: string, namespace: string): CapstanError {
-  return new CapstanError(
-    'CAP_NO_TOPOLOGY',
-    `cluster "${namespace}/${name}" has no spec.topology: it is made of single objects`,
-    {
-      hint: 'change its control plane and MachineDeployments themselves, with capstan apply or kubectl',
-    },
-  );
+  return new CapstanError('CAP_NO_TOPOLOGY', `cluster "${namespace}/${name}" has no spec.topology`, {
+    hint: 'change its control plane and MachineDeployments directly, with capstan apply or kubectl',
+  });
 }
 
-/** Prints changes, one line each. */
 export function printChanges(context: CommandContext, name: string, changes: readonly Change[], dryRun: boolean): void {
   for (const { what, from, to } of changes) {
     const done = from === to ? 'unchanged' : `${from ?? 'unset'} -> ${to ?? 'removed'}`;

@@ -1,7 +1,6 @@
 import type { MachineDeploymentTopology, Topology } from '../../api/index.ts';
 import { CapstanError } from '../../machinery/index.ts';
 
-/** The entry of a topology with this name. */
 export function machineDeploymentOf(topology: Topology, name: string): MachineDeploymentTopology {
   const all = topology.workers?.machineDeployments ?? [];
   const found = all.find((entry) => entry.name === name);

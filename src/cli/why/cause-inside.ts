@@ -4,14 +4,14 @@ import type { ManagedCluster, RunningCluster } from '../doctor/cluster/subject.t
 import { insideChecks } from '../doctor/cluster/workload-side.ts';
 import type { Cause } from './first-cause.ts';
 
-/** What a cluster lacks although every condition is well: what only a look inside shows. */
+/** Checks inside a cluster for problems that no condition shows. */
 export async function lookInside(subject: ManagedCluster, signal: AbortSignal): Promise<Cause | undefined> {
   try {
     const config = await workloadConfig(subject, signal);
     return await inside(subject, { config, authUrl: undefined }, (running) => causeInside(running, signal));
   } catch {
     signal.throwIfAborted();
-    // one that cannot be reached from here may be well: the controllers reach it, or a condition would say so
+    // A cluster that is unreachable from here may be healthy; otherwise a condition would report it.
     return undefined;
   }
 }

@@ -212,14 +212,14 @@ const cases: readonly (readonly [string, ClusterObjects, string, RegExp, RegExp]
 ];
 
 describe('the first cause', () => {
-  it.each(cases)('of %s', (_, found, culprit, message, next) => {
+  it.each(cases)('is found for: %s', (_, found, culprit, message, next) => {
     const cause = causeOfCluster(found);
     expect(cause).toMatchObject({ object: culprit });
     expect(cause?.message).toMatch(message);
     expect(cause?.next).toMatch(next);
   });
 
-  it('is told by those who are waited for, not by those who wait', () => {
+  it('is the message of the object waited for, not of the waiting one', () => {
     const found: ClusterObjects = {
       cluster: cluster(waitsForAll),
       objects: [
@@ -229,7 +229,7 @@ describe('the first cause', () => {
     expect(causeOfCluster(found)).toMatchObject({ object: 'OpenStackCluster/red', message: 'Waiting for network k8s' });
   });
 
-  it('of a machine that could get no address of the API is what keeps it from running', () => {
+  it('is what keeps a machine from running when the machine waits for the API address', () => {
     const conditions: Conditions = [
       [
         'APIServerIngressReady',
@@ -246,7 +246,7 @@ describe('the first cause', () => {
     expect(causeOfCluster(found)?.message).toContain('no-such-image');
   });
 
-  it('of a control plane that starts is its machine, while everything waits for everything', () => {
+  it('is the starting control-plane machine while all conditions wait for each other', () => {
     const waits = 'Waiting for Cluster control plane to be initialized';
     const first = machine('red-cp-1', [['NodeHealthy', 'Unknown', 'InspectionFailed', waits]], controlPlane);
     const started = Object.assign(first, { status: { initialization: { infrastructureProvisioned: true } } });
@@ -267,11 +267,11 @@ describe('the first cause', () => {
     expect(causeOfCluster(found)).toMatchObject({ object: 'Machine/red-cp-1', reason: 'WaitingForNode' });
   });
 
-  it('of a cluster that is well is none', () => {
+  it('is undefined for a healthy cluster', () => {
     expect(causeOfCluster({ cluster: cluster([['Available', 'True', 'Available']]), objects: [] })).toBeUndefined();
   });
 
-  it('of one machine is its own', () => {
+  it('is found for a single machine', () => {
     const [, found] = cases[2] ?? [];
     expect(found && causeOfMachine(found, 'red-1')).toMatchObject({ object: 'OpenStackMachine/red-1' });
     expect(found && causeOfMachine(found, 'other')).toBeUndefined();

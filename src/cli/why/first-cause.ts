@@ -12,19 +12,19 @@ import {
 import { remainsOf } from '../describe/remains.ts';
 import { nextAction } from './next-action.ts';
 
-/** The first cause why something does not get further. */
+/** The root cause that blocks an object. */
 export interface Cause {
   /** `OpenStackMachine/red-md-0-abc` */
   readonly object: string;
-  /** the condition that shows it, or a word of our own */
+  /** condition that shows it, or another short reason */
   readonly reason: string;
   readonly message: string;
   readonly next: string;
-  /** since when, where it is known */
+  /** start time, if known */
   readonly since?: string;
 }
 
-/** Conditions that only sum others up, or follow from them: they are the cause when nothing else is. */
+/** Conditions that summarize or follow from others; used only if nothing else is bad. */
 const summaries = new Set([
   'Ready',
   'Available',
@@ -40,7 +40,7 @@ const summaries = new Set([
   'RemoteConnectionProbe',
   'ControlPlaneUpToDate',
 ]);
-/** Conditions that tell of work under way, not of what holds it up. */
+/** Conditions of progress, which name no obstacle. */
 const progress = new Set([
   'RollingOut',
   'ScalingUp',
@@ -51,15 +51,15 @@ const progress = new Set([
   'Paused',
   'UpToDate',
 ]);
-/** Waits for somebody outside, whose turn it is. */
+/** Waits for an external component. */
 const held = /^WaitingFor(?:PreDrain|PreTerminate)Hook$/;
-/** Work under way that says what holds it up. */
+/** Progress that names its obstacle. */
 const blocked = /is blocked because/;
-/** What waits for somebody else: the somebody is looked at first. */
+/** Waits for another object, which is checked first. */
 const waiting =
   /^(?:\* )?(?:.*: )?(?:[Ww]aiting for|Remote connection not established|Control plane not yet initialized)| waits for |: Condition not yet reported$/;
 
-/** Why a cluster does not get further; undefined: nothing holds it up. */
+/** Returns why a cluster is blocked; undefined if it is not. */
 export function causeOfCluster(found: ClusterObjects): Cause | undefined {
   const { cluster, missing = [] } = found;
   const paused = causeOfPause(cluster);
@@ -81,7 +81,7 @@ export function causeOfCluster(found: ClusterObjects): Cause | undefined {
   return (best && isWaiting(best) ? causeOfBoot(found) : undefined) ?? (best && causeOf(best));
 }
 
-/** While the first machine of a control plane starts, all conditions wait for each other. */
+/** Names the first control-plane machine while it starts: all conditions wait for each other then. */
 function causeOfBoot(found: ClusterObjects): Cause | undefined {
   const booting = machinesOf(found, { controlPlane: true }).find(
     (machine) =>
@@ -98,14 +98,14 @@ function causeOfBoot(found: ClusterObjects): Cause | undefined {
   };
 }
 
-/** Why a machine does not get further. */
+/** Returns why a machine is blocked. */
 export function causeOfMachine(found: ClusterObjects, name: string): Cause | undefined {
   const machine = found.objects.find(({ kind, metadata }) => kind === 'Machine' && metadata.name === name);
   if (!machine) return undefined;
   return causeOfPause(found.cluster) ?? firstOf(ofMachine(found, machine));
 }
 
-/** Why one object is not as it should be, whatever others say; conditions that hold nothing up are left out. */
+/** Returns why one object is blocked; conditions in `harmless` are ignored. */
 export function causeOfObject(object: AnyObject, harmless: readonly string[]): Cause | undefined {
   return firstOf(ofObject(object).filter(({ condition }) => !harmless.includes(condition.type)));
 }
@@ -115,14 +115,14 @@ interface Candidate {
   readonly condition: ConditionView;
 }
 
-// a connection that is down follows from what took the machines behind it
+// A lost connection follows from the loss of its machines.
 const isSummary = ({ condition }: Candidate): boolean =>
   summaries.has(condition.type) || condition.reason === 'ConnectionDown';
 const isWaiting = ({ condition }: Candidate): boolean =>
   isWaitingText(condition.message ?? '') && !held.test(condition.reason ?? '');
 const says = ({ condition }: Candidate): boolean => (condition.message ?? '') !== '';
 
-/** Whoever does not only wait for others comes first, and whoever does not only sum up. */
+/** Prefers candidates that do not only wait for others, then those that do not only summarize. */
 function bestOf(candidates: readonly Candidate[]): Candidate | undefined {
   return (
     candidates.find((one) => !isSummary(one) && !isWaiting(one)) ??
@@ -149,7 +149,7 @@ function causeOf({ object, condition }: Candidate): Cause {
   };
 }
 
-/** Every line that is no heading waits for somebody. */
+/** Tells whether every line except headings waits for something. */
 function isWaitingText(message: string): boolean {
   const said = lines(message).filter((line) => !line.endsWith(':'));
   return said.length > 0 && said.every((line) => waiting.test(line));
@@ -163,7 +163,7 @@ const lines = (text: string): string[] =>
 
 const nameOf = ({ kind, metadata }: AnyObject): string => `${kind}/${metadata.name ?? ''}`;
 
-/** Those conditions of an object that are not as they should be, the specific ones before their sums. */
+/** Returns the bad conditions of an object, specific ones before summaries. */
 function ofObject(object: AnyObject | undefined): Candidate[] {
   if (!object) return [];
   return conditionsOf(object, 'modern')
@@ -176,7 +176,7 @@ function ofObject(object: AnyObject | undefined): Candidate[] {
     .map((condition) => ({ object, condition }));
 }
 
-/** A machine on its way out says what it still waits for. */
+/** A machine being deleted reports what it waits for. */
 function isHeldBack({ kind }: AnyObject, { type, message = '' }: ConditionView): boolean {
   return kind === 'Machine' && type === 'Deleting' && message !== '';
 }
@@ -185,7 +185,7 @@ function own(object: AnyObject, types: readonly string[]): Candidate[] {
   return ofObject(object).filter(({ condition }) => types.includes(condition.type));
 }
 
-/** A machine's user data, then its server, then what the machine says itself. */
+/** Checks the bootstrap object of a machine, then its server, then the machine itself. */
 function ofMachine(found: ClusterObjects, machine: AnyObject): Candidate[] {
   return [
     ...ofObject(referred(found, machine, 'bootstrap', 'configRef')),
@@ -202,7 +202,7 @@ function referred({ objects }: ClusterObjects, from: AnyObject, ...path: readonl
 
 const controlPlaneLabel = 'cluster.x-k8s.io/control-plane';
 
-/** The oldest first: others often wait for it. */
+/** Oldest first, because others often wait for it. */
 function machinesOf({ objects }: ClusterObjects, { controlPlane }: { controlPlane: boolean }): AnyObject[] {
   const age = (object: AnyObject): string => textAt(object, 'metadata', 'creationTimestamp') ?? '';
   return objects
@@ -233,11 +233,11 @@ function causeOfMissing({ group, kind, name }: ObjectReference): Cause {
   };
 }
 
-/** Of Cluster API, of its providers and of Kubernetes itself: these end by themselves. */
+/** Finalizers of Cluster API, its providers and Kubernetes, which are removed automatically. */
 const ownFinalizer =
   /^(?:[a-z0-9.-]*\.)?(?:cluster\.x-k8s\.io|capstan\.dev|openstack\.k-orc\.cloud)(?:\/|$)|^(?:foregroundDeletion|orphan)$/;
 
-/** What keeps an object that is deleted, where nothing of ours does any more. */
+/** Returns finalizers of other programs that still block a deletion. */
 function foreignFinalizers(object: AnyObject): string[] {
   if (object.metadata.deletionTimestamp === undefined) return [];
   const all = (at(object, 'metadata', 'finalizers') ?? []) as readonly string[];

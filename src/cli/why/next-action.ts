@@ -1,4 +1,3 @@
-/** What was found to be the cause. */
 interface Found {
   readonly kind: string;
   readonly name: string;
@@ -7,14 +6,14 @@ interface Found {
 }
 
 interface Rule {
-  /** of reason or message */
+  /** matched against reason or message */
   readonly when: RegExp;
   readonly next: string | ((found: Found) => string);
 }
 
 const missingTemplate = /(?<![A-Za-z0-9])([A-Z][A-Za-z0-9]{1,60}Template)\b.{0,80}does not exist/;
 
-/** The first that fits. Messages mostly name the cure themselves; these say where to begin. */
+/** The first match wins. Most messages contain a fix; these name the first step. */
 const rules: readonly Rule[] = [
   {
     when: /[Qq]uota|LimitExceeded/,
@@ -157,11 +156,10 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** How messages of ours end: with what to do. */
+/** Matches the suggested fix at the end of our messages. */
 const cure =
   /; ((?:add|ask|check|choose|correct|create|define|delete|do|free|give|import|install|let|look|make|name|narrow|put|raise|read|remove|repair|restart|say|scale|set|start|take|try|upgrade|upload|use|write)\b[^;]*)$/;
 
-/** What to do next about a cause. */
 export function nextAction(found: Found): string {
   const rule = rules.find(({ when }) => when.test(found.reason) || when.test(found.message));
   if (rule) return typeof rule.next === 'string' ? rule.next : rule.next(found);

@@ -1,16 +1,16 @@
-// What the main process and its workers tell each other.
+// Messages between the main process and its workers.
 
-/** How a worker runs; the first thing it is told. */
+/** Configuration of a worker, sent first. */
 export interface WorkerSettings {
   name: string;
-  /** among those who share the work: whoever takes the place of one that ended goes on with what it had */
+  /** identity among sharded workers; the successor of a worker reuses it with its shards */
   identity: string;
-  /** the management API of the main process */
+  /** management API of the main process */
   server: string;
   certificateAuthority: string;
-  /** of the account of the controllers */
+  /** certificate of the controllers' account */
   clientCertificate: { certificate: string; key: string };
-  /** the worker leaves before its certificate ends, and is started again with another */
+  /** the worker exits before its certificate expires and is restarted with a new one */
   leaveAfterMs: number;
   controllers: string;
   watchFilter?: string;

@@ -5,15 +5,15 @@ import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts';
 
 export interface SupervisorOptions {
   count: number;
-  /** what a worker is told when it is started, and when it is started again */
+  /** returns the settings of a worker for each start */
   settings(name: string): Promise<WorkerSettings>;
   clock: Clock;
   log: Logger;
 }
 
-/** Processes that run the controllers. They are started again when they end, and end with this process, however it ends. */
+/** Controller processes. They are restarted when they exit, and end with this process in any case. */
 export interface Workers {
-  /** resolves when all were ready for the first time */
+  /** resolves when all workers are ready for the first time */
   whenReady(signal: AbortSignal): Promise<void>;
   ready(): CheckResult;
   stop(): Promise<void>;
@@ -21,9 +21,9 @@ export interface Workers {
 
 const firstPauseMs = 500;
 const maxPauseMs = 30_000;
-/** Whoever has run for so long is not one of those who end again and again. */
+/** A worker that ran this long does not count as crashing repeatedly. */
 const steadyMs = 60_000;
-/** how long a worker may take to finish what is under way */
+/** Time for a worker to finish running work. */
 const stopPatienceMs = 15_000;
 
 interface Worker {
@@ -101,12 +101,12 @@ export function startWorkers(options: SupervisorOptions): Workers {
   };
 }
 
-/** A worker that has just ended hears nothing, which is noticed elsewhere. */
+/** A worker that has just exited cannot receive messages; its exit is handled elsewhere. */
 function tell(child: ChildProcess, message: ToWorker): void {
   if (child.connected) child.send(message, () => {});
 }
 
-/** Reads `--workers`: 0 keeps the controllers in the main process. */
+/** Parses `--workers`: 0 keeps the controllers in the main process. */
 export function parseWorkers(text: string | undefined): number {
   if (text === undefined) return 0;
   if (/^\d{1,3}$/.test(text)) return Number(text);

@@ -7,18 +7,18 @@ import type { WorkerSettings } from './messages.ts';
 
 const dayMs = 24 * 3_600_000;
 const certificateLifeMs = 30 * dayMs;
-/** below what a timer can wait for */
+/** Less than the maximum delay of a timer. */
 const leaveAfterMs = 20 * dayMs;
 
-/** What all workers of one `capstan up` have in common. */
+/** Settings that all workers of one `capstan up` share. */
 export type WorkerPlace = Omit<
   WorkerSettings,
   'name' | 'identity' | 'server' | 'certificateAuthority' | 'clientCertificate' | 'leaveAfterMs'
 >;
 
 /**
- * `run` tells one run of the main process from others, whose workers may not have noticed their end yet.
- * A worker gets a certificate of its own, held in memory alone: it has the rights of the controllers and no others.
+ * `run` distinguishes runs of the main process, because workers of an earlier run may still be exiting. Each worker
+ * gets its own in-memory certificate with exactly the permissions of the controllers.
  */
 export async function workerSettings(
   api: ManagementApi,

@@ -10,12 +10,12 @@ import { version } from '../version.ts';
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts';
 
 /**
- * Longer than elsewhere: a worker that ends is started again under the same name before others would miss it, and the API may
- * have to wait for whatever else the main process does.
+ * Longer than elsewhere: a crashed worker restarts under the same name before others take over, and the busy main
+ * process may delay the API.
  */
 const leaseDurationMs = 12_000;
 
-/** The controllers of `capstan up` in a process of their own. It is started by the main process, and ends with it. */
+/** Runs controllers of `capstan up` in a child process, which ends with the main process. */
 export async function worker(context: CommandContext): Promise<number> {
   const stop = new AbortController();
   const settings = await new Promise<WorkerSettings>((resolve) => {
@@ -23,7 +23,7 @@ export async function worker(context: CommandContext): Promise<number> {
       if (message.type === 'stop') stop.abort();
       else resolve(message.settings);
     });
-    // nothing is left to work for, and nobody to tell: what was under way is taken up at the next start
+    // Without the main process there is no API. The next start resumes the work.
     process.on('disconnect', () => process.exit(1));
   });
   context.signal.addEventListener('abort', () => stop.abort(), { once: true });

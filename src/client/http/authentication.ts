@@ -1,7 +1,7 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { ConnectionConfig, Credential } from '../kubeconfig/types.ts';
 
-/** What Node's TLS needs to trust the server and to show who we are. */
+/** TLS options for server trust and client identity. */
 interface TlsIdentity {
   ca?: string;
   cert?: string;
@@ -22,7 +22,7 @@ function tlsIdentity(config: ConnectionConfig, credential: Credential): TlsIdent
   };
 }
 
-/** What every connection to a server is made with. */
+/** TLS options of every connection to a server. */
 export interface TlsConnection {
   secureContext?: SecureContext;
   rejectUnauthorized?: false;
@@ -31,7 +31,7 @@ export interface TlsConnection {
 
 const knownConnections = new WeakMap<Credential, { ca: string | undefined; connection: TlsConnection }>();
 
-/** The same, with keys and authorities read once for all connections: reading them costs more than the rest of opening one. */
+/** Parses keys and CAs once for all connections, because this costs more than the rest of the handshake. */
 export function tlsConnection(config: ConnectionConfig, credential: Credential): TlsConnection {
   const { ca, cert, key, ...rest } = tlsIdentity(config, credential);
   const known = knownConnections.get(credential);
@@ -48,7 +48,7 @@ export function tlsConnection(config: ConnectionConfig, credential: Credential):
   return connection;
 }
 
-/** Headers that say who asks, and as whom. */
+/** Returns the headers for authentication and impersonation. */
 export function identityHeaders(config: ConnectionConfig, credential: Credential): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {};
   if (credential.token !== undefined) headers['authorization'] = `Bearer ${credential.token}`;

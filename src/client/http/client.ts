@@ -36,36 +36,35 @@ export interface HttpClientOptions {
   userAgent?: string;
   clock?: Clock;
   random?: Random;
-  /** longest wait for an answer, watches excepted; default 60 s, 0 waits for ever */
+  /** timeout of requests except watches; default 60 s, 0 means none */
   requestTimeoutMs?: number;
-  /** how often a request may be sent in all; default 5 */
+  /** maximum number of attempts; default 5 */
   maxAttempts?: number;
-  /** connections for requests other than watches; default 64 */
+  /** maximum connections for requests except watches; default 64 */
   maxConnections?: number;
   allowH2?: boolean;
-  /** how requests reach the server; default: over sockets */
+  /** transport of requests; default: sockets */
   exchange?: HttpExchange;
-  /** texts of `Warning: 299` headers */
+  /** called with the texts of `Warning: 299` headers */
   onWarning?: (text: string) => void;
   /** called once per attempt, for metrics */
   onRequest?: (observation: RequestObservation) => void;
 }
 
-/** Answer to a request for something that is not an object: discovery, /version, /readyz, metrics. */
+/** Response for a path that is no object: discovery, /version, /readyz, metrics. */
 export interface RawResponse {
   contentType: string;
   body: string;
 }
 
-/** Reads any path of the API server. */
 export interface RawReader {
   raw(path: string, options?: RequestOptions & { accept?: string }): Promise<RawResponse>;
 }
 
 export interface HttpClient extends Client, RawReader {
-  /** reads any path as a stream, for answers too large to hold in memory */
+  /** reads any path as a stream, for large responses */
   download(path: string, options?: RequestOptions): Promise<StreamResponse>;
-  /** ends all connections; requests under way fail */
+  /** closes all connections; pending requests fail */
   close(): Promise<void>;
 }
 
@@ -75,7 +74,9 @@ const patchContentTypes: Readonly<Record<PatchType, string>> = {
   strategic: 'application/strategic-merge-patch+json',
 };
 
-/** A Client over HTTP(S). Failures are ApiStatusError (the server said no) or ApiUnreachableError (it said nothing). */
+/**
+ * Creates a Client over HTTP(S). Errors are ApiStatusError (an error response) or ApiUnreachableError (no response).
+ */
 export function httpClient(config: ConnectionConfig, options: HttpClientOptions = {}): HttpClient {
   const transport = createTransport({
     config,
@@ -219,7 +220,6 @@ export function httpClient(config: ConnectionConfig, options: HttpClientOptions 
 
 type AskedVerb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deletecollection';
 
-/** What is asked for, in the words of Kubernetes. */
 interface Asked {
   readonly verb: AskedVerb;
   readonly resource: Resource;
@@ -237,7 +237,7 @@ const methodOf = {
   deletecollection: 'DELETE',
 } as const;
 
-/** What servers are asked for that need not send the content of objects; those that do not know of it send all. */
+/** Accept header for metadata only; servers without support return complete objects. */
 const metadataOnly = (list: 'List' | ''): string =>
   `application/json;as=PartialObjectMetadata${list};g=meta.k8s.io;v=v1,application/json`;
 
@@ -269,7 +269,7 @@ function deleteBody(options: DeleteOptions): object {
   };
 }
 
-/** Some kinds answer a delete with the object although it is gone; only what still has to wait counts as there. */
+/** Some kinds return the deleted object from a delete; it still exists only with finalizers or a grace period. */
 function isHeldBack(object: KubeObject): boolean {
   const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata;
   if (deletionTimestamp === undefined) return false;
@@ -301,7 +301,7 @@ function parseBody<T>(body: string, request: string): T {
   }
 }
 
-/** List items of built-in kinds come without apiVersion and kind; everything downstream expects them. */
+/** List items of built-in kinds have no apiVersion and kind, but later code expects them. */
 function withTypeMeta<T extends KubeObject>(items: T[], list: { apiVersion: string; kind: string }): T[] {
   if (items[0]?.kind !== undefined || items.length === 0) return items;
   const kind = list.kind.replace(/List$/, '');
@@ -326,7 +326,7 @@ async function* watchStream<T extends KubeObject>(
   try {
     for await (const line of readLines(stream.chunks, maxEventBytes)) yield parseEvent<T>(line);
   } catch (error) {
-    // an aborted watch ends; that is what the caller asked for
+    // The caller aborted the watch, which is no error.
     if (options.signal?.aborted) return;
     throw error;
   } finally {

@@ -3,10 +3,10 @@ import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 import type { TlsConnection } from './authentication.ts';
 
-/** Bytes to a server and back, over a way that somebody keeps open. */
+/** Opens a byte stream to a server over an existing tunnel. */
 export type DialServer = () => Promise<Duplex>;
 
-/** TLS with a server over a way that is no socket of ours; its certificate is held against the host it is asked under. */
+/** Starts TLS over a foreign stream and verifies the certificate against the requested host. */
 export async function tlsOver(dial: DialServer, host: string, tls: TlsConnection): Promise<TLSSocket> {
   const name = host.replace(/^\[|\]$/g, '');
   const socket = await dial();
@@ -14,7 +14,7 @@ export async function tlsOver(dial: DialServer, host: string, tls: TlsConnection
     const secured = connect({
       socket,
       host: name,
-      // TLS names no addresses
+      // TLS server names cannot be IP addresses
       ...(isIP(name) === 0 && { servername: name }),
       ALPNProtocols: ['http/1.1'],
       ...tls,
@@ -30,7 +30,7 @@ export async function tlsOver(dial: DialServer, host: string, tls: TlsConnection
 
 type Connected = (...outcome: [Error, null] | [null, Socket | TLSSocket]) => void;
 
-/** The same for undici, which asks for its connections. */
+/** The same as connector for undici. */
 export function connectorOver(
   dial: DialServer,
   host: string,

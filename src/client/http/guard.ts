@@ -3,26 +3,26 @@ import { promisify } from 'node:util';
 import { CapstanError, checkPeerHost, guardedLookup } from '../../machinery/index.ts';
 import type { ConnectionConfig, ConnectionGuard } from '../kubeconfig/types.ts';
 
-// What a server is held to that somebody else than the operator named.
+// Restrictions for servers that somebody other than the operator named.
 
-/** Throws PeerRefusedError where the server, or the proxy before it, must not be asked. */
+/** Throws PeerRefusedError if the server or its proxy is not allowed. */
 export async function checkServer({ guard, server, proxyUrl, dial }: ConnectionConfig): Promise<void> {
   if (!guard || dial) return;
   const asked = new URL(proxyUrl ?? server);
   checkPeerHost(guard.peers, asked.hostname);
-  // proxies of this kind resolve names themselves: nothing of ours looks at the address later
+  // SOCKS proxies resolve names themselves, so the address cannot be checked later.
   if (/^socks/.test(asked.protocol)) {
     const { address } = await promisify(lookup)(asked.hostname);
     checkPeerHost(guard.peers, address);
   }
 }
 
-/** For sockets: names lead to allowed addresses only. */
+/** Lookup function for sockets that resolves only to allowed addresses. */
 export function lookupOption({ guard }: ConnectionConfig): { lookup?: never } {
   return guard ? { lookup: guardedLookup(guard.peers, lookup as never) as never } : {};
 }
 
-/** A whole body as text; never holds more than the limit. */
+/** Reads a body as text, up to the size limit of the guard. */
 export async function readText(
   body: AsyncIterable<Buffer> & { text(): Promise<string> },
   guard: ConnectionGuard | undefined,

@@ -2,12 +2,12 @@ import { WatchDecodeError } from '../errors.ts';
 
 const newline = 0x0a;
 
-/** Far above any object a server accepts (3 MiB), small enough not to fill the memory when a stream is not a watch. */
+/** Far above the object size limit of servers (3 MiB), but small enough for memory if a stream is no watch. */
 const defaultMaxLineBytes = 64 * 1024 * 1024;
 
 /**
- * Cuts a byte stream into lines. Bytes are decoded only once a line is whole, so a character split over two chunks is
- * never damaged. A last line without its newline is an event that broke off: an error, never silence.
+ * Splits a byte stream into lines. Bytes are decoded per complete line, so characters across chunk borders stay intact.
+ * A last line without newline is a truncated event and throws.
  */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,

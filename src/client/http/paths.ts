@@ -1,12 +1,12 @@
 import type { Resource } from '../../machinery/index.ts';
 import type { ObjectKey, ReadListOptions, WatchOptions } from '../types.ts';
 
-/** "/api/v1" or "/apis/group/version". */
+/** Returns "/api/v1" or "/apis/group/version". */
 export function groupVersionPath(resource: Resource): string {
   return resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
 }
 
-/** Path of the collection, of all namespaces when `namespace` is absent. */
+/** Returns the path of a collection, for all namespaces if `namespace` is absent. */
 export function collectionPath(resource: Resource, namespace: string | undefined): string {
   const base = groupVersionPath(resource);
   return resource.namespaced && namespace !== undefined && namespace !== ''
@@ -14,7 +14,6 @@ export function collectionPath(resource: Resource, namespace: string | undefined
     : `${base}/${resource.plural}`;
 }
 
-/** Path of one object or one of its subresources. */
 export function objectPath(resource: Resource, key: ObjectKey, subresource?: string): string {
   if (key.name === '') throw new TypeError(`a ${resource.kind} is addressed without a name`);
   if (resource.namespaced && (key.namespace === undefined || key.namespace === '')) {
@@ -26,7 +25,7 @@ export function objectPath(resource: Resource, key: ObjectKey, subresource?: str
 
 type QueryValue = string | number | boolean | undefined;
 
-/** "?a=b&c=d", or nothing when no value is set. */
+/** Formats "?a=b&c=d"; empty if no value is set. */
 export function queryString(values: Record<string, QueryValue>): string {
   let query = '';
   for (const name in values) {

@@ -12,7 +12,7 @@ import { tlsOver } from './dialled.ts';
 import { checkServer, lookupOption } from './guard.ts';
 import { unreachable } from './transport.ts';
 
-/** The WebSocket protocol of `pods/portforward` which every kubelet speaks: channel 0 carries data, channel 1 errors. */
+/** WebSocket protocol of `pods/portforward` that every kubelet supports: channel 0 is data, channel 1 errors. */
 export const portForwardProtocol = 'v4.channel.k8s.io';
 export const portForwardDataChannel = 0;
 export const portForwardErrorChannel = 1;
@@ -21,11 +21,11 @@ export interface PortForwardOptions {
   signal?: AbortSignal;
   userAgent?: string;
   clock?: Clock;
-  /** how long the server may take to agree; default 10 s */
+  /** timeout of the handshake; default 10 s */
   handshakeTimeoutMs?: number;
 }
 
-/** The other end of a forwarded port said why it cannot be used. */
+/** The pod side reported an error of a forwarded port. */
 export class PortForwardError extends CapstanError {
   constructor(message: string, options: { hint?: string; cause?: unknown } = {}) {
     super('CAP_PORT_FORWARD', message, options);
@@ -33,15 +33,15 @@ export class PortForwardError extends CapstanError {
   }
 }
 
-/** A closing handshake that nobody answers must not keep a socket for ever. */
+/** Timeout of the closing handshake. */
 const closeTimeoutMs = 1_000;
 const maxRefusalBytes = 16_384;
-/** API servers send a few KiB at once. */
+/** API servers send a few KiB per frame. */
 const maxFrameBytes = 16 * 1024 * 1024;
 
 /**
- * A stream to a port inside a pod, through the API server. Resolves when the server has agreed to forward; that nothing
- * listens in the pod shows as an error of the stream, as the protocol reports it.
+ * Opens a stream to a port of a pod through the API server. Resolves when the server accepts. If nothing listens in the
+ * pod, the stream fails, because the protocol reports it later.
  */
 export async function portForward(
   config: ConnectionConfig,
@@ -65,7 +65,7 @@ async function dial(
   options: PortForwardOptions,
   opened: (socket: WebSocket) => Duplex,
 ): Promise<Duplex> {
-  // programs that never forward a port do not pay for loading it
+  // Loaded on demand, for programs that never forward ports.
   const ws = await import('ws');
   const { signal } = options;
   const clock = options.clock ?? systemClock;
@@ -91,7 +91,7 @@ async function dial(
     );
     const fail = (error: unknown): void => {
       settle();
-      // `terminate` before the handshake reports an error of its own, which says less than ours
+      // `terminate` before the handshake emits another error, which is less specific.
       socket.on('error', () => {});
       socket.terminate();
       reject(error);
@@ -104,7 +104,7 @@ async function dial(
     const onError = (error: Error): void => fail(unreachable(config.server, request, error, undefined));
     const onOpen = (): void => {
       settle();
-      // at once: messages may follow in the same packet, and a promise would look for them too late
+      // Synchronous, because messages may follow in the same packet and a promise would listen too late.
       resolve(opened(socket));
     };
     const settle = (): void => {
@@ -136,7 +136,7 @@ async function dial(
   });
 }
 
-/** One forwarded port of an open WebSocket as a byte stream. */
+/** Wraps one forwarded port of an open WebSocket as a byte stream. */
 function forwardedPort(socket: WebSocket, port: number): Duplex {
   const announced = new Set<number>();
   const onMessage = (data: Buffer): void => {
@@ -168,7 +168,7 @@ function forwardedPort(socket: WebSocket, port: number): Duplex {
       socket.send(message, { binary: true }, callback);
     },
     final(callback) {
-      // the protocol has no half-closed state: the answer may still come
+      // The protocol cannot half-close; the response may still follow.
       callback();
     },
     destroy(error, callback) {
@@ -179,7 +179,7 @@ function forwardedPort(socket: WebSocket, port: number): Duplex {
       callback(error);
     },
   });
-  // whoever uses the stream finds out; until somebody does, a failure must not end the program
+  // Prevents an uncaught error until a user of the stream adds a listener.
   stream.on('error', () => {});
   socket.binaryType = 'nodebuffer';
   socket.on('message', onMessage);
@@ -192,7 +192,7 @@ function forwardedPort(socket: WebSocket, port: number): Duplex {
   return stream;
 }
 
-/** A connection to the API server through an HTTP proxy. */
+/** Connects to the API server through an HTTP proxy. */
 async function tunnelThrough(
   config: ConnectionConfig,
   base: URL,

@@ -21,18 +21,20 @@ import { parseWarnings } from './warnings.ts';
 export interface RequestObservation {
   method: string;
   host: string;
-  /** HTTP code, or `<error>` when there was no answer, as client-go counts it */
+  /** HTTP code, or `<error>` without response, as in client-go */
   code: string;
   durationMs: number;
-  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `apply`, `delete`, `deletecollection`; absent for paths that are no objects */
+  /**
+   * `get`, `list`, `watch`, `create`, `update`, `patch`, `apply`, `delete`, `deletecollection`; absent for paths that
+   * are no objects
+   */
   verb?: string;
   /** `plural.group/subresource` */
   resource?: string;
-  /** for whom it was made, see `onBehalfOf` */
+  /** originator of the request, see `onBehalfOf` */
   origin?: string;
 }
 
-/** One request as it goes out. */
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** path and query */
@@ -40,7 +42,7 @@ export interface HttpRequest {
   headers: Record<string, string | string[]>;
   body?: string;
   signal: AbortSignal;
-  /** the answer is taken as it comes, and may have no end */
+  /** the response is streamed and may be endless */
   isStream: boolean;
 }
 
@@ -54,7 +56,7 @@ export interface HttpAnswer {
   };
 }
 
-/** How requests reach the server. Rejects when there is no answer. */
+/** Sends a request. Rejects only without response. */
 export type HttpExchange = (request: HttpRequest) => Promise<HttpAnswer>;
 
 export interface TransportOptions {
@@ -62,14 +64,13 @@ export interface TransportOptions {
   userAgent: string;
   clock: Clock;
   random: Random;
-  /** longest wait for an answer other than a watch; 0 waits for ever */
+  /** timeout of requests except watches; 0 means none */
   requestTimeoutMs: number;
-  /** how often a request is sent at most */
   maxAttempts: number;
-  /** connections used for requests other than watches */
+  /** maximum connections for requests except watches */
   maxConnections: number;
   allowH2: boolean;
-  /** instead of sockets */
+  /** replaces sockets */
   exchange: HttpExchange | undefined;
   onWarning: ((text: string) => void) | undefined;
   onRequest: ((observation: RequestObservation) => void) | undefined;
@@ -77,15 +78,15 @@ export interface TransportOptions {
 
 export interface TransportRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** path and query below the server's base URL */
+  /** path and query relative to the base URL of the server */
   path: string;
   body?: string;
   contentType?: string;
   accept?: string;
   signal?: AbortSignal | undefined;
-  /** asked right before each attempt */
+  /** called before each attempt */
   permit?: (() => void) | undefined;
-  /** what it is in the words of Kubernetes, for metrics */
+  /** Kubernetes verb and resource for metrics */
   verb?: string;
   resource?: string;
 }
@@ -102,16 +103,16 @@ export interface StreamResponse {
 }
 
 export interface Transport {
-  /** sends and reads the whole answer; failures are ApiStatusError or ApiUnreachableError */
+  /** sends a request and reads the whole response; errors are ApiStatusError or ApiUnreachableError */
   send(request: TransportRequest): Promise<TransportResponse>;
-  /** sends and hands out the answer as it comes */
+  /** sends a request and streams the response */
   open(request: TransportRequest): Promise<StreamResponse>;
   close(): Promise<void>;
 }
 
 const firstBackoffMs = 100;
 const maxBackoffMs = 10_000;
-/** A server may ask for any pause; a longer one than this is left to the caller's own back-off. */
+/** Longest Retry-After that is honored; longer delays are left to the backoff of the caller. */
 const maxRetryAfterMs = 60_000;
 
 export function createTransport(options: TransportOptions): Transport {
@@ -125,12 +126,12 @@ export function createTransport(options: TransportOptions): Transport {
   const dispatcherFor = (credential: Credential, watch: boolean): Dispatcher => {
     const certificate = credential.clientCertificate?.certificate;
     if (!dispatchers || dispatchers.certificate !== certificate) {
-      // an exec plugin issued a new certificate: new connections use it, those in use finish in peace
+      // An exec plugin issued a new certificate. New connections use it, existing ones finish.
       if (dispatchers) retired.push(dispatchers.requests, dispatchers.watches);
       const tls = base.protocol === 'https:' ? tlsConnection(config, credential) : {};
       dispatchers = {
         requests: createDispatcher(options, tls, options.maxConnections),
-        // HTTP/1.1 gives each watch a connection for its whole life, so these must not be counted with the others
+        // In HTTP/1.1 each watch occupies a connection, so watches have a separate limit.
         watches: createDispatcher(options, tls, undefined),
         certificate,
       };
@@ -152,7 +153,7 @@ export function createTransport(options: TransportOptions): Transport {
     return Object.assign(headers, identityHeaders(config, credential));
   };
 
-  /** One attempt: resolves with any HTTP answer, rejects only without one. */
+  /** Runs one attempt; resolves with any HTTP response and rejects only without one. */
   const attempt = async (request: TransportRequest, watch: boolean, signal: AbortSignal): Promise<HttpAnswer> => {
     const credential = await config.credentials.get(signal);
     signal.throwIfAborted();
@@ -190,7 +191,7 @@ export function createTransport(options: TransportOptions): Transport {
     }
   };
 
-  /** All attempts of one request. `read` turns a good answer into the result; its failures are retried like others. */
+  /** Runs all attempts of one request. `read` converts a successful response; its errors are retried, too. */
   const run = async <R>(
     request: TransportRequest,
     { watch }: { watch: boolean },
@@ -213,7 +214,7 @@ export function createTransport(options: TransportOptions): Transport {
         );
         scope.end();
         if (failure.code === 401 && !refreshed && config.credentials.refresh()) {
-          // refused before anything was done: safe to repeat with new credentials, whatever the verb
+          // A 401 is returned before any effect, so the request can be repeated with new credentials for every verb.
           refreshed = true;
           continue;
         }
@@ -251,7 +252,7 @@ export function createTransport(options: TransportOptions): Transport {
       const seconds = Number(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter);
       if (Number.isFinite(seconds) && retryAfter !== undefined && seconds >= 0) {
         const wanted = seconds * 1000;
-        // a little later than asked, each client differently, so that they do not all come back at once
+        // Adds a random delay, so that clients do not retry simultaneously.
         return wanted > maxRetryAfterMs ? undefined : wanted + random.next() * Math.min(1000, wanted / 4 + 50);
       }
     }
@@ -268,7 +269,7 @@ export function createTransport(options: TransportOptions): Transport {
       }),
     open: (request) =>
       run(request, { watch: true }, (response, scope) => {
-        // the answer has begun: from here on only the caller ends it
+        // The response has started, so only the caller can end it.
         scope.disarm();
         return Promise.resolve({
           chunks: response.body as AsyncIterable<Uint8Array>,
@@ -294,12 +295,12 @@ function headerText(value: string | string[] | undefined): string {
 interface AttemptScope {
   signal: AbortSignal;
   timedOut(): boolean;
-  /** stops the timeout, keeps listening to the caller */
+  /** stops the timeout, but still follows the caller's signal */
   disarm(): void;
   end(): void;
 }
 
-/** The caller's signal and our timeout as one signal, without leaving listeners behind. */
+/** Combines the caller's signal and the timeout without leaking listeners. */
 function attemptScope(clock: Clock, timeoutMs: number, outer: AbortSignal | undefined): AttemptScope {
   const controller = new AbortController();
   let timedOut = false;
@@ -324,7 +325,7 @@ function attemptScope(clock: Clock, timeoutMs: number, outer: AbortSignal | unde
   };
 }
 
-/** Failures of our own making (credentials, arguments) say enough already and are not cured by trying again. */
+/** Errors in credentials or arguments are specific enough and are not retried. */
 function isConfigurationError(error: unknown): boolean {
   if (error instanceof TypeError) return true;
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
@@ -342,7 +343,7 @@ const tlsHints: readonly [pattern: RegExp, hint: string][] = [
   [/ENOTFOUND|EAI_AGAIN/, 'the name does not resolve; check the server address and DNS'],
 ];
 
-/** The error of a request that got no answer, with the usual cure for its cause. */
+/** Builds the error of a request without response, with a suggested fix for its cause. */
 export function unreachable(
   server: string,
   request: Pick<TransportRequest, 'path'> & { method: string },
@@ -361,7 +362,7 @@ export function unreachable(
 function createDispatcher(options: TransportOptions, tls: TlsConnection, connections: number | undefined): Dispatcher {
   const { config } = options;
   const host = new URL(config.server).hostname;
-  // time limits are ours (on the injected clock); undici's own would cut quiet watches
+  // Timeouts use the injected clock; those of undici would end quiet watches.
   const common = {
     ...(connections !== undefined && { connections }),
     headersTimeout: 0,
@@ -375,7 +376,7 @@ function createDispatcher(options: TransportOptions, tls: TlsConnection, connect
   if (proxyUrl === undefined)
     return new Agent({ ...common, connect: { ...tls, ...lookupOption(config), keepAlive: true, timeout: 10_000 } });
   if (/^socks5h?:/.test(proxyUrl)) {
-    // undici reads requestTls here too, its types do not say so
+    // undici reads requestTls here, too, but its types lack it.
     const socks = { ...common, requestTls: { ...tls, servername: tls.servername ?? host } };
     return new Socks5ProxyAgent(proxyUrl, socks);
   }

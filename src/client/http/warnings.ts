@@ -1,6 +1,6 @@
 /**
- * The texts of `Warning` response headers. Kubernetes sends `299 - "text"`, several of them as separate headers or
- * joined by commas; other codes are not for us.
+ * Parses `Warning` response headers. Kubernetes sends `299 - "text"`, several of them as separate headers or joined by
+ * commas; other codes are ignored.
  */
 export function parseWarnings(header: string | readonly string[] | undefined): string[] {
   if (header === undefined) return [];

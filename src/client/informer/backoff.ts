@@ -1,8 +1,8 @@
 import type { Random } from '../../machinery/index.ts';
 
-/** Growing pauses between attempts, spread by chance so that many clients do not come back together. */
+/** Exponential delays between attempts, with jitter so that many clients do not retry simultaneously. */
 export interface Backoff {
-  /** milliseconds to wait before the next attempt */
+  /** returns the delay before the next attempt in milliseconds */
   next(): number;
   reset(): void;
 }

@@ -11,11 +11,11 @@ export interface InformerFactoryOptions {
   client: Client;
   clock: Clock;
   random: Random;
-  /** limits every informer of a namespaced resource to one namespace, unless it asks for another */
+  /** restricts informers of namespaced resources to one namespace, unless the scope names another */
   namespace?: string;
   transform?: <T extends KubeObject>(object: T) => T;
   bookmarkPeriodMs?: number;
-  /** kinds of which only some objects are kept whole, where all of them are asked for */
+  /** kinds with only some objects cached completely, for informers of all objects */
   parted?: readonly PartedResource[];
   onError?: (error: unknown, resource: Resource, during: 'sync' | 'watch' | 'handler') => void;
 }
@@ -26,17 +26,17 @@ export interface InformerScope {
   fieldSelector?: string;
 }
 
-/** One shared informer per resource and scope, however many ask for it. */
+/** Shares one informer per resource and scope. */
 export interface InformerFactory {
-  /** the shared informer; started at once when the factory runs already */
+  /** returns the shared informer; it starts at once if the factory is running */
   informer<T extends KubeObject>(resource: Resource<T>, scope?: InformerScope): Informer<T>;
-  /** stops an informer and forgets its cache, for kinds that are no longer served */
+  /** stops an informer and drops its cache, for kinds that are no longer served */
   forget(informer: Informer<KubeObject>): void;
-  /** all informers asked for so far */
+  /** all informers created so far */
   informers(): readonly Informer<KubeObject>[];
-  /** starts all informers, and those asked for later as they come; resolves when all have ended after the abort */
+  /** starts all current and future informers; resolves when all have ended after the abort */
   run(signal: AbortSignal): Promise<void>;
-  /** resolves when every informer asked for so far has synced */
+  /** resolves when all informers created so far have synced */
   waitForSync(signal?: AbortSignal): Promise<void>;
 }
 

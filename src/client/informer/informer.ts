@@ -14,21 +14,21 @@ export interface InformerOptions<T extends KubeObject> {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** the server may leave the content of objects out */
+  /** lets the server omit everything but metadata */
   metadataOnly?: boolean;
-  /** changes what is cached, to save memory; must not change its input */
+  /** changes cached objects to save memory; must not modify its input */
   transform?: (object: T) => T;
-  /** how often the server sends bookmarks; twice that without a sign of life means the connection is dead */
+  /** interval of bookmarks; a connection silent for twice this time is considered dead */
   bookmarkPeriodMs?: number;
-  /** more than this are not taken from the server; default: any number */
+  /** maximum number of objects; default: unlimited */
   maxObjects?: number;
-  /** hand every cached object to `onUpdate` again this often; off by default */
+  /** interval to call `onUpdate` for every cached object; default: never */
   resyncMs?: number;
-  /** told of every failure the informer recovers from, and of handlers that throw */
+  /** called for recovered errors and for errors of handlers */
   onError?: (error: unknown, during: 'sync' | 'watch' | 'handler') => void;
 }
 
-/** Drops managedFields, which no controller reads and which are often half of an object. */
+/** Drops managedFields, which no controller reads and which are often half of the object. */
 export function dropManagedFields<T extends KubeObject>(object: T): T {
   if (object.metadata.managedFields === undefined) return object;
   const { managedFields: _, ...metadata } = object.metadata;
@@ -77,7 +77,7 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
         const old = before.get(key);
         if (old === undefined) emit((handler) => handler.onAdd?.(object, initial));
         else if (old.metadata.uid !== object.metadata.uid) {
-          // deleted and created again while we were not looking
+          // The object was deleted and recreated while the watch was down.
           emit((handler) => handler.onDelete?.(old, true));
           emit((handler) => handler.onAdd?.(object, false));
         } else if (old.metadata.resourceVersion !== object.metadata.resourceVersion) {

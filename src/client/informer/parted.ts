@@ -4,14 +4,14 @@ import type { ObjectKey } from '../types.ts';
 import type { Informer, Lister } from './types.ts';
 
 /**
- * A kind of which only some objects are kept whole, known by labels and types; of all others the cache keeps metadata, and their content is
- * never asked for. Each object is in exactly one part.
+ * A kind with only some objects cached completely, selected by labels and types. For all others only metadata is
+ * requested and cached. Each object is in exactly one part.
  */
 export interface PartedResource {
   readonly resource: Resource;
-  /** whoever has one of these labels is kept whole */
+  /** objects with one of these labels are cached completely */
   readonly labels: readonly string[];
-  /** and whoever is of one of these types (field `type`) */
+  /** objects with one of these values of the field `type` are, too */
   readonly types: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export interface InformerPart {
   readonly metadataOnly: boolean;
 }
 
-/** The parts in which a kind is watched. */
+/** Returns the parts in which a kind is watched. */
 export function partsOf({ labels, types }: PartedResource): InformerPart[] {
   const unlabelled = labels.map((label) => `!${label}`);
   const others = types.map((type) => `type!=${type}`).join(',');
@@ -39,7 +39,7 @@ export function partsOf({ labels, types }: PartedResource): InformerPart[] {
   ];
 }
 
-/** In which of them an object is. */
+/** Returns the index of the part that contains an object. */
 function partIndex({ labels, types }: PartedResource, object: KubeObject): number {
   const label = labels.findIndex((name) => object.metadata.labels?.[name] !== undefined);
   if (label >= 0) return label;
@@ -47,7 +47,7 @@ function partIndex({ labels, types }: PartedResource, object: KubeObject): numbe
   return labels.length + (type >= 0 ? type : types.length);
 }
 
-/** Several informers of one resource, each with a part of its objects, as one. */
+/** Combines several informers of one resource, one per part, into a single one. */
 export function partedInformer<T extends KubeObject>(
   parted: PartedResource,
   create: (part: InformerPart) => Informer<T>,
@@ -78,7 +78,7 @@ export function partedInformer<T extends KubeObject>(
     addIndexer(name, indexer) {
       for (const part of parts) part.addIndexer(name, indexer);
     },
-    // the oldest: up to there all of them have seen everything
+    // The oldest version, because all parts have seen the events up to it.
     resourceVersion: () =>
       parts
         .map((part) => part.resourceVersion())

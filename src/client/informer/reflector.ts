@@ -14,17 +14,16 @@ import { keyOf } from '../object-key.ts';
 import type { Client, WatchEvent } from '../types.ts';
 import { type Backoff, exponentialBackoff } from './backoff.ts';
 
-/** Where the reflector puts what it learns. */
 export interface ReflectorSink<T extends KubeObject> {
-  /** the whole content as of `resourceVersion` */
+  /** replaces the content by the state at `resourceVersion` */
   replace(objects: Map<string, T>, resourceVersion: string): void;
   put(object: T): void;
-  /** `last` is the final state the server sent */
+  /** `last` is the final state from the server */
   remove(key: string, last: T): void;
-  /** nothing changed up to `resourceVersion` */
+  /** reports that nothing changed up to `resourceVersion` */
   progress(resourceVersion: string): void;
   failed(error: unknown, during: 'sync' | 'watch'): void;
-  /** the stream works again */
+  /** called when the stream works again */
   healthy(): void;
 }
 
@@ -36,33 +35,31 @@ export interface ReflectorOptions<T extends KubeObject> {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** the server may leave the content of objects out */
+  /** lets the server omit everything but metadata */
   metadataOnly?: boolean;
   bookmarkPeriodMs?: number;
-  /** changes what is kept */
   transform?: (object: T) => T;
-  /** more than this is an error; default: any number */
+  /** maximum number of objects, beyond which it fails; default: unlimited */
   maxObjects?: number;
 }
 
 const initialEventsEnd = 'k8s.io/initial-events-end';
 const pageSize = 500;
-/** A server that goes on with empty pages never ends. */
+/** Limit of pages, for servers that return empty pages forever. */
 const maxPages = 10_000;
 const firstBackoffMs = 200;
 const maxBackoffMs = 30_000;
-/** Servers that ignore sendInitialEvents never send the bookmark that ends it; silence this long gives them away. */
+/** Servers without sendInitialEvents never send the final bookmark; they are detected by this much silence. */
 const initialSilenceMs = 15_000;
 
 interface Session<T extends KubeObject> extends ReflectorOptions<T> {
   sink: ReflectorSink<T>;
   signal: AbortSignal;
   backoff: Backoff;
-  /** false once the server has shown that it does not know streaming lists */
+  /** false once the server proved not to support streaming lists */
   streamingLists: boolean;
 }
 
-/** A server has more objects than anybody wants to keep. */
 export class TooManyObjectsError extends CapstanError {
   constructor(plural: string, limit: number) {
     super('CAP_TOO_MANY_OBJECTS', `the server has more than ${limit} ${plural}`);
@@ -70,7 +67,7 @@ export class TooManyObjectsError extends CapstanError {
   }
 }
 
-/** Lists and watches until the signal aborts, whatever happens. */
+/** Lists and watches until the signal aborts, and retries after every error. */
 export async function runReflector<T extends KubeObject>(
   options: ReflectorOptions<T>,
   sink: ReflectorSink<T>,
@@ -104,7 +101,7 @@ export async function runReflector<T extends KubeObject>(
   }
 }
 
-/** Waits before the next attempt; ends early, without an error, when the signal aborts. */
+/** Waits before the next attempt; returns early without error if the signal aborts. */
 async function pause<T extends KubeObject>(session: Session<T>): Promise<void> {
   await sleep(session.clock, session.backoff.next(), session.signal).catch(() => {});
 }
@@ -136,12 +133,12 @@ function scopeOf<T extends KubeObject>(
   };
 }
 
-/** A watch is renewed every 5 to 10 minutes, at random, so that reconnects after a server restart spread out. */
+/** A watch lasts 5 to 10 minutes, at random, so that reconnects after a server restart spread out. */
 function watchTimeoutSeconds(random: Random): number {
   return 300 + Math.floor(random.next() * 300);
 }
 
-/** At once, so that what nobody wants never adds up. */
+/** Transforms each object at once, so that unneeded data does not accumulate. */
 function transformed<T extends KubeObject>({ transform }: Session<T>, object: T): T {
   return transform ? transform(object) : object;
 }
@@ -150,7 +147,7 @@ function checkCount<T extends KubeObject>({ maxObjects, resource }: Session<T>, 
   if (maxObjects !== undefined && count > maxObjects) throw new TooManyObjectsError(resource.plural, maxObjects);
 }
 
-/** The classic way: pages of a consistent snapshot. */
+/** Lists pages of a consistent snapshot. */
 async function list<T extends KubeObject>(session: Session<T>): Promise<string> {
   const { client, resource, signal, sink } = session;
   const scope = scopeOf(session);
@@ -170,7 +167,7 @@ async function list<T extends KubeObject>(session: Session<T>): Promise<string> 
       page = await client.list(resource, { ...scope, limit: pageSize, continue: next, signal });
     } catch (error) {
       if (!isExpired(error)) throw error;
-      // the snapshot went away between two pages: everything at once cannot expire
+      // The snapshot expired between two pages, so list everything in one request.
       const whole = await client.list(resource, { ...scope, signal });
       objects.clear();
       take(whole.items);
@@ -184,7 +181,7 @@ async function list<T extends KubeObject>(session: Session<T>): Promise<string> 
   return resourceVersion;
 }
 
-/** The streaming way: one watch that begins with everything there is. Ends where the following watch must go on. */
+/** Lists by a watch that starts with all objects. Returns the version from which to continue. */
 async function watchList<T extends KubeObject>(session: Session<T>): Promise<string | undefined> {
   const { client, resource, sink, signal, random } = session;
   const initial = new Map<string, T>();
@@ -229,7 +226,7 @@ async function watchList<T extends KubeObject>(session: Session<T>): Promise<str
   throw new Error(`the watch of ${resource.plural} ended before its initial events did`);
 }
 
-/** Follows changes from `from`. Resolves with where to go on, or undefined when everything must be listed again. */
+/** Watches changes from `from`. Resolves with the version to continue from, or undefined if a new list is required. */
 async function watch<T extends KubeObject>(session: Session<T>, from: string): Promise<string | undefined> {
   const { client, resource, sink, clock, random, signal } = session;
   const startedAt = clock.now();
@@ -258,7 +255,7 @@ async function watch<T extends KubeObject>(session: Session<T>, from: string): P
   } finally {
     guard.end();
   }
-  // a stream that ends at once and empty would otherwise become a busy loop
+  // Prevents a busy loop if streams end at once without events.
   if (!received && !signal.aborted && clock.now() - startedAt < 1000) await pause(session);
   return version;
 }
@@ -270,17 +267,17 @@ async function afterWatchFailure<T extends KubeObject>(
   silent: boolean,
 ): Promise<string | undefined> {
   if (session.signal.aborted) return version;
-  // a dead connection is not a failure of the server: go on where it stopped
+  // A dead connection is no server error; continue from the same version.
   if (silent) return version;
   session.sink.failed(error, 'watch');
   await pause(session);
   const answered = error instanceof ApiStatusError;
   if (answered && (error.code === 429 || error.code >= 500)) return version;
-  // any other refusal (410 above all) means that our version is of no use any more
+  // Any other error response (mainly 410) means that the version is no longer usable.
   return answered ? undefined : version;
 }
 
-/** Applies one event; returns the version reached. */
+/** Applies one event and returns its version. */
 function deliver<T extends KubeObject>(sink: ReflectorSink<T>, event: WatchEvent<T>): string | undefined {
   const { object } = event;
   const version = object.metadata.resourceVersion;
@@ -314,8 +311,8 @@ interface SilenceGuard {
 }
 
 /**
- * Aborts when nothing was received for `limitMs`, at most half of that later. It looks twice per limit, instead of setting a new timer per
- * event; and it compares no times, which a computer that sets its clock would make meaningless.
+ * Aborts after `limitMs` without data, at most half of that later. It checks twice per limit instead of setting a timer
+ * per event. It compares no timestamps, so clock changes do not matter.
  */
 function silenceGuard<T extends KubeObject>(session: Session<T>, limitMs: number): SilenceGuard {
   const { clock, signal } = session;
@@ -324,7 +321,7 @@ function silenceGuard<T extends KubeObject>(session: Session<T>, limitMs: number
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
   let limit = limitMs;
-  // The beginning counts as a look that heard something just before it.
+  // The start counts as a check right after received data.
   let quietLooks = 1;
   let silent = false;
   const look = (): void => {

@@ -10,7 +10,7 @@ interface Index<T extends KubeObject> {
 
 const namespaceIndex = ' namespace';
 
-/** Objects by key with indexes over them; the part of an informer that readers see. */
+/** Indexed objects by key, which readers of an informer use. */
 export class ObjectStore<T extends KubeObject> implements Lister<T> {
   #objects = new Map<string, T>();
   readonly #indexes = new Map<string, Index<T>>();
@@ -72,7 +72,7 @@ export class ObjectStore<T extends KubeObject> implements Lister<T> {
     this.#indexes.set(name, index);
   }
 
-  /** Returns the object replaced. */
+  /** Returns the replaced object. */
   put(object: T): T | undefined {
     const key = keyOf(object);
     const old = this.#objects.get(key);
@@ -89,7 +89,6 @@ export class ObjectStore<T extends KubeObject> implements Lister<T> {
     return old;
   }
 
-  /** Returns the object removed. */
   remove(key: string): T | undefined {
     const old = this.#objects.get(key);
     if (old === undefined) return undefined;
@@ -98,7 +97,7 @@ export class ObjectStore<T extends KubeObject> implements Lister<T> {
     return old;
   }
 
-  /** Takes over a whole new content in one step; returns the content that was there. */
+  /** Replaces the content atomically and returns the old content. */
   replace(objects: Map<string, T>): Map<string, T> {
     const old = this.#objects;
     this.#objects = objects;

@@ -1,59 +1,60 @@
 import type { KubeObject, Resource } from '../../machinery/index.ts';
 import type { ObjectKey } from '../types.ts';
 
-/** Called in the order of events, synchronously: a handler notes what happened (in a queue) and returns. */
+/** Callbacks run synchronously in the order of events, so a handler should only enqueue work and return. */
 export interface InformerHandler<T extends KubeObject> {
-  /** `initial` is true for objects that were already there when the handler was added or the cache synced */
+  /** `initial` is true for objects that existed when the handler was added or the cache synced */
   onAdd?(object: T, initial: boolean): void;
-  /** also called with an unchanged object on resync; `missed`: there may have been versions in between, after a lost stream */
+  /**
+   * also called with unchanged objects on resync; `missed`: intermediate versions may be missing after a lost stream
+   */
   onUpdate?(object: T, old: T, missed?: boolean): void;
-  /** `finalStateUnknown`: the delete itself was missed, `object` is the last state seen */
+  /** `finalStateUnknown`: the delete event was missed and `object` is the last known state */
   onDelete?(object: T, finalStateUnknown: boolean): void;
 }
 
-/** Values under which an object is found; computed once per change. */
+/** Computes the index values of an object, once per change. */
 export type Indexer<T extends KubeObject> = (object: T) => readonly string[];
 
 /** Reads from a cache. Objects are shared and immutable. */
 export interface Lister<T extends KubeObject> {
   get(key: ObjectKey): T | undefined;
   list(options?: { namespace?: string; filter?: (object: T) => boolean }): T[];
-  /** throws when no such index was registered */
+  /** throws for an unknown index */
   byIndex(index: string, value: string): T[];
-  /** how many objects `byIndex` would find, without touching them */
+  /** number of objects that `byIndex` would return, without reading them */
   countByIndex(index: string, value: string): number;
-  /** all values of an index that objects have at the moment */
   indexValues(index: string): Iterable<string>;
   readonly size: number;
 }
 
-/** A cache of one resource, kept current by a watch. */
+/** A cache of one resource, updated by a watch. */
 export interface Informer<T extends KubeObject> {
   readonly resource: Resource<T>;
   readonly namespace: string | undefined;
   readonly labelSelector: string | undefined;
   readonly fieldSelector: string | undefined;
   readonly lister: Lister<T>;
-  /** the informers this one is made of, where it is made of several */
+  /** the combined informers of a parted resource */
   readonly parts?: readonly Informer<T>[];
-  /** and the one of them that has an object like this */
+  /** returns the part that contains such an object */
   partWith?(object: KubeObject): Informer<T>;
-  /** runs until the signal aborts; never rejects. Starting twice is an error. */
+  /** runs until the signal aborts and never rejects; must not be called twice */
   run(signal: AbortSignal): Promise<void>;
   hasSynced(): boolean;
-  /** resolves when the cache is filled for the first time */
+  /** resolves after the first sync */
   waitForSync(signal?: AbortSignal): Promise<void>;
-  /** objects already cached are handed to `onAdd` at once; returns the function that removes the handler */
+  /** calls `onAdd` at once for cached objects; returns a function that removes the handler */
   addHandler(handler: InformerHandler<T>): () => void;
-  /** may be added at any time; the same name twice replaces the function */
+  /** can be called at any time; the same name replaces the indexer */
   addIndexer(name: string, indexer: Indexer<T>): void;
-  /** newest resource version the cache has seen, empty before the first sync */
+  /** newest resource version in the cache, empty before the first sync */
   resourceVersion(): string;
-  /** true once the cache has seen `resourceVersion`; false when `timeoutMs` passed first */
+  /** returns true once the cache has seen `resourceVersion`, false on timeout */
   waitForResourceVersion(
     resourceVersion: string,
     options: { timeoutMs: number; signal?: AbortSignal },
   ): Promise<boolean>;
-  /** what went wrong last, undefined while all is well */
+  /** last error, undefined if healthy */
   lastError(): unknown;
 }

@@ -6,7 +6,7 @@ import {
   type Resource,
 } from '../../machinery/index.ts';
 
-/** Somebody read the content of an object of which a cache keeps only the metadata: a mistake in the program. */
+/** The content of an object was read although only its metadata is cached, which is a bug. */
 export class ContentNotCachedError extends CapstanError {
   constructor({ kind, metadata: { namespace, name } }: KubeObject) {
     super('CAP_CONTENT_NOT_CACHED', `the content of ${kind} ${namespace ?? ''}/${name ?? ''} is not in the cache`, {
@@ -15,7 +15,7 @@ export class ContentNotCachedError extends CapstanError {
   }
 }
 
-/** What is known of an object without its content. To ask for the content is an error, lest it be taken for empty. */
+/** An object without content. Reading the content throws, so that it is not mistaken for empty. */
 class WithoutContent implements KubeObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -36,17 +36,16 @@ class WithoutContent implements KubeObject {
   }
 }
 
-/** Annotations go, too: `kubectl apply` keeps a copy of the content there. */
+/** Annotations are dropped, too, because `kubectl apply` stores a copy of the content there. */
 export function withoutContent<T extends KubeObject>({ group, version, kind }: Resource<T>): (object: T) => T {
   const apiVersion = formatApiVersion(group, version);
   return ({ metadata }) => {
     const { annotations: _, managedFields: __, ...kept } = metadata;
-    // the getters stand for the fields of the type
+    // The getters represent the fields of the type.
     return new WithoutContent(apiVersion, kind, kept) as KubeObject as T;
   };
 }
 
-/** Whether a cached object has its content. */
 export function hasContent(object: KubeObject): boolean {
   return !(object instanceof WithoutContent);
 }

@@ -3,15 +3,14 @@ import { type Clock, errorMessage } from '../../machinery/index.ts';
 import { kubeconfigError } from './errors.ts';
 import type { Credential, CredentialSource } from './types.ts';
 
-/** Credentials that never change. */
 export function staticCredentials(credential: Credential): CredentialSource {
   return { get: () => Promise.resolve(credential), refresh: () => false };
 }
 
-/** How long a token read from a file is trusted; service-account tokens are rotated on disk. client-go uses a minute. */
+/** Time after which a token file is read again, because service account tokens rotate; the same as in client-go. */
 const tokenFilePeriodMs = 60_000;
 
-/** A bearer token kept in a file by somebody else: read again every minute, and at once after a 401. */
+/** Reads a bearer token from a file, again every minute and after each 401. */
 export function tokenFileCredentials(path: string, clock: Clock, rest: Credential = {}): CredentialSource {
   let cached: { token: string; readAt: number } | undefined;
   return {
@@ -22,7 +21,7 @@ export function tokenFileCredentials(path: string, clock: Clock, rest: Credentia
         if (token === '') throw new Error('the file is empty');
         cached = { token, readAt: clock.now() };
       } catch (error) {
-        // a token being replaced may be missing for a moment: the old one is the better guess
+        // A token file may be missing briefly during rotation, so the old token is used.
         if (!cached) {
           throw kubeconfigError(
             'CAP_KUBECONFIG_ENTRY',

@@ -10,7 +10,7 @@ export type KubeconfigErrorCode =
   | 'CAP_KUBECONFIG_LOCKED'
   | 'CAP_KUBECONFIG_WRITE';
 
-/** Every failure of kubeconfig handling says which file, which entry, and what to do. */
+/** Builds an error that names the file, the entry and a suggested fix. */
 export function kubeconfigError(
   code: KubeconfigErrorCode,
   message: string,
@@ -20,7 +20,7 @@ export function kubeconfigError(
   return new CapstanError(code, message, { hint, ...(cause !== undefined && { cause }) });
 }
 
-/** The system's short code of a file failure (ENOENT, EACCES, …). */
+/** Returns the error code of a file operation (ENOENT, EACCES, …). */
 export function errnoOf(error: unknown): string | undefined {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : undefined;
 }

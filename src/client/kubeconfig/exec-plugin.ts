@@ -9,19 +9,19 @@ const supportedVersions = ['client.authentication.k8s.io/v1', 'client.authentica
 
 export interface ExecPluginOptions {
   exec: KubeconfigExec;
-  /** named in errors */
+  /** user name for errors */
   user: string;
-  /** kubeconfig the entry came from; a command with a path is relative to it */
+  /** kubeconfig of the entry; a command with a path is relative to it */
   file: string;
-  /** `spec.cluster` of the request, for plugins that ask for it */
+  /** `spec.cluster` of the request, for plugins that require it */
   cluster: JsonObject;
   env: Environment;
   clock: Clock;
-  /** true when a person can answer questions on the terminal */
+  /** whether a user can answer questions at the terminal */
   interactive?: boolean;
 }
 
-/** Credentials printed by a helper program, kept until they expire or the server refuses them. */
+/** Runs a credential plugin and caches its credentials until they expire or the server refuses them. */
 export function execCredentials(options: ExecPluginOptions): CredentialSource {
   const { clock } = options;
   let cached: { credential: Credential; expiresAt: number } | undefined;
@@ -36,7 +36,7 @@ export function execCredentials(options: ExecPluginOptions): CredentialSource {
   return {
     get() {
       if (cached && clock.now() < cached.expiresAt) return Promise.resolve(cached.credential);
-      // requests that arrive while the plugin runs share its answer: plugins may open a browser
+      // Concurrent requests share one plugin run, because plugins may open a browser.
       running ??= run().finally(() => {
         running = undefined;
       });
@@ -84,7 +84,7 @@ async function runPlugin(options: ExecPluginOptions): Promise<{ credential: Cred
   for (const [name, value] of Object.entries(env)) if (value !== undefined) childEnv[name] ??= value;
   for (const { name, value } of exec.env ?? []) childEnv[name] = value;
 
-  // a bare name is looked up on PATH; anything with a separator belongs to the directory of the kubeconfig
+  // A bare name is looked up in PATH; other relative paths are relative to the kubeconfig.
   const program =
     command.includes(sep) && !isAbsolute(command) && file !== '' ? resolve(dirname(file), command) : command;
   const { code, stdout, error } = await collect(program, exec.args ?? [], childEnv, attached);
@@ -111,7 +111,7 @@ function readAnswer(
   try {
     answer = JSON.parse(stdout);
   } catch {
-    // the output may hold a token, so it is not quoted
+    // The output is not quoted, because it may contain a token.
     throw failed('did not print an ExecCredential', hint);
   }
   if (!isJsonObject(answer) || answer['kind'] !== 'ExecCredential')

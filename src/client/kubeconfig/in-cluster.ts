@@ -8,7 +8,7 @@ import type { ConnectionConfig } from './types.ts';
 
 const defaultServiceAccountDir = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** The connection a pod gets from its service account; undefined when this is not a pod. */
+/** Returns the connection of a pod's service account; undefined outside a pod. */
 export async function inClusterConfig(options: {
   env: Environment;
   clock: Clock;

@@ -19,19 +19,19 @@ import type {
 } from './types.ts';
 
 export interface LoadKubeconfigOptions {
-  /** a single file that must exist; default is $KUBECONFIG, then ~/.kube/config, then the pod's service account */
+  /** a file that must exist; default: $KUBECONFIG, then ~/.kube/config, then the service account of the pod */
   path?: string;
   env: Environment;
-  /** context to use instead of the current one */
+  /** overrides the current context */
   context?: string;
   clock?: Clock;
-  /** lets exec plugins ask questions on the terminal */
+  /** allows exec plugins to ask questions at the terminal */
   interactive?: boolean;
-  /** where a pod finds its service account; for tests */
+  /** directory of the service account; for tests */
   serviceAccountDir?: string;
 }
 
-/** Everything needed to reach the API server a kubeconfig points at. Throws CapstanError `CAP_KUBECONFIG_*`. */
+/** Loads a kubeconfig into a connection. Throws CapstanError `CAP_KUBECONFIG_*`. */
 export async function loadKubeconfig(options: LoadKubeconfigOptions): Promise<ConnectionConfig> {
   const clock = options.clock ?? systemClock;
   const merged = await readKubeconfigs(options);
@@ -153,7 +153,7 @@ interface EmbeddedOrFile {
   readonly field: string;
 }
 
-/** `-data` wins over the file, as in kubectl; a relative path belongs to the kubeconfig's directory. */
+/** `-data` overrides the file, as in kubectl; a relative path is relative to the kubeconfig. */
 async function embeddedOrFile({
   data,
   path,
@@ -249,7 +249,7 @@ async function credentialsOf(
   return staticCredentials(fixed);
 }
 
-/** `spec.cluster` of the plugin protocol; `config` comes from the extension reserved for it. */
+/** Builds `spec.cluster` of the plugin protocol; `config` is from the reserved extension. */
 function execClusterInfo(cluster: KubeconfigCluster, ca: string | undefined): JsonObject {
   const extension = cluster.extensions?.find(({ name }) => name === 'client.authentication.k8s.io/exec');
   return {

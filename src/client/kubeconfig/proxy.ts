@@ -1,10 +1,10 @@
 import type { Environment } from './read.ts';
 
-/** The proxy the environment asks for when talking to `server`: HTTPS_PROXY or HTTP_PROXY, unless NO_PROXY excludes it. */
+/** Returns the proxy for `server` from HTTPS_PROXY or HTTP_PROXY, unless NO_PROXY excludes it. */
 export function proxyFromEnvironment(server: string, env: Environment): string | undefined {
   const url = new URL(server);
   const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
-  // like Go's net/http: loopback is never reached through a proxy
+  // Like Go's net/http, never uses a proxy for loopback.
   if (host === 'localhost' || host === '::1' || host.startsWith('127.')) return undefined;
   const pick = (name: string): string | undefined => env[name] || env[name.toLowerCase()] || undefined;
   const proxy = url.protocol === 'https:' ? pick('HTTPS_PROXY') : pick('HTTP_PROXY');

@@ -8,7 +8,7 @@ import type { KubeconfigFile, Located, MergedKubeconfig } from './types.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The files kubectl would read, in order: the one given, else $KUBECONFIG, else ~/.kube/config. */
+/** Returns the files that kubectl reads: the given one, otherwise $KUBECONFIG, otherwise ~/.kube/config. */
 export function kubeconfigPaths(options: { path?: string; env: Environment }): { paths: string[]; explicit: boolean } {
   if (options.path !== undefined && options.path !== '') return { paths: [options.path], explicit: true };
   const listed = (options.env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
@@ -16,7 +16,7 @@ export function kubeconfigPaths(options: { path?: string; env: Environment }): {
   return { paths: [join(options.env['HOME'] ?? homedir(), '.kube', 'config')], explicit: false };
 }
 
-/** Reads and merges. Missing files are skipped unless the caller named the file; the first file wins per entry. */
+/** Reads and merges kubeconfigs. Missing files are skipped unless explicitly named; the first file wins per entry. */
 export async function readKubeconfigs(options: { path?: string; env: Environment }): Promise<MergedKubeconfig> {
   const { paths, explicit } = kubeconfigPaths(options);
   const files: { path: string; content: KubeconfigFile }[] = [];
@@ -51,7 +51,7 @@ async function readOne(path: string, required: boolean): Promise<KubeconfigFile 
   return parseKubeconfig(text, path);
 }
 
-/** Parses the text of one kubeconfig; `file` is only named in errors. An empty text is an empty configuration. */
+/** Parses a kubeconfig; `file` is used only in errors. An empty text is an empty configuration. */
 export function parseKubeconfig(text: string, file: string): KubeconfigFile {
   const invalid = (what: string, cause?: unknown): Error =>
     kubeconfigError(
@@ -64,7 +64,8 @@ export function parseKubeconfig(text: string, file: string): KubeconfigFile {
   try {
     value = parse(text);
   } catch (error) {
-    // the yaml package quotes the offending lines, which may hold a token: only its first line is repeated
+    // The yaml package quotes the invalid lines, which may contain a token, so only the first line of its message is
+    // used.
     throw invalid(error instanceof Error ? (error.message.split('\n')[0] ?? 'not YAML') : 'not YAML');
   }
   if (value === null || value === undefined) return {};
@@ -91,7 +92,7 @@ export function parseKubeconfig(text: string, file: string): KubeconfigFile {
   return value as KubeconfigFile;
 }
 
-/** Sees several files as one: per entry, and for the current context, the first file that has it wins. */
+/** Merges files: for each entry and the current context, the first file wins. */
 export function mergeKubeconfigs(files: readonly { path: string; content: KubeconfigFile }[]): MergedKubeconfig {
   const merged: MergedKubeconfig = {
     currentContext: undefined,

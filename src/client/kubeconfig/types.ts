@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { PeerPolicy } from '../../machinery/index.ts';
 
-/** The parts of a kubeconfig file we read. Unknown fields are left alone when a file is written. */
+/** The fields of a kubeconfig that are read. Unknown fields are preserved on write. */
 export interface KubeconfigCluster {
   server?: string;
   'tls-server-name'?: string;
@@ -55,34 +55,32 @@ export interface KubeconfigFile {
   contexts?: { name: string; context: KubeconfigContext }[] | null;
 }
 
-/** An entry together with the file it came from: paths inside it are relative to that file. */
+/** An entry and its file; paths in the entry are relative to that file. */
 export interface Located<T> {
   value: T;
-  /** empty for configurations that were not read from a file */
+  /** empty if not read from a file */
   file: string;
 }
 
-/** Several kubeconfig files seen as one. */
 export interface MergedKubeconfig {
   currentContext: string | undefined;
   clusters: Map<string, Located<KubeconfigCluster>>;
   users: Map<string, Located<KubeconfigUser>>;
   contexts: Map<string, Located<KubeconfigContext>>;
-  /** files read, in order of precedence */
+  /** files in order of precedence */
   files: string[];
 }
 
-/** What proves who we are, at one moment. */
 export interface Credential {
   token?: string;
   basic?: { username: string; password: string };
   clientCertificate?: { certificate: string; key: string };
 }
 
-/** Where credentials come from; asked before every request, so it must be cheap when nothing changed. */
+/** Source of credentials. It is called before every request, so it must be cheap if nothing changed. */
 export interface CredentialSource {
   get(signal?: AbortSignal): Promise<Credential>;
-  /** told when the server answered 401: the next `get` must not return what is cached. True when that may help. */
+  /** called after a 401: the next `get` must not return cached credentials. Returns true if a retry may help */
   refresh(): boolean;
 }
 
@@ -93,33 +91,32 @@ export interface Impersonation {
   extra?: Record<string, string[]>;
 }
 
-/** All that is needed to talk to one API server. */
-/** How far a server is trusted that somebody else named. */
+/** Restrictions for a server that a tenant named. */
 export interface ConnectionGuard {
-  /** which addresses may be asked */
+  /** allowed addresses */
   readonly peers: PeerPolicy;
-  /** the largest answer, and the largest event of a watch, that is taken */
+  /** maximum size of a response and of a watch event */
   readonly maxAnswerBytes: number;
 }
 
 export interface ConnectionConfig {
-  /** for servers that tenants name: limits, and nothing of an answer that is not Kubernetes' is shown */
+  /** for servers that tenants name: sets limits and hides responses that are no Kubernetes objects */
   guard?: ConnectionGuard;
-  /** base URL; a path in it is kept in front of every request */
+  /** base URL; its path is the prefix of every request */
   server: string;
-  /** PEM; the system's authorities when absent */
+  /** PEM; default: system CAs */
   certificateAuthority?: string;
   insecureSkipTlsVerify?: boolean;
-  /** name the server's certificate is checked against, when it differs from the host of `server` */
+  /** host name to verify the certificate against, if it differs from that of `server` */
   tlsServerName?: string;
   /** http://, https:// or socks5:// URL */
   proxyUrl?: string;
-  /** opens a stream to the server instead of a socket to its address */
+  /** opens a stream to the server instead of a socket */
   dial?: () => Promise<Duplex>;
   credentials: CredentialSource;
   impersonate?: Impersonation;
-  /** namespace of the context; `default` when the context names none */
+  /** namespace of the context, by default `default` */
   namespace: string;
-  /** name of the context; empty inside a cluster */
+  /** name of the context; empty in a pod */
   context: string;
 }

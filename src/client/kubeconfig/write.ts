@@ -8,19 +8,19 @@ import type { KubeconfigCluster, KubeconfigUser } from './types.ts';
 
 export interface KubeconfigEntry {
   path: string;
-  /** name of the context, and of its cluster and user */
+  /** name of the context, cluster and user */
   name: string;
   cluster: KubeconfigCluster;
   user: KubeconfigUser;
   namespace?: string;
-  /** make it the current context even when another one is set; one is always set when there was none */
+  /** make it the current context even if another one is set; without a current context it is always set */
   setCurrent?: boolean;
   clock?: Clock;
 }
 
 /**
- * Adds or replaces one context with its cluster and user. Everything else in the file, comments included, stays.
- * Returns whether the current context changed, so that the caller can tell the user.
+ * Adds or replaces a context with its cluster and user. The rest of the file is preserved, including comments. Returns
+ * whether the current context changed, so that the caller can report it.
  */
 export async function writeKubeconfigEntry(entry: KubeconfigEntry): Promise<{ currentContextChanged: boolean }> {
   const { path, name } = entry;
@@ -48,7 +48,7 @@ export async function writeKubeconfigEntry(entry: KubeconfigEntry): Promise<{ cu
   });
 }
 
-/** Removes a context with its cluster and user; does nothing when the file or the entry is absent. */
+/** Removes a context with its cluster and user; no error if the file or entry is missing. */
 export async function removeKubeconfigEntry(options: {
   path: string;
   name: string;
@@ -89,11 +89,11 @@ function upsert(
     document.set(list, entries);
   }
   const sequence = entries as YAMLSeq;
-  // an empty list is usually written `[]`; entries added to it should still read as a block
+  // An empty list is usually written as `[]`; added entries should use block style.
   sequence.flow = false;
   const index = indexOf(sequence, name);
   const existing = index < 0 ? undefined : sequence.items[index];
-  // replaced whole: a stale token beside a new certificate would be worse than losing a comment on it
+  // Replaced completely: a stale token beside a new certificate is worse than a lost comment.
   if (isMap(existing)) existing.set(field, document.createNode(value));
   else sequence.add(document.createNode({ name, [field]: value }));
 }
@@ -160,7 +160,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
 const lockRetryMs = 50;
 const lockPatienceMs = 5_000;
 
-/** kubectl guards its writes with `<file>.lock`, created exclusively; the same name keeps us out of each other's way. */
+/** Uses the same exclusive lock file as kubectl, `<file>.lock`. */
 async function withLock<R>(path: string, clock: Clock, work: () => Promise<R>): Promise<R> {
   const lock = `${path}.lock`;
   const deadline = clock.now() + lockPatienceMs;

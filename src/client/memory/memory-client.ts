@@ -24,7 +24,6 @@ import type { Client, DeleteOptions, ObjectKey, PatchType, WatchEvent, WatchOpti
 import { contentOf, isFree, matcher, nextState, type Stored, withVersion } from './memory-rules.ts';
 import { WatchChannel } from './watch-channel.ts';
 
-/** One request the client received, for tests that count them. */
 export interface RecordedRequest {
   verb: 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deletecollection' | 'post';
   /** plural.group */
@@ -36,19 +35,19 @@ export interface RecordedRequest {
 export interface MemoryClient extends Client {
   readonly clock: Clock;
   readonly revision: number;
-  /** everything asked so far, oldest first */
+  /** all requests, oldest first */
   readonly requests: RecordedRequest[];
-  /** requests that write, for asserting silence */
+  /** write requests, to assert that nothing was written */
   writes(): RecordedRequest[];
-  /** puts an object in as it is, status included, skipping everything a server would do but uid, times and versions */
+  /** stores an object including its status without server logic except uid, timestamps and versions */
   seed<T extends KubeObject>(resource: Resource<T>, object: T): T;
-  /** an object as a cache that is never late would have it */
+  /** reads an object as from an up-to-date cache */
   peek<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): T | undefined;
-  /** all objects of a kind, likewise */
+  /** reads all objects of a kind as from an up-to-date cache */
   stored<T extends KubeObject>(resource: Resource<T>): T[];
-  /** forgets the history: a watch from before gets 410 */
+  /** compacts the history: older watches get 410 */
   compact(): void;
-  /** ends all watches as a server that restarts would */
+  /** ends all watches like a restarting server */
   endWatches(): void;
   openWatches(): number;
 }
@@ -56,10 +55,10 @@ export interface MemoryClient extends Client {
 export interface MemoryClientOptions {
   clock?: Clock;
   random?: Random;
-  /** answer `sendInitialEvents` with 422 like servers that do not know it */
+  /** answer `sendInitialEvents` with 422, like servers without support */
   refuseStreamingLists?: boolean;
   bookmarkPeriodMs?: number;
-  /** refuse writes into namespaces that do not exist or are terminating */
+  /** refuse writes to missing or terminating namespaces */
   namespaceLifecycle?: boolean;
 }
 
@@ -81,9 +80,9 @@ const foreground = 'foregroundDeletion';
 const orphan = 'orphan';
 
 /**
- * A Kubernetes API in a Map, for rehearsals and tests of controllers without a server: resource versions, conflicts, generations, status
- * and finalize subresources, finalizers, deletion and its propagation finalizers, selectors, paging, watches with
- * bookmarks and 410. It does not validate, default, convert, or track field owners: `apply` merges.
+ * A Kubernetes API in a Map, for rehearsals and controller tests. It supports resource versions, conflicts,
+ * generations, the status and finalize subresources, finalizers, deletion with propagation, selectors, paging, and
+ * watches with bookmarks and 410. It does not validate, default, convert or track field ownership: `apply` merges.
  */
 export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
   const clock = options.clock ?? new ManualClock();
@@ -193,7 +192,7 @@ export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
     return dryRun === true ? deepFreeze(draft) : commit(resource, 'ADDED', draft, undefined);
   };
 
-  /** Stores what a write made of an object, the way the server would. */
+  /** Stores the result of a write like a server. */
   const replace = (
     resource: Resource,
     stored: Stored,
@@ -262,7 +261,7 @@ export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
   };
 
   const patched = (stored: Stored, type: PatchType, patch: JsonValue): Stored => {
-    // strategic patches need the schemas of built-in kinds, which nothing here knows
+    // Strategic patches need the schemas of built-in kinds, which are not available here.
     if (type === 'strategic') throw statusError.unsupportedMediaType('strategic merge patches are not known here');
     return (type === 'json' ? applyJsonPatch(stored, patch) : applyMergePatch(stored, patch)) as Stored;
   };
@@ -408,7 +407,7 @@ export function memoryClient(options: MemoryClientOptions = {}): MemoryClient {
           const was = change.previous !== undefined && matches(change.previous);
           const is = change.type !== 'DELETED' && matches(change.object);
           if (is) send(was ? 'MODIFIED' : 'ADDED', change.object);
-          // upstream sends the last matching state, stamped with the version at which it stopped matching
+          // Upstream sends the last matching state with the version of the change.
           else if (was) {
             const { previous = change.object } = change;
             send('DELETED', change.type === 'DELETED' ? change.object : withVersion(previous, change.revision));

@@ -10,7 +10,7 @@ import {
 } from '../../machinery/index.ts';
 import type { ReadListOptions } from '../types.ts';
 
-// The rules by which the memory client behaves like a server; all of them pure.
+// Server behavior of the memory client as pure functions.
 
 export type Stored = KubeObject & JsonObject;
 
@@ -18,13 +18,13 @@ export function withVersion(object: Stored, revision: number): Stored {
   return deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }) as Stored;
 }
 
-/** Everything that counts as content: a change of it is a new generation. */
+/** Returns the content of an object; a change of it increments the generation. */
 export function contentOf(object: Stored): JsonObject {
   const { metadata: _metadata, status: _status, ...content } = object;
   return content as JsonObject;
 }
 
-/** Nothing holds the object back from being removed. */
+/** Tells whether nothing blocks the removal of an object. */
 export function isFree(object: Stored): boolean {
   if ((object.metadata.finalizers ?? []).length > 0) return false;
   if (object.kind !== 'Namespace' || object.apiVersion !== 'v1') return true;
@@ -33,7 +33,9 @@ export function isFree(object: Stored): boolean {
   return !Array.isArray(held) || held.length === 0;
 }
 
-/** Which parts of `desired` a write to the main resource or a subresource may take over. */
+/**
+ * Returns the stored object with the parts of `desired` that a write to the main resource or a subresource may change.
+ */
 export function nextState(stored: Stored, desired: Stored, subresource: string | undefined): Stored {
   const draft = clone(stored);
   if (subresource === 'status') {
@@ -51,7 +53,7 @@ export function nextState(stored: Stored, desired: Stored, subresource: string |
   const next = clone(desired);
   if (draft['status'] === undefined) delete next['status'];
   else next['status'] = draft['status'];
-  // a namespace's own finalizers change only through the subresource
+  // Finalizers of a namespace change only through the subresource.
   if (stored.kind === 'Namespace' && stored.apiVersion === 'v1' && draft['spec'] !== undefined)
     next['spec'] = draft['spec'];
   const { uid, creationTimestamp, generation, deletionTimestamp, deletionGracePeriodSeconds } = stored.metadata;

@@ -1,4 +1,4 @@
-/** A queue between a writer and the one reader of a watch. */
+/** A queue between a writer and the single reader of a watch. */
 export class WatchChannel<T extends object> implements AsyncIterable<T> {
   readonly #items: T[] = [];
   #wake: (() => void) | undefined;
@@ -11,7 +11,7 @@ export class WatchChannel<T extends object> implements AsyncIterable<T> {
     this.#wake?.();
   }
 
-  /** what was pushed before is still read; then the stream ends, or fails with `error` */
+  /** delivers queued items first, then ends the stream or throws `error` */
   end(error?: unknown): void {
     if (this.#ended) return;
     this.#ended = true;

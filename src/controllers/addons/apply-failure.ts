@@ -1,6 +1,6 @@
 import { ApiStatusError, errorMessage, type KubeObject } from '../../machinery/index.ts';
 
-/** Reasons whose messages name objects and rights, never content. */
+/** Status reasons whose messages contain only object names and permissions, never field values. */
 const plainReasons: ReadonlySet<string> = new Set([
   'NotFound',
   'AlreadyExists',
@@ -11,8 +11,8 @@ const plainReasons: ReadonlySet<string> = new Set([
 const maxLength = 500;
 
 /**
- * Why an object could not be applied. What came out of a Secret must not appear in a condition: an API repeats the values it does
- * not like, so of its answer only the fields are named then.
+ * Explains why an object could not be applied. API servers repeat rejected values, so for Secret payloads only the
+ * names of the rejected fields are reported.
  */
 export function applyFailure(object: KubeObject, error: unknown, isSecret: boolean): string {
   const { namespace, name } = object.metadata;

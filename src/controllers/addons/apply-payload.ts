@@ -10,17 +10,17 @@ export interface PayloadTarget {
   readonly client: Client;
   readonly kinds: ServedKinds;
   readonly signal: AbortSignal;
-  /** the payload comes from a Secret: its content must not appear in messages */
+  /** true for payloads from a Secret; their content must not appear in messages */
   readonly isSecret: boolean;
 }
 
 export interface PayloadResult {
   readonly applied: readonly AppliedObject[];
-  /** one line per object that could not be applied; the others are */
+  /** one line per object that could not be applied; all other objects were applied */
   readonly failures: readonly string[];
 }
 
-/** Creates what is not there, and leaves alone what is. */
+/** Creates missing objects and leaves existing ones unchanged. */
 export function createPayload(target: PayloadTarget, payload: Payload): Promise<PayloadResult> {
   return eachObject(target, payload, async (object, resource) => {
     try {
@@ -34,8 +34,8 @@ export function createPayload(target: PayloadTarget, payload: Payload): Promise<
 }
 
 /**
- * Makes everything as desired. `look`: only where what is there differs, which spares a program that starts anew from writing
- * what it wrote before.
+ * Applies every object. With `look`, writes only objects that differ, so a restarted process does not repeat all its
+ * writes.
  */
 export function applyPayload(
   target: PayloadTarget,
@@ -78,7 +78,9 @@ async function eachObject(
   return { applied, failures };
 }
 
-/** An object without a namespace belongs into `default`; one that has none cannot be in one. */
+/**
+ * Sets namespace `default` on namespaced objects without one, and removes the namespace from cluster-scoped objects.
+ */
 function placed(object: UnstructuredObject, namespaced: boolean): UnstructuredObject {
   const { namespace, ...metadata } = object.metadata;
   if (!namespaced) return namespace === undefined ? object : { ...object, metadata };

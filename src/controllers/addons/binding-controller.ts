@@ -46,14 +46,14 @@ import type { Payload } from './payload.ts';
 import { isUsable } from './sources.ts';
 
 const defaultConcurrency = 10;
-/** Where a cluster has more kinds of objects than are watched, they are looked at once in a while. */
+/** Interval of drift checks for clusters with more kinds of objects than are watched. */
 const lookMs = 10 * 60_000;
 const bySource = 'resourceSetSource';
 
 const sourceIndexValue = (namespace: string | undefined, kind: string, name: string | undefined): string =>
   `${namespace ?? ''}/${kind}/${name ?? ''}`;
 
-/** Gives each cluster the objects of the ClusterResourceSets that match it, and notes what it got. */
+/** Applies the objects of matching ClusterResourceSets to each cluster and records the result in its binding. */
 export function bindingController(dependencies: ResourceSetDependencies): ControllerDefinition {
   const { cache, workloads, outcomes, drift, sources } = dependencies;
   const repairs = createRepairs();
@@ -148,7 +148,7 @@ export function bindingController(dependencies: ResourceSetDependencies): Contro
       for (const reference of set.spec.resources) {
         const before = boundResource(binding, set, reference);
         const source = sources(context.cache, cluster.metadata.namespace ?? '', reference);
-        // the set says what is wrong with it; what was applied of it before stays noted
+        // the condition of the set reports the problem; the binding keeps the earlier result
         if (!isUsable(source)) {
           if (before) resources.push(before);
           continue;
@@ -180,7 +180,10 @@ export function bindingController(dependencies: ResourceSetDependencies): Contro
     return soonest(...results);
   }
 
-  /** The way to a cluster, or why there is none now; whoever waits for it is woken. */
+  /**
+   * Returns a client for the cluster, or the reason why there is none; `workloads` enqueues the cluster once it is
+   * reachable.
+   */
   function accessTo(cluster: Cluster): { client: Client } | { problem: ClusterProblem } {
     if (cluster.spec.paused === true) {
       return { problem: { reason: 'RemoteClusterClientFailed', message: 'the Cluster is paused' } };
@@ -231,7 +234,7 @@ export function bindingController(dependencies: ResourceSetDependencies): Contro
     if (reconciles) drift.follow(cluster, client, sourceId, applied);
     const isApplied = failures.length === 0;
     if (isApplied && isCurrent && before) return { record: before, failures };
-    // while it keeps failing, the time would be all that changes
+    // keep the old time while the same payload keeps failing; otherwise every retry would change the status
     const since =
       before && before.hash === payload.hash && before.applied === isApplied ? before.lastAppliedTime : undefined;
     const record: ResourceBinding = {
@@ -245,7 +248,7 @@ export function bindingController(dependencies: ResourceSetDependencies): Contro
   }
 }
 
-/** One Secret or ConfigMap of a set, and what a cluster got of it before. */
+/** One Secret or ConfigMap of a set, with the earlier result from the binding. */
 interface Part {
   readonly set: ClusterResourceSet;
   readonly reference: ClusterResource;
@@ -253,7 +256,7 @@ interface Part {
   readonly before: ResourceBinding | undefined;
 }
 
-/** Whether a cluster has what a source holds now, or had it once where that is enough. */
+/** Tells whether nothing is left to apply: the current hash is applied, or, with strategy ApplyOnce, any was. */
 function isDone({ set, payload, before }: Part): boolean {
   if (before?.applied !== true) return false;
   return set.spec.strategy !== 'Reconcile' || before.hash === payload.hash;

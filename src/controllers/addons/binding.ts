@@ -14,10 +14,10 @@ import type { ReconcileContext } from '../../runtime/index.ts';
 import { fieldManager, ownerReference, withOwner, withoutOwner, writeObject } from '../shared/index.ts';
 import type { ClusterProblem } from './outcomes.ts';
 
-/** How many sets a binding has room for. */
+/** API limit of `spec.bindings` in a ClusterResourceSetBinding. */
 export const maxSets = 100;
 
-/** What a binding says of one Secret or ConfigMap of a set. */
+/** Finds the entry of one Secret or ConfigMap of a set in a binding. */
 export function boundResource(
   binding: ClusterResourceSetBinding | undefined,
   set: ClusterResourceSet,
@@ -28,7 +28,7 @@ export function boundResource(
     ?.resources?.find((resource) => resource.kind === kind && resource.name === name);
 }
 
-/** What became of a set in a cluster by what its binding says; undefined while nobody has looked at all of it. */
+/** Derives the outcome of a set from its binding; undefined until every resource of the set has an entry. */
 export function outcomeOf(
   binding: ClusterResourceSetBinding | undefined,
   set: ClusterResourceSet,
@@ -49,7 +49,7 @@ export interface SetRecord {
   readonly resources: readonly ResourceBinding[];
 }
 
-/** Writes what a cluster got, when that changed. What was written of sets that are not named here stays. */
+/** Writes the results for a cluster if they changed. Entries of sets that are not passed stay. */
 export async function writeBinding(
   context: ReconcileContext,
   cluster: Cluster,
@@ -86,7 +86,7 @@ export async function writeBinding(
   await writeObject(context, ClusterResourceSetBindings, binding, draft, { observed: false });
 }
 
-/** Takes a set off a binding; one that names no other set goes. */
+/** Removes a set from a binding, and deletes the binding when it was the last one. */
 export async function releaseBinding(
   context: ReconcileContext,
   set: ClusterResourceSet,

@@ -4,17 +4,16 @@ import type { DriftWatch, WorkloadClusters } from '../shared/index.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { createSources } from './sources.ts';
 
-/** What both controllers of this folder are given. */
 export interface ResourceSetDependencies {
-  /** the shared caches of the manager, for finding who is concerned by an event */
+  /** shared caches of the manager, used to map events to affected objects */
   cache: CacheReader;
   workloads: WorkloadClusters;
   outcomes: Outcomes;
-  /** whether another process works on a cluster: what became of sets there is known from its binding alone */
+  /** true if another process reconciles the cluster; outcomes there are known only from its binding */
   isElsewhere(cluster: ObjectKey): boolean;
   drift: DriftWatch;
   sources: ReturnType<typeof createSources>;
-  /** only objects whose watch-filter label equals this */
+  /** only objects whose watch-filter label has this value are reconciled */
   watchFilter?: string;
   concurrency?: number;
 }

@@ -1,2 +1,2 @@
-// The door of the add-on controllers: ClusterResourceSets.
+// Entry point of the ClusterResourceSet controllers.
 export { setupAddonControllers } from './setup.ts';

@@ -3,7 +3,7 @@ import { type KubeObject, labelSelectorFromObject } from '../../machinery/index.
 import type { CacheReader } from '../../runtime/index.ts';
 import { isDeleting, isFilteredOut, pausedAnnotation } from '../shared/index.ts';
 
-/** Whether a set is for a cluster. An empty selector selects nothing, as upstream. */
+/** Tells whether a set selects a cluster. As upstream, an empty selector selects nothing. */
 export function selects({ spec }: ClusterResourceSet, { metadata }: Cluster): boolean {
   const selector = labelSelectorFromObject(spec.clusterSelector);
   return !selector.empty && selector.matches(metadata.labels ?? {});
@@ -11,7 +11,7 @@ export function selects({ spec }: ClusterResourceSet, { metadata }: Cluster): bo
 
 const byName = (a: KubeObject, b: KubeObject): number => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
 
-/** The sets a cluster gets objects from, in a fixed order. */
+/** Lists the sets that select a cluster, in a stable order. */
 export function setsOf(cache: CacheReader, cluster: Cluster, watchFilter: string | undefined): ClusterResourceSet[] {
   const { namespace = '' } = cluster.metadata;
   return cache
@@ -27,7 +27,6 @@ export function setsOf(cache: CacheReader, cluster: Cluster, watchFilter: string
     .sort(byName);
 }
 
-/** The clusters a set is for. */
 export function clustersOf(cache: CacheReader, set: ClusterResourceSet): Cluster[] {
   const { namespace = '' } = set.metadata;
   return cache

@@ -4,19 +4,22 @@ import type { ExternalSource } from '../../runtime/index.ts';
 
 export type OutcomeReason = 'RemoteClusterClientFailed' | 'ApplyFailed';
 
-/** Why a cluster does not have everything of a set. */
+/** Why a cluster lacks some objects of a set. */
 export interface ClusterProblem {
   readonly reason: OutcomeReason;
   readonly message: string;
 }
 
-/** What became of sets in clusters, as far as this process knows; the set sums it up in its condition. */
+/**
+ * Outcomes of sets in clusters, as known to this process. The set controller summarizes them in the condition of the
+ * set.
+ */
 export interface Outcomes {
-  /** of all sets that match a cluster, by their names; tells those whose outcome changed */
+  /** stores the outcomes of all sets that match a cluster, by set name; enqueues the sets whose outcome changed */
   put(cluster: ObjectKey, bySet: ReadonlyMap<string, readonly ClusterProblem[]>): void;
-  /** undefined: nobody has looked yet */
+  /** undefined until the cluster has been reconciled */
   of(cluster: ObjectKey, set: string): readonly ClusterProblem[] | undefined;
-  /** wakes sets */
+  /** enqueues sets */
   readonly source: ExternalSource;
 }
 

@@ -9,20 +9,20 @@ import {
   YamlParseError,
 } from '../../machinery/index.ts';
 
-/** More than this in one Secret or ConfigMap is a mistake: the API lets about a MiB of them be stored. */
+/** Limit of objects in one Secret or ConfigMap. The API limits their size to about 1 MiB. */
 const maxObjects = 1000;
 
-/** What one Secret or ConfigMap holds for clusters. */
+/** The objects parsed from one Secret or ConfigMap. */
 export interface Payload {
-  /** of the values alone, as upstream makes it */
+  /** computed from the values alone, as upstream does */
   readonly hash: string;
-  /** in the order they are applied */
+  /** in apply order */
   readonly objects: readonly UnstructuredObject[];
 }
 
 export type PayloadAnswer = { readonly payload: Payload } | { readonly problem: string };
 
-/** Reads every value as documents of YAML or JSON. Never repeats content: it may be secret. */
+/** Parses every value as YAML or JSON documents. Errors never quote the content, which may be secret. */
 export function readPayload(source: Secret | ConfigMap): PayloadAnswer {
   const values = valuesOf(source);
   const hash = createHash('sha256');
@@ -79,7 +79,7 @@ function problemOf(object: JsonObject): string | undefined {
   return undefined;
 }
 
-/** Without what a server writes, so that objects exported from one cluster can be given to others. */
+/** Removes server-set fields, so that objects exported from one cluster can be applied to another. */
 function prepared(object: JsonObject): UnstructuredObject {
   const { metadata, status: _, ...rest } = object;
   const { creationTimestamp, resourceVersion, uid, generation, managedFields, selfLink, namespace, ...kept } =
@@ -90,7 +90,7 @@ function prepared(object: JsonObject): UnstructuredObject {
   });
 }
 
-/** The server turns `stringData` into `data`: said that way, what is there can be compared with what is desired. */
+/** Encodes `stringData` into `data`, as the server does, so that desired and observed Secrets can be compared. */
 function withEncodedData(object: JsonObject): JsonObject {
   if (object['apiVersion'] !== 'v1' || object['kind'] !== 'Secret' || !isJsonObject(object['stringData']))
     return object;
@@ -102,7 +102,10 @@ function withEncodedData(object: JsonObject): JsonObject {
   return { ...rest, data };
 }
 
-/** What others need comes first, what may keep others from being written last; the rest as it is written. */
+/**
+ * Apply order by kind: kinds that others depend on first, APIServices and webhook configurations, which can block
+ * writes, last. All other kinds keep their order.
+ */
 const first = [
   'Namespace',
   'CustomResourceDefinition',

@@ -46,11 +46,11 @@ import { clustersOf, selects } from './matching.ts';
 import type { Source } from './sources.ts';
 
 const defaultConcurrency = 10;
-/** Problems a condition names; the others are counted. */
+/** Problems listed in a condition; the rest is only counted. */
 const maxNamed = 5;
 const maxMessageLength = 4000;
 
-/** Looks after ClusterResourceSets themselves: finalizer, owner of what they name, condition. */
+/** Reconciles ClusterResourceSets: finalizer, owner references of their resources, condition. */
 export function resourceSetController(dependencies: ResourceSetDependencies): ControllerDefinition {
   const { cache, outcomes, sources } = dependencies;
   const setsNaming = (object: KubeObject): ObjectKey[] =>
@@ -121,7 +121,9 @@ export function resourceSetController(dependencies: ResourceSetDependencies): Co
     },
   });
 
-  /** Undefined: clusters have not been looked at yet, so what was found before is left as it is. */
+  /**
+   * Summarizes the outcomes of all clusters; undefined while some clusters have no outcome, so the old condition stays.
+   */
   function summarize(
     set: ClusterResourceSet,
     named: readonly Source[],
@@ -170,7 +172,10 @@ function messageOf(all: readonly string[]): string {
   return bounded(lines.join('\n'), maxMessageLength);
 }
 
-/** What a set names goes with it when it is moved to another management cluster, and when it is deleted. */
+/**
+ * Makes the set an owner of its Secrets and ConfigMaps, so that they are moved with it by `clusterctl move` and deleted
+ * with it.
+ */
 async function own(context: ReconcileContext, set: ClusterResourceSet, source: Source): Promise<void> {
   if (!source.object || ('reason' in source && source.reason === 'WrongSecretType') || isDeleting(source.object))
     return;
@@ -182,7 +187,7 @@ async function own(context: ReconcileContext, set: ClusterResourceSet, source: S
   await writeObject(context, resource, object, after, { observed: false }).catch(ignoreNotFound);
 }
 
-/** Objects in clusters stay; only the record of them goes. */
+/** Removes the set from its bindings. Objects already applied to clusters stay. */
 async function release(context: ReconcileContext, set: ClusterResourceSet): Promise<void> {
   if (set.metadata.finalizers?.includes(resourceSetFinalizer) !== true) return;
   const namespace = set.metadata.namespace ?? '';

@@ -12,13 +12,12 @@ export interface AddonControllersOptions {
   clock: Clock;
   random: Random;
   workloads: WorkloadClusters;
-  /** handle only objects whose label `cluster.x-k8s.io/watch-filter` has this value */
+  /** only objects whose label `cluster.x-k8s.io/watch-filter` has this value are reconciled */
   watchFilter?: string;
-  /** keys of one kind reconciled at the same time; default 10 */
+  /** concurrent reconciles per kind; default 10 */
   concurrency?: number;
 }
 
-/** Adds the controllers of ClusterResourceSets to a manager. */
 export function setupAddonControllers(manager: Manager, options: AddonControllersOptions): void {
   const { clock, random, workloads, watchFilter, concurrency } = options;
   const dependencies: ResourceSetDependencies = {

@@ -6,14 +6,14 @@ import { type Payload, type PayloadAnswer, readPayload } from './payload.ts';
 
 export type SourceReason = 'RetrievingResourceFailed' | 'WrongSecretType' | 'ApplyFailed';
 
-/** A Secret or ConfigMap that a ClusterResourceSet names, or why there is nothing to be had from it. */
+/** A Secret or ConfigMap referenced by a ClusterResourceSet, or the reason why it cannot be used. */
 export type Source =
   | { readonly object: Secret | ConfigMap; readonly payload: Payload }
   | { readonly object?: Secret | ConfigMap; readonly reason: SourceReason; readonly problem: string };
 
 export const isUsable = (source: Source): source is Source & { payload: Payload } => 'payload' in source;
 
-/** Reads what sets name. Objects in caches are immutable: what one holds is read once. */
+/** Reads the resources of sets. Cached objects are immutable, so parsed payloads are memoized per object. */
 export function createSources(): (cache: CacheReader, namespace: string, reference: ClusterResource) => Source {
   const payloads = new WeakMap<Secret | ConfigMap, PayloadAnswer>();
   const payloadOf = (object: Secret | ConfigMap): PayloadAnswer => {
@@ -47,7 +47,7 @@ function find(cache: CacheReader, kind: ClusterResource['kind'], key: ObjectKey)
   return kind === 'Secret' ? cache.lister(Secrets).get(key) : cache.lister(ConfigMaps).get(key);
 }
 
-/** Secrets of that type are in the cache with their content. */
+/** Secrets of the resource-set type are cached with their content, others without. */
 function isOfType(secret: Secret | ConfigMap): boolean {
   return hasContent(secret) && 'type' in secret && secret.type === resourceSetSecretType;
 }

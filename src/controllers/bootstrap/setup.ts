@@ -13,25 +13,24 @@ import { kubeadmConfigController } from './kubeadm/kubeadm-config-controller.ts'
 import { rke2ConfigController } from './rke2/rke2-config-controller.ts';
 
 export interface BootstrapControllersOptions {
-  /** the management API */
+  /** client of the management API */
   client: Client;
   clock: Clock;
   random: Random;
-  /** the connections to workload clusters, shared with the cluster controllers */
+  /** connections to workload clusters, shared with the cluster controllers */
   workloads: WorkloadClusters;
-  /** shared with the cluster controllers; made when absent */
+  /** shared with the cluster controllers; created when absent */
   externals?: ExternalObjects;
-  /** handle only objects whose label `cluster.x-k8s.io/watch-filter` has this value */
+  /** only objects whose label `cluster.x-k8s.io/watch-filter` has this value are reconciled */
   watchFilter?: string;
-  /** the namespace the manager is limited to, if it is */
+  /** the only namespace the manager watches, if limited */
   namespace?: string;
-  /** keys of one kind reconciled at the same time; default 10 */
+  /** concurrent reconciles per kind; default 10 */
   concurrency?: number;
-  /** how long a token to join with is good for; default 15 minutes with kubeadm, a day with k0s */
+  /** lifetime of join tokens; default 15 minutes for kubeadm, one day for k0s */
   tokenTtlMs?: number;
 }
 
-/** Adds the controllers that make user data to a manager. */
 export function setupBootstrapControllers(manager: Manager, options: BootstrapControllersOptions): void {
   const { client, clock, workloads, watchFilter, concurrency, tokenTtlMs } = options;
   const common = {

@@ -15,7 +15,7 @@ describe('certificates for Pods', () => {
   const stop = new AbortController();
   afterEach(() => stop.abort());
 
-  it('are signed by themselves or by an authority, renewed, and explained when they cannot be', async () => {
+  it('are self-signed or signed by an authority, renewed, and reported when they cannot be', async () => {
     const clock = new ManualClock(Date.UTC(2026, 0, 1));
     const client = memoryClient({ clock, random: seededRandom(1) });
     const manager = createManager({ client, clock, random: seededRandom(2) });
@@ -47,7 +47,7 @@ describe('certificates for Pods', () => {
       new X509Certificate(Buffer.from((await secret(name))?.data?.[key] ?? '', 'base64'));
     const ready = async (name: string) => conditionOf(await client.get(Certificates, at(name)), 'Ready');
 
-    // the certificate is there before its issuer
+    // the certificate exists before its issuer
     await certificate('web', 'self', { duration: '3h' });
     await runUntil(clock, async () => (await ready('web'))?.message === 'there is no Issuer "self"');
     await issuer('self', { selfSigned: {} });
@@ -57,18 +57,18 @@ describe('certificates for Pods', () => {
     expect(first.verify((await parsed('web', 'ca.crt')).publicKey)).toBe(true);
     expect((await secret('web'))?.type).toBe('kubernetes.io/tls');
 
-    // an authority, and one it signs
+    // a CA, and a certificate it signs
     await certificate('root', 'self', { isCA: true, commonName: 'root' });
     await issuer('ca', { ca: { secretName: 'root-tls' } });
     await certificate('leaf', 'ca');
     await runUntil(clock, async () => (await ready('leaf'))?.status === 'True');
     expect((await parsed('leaf')).verify((await parsed('root')).publicKey)).toBe(true);
 
-    // renewed before it ends
+    // renewed before it expires
     await clock.advance(2 * 3_600_000);
     await runUntil(clock, async () => (await parsed('web')).serialNumber !== first.serialNumber);
 
-    // a Secret of somebody else is not taken, and other issuers are not made up
+    // a foreign Secret is not overwritten, and a missing issuer is not assumed
     const theirs: Secret = { apiVersion: 'v1', kind: 'Secret', metadata: at('taken-tls'), data: { mine: 'eA==' } };
     await client.create(Secrets, theirs, by);
     await certificate('taken', 'self');

@@ -19,7 +19,7 @@ import { fieldManager, isDeleting, setVerdict, type Verdict, writeObject } from 
 import { durationMs, hostsOf, issueSecretData } from './issue.ts';
 import { type Certificate, Certificates, ClusterIssuers, certManagerGroup, type Issuer, Issuers } from './types.ts';
 
-/** Where cert-manager looks for the Secrets of ClusterIssuers: whoever may write there is an administrator. */
+/** Namespace where cert-manager reads the Secrets of ClusterIssuers; only administrators can write there. */
 const clusterSecretsNamespace = 'cert-manager';
 const certificateAnnotation = 'cert-manager.io/certificate-name';
 const issuerAnnotation = 'cert-manager.io/issuer-name';
@@ -27,8 +27,8 @@ const issuerAnnotation = 'cert-manager.io/issuer-name';
 type Signer = { readonly authority: CertificateAndKey | undefined } | { readonly problem: string };
 
 /**
- * Certificates and Issuers of cert-manager, as far as manifests of providers need them: certificates that sign themselves, and those
- * of an authority in a Secret. Everything else is said to need cert-manager.
+ * Builds controllers for cert-manager's Certificates and Issuers, limited to what provider manifests need: self-signed
+ * issuers and CA issuers. Other issuers report that cert-manager is required.
  */
 export function certificateControllers(cache: CacheReader): ControllerDefinition[] {
   return [
@@ -100,7 +100,7 @@ async function keep(context: ReconcileContext, draft: Certificate): Promise<Resu
   const signer = await signerOf(context, draft);
   if ('problem' in signer) {
     say({ status: 'False', reason: 'DoesNotExist', message: signer.problem });
-    // a Secret of an authority is not followed
+    // CA Secrets are not watched
     return afterPatiently(30_000, signer.problem);
   }
   const key = { namespace, name: secretName };
@@ -133,7 +133,7 @@ async function keep(context: ReconcileContext, draft: Certificate): Promise<Resu
 
 const renewalAt = (ends: number, certificate: Certificate): number => ends - durationMs(certificate) / 3;
 
-/** When what is in a Secret ends; undefined: it is not what is asked for. */
+/** Returns the expiry of the certificate in a Secret; undefined if it does not match the Certificate. */
 function endOf({ data, metadata }: Secret, certificate: Certificate): number | undefined {
   if (metadata.annotations?.[issuerAnnotation] !== (certificate.spec?.issuerRef?.name ?? '')) return undefined;
   if (data?.['tls.key'] === undefined) return undefined;

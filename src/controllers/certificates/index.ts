@@ -1,3 +1,3 @@
-// The door of certificates for Pods: kinds of cert-manager that manifests of providers bring.
+// Entry point of the cert-manager kinds that provider manifests use for their webhooks.
 export { certificateControllers } from './certificate-controller.ts';
 export { certManagerGroup } from './types.ts';

@@ -4,7 +4,7 @@ import { type CertificateAndKey, createAuthority, issueCertificate, type KeyAlgo
 import type { Certificate } from './types.ts';
 
 const hour = 3_600_000;
-/** What cert-manager takes when nothing is said. */
+/** cert-manager's defaults. */
 const usualMs = 90 * 24 * hour;
 const leastMs = hour;
 
@@ -23,7 +23,10 @@ function algorithmOf({ spec }: Certificate): KeyAlgorithm {
   return size === 4096 ? 'RSA-4096' : size === 3072 ? 'RSA-3072' : 'RSA-2048';
 }
 
-/** Content of a Secret of type kubernetes.io/tls. `authority`: of a CA issuer; without one the certificate has its own. */
+/**
+ * Creates the data of a kubernetes.io/tls Secret. `authority` is that of a CA issuer; without it the certificate is
+ * self-signed.
+ */
 export async function issueSecretData(
   certificate: Certificate,
   authority: CertificateAndKey | undefined,

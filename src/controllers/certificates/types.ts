@@ -3,7 +3,7 @@ import type { KubeObject, Resource } from '../../machinery/index.ts';
 
 export const certManagerGroup = 'cert-manager.io';
 
-/** The parts of cert-manager's kinds that are acted on. */
+/** The supported fields of cert-manager's kinds. */
 export interface Certificate extends KubeObject {
   spec?: {
     secretName?: string;

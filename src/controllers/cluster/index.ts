@@ -1,4 +1,4 @@
-// The door of the cluster controllers: Cluster, Machine, MachineSet, MachineDeployment, MachineHealthCheck.
+// Entry point of the controllers of Cluster, Machine, MachineSet, MachineDeployment and MachineHealthCheck.
 export { findRevisions } from './machine-deployment/revisions.ts';
 export { rehearseWorkers, type WorkersRehearsal } from './rehearsal.ts';
 export * from './setup.ts';

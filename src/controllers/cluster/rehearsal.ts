@@ -5,13 +5,13 @@ import type { ClusterControllerDependencies } from './common/dependencies.ts';
 import { machineDeploymentController } from './machine-deployment/machine-deployment-controller.ts';
 import { machineSetController } from './machine-set/machine-set-controller.ts';
 
-/** The controllers that make Machines of workers, called one by one. */
+/** Runs the worker controllers one reconcile at a time. */
 export interface WorkersRehearsal {
   deployment(key: ObjectKey): Promise<void>;
   set(key: ObjectKey): Promise<void>;
 }
 
-/** The controllers themselves, on objects in memory; nobody can be asked to update a machine in place. */
+/** Runs the real controllers on objects in memory, without runtime extensions for in-place updates. */
 export function rehearseWorkers({ client, cache, clock, externals, context }: RehearsedObjects): WorkersRehearsal {
   const workloads = createWorkloadClusters({
     client,

@@ -19,36 +19,35 @@ import { machineHealthCheckController } from './machine-health-check/machine-hea
 import { machineSetController } from './machine-set/machine-set-controller.ts';
 
 export interface ClusterControllersOptions {
-  /** the management API */
+  /** client of the management API */
   client: Client;
   clock: Clock;
   random: Random;
-  /** the namespace the manager is limited to, if it is */
+  /** the only namespace the manager watches, if limited */
   namespace?: string;
-  /** how workload APIs are reached; default: over HTTPS */
+  /** connects to workload APIs; default HTTPS */
   connectWorkload?: ConnectWorkload;
-  /** handle only objects whose label `cluster.x-k8s.io/watch-filter` has this value */
+  /** only objects whose label `cluster.x-k8s.io/watch-filter` has this value are reconciled */
   watchFilter?: string;
-  /** keys of one kind reconciled at the same time; default 10 */
+  /** concurrent reconciles per kind; default 10 */
   concurrency?: number;
-  /** how long the last known state of Nodes is shown after contact was lost; default 5 minutes */
+  /** time after a lost connection during which the last known Node conditions are kept; default 5 minutes */
   remoteConditionsGracePeriodMs?: number;
-  /** Machine labels and annotations that reach Nodes, besides those that always do */
+  /** Machine labels and annotations synced to Nodes, in addition to the built-in ones */
   additionalSyncMachineLabels?: readonly RegExp[];
   additionalSyncMachineAnnotations?: readonly RegExp[];
-  /** whether topology controllers run too; where they do not, a Cluster with a topology says so */
+  /** whether topology controllers run; if not, Clusters with a topology report that */
   topologies?: boolean;
-  /** who asks runtime extensions; without, no machine can be updated in place */
+  /** calls runtime extensions; without it machines cannot be updated in place */
   hooks?: HookCaller;
 }
 
-/** What other controllers share with these. */
+/** Parts that other controllers share. */
 export interface ClusterControllers {
   workloads: WorkloadClusters;
   externals: ExternalObjects;
 }
 
-/** Adds the cluster controllers, and the connections to workload clusters they use, to a manager. */
 export function setupClusterControllers(manager: Manager, options: ClusterControllersOptions): ClusterControllers {
   const { client, clock, random, connectWorkload, namespace, ...rest } = options;
   const workloads = createWorkloadClusters({

@@ -4,9 +4,9 @@ import type { KubeObject, Resource } from '../../machinery/index.ts';
 import type { CacheReader, Predicate } from '../../runtime/index.ts';
 import { clusterChanged, ownerOf } from '../shared/index.ts';
 
-// How hosted control planes and their Clusters find each other.
+// Mapping between hosted control planes and their Clusters.
 
-/** A Cluster changes all the time; its hosted control plane cares for little of it. */
+/** Cluster changes that affect its hosted control plane. */
 export const relevantClusterChange: Predicate<Cluster> = clusterChanged(
   'paused',
   'deletion',
@@ -15,7 +15,7 @@ export const relevantClusterChange: Predicate<Cluster> = clusterChanged(
   'infrastructureRef',
 );
 
-/** The control plane of a Cluster, if it is of this kind. */
+/** Maps a Cluster to its control plane if that is of this kind. */
 export function controlPlanesOf({ metadata, spec }: Cluster, resource: Resource): ObjectKey[] {
   const reference = spec.controlPlaneRef;
   if (reference?.kind !== resource.kind || reference.apiGroup !== resource.group) return [];
@@ -23,13 +23,15 @@ export function controlPlanesOf({ metadata, spec }: Cluster, resource: Resource)
 }
 
 export interface ClusterOfPlane {
-  /** undefined when nobody refers to the control plane yet */
+  /** undefined until a Cluster owns the control plane */
   readonly clusterName: string | undefined;
-  /** undefined also when it is gone */
+  /** also undefined once the Cluster is gone */
   readonly cluster: Cluster | undefined;
 }
 
-/** The Cluster that has made itself the owner of a control plane; one that was moved here has a label before that. */
+/**
+ * Finds the Cluster that owns a control plane. After a move, the label identifies it before the owner reference is set.
+ */
 export function clusterOfPlane(cache: CacheReader, controlPlane: KubeObject): ClusterOfPlane {
   const { namespace = '', labels } = controlPlane.metadata;
   const clusterName = ownerOf(controlPlane, Clusters)?.name ?? labels?.[clusterNameLabel];

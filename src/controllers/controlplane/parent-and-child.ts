@@ -1,13 +1,13 @@
 import type { KubeObject } from '../../machinery/index.ts';
 import { changedBesidesStatus, type Predicate } from '../../runtime/index.ts';
 
-// Kinds of Cluster API that make one object of a provider's own kind each, which does the work: what one of them is to hear of
-// the other. Each shows the other's status, and would wake it by that.
+// Predicates for provider kinds where a Cluster API object owns one object that does the work. Both copy status from
+// each other, so unfiltered events would cause endless reconciles.
 
 type Parent = KubeObject & { status?: { initialization?: { controlPlaneInitialized?: boolean } } };
 
 const isInitialized = ({ status }: Parent): boolean => status?.initialization?.controlPlaneInitialized === true;
 
-/** What a child reads of its parent: everything but what the parent shows of the child itself. */
+/** Parent changes that affect the child: everything except status copied from the child. */
 export const parentChanged: Predicate<Parent> = (event) =>
   changedBesidesStatus(event) || (event.type === 'update' && isInitialized(event.object) !== isInitialized(event.old));

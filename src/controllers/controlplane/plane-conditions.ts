@@ -2,9 +2,9 @@ import { type Conditioned, conditionOf, dropCondition, setVerdict, type Verdict 
 import { backgroundStages, type PlaneReport, type PlaneStage, planeStages } from './plane-driver/index.ts';
 import { type ReplicaCounts, rollingOut, scaling } from './scaling-conditions.ts';
 
-// How a control plane in Pods is, in the conditions of whatever kind it was asked for with.
+// Shared conditions of control planes in Pods, for all kinds.
 
-/** The first of some steps that is not done. */
+/** Returns the first of the given stages that is not done. */
 export function obstacleAmong({ stages }: PlaneReport, among: readonly PlaneStage[]): Verdict | undefined {
   for (const stage of among) {
     const verdict = stages.get(stage);
@@ -15,12 +15,12 @@ export function obstacleAmong({ stages }: PlaneReport, among: readonly PlaneStag
 
 const foreground = planeStages.filter((stage) => !backgroundStages.has(stage));
 
-/** What keeps a plane from what is desired. */
+/** Returns the first obstacle to the desired state. */
 export const obstacleOf = (report: PlaneReport): Verdict | undefined => obstacleAmong(report, foreground);
 
 export const wordsOf = ({ reason, message }: Verdict): string => message || reason;
 
-/** Whether the API answers, and what is not as desired all the same; `otherwise` while nothing is known. */
+/** Computes Available, with a note on what is not as desired; `otherwise` applies while nothing is known. */
 export function availability(report: PlaneReport, otherwise: Omit<Verdict, 'status'>): Verdict {
   const obstacle = obstacleOf(report);
   if (report.isFunctional)
@@ -28,20 +28,20 @@ export function availability(report: PlaneReport, otherwise: Omit<Verdict, 'stat
   return { status: 'False', ...(obstacle ? { reason: obstacle.reason, message: wordsOf(obstacle) } : otherwise) };
 }
 
-/** Sets a condition, or removes it where there is nothing to say. */
+/** Sets a condition, or removes it without a verdict. */
 export function putCondition(draft: Conditioned, type: string, verdict: Verdict | undefined, nowMs: number): void {
   if (verdict) setVerdict(draft, type, verdict, nowMs);
   else dropCondition(draft, type);
 }
 
-/** Conditions of the Cluster API contract that follow from the number of replicas. */
+/** Sets the conditions of the Cluster API contract that depend on replica counts. */
 export function setReplicaConditions(draft: Conditioned, counts: ReplicaCounts, nowMs: number): void {
   setVerdict(draft, 'RollingOut', rollingOut(counts), nowMs);
   setVerdict(draft, 'ScalingUp', scaling(counts, 'ScalingUp'), nowMs);
   setVerdict(draft, 'ScalingDown', scaling(counts, 'ScalingDown'), nowMs);
 }
 
-/** Shows conditions of the object a control plane is made with on the object of the user. */
+/** Copies conditions from a child object to its parent. */
 export function copyConditions(draft: Conditioned, from: Conditioned, types: readonly string[], nowMs: number): void {
   for (const type of types) {
     const known = conditionOf(from, type);
@@ -55,7 +55,7 @@ export const verdictOf = ({ status, reason, message }: Verdict): Verdict => ({
   ...(message !== undefined && { message }),
 });
 
-/** How far the deletion of a plane is. */
+/** Sets Deleting to the progress of the deletion. */
 export function setDeleting(draft: Conditioned, problem: { reason: string; message: string }, nowMs: number): void {
   const { reason, message } = problem;
   setVerdict(draft, 'Deleting', { status: 'True', reason, message }, nowMs);

@@ -2,18 +2,21 @@ import { type Client, formatKey, type ObjectKey } from '../../client/index.ts';
 import { after, done, type ReconcileContext, type Result } from '../../runtime/index.ts';
 import { type ConnectWorkload, explain, type WorkloadApi, WorkloadNotConnectedError } from '../shared/index.ts';
 
-/** Ways into clusters of hosted planes that nobody else keeps: of planes without a Cluster, or with more rights. */
+/**
+ * Connections to hosted planes that the shared WorkloadClusters do not cover: planes without a Cluster, or with more
+ * permissions.
+ */
 export interface PlaneConnections {
   /** throws WorkloadNotConnectedError */
   client(plane: ObjectKey): Client;
-  /** Tries the way a kubeconfig (in base64) shows. Answers when to look again. */
+  /** connects with a kubeconfig (base64); resolves with the time of the next probe */
   refresh(plane: ObjectKey, kubeconfig: string | undefined, context: ReconcileContext): Promise<Result>;
-  /** whether the way this kubeconfig shows has answered */
+  /** whether a connection with this kubeconfig has answered */
   isOpen(plane: ObjectKey, kubeconfig: string | undefined): boolean;
   forget(plane: ObjectKey): void;
 }
 
-/** A plane comes up within seconds; one that answers is asked once in a while. */
+/** Probe intervals: a starting plane comes up within seconds, a working one is checked rarely. */
 const eagerMs = 1_000;
 const calmMs = 60_000;
 const answerMs = 5_000;
@@ -21,7 +24,7 @@ const answerMs = 5_000;
 interface Way {
   readonly kubeconfig: string;
   readonly api: WorkloadApi;
-  /** when it answered last; undefined while it does not */
+  /** time of the last answer; undefined while disconnected */
   answeredMs?: number;
   problem?: string;
 }

@@ -10,37 +10,36 @@ import {
 } from '../shared/index.ts';
 import type { PlaneDependencies } from './plane-driver/index.ts';
 
-// What controllers of hosted control planes have in common, whichever provider their kinds are of.
+// Reconcile frame shared by the hosted control plane kinds of all providers.
 
 export const defaultConcurrency = 10;
 
-/** What controllers of hosted control planes are given. */
 export interface ProviderDependencies extends PlaneDependencies {
   externals: ExternalObjects;
   watchFilter?: string;
   concurrency?: number;
 }
 
-/** What came of keeping or removing a plane. */
+/** Result of reconciling or deleting a plane. */
 export interface Outcome {
   readonly result: Result;
-  /** to be thrown after the draft is written */
+  /** thrown after the draft is written */
   readonly error?: unknown;
 }
 
 export interface PlaneReconcile<T extends KubeObject & Conditioned> {
   readonly original: T;
-  /** private copy: steps change it, this writes it */
+  /** private copy that the steps change; written here */
   readonly draft: T;
-  /** what keeps it from being looked after */
+  /** reasons why the reconcile is paused */
   readonly pauses: readonly string[];
-  /** whether the kind has a place for the generation that was seen */
+  /** whether the status has observedGeneration */
   readonly reportsGeneration: boolean;
   keep(): Promise<Outcome>;
   remove(): Promise<Outcome>;
 }
 
-/** One pass over one plane, which is kept or removed unless it is paused; what was found out is written once. */
+/** Reconciles or deletes a plane unless it is paused, and writes the draft once. */
 export async function reconcilePlane<T extends KubeObject & Conditioned>(
   context: ReconcileContext,
   resource: Resource<T>,

@@ -1,6 +1,6 @@
 import type { Verdict } from '../shared/index.ts';
 
-// Conditions of the contract that control planes in Pods tell alike.
+// Replica conditions of the Cluster API contract, shared by control planes in Pods.
 
 export interface ReplicaCounts {
   readonly desired: number;

@@ -23,45 +23,45 @@ import { membersByNode } from './rke2/etcd-members.ts';
 import { rke2Provider } from './rke2/provider.ts';
 
 export interface ControlPlaneControllersOptions {
-  /** the management API */
+  /** client of the management API */
   client: Client;
   clock: Clock;
   random: Random;
   /** shared with the cluster controllers */
   workloads: WorkloadClusters;
   externals: ExternalObjects;
-  /** the namespace the manager is limited to, if it is */
+  /** the only namespace the manager watches, if limited */
   namespace?: string;
-  /** handle only objects whose label `cluster.x-k8s.io/watch-filter` has this value */
+  /** only objects whose label `cluster.x-k8s.io/watch-filter` has this value are reconciled */
   watchFilter?: string;
-  /** keys of one kind reconciled at the same time; default 10 */
+  /** concurrent reconciles per kind; default 10 */
   concurrency?: number;
-  /** how long the last known state of a control plane is shown after contact was lost; default 5 minutes */
+  /** time after a lost connection during which the last known state of a control plane is kept; default 5 minutes */
   remoteConditionsGracePeriodMs?: number;
-  /** how members of etcd are reached; default: through the port-forward of the workload API */
+  /** connects to etcd members; default: port-forward of the workload API */
   etcd?: OpenEtcd;
-  /** how the certificate of an API server is looked at; default: likewise */
+  /** reads API server certificates; default: port-forward of the workload API */
   servingCertificate?: ReadServingCertificate;
-  /** how the management API is reached where it is not in this process: its Pods are then reached through it */
+  /** connection to a remote management API, used for port-forwards to its Pods */
   connection?: ConnectionConfig;
-  /** how ports of Pods on the management API are reached otherwise: hosted control planes have their etcd there */
+  /** alternative way to Pod ports in the management cluster, where hosted control planes run etcd */
   connectPod?: ConnectPod;
-  /** how hosted clusters that belong to no Cluster are reached; default: over HTTPS */
+  /** connects to hosted clusters without a Cluster object; default HTTPS */
   connectWorkload?: ConnectWorkload;
   metrics?: RuntimeMetrics;
-  /** for backups of hosted planes that an etcd made which is not a real one */
+  /** readers for backups of a simulated etcd */
   snapshotReaders?: readonly SnapshotReader[];
-  /** where backups of hosted planes go that name no store of their own */
+  /** directory for backups of hosted planes without a store of their own */
   backupDirectory?: string;
-  /** which peers may be asked on the word of a tenant; default: any */
+  /** hosts that may be contacted on behalf of tenants; default any */
   peers?: PeerPolicy;
-  /** who asks runtime extensions; without, no machine is updated in place */
+  /** calls runtime extensions; without it machines cannot be updated in place */
   hooks?: HookCaller;
-  /** asked before anything is written to a Pod; what it throws keeps it back */
+  /** called before every write to a Pod; throws to prevent it */
   permit?: () => void;
 }
 
-/** Adds the controllers of control planes, on machines and in Pods, to a manager. */
+/** Adds the control plane controllers, machine-based and hosted, to a manager. */
 export function setupControlPlaneControllers(manager: Manager, options: ControlPlaneControllersOptions): void {
   const { client, clock, random, workloads, externals } = options;
   const etcd = options.etcd ?? pooledEtcd(etcdConnector({ client, workloads, clock }), etcdTargetKey, clock);
@@ -101,7 +101,7 @@ export function setupControlPlaneControllers(manager: Manager, options: ControlP
   setupKamajiControllers(manager, {
     ...hosted,
     clock,
-    // who sees one namespace only keeps everything there
+    // a manager limited to one namespace keeps its system objects there
     ...(options.namespace !== undefined && { systemNamespace: options.namespace }),
   });
 }

@@ -10,25 +10,25 @@ import type { KubeObject } from '../../machinery/index.ts';
 import { floatingIpAnnotation } from '../shared/index.ts';
 import { type Prices, priceOf } from './prices.ts';
 
-/** What a cluster costs per hour, by what it is spent on. */
+/** Hourly cost of a cluster by category. */
 export interface ClusterCost {
   readonly namespace: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** control planes run in Pods: no machine of the cloud is paid for them */
+  /** the control plane runs in Pods, so it has no billed machines */
   readonly hosted: boolean;
   readonly controlPlane: number;
   readonly workers: number;
   readonly volumes: number;
-  /** load balancer and floating addresses of the API */
+  /** load balancer and floating IPs of the API */
   readonly network: number;
   readonly total: number;
   readonly servers: number;
-  /** flavors and volume types without a price: what they cost is not in the sums */
+  /** flavors and volume types without a price; their cost is missing in the sums */
   readonly unpriced: readonly string[];
 }
 
-/** The objects that say what clusters have. */
+/** Inputs of the cost calculation. */
 export interface CostObjects {
   readonly clusters: readonly Cluster[];
   readonly openStackClusters: readonly OpenStackCluster[];
@@ -36,7 +36,7 @@ export interface CostObjects {
   readonly servers: readonly OpenStackServer[];
 }
 
-/** What clusters cost, from what they have: servers that exist, not those that are wanted. */
+/** Computes the cost of clusters from existing servers, not from desired ones. */
 export function clusterCosts(objects: CostObjects, prices: Prices): ClusterCost[] {
   const servers = byCluster(objects.servers.filter(({ status }) => status?.instanceID !== undefined));
   const controlPlanes = new Set(

@@ -6,9 +6,9 @@ import type { Prices } from './prices.ts';
 
 const name = 'capstan_cluster_cost_per_hour';
 
-/** Shows what clusters cost whenever somebody asks for metrics, from what controllers have cached anyway. */
+/** Exposes costs as metrics, computed on scrape from cached objects. */
 export function showCosts(registry: Registry, reader: CacheReader, prices: Prices): void {
-  // a manager that lost its lease is followed by another one over the same registry
+  // after a lost lease, a new manager uses the same registry
   registry.removeSingleMetric(name);
   new Gauge({
     name,

@@ -1,20 +1,20 @@
 import { CapstanError, isJsonObject, type JsonObject, type JsonValue, parseYaml } from '../../machinery/index.ts';
 
-/** What a cloud asks for, per hour. */
+/** Hourly prices of a cloud. */
 export interface Prices {
   readonly currency: string;
-  /** by name of the flavor; `*` for those that are not listed */
+  /** by flavor name; `*` for flavors not listed */
   readonly flavors: Readonly<Record<string, number>>;
-  /** one GiB, by volume type; `*` for those that are not listed */
+  /** per GiB by volume type; `*` for types not listed */
   readonly volumeGiB: Readonly<Record<string, number>>;
   readonly loadBalancer: number;
   readonly floatingIP: number;
 }
 
-/** How a price per month is one per hour, and the other way round. */
+/** Conversion between monthly and hourly prices. */
 export const hoursPerMonth = 730;
 
-/** The figures of the guide for OVH; what it does not name has no price. */
+/** OVH prices from the guide; other items have no price. */
 export const guidePrices: Prices = {
   currency: 'USD',
   flavors: { 'b2-7': 0.02, 'b2-15': 0.04, 'b2-30': 0.08 },
@@ -23,7 +23,7 @@ export const guidePrices: Prices = {
   floatingIP: 0,
 };
 
-/** Reads a price table. Prices are per hour, or `{ perMonth: … }`. Throws a CapstanError that names the field. */
+/** Parses a price table. Prices are hourly, or `{ perMonth: … }`. Throws a CapstanError that names the field. */
 export function readPrices(text: string, source: string): Prices {
   const wrong = (problem: string): CapstanError =>
     new CapstanError('CAP_PRICES', `${source}: ${problem}`, {
@@ -63,7 +63,7 @@ export function readPrices(text: string, source: string): Prices {
 const perHour = (perMonth: JsonValue | undefined): number | undefined =>
   typeof perMonth === 'number' ? perMonth / hoursPerMonth : undefined;
 
-/** The price under a name, or the one for all others; undefined: nobody knows. */
+/** Returns the price of a name, or the `*` price; undefined if there is neither. */
 export function priceOf(table: Readonly<Record<string, number>>, name: string): number | undefined {
   if (Object.hasOwn(table, name)) return table[name];
   return Object.hasOwn(table, '*') ? table['*'] : undefined;

@@ -15,38 +15,38 @@ import { openStackServerController } from './server/server-controller.ts';
 import { openStackMachineTemplateController } from './template/template-controller.ts';
 
 export interface InfrastructureControllersOptions {
-  /** the management API */
+  /** client of the management API */
   client: Client;
   clock: Clock;
   random: Random;
-  /** how requests reach clouds; default: HTTP over sockets. Ignored where `sessions` are given. */
+  /** sends requests to clouds; default HTTP. Ignored with `sessions`. */
   transport?: Transport;
-  /** which clouds may be asked on the word of a tenant; default: any */
+  /** clouds that may be contacted on behalf of tenants; default any */
   peers?: PeerPolicy;
-  /** asked before each request to a cloud; what it throws keeps it back. Ignored where `sessions` are given. */
+  /** called before each request to a cloud; throws to prevent it. Ignored with `sessions`. */
   permit?: () => void;
-  /** shared with others who use the same credentials; made here when absent */
+  /** shared with other users of the same credentials; created when absent */
   sessions?: SessionPool;
   observers?: ObserverPool;
-  /** the namespace the manager is limited to, if it is */
+  /** the only namespace the manager watches, if limited */
   namespace?: string;
-  /** the APIs of workload clusters, for telling whether a control plane machine answers */
+  /** workload cluster connections, which tell whether a control plane machine answers */
   workloads?: WorkloadClusters;
-  /** handle only objects whose label `cluster.x-k8s.io/watch-filter` has this value */
+  /** only objects whose label `cluster.x-k8s.io/watch-filter` has this value are reconciled */
   watchFilter?: string;
-  /** keys of one kind reconciled at the same time; default 10 */
+  /** concurrent reconciles per kind; default 10 */
   concurrency?: number;
-  /** which kinds are looked after; default: clusters with their machines, and Images */
+  /** kinds to reconcile; default: clusters with their machines, and Images */
   kinds?: { clusters: boolean; images: boolean };
-  /** how the content of Images is downloaded that has to be checked; default: over HTTP, from peers that may be asked */
+  /** downloads Image content that must be verified; default HTTP from allowed peers */
   fetchContent?: FetchContent;
 }
 
-/** What others may share with these controllers. */
+/** Parts that others may share. */
 export interface InfrastructureControllers {
   clouds: Clouds;
   sessions: SessionPool;
-  /** ends what was made here: polls and connections */
+  /** stops the polls and connections created here */
   close(): Promise<void>;
 }
 

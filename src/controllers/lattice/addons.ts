@@ -11,42 +11,45 @@ import {
 import { loadChart, renderChart } from '../../template/index.ts';
 import type { LatticeFacts } from './facts.ts';
 
-/** The charts that come with the program. */
+/** Bundled Helm charts. */
 export interface AddonCharts {
-  /** releases of a chart, the oldest first */
+  /** releases of a chart, oldest first */
   versions(name: string): readonly string[];
   files(name: string, version: string): ReadonlyMap<string, Uint8Array>;
 }
 
 export type Addon = LatticeFacts['addons'][number];
 
-/** Where add-ons run in the workload cluster, and the Secret they read their cloud from. */
+/** Namespace of add-ons in the workload cluster, and the Secret with their cloud credentials. */
 export const addonNamespace = 'kube-system';
 export const workloadCredentials = 'openstack-cloud-config';
 
 interface AddonContext {
   readonly cluster: string;
   readonly settings: LatticeSettings;
-  /** changes with the credentials, which programs read once */
+  /** changes with the credentials, which the components read only at startup */
   readonly credentialsDigest: string;
 }
 
 interface AddonChart {
-  /** of the ConfigMap its manifests are in */
+  /** name of the ConfigMap with its manifests */
   readonly name: string;
   readonly chart: string;
-  /** the release for a minor of Kubernetes */
+  /** chart release for a Kubernetes minor version */
   release(releases: readonly string[], minor: number): string;
   values(around: AddonContext): JsonObject;
 }
 
-/** Charts of OpenStack's programs follow the minors of Kubernetes; the nearest that is not newer is taken, or else the oldest. */
+/**
+ * OpenStack charts follow Kubernetes minor versions; returns the nearest release that is not newer, otherwise the
+ * oldest.
+ */
 function sameMinor(releases: readonly string[], minor: number): string {
   const fitting = releases.filter((release) => (parseKubernetesVersion(withLeadingV(release))?.minor ?? 0) <= minor);
   return must(fitting.at(-1) ?? releases[0], 'a release');
 }
 
-/** First minor of Kubernetes that a release of Cilium is tested with, where the oldest is not. */
+/** First Kubernetes minor version that a Cilium release is tested with, for all but the oldest. */
 const ciliumSince: readonly (readonly [minor: number, release: string])[] = [
   [35, '1.19'],
   [34, '1.18.9'],
@@ -54,21 +57,21 @@ const ciliumSince: readonly (readonly [minor: number, release: string])[] = [
 ];
 
 const controlPlaneNodeLabel = 'node-role.kubernetes.io/control-plane';
-/** on Pods: programs that read their credentials once are started again with others */
+/** Pod annotation that changes with the credentials, so that Pods restart */
 const digestAnnotation = 'checksum/credentials';
 
 const tolerations = [
   { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' },
   { key: 'node.cluster.x-k8s.io/uninitialized', effect: 'NoSchedule' },
   { key: controlPlaneNodeLabel, effect: 'NoSchedule' },
-  // of rke2
+  // taint of rke2
   { key: 'node-role.kubernetes.io/etcd', effect: 'NoExecute' },
   { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' },
 ];
 
 const mounted = (mountPath: string): JsonObject => ({ name: 'cloud-conf', mountPath, readOnly: true });
 
-/** In the order in which a fresh cluster needs them. */
+/** In the order a new cluster needs them. */
 const addonCharts: readonly AddonChart[] = [
   {
     name: 'cilium',
@@ -85,7 +88,7 @@ const addonCharts: readonly AddonChart[] = [
       routingMode: 'tunnel',
       tunnelProtocol: 'vxlan',
       hubble: { enabled: false },
-      // two would repel each other on a single node
+      // the replicas have anti-affinity and cannot share a single node
       operator: {
         replicas: controlPlane.replicas === 1 && pools.every(({ pool }) => pool.replicas === 0) ? 1 : 2,
       },
@@ -99,7 +102,7 @@ const addonCharts: readonly AddonChart[] = [
       cluster: { name: cluster },
       podAnnotations: { [digestAnnotation]: credentialsDigest },
       secret: { enabled: true, create: false, name: workloadCredentials },
-      // names of the cloud are resolved before the DNS of the cluster runs
+      // the cloud's host names must resolve before the cluster DNS runs
       dnsPolicy: 'Default',
       nodeSelector: { [controlPlaneNodeLabel]: settings.bootstrap === 'rke2' ? 'true' : '' },
       tolerations,
@@ -118,7 +121,8 @@ const addonCharts: readonly AddonChart[] = [
           controllerPlugin: { podAnnotations: { [digestAnnotation]: credentialsDigest }, tolerations },
           nodePlugin: { podAnnotations: { [digestAnnotation]: credentialsDigest } },
           volumes: [{ name: 'cloud-conf', secret: { secretName: workloadCredentials } }],
-          // charts before 2.33 look for it in /etc/kubernetes, later ones in /etc/config, where the authority always is
+          // charts before 2.33 read cloud.conf from /etc/kubernetes, later ones from /etc/config, where the CA always
+          // is
           volumeMounts: [mounted('/etc/kubernetes'), mounted('/etc/config')],
         },
       },
@@ -126,10 +130,10 @@ const addonCharts: readonly AddonChart[] = [
   },
 ];
 
-/** How many sets of manifests are remembered: clusters of one version have much in common, but not all. */
+/** Cache size: clusters of one version share many manifests, but not all. */
 const maxRemembered = 64;
 
-/** Renders the add-ons of clusters; what was rendered before is not rendered again. */
+/** Renders the add-ons of clusters, with a cache. */
 export type AddonRenderer = (around: AddonContext) => readonly Addon[];
 
 export function createAddonRenderer(charts: AddonCharts): AddonRenderer {

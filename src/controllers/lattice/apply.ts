@@ -6,7 +6,7 @@ import { isDeleting, isOwnedBy, UnservedKindError } from '../shared/index.ts';
 import type { LatticeDependencies } from './dependencies.ts';
 import type { ExpandedObject } from './expand/naming.ts';
 
-/** One line per object that is not as desired. */
+/** Applies objects in order; returns one line per object that failed. */
 export async function applyObjects(
   { client, signal }: ReconcileContext,
   { kinds, applied }: LatticeDependencies,
@@ -25,14 +25,14 @@ export async function applyObjects(
       if (signal.aborted) throw error;
       const hint = error instanceof UnservedKindError ? '; this installation has no controllers for it' : '';
       problems.push(`${named}: ${errorMessage(error)}${hint}`);
-      // what comes later needs what comes before
+      // later objects depend on earlier ones
       break;
     }
   }
   return problems;
 }
 
-/** Deletes what a LatticeCluster has and no longer names: pools that were removed, and templates nothing is made from any more. */
+/** Deletes objects a LatticeCluster no longer wants: removed pools, and templates that are no longer used. */
 export async function removeUndesired(
   context: ReconcileContext,
   owner: LatticeCluster,
@@ -56,7 +56,7 @@ export async function removeUndesired(
   }
 }
 
-/** Sets of machines that are on their way out may still have to make one from what they were made with. */
+/** Lists templates in use; even a set that is being scaled down may still create a machine. */
 function templatesInUse(sets: readonly MachineSet[]): Set<string> {
   const references = sets.flatMap(({ spec: { template } }) => [
     template.spec.infrastructureRef,

@@ -1,4 +1,3 @@
-/** Conditions of a LatticeCluster. */
 export const latticeConditions = {
   ready: 'Ready',
   authenticated: 'OpenStackAuthenticationSucceeded',

@@ -49,12 +49,12 @@ import { isElsewhere } from './self/stage.ts';
 
 const defaultConcurrency = 4;
 
-/** LatticeClusters: each is expanded to the objects of a whole cluster, and tells what becomes of them. */
+/** Builds the controller of LatticeClusters, each of which is expanded to the objects of a whole cluster. */
 export function latticeClusterController(dependencies: LatticeDependencies): ControllerDefinition {
   const { cache } = dependencies;
   const owned = { anyOwner: true } as const;
   const drift = { ...owned, predicates: [changedBesidesStatus] };
-  /** those that name a Secret with credentials */
+  /** LatticeClusters that use a credentials Secret */
   const usersOf = ({ metadata: { namespace, name } }: Secret): ObjectKey[] =>
     cache
       .lister(LatticeClusters)
@@ -114,7 +114,7 @@ async function notePause(
   pauses: readonly string[],
 ): Promise<LatticeCluster> {
   const draft = draftOf(cluster);
-  // the kind has no conditions of v1beta1
+  // the kind has no v1beta1 conditions
   setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
   return await writeObject(context, LatticeClusters, cluster, draft, { observed: false });
 }

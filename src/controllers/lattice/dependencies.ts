@@ -9,30 +9,29 @@ import type { Cell } from './link/cell.ts';
 import type { ChildAccess } from './self/child-access.ts';
 import type { ChildInstaller } from './self/installer.ts';
 
-/** What the controller of LatticeClusters works with. */
 export interface LatticeDependencies {
   readonly cache: CacheReader;
   readonly clock: Clock;
   readonly sessions: SessionPool;
-  /** kinds of the management API */
+  /** kinds served by the management API */
   readonly kinds: ServedKinds;
   readonly applied: ApplyOnce;
   readonly render: AddonRenderer;
-  /** what clouds answered */
+  /** cached cloud answers */
   readonly memory: CloudMemory;
-  /** what clusters need to take over their own objects; absent: they stay here */
+  /** support for clusters that manage themselves; without it their objects stay here */
   readonly self?: SelfManagement;
-  /** the way from the cluster we run in to its parent */
+  /** connection from this cluster to its parent */
   readonly parent?: ParentLink;
   readonly watchFilter?: string;
   readonly concurrency?: number;
 }
 
-/** What it takes to let a cluster manage itself. */
+/** What self-management of a cluster needs. */
 export interface SelfManagement {
   readonly access: ChildAccess;
   readonly installer: ChildInstaller;
   readonly random: Random;
-  /** where clusters dial in; absent: they are dialled */
+  /** endpoints that clusters dial; without it the parent dials the clusters */
   readonly cell?: Cell;
 }

@@ -1,4 +1,4 @@
-// The door of the controllers of LatticeClusters.
+// Entry point of the LatticeCluster controllers.
 
 export type { AgentDials } from './link/agent.ts';
 export type { CellPlace } from './link/cell.ts';

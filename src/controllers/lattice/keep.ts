@@ -36,12 +36,12 @@ import { readPlane } from './plane.ts';
 import { preparePivot } from './self/prepare.ts';
 import { isInside, managesItself } from './self/stage.ts';
 
-/** What somebody has to do something about is looked at again after this long, and what may pass by itself after that. */
+/** Retry delays: for problems the user must fix, and for those that may resolve themselves. */
 const missingRetryMs = 60_000;
 const outageRetryMs = 30_000;
 const applyRetryMs = 20_000;
 
-/** Kinds a LatticeCluster may have more of than it wants. */
+/** Kinds of which a LatticeCluster may have surplus objects. */
 const removable: readonly Resource<KubeObject>[] = [
   MachineDeployments,
   OpenStackMachineTemplates,
@@ -49,7 +49,7 @@ const removable: readonly Resource<KubeObject>[] = [
   RKE2ConfigTemplates,
 ];
 
-/** Why a pass went no further. */
+/** Stops a reconcile with a reason. */
 class Halt extends Error {
   readonly phase: LatticePhase;
   readonly retryMs: number | undefined;
@@ -61,7 +61,7 @@ class Halt extends Error {
   }
 }
 
-/** Brings a LatticeCluster closer to what it says: credentials, cloud, namespace, objects; then tells how far it is. */
+/** Reconciles a LatticeCluster: credentials, cloud, namespace, objects, status. */
 export async function keepCluster(
   context: ReconcileContext,
   cluster: LatticeCluster,
@@ -69,7 +69,7 @@ export async function keepCluster(
 ): Promise<Result> {
   const draft = draftOf(cluster);
   const kept = await new ClusterKeep(context, draft, dependencies).run();
-  // only what is as it should be is handed over
+  // only a ready cluster is handed over
   const isReady = isTrue(draft, types.ready);
   const pivoting = isReady && managesItself(draft) ? await preparePivot(context, draft, dependencies) : undefined;
   const parent = isInside(draft) ? dependencies.parent?.agent.verdict : undefined;
@@ -128,12 +128,12 @@ class ClusterKeep {
         reason: 'OpenStackAuthenticationFailed',
         message: error.message,
       });
-      // a Secret that changes wakes whoever names it
+      // a changed Secret triggers a reconcile
       throw new Halt(error.message, { phase: 'Failed' });
     }
   }
 
-  /** Nothing is made before the cloud is known to have what is named. */
+  /** Checks the cloud; nothing is created until it has everything the spec names. */
   async #cloud(settings: LatticeSettings, { config, digest }: CloudCredentials): Promise<CloudFacts> {
     const { memory, sessions } = this.#tools;
     const { signal } = this.#context;
@@ -183,7 +183,9 @@ class ClusterKeep {
     throw new Halt(problem, { phase: 'Failed', retryMs: applyRetryMs });
   }
 
-  /** Workers are never newer than the control plane: while it is on its way to another version, pools stay as they are. */
+  /**
+   * Returns why pools stay unchanged: workers must not be newer than the control plane, so they wait for its upgrade.
+   */
   #heldPools({ version }: LatticeSettings): string | undefined {
     const name = this.#draft.metadata.name ?? '';
     const live = this.#context.cache.lister(Clusters).get({ namespace: latticeNamespace(name), name });
@@ -223,7 +225,7 @@ class ClusterKeep {
     return halt.retryMs === undefined ? done() : after(halt.retryMs, 'the cluster is looked at again');
   }
 
-  /** A cluster that was made goes by what is seen of it, also when something about it has to be looked at. */
+  /** An existing cluster is judged by its observed state, even if something needs attention. */
   #observe(
     settings: LatticeSettings,
     { halt, heldPools }: { halt: Halt | undefined; heldPools: string | undefined },
@@ -250,7 +252,9 @@ class ClusterKeep {
   }
 }
 
-/** Everything that is looked for in the cloud; how many machines there are is not: scaling asks nothing. */
+/**
+ * Cache key: everything that is looked up in the cloud. Machine counts are not part of it, so scaling needs no lookup.
+ */
 function questionOf(settings: LatticeSettings, digest: string): string {
   const { externalNetwork, image, sshKey, version, loadBalancerFlavor, controlPlane, pools } = settings;
   const machines = [controlPlane, ...pools].map(({ flavor, rootVolume, zone }) => [flavor, rootVolume, zone]);

@@ -5,8 +5,8 @@ import { isDeleting, ownerReference } from '../shared/index.ts';
 import { latticeClusterLabel, latticeFieldManager } from './names.ts';
 
 /**
- * The namespace of a LatticeCluster is made for it. One that was there before is used only with the label that says so: credentials
- * of the cloud are put there, and whoever owns a namespace of that name by chance must not get them. Answers why it cannot be used.
+ * Ensures the namespace of a LatticeCluster. Security: cloud credentials are stored there, so an existing namespace is
+ * used only with the label that permits it. Returns why it cannot be used.
  */
 export async function ensureNamespace(
   { client, signal }: ReconcileContext,
@@ -20,7 +20,7 @@ export async function ensureNamespace(
     const desired: Namespace = {
       apiVersion: 'v1',
       kind: 'Namespace',
-      // the garbage collector deletes it after its owner: the controllers need no right to delete namespaces
+      // deleted by the garbage collector, so the controllers need no permission to delete namespaces
       metadata: { name, labels, ownerReferences: [ownerReference(owner, LatticeClusters)] },
     };
     await client.create(Namespaces, desired, { fieldManager: latticeFieldManager, signal });

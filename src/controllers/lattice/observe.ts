@@ -19,12 +19,12 @@ import type { PlaneCounts } from './plane.ts';
 interface Observation {
   readonly cache: CacheReader;
   readonly plane: PlaneCounts | undefined;
-  /** why pools are left as they are */
+  /** why pools stay unchanged */
   readonly heldPools: string | undefined;
   readonly nowMs: number;
 }
 
-/** What of a LatticeCluster is not there yet, the first thing first; empty: it is ready. */
+/** Lists what a LatticeCluster still lacks, most important first; empty if ready. */
 export function observe(
   draft: LatticeCluster,
   settings: LatticeSettings,

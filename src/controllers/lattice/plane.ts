@@ -2,14 +2,14 @@ import { KubeadmControlPlanes, type LatticeSettings, latticeNamespace, RKE2Contr
 import type { CacheReader } from '../../runtime/index.ts';
 import { controlPlaneName } from './names.ts';
 
-/** How many machines a control plane has, as its own controller counts them. */
+/** Machine counts as reported by the control plane's controller. */
 export interface PlaneCounts {
   readonly replicas: number;
   readonly ready: number;
   readonly upToDate: number;
 }
 
-/** Undefined: there is none, or its controller has not seen what was asked of it last. */
+/** Returns undefined if there is no control plane, or its status is outdated. */
 export function readPlane(
   cache: CacheReader,
   cluster: string,

@@ -8,32 +8,32 @@ import { checkPrerequisites } from './cloud/prerequisites.ts';
 import { expand } from './expand/expand.ts';
 import { isElsewhere } from './self/stage.ts';
 
-/** What a LatticeCluster would be made of, or why nothing would. */
+/** Result of a dry run of a LatticeCluster. */
 export interface LatticePreview {
-  /** in the order they are applied; add-ons are left out */
+  /** in apply order, without add-ons */
   readonly objects: readonly { readonly resource: Resource<UnstructuredObject>; readonly object: UnstructuredObject }[];
-  /** MachineDeployments of pools that are named no longer */
+  /** MachineDeployments of removed pools */
   readonly removed: readonly { readonly namespace: string; readonly name: string }[];
-  /** what the cloud lacks, one sentence each, with the cure */
+  /** what the cloud lacks, one sentence each, with the remedy */
   readonly missing: readonly string[];
   /** flavors below the recommended size */
   readonly small: readonly string[];
-  /** why nothing is made of it, although nothing is missing */
+  /** why nothing is created although nothing is missing */
   readonly resting?: string;
 }
 
 export interface PreviewOptions {
-  /** reads the Secret with the credentials, and what is there */
+  /** reads the credentials Secret and existing objects */
   readonly client: Client;
   readonly signal: AbortSignal;
   connect(config: CloudConfig): OpenStack;
-  /** this cloud instead of the one the Secret opens, which is not read then */
+  /** replaces the cloud of the Secret, which is not read then */
   readonly instead?: OpenStack;
 }
 
 const nothing = { objects: [], removed: [], missing: [], small: [] };
 
-/** Asks and expands as the controller does, and writes nothing. Throws where credentials cannot be used. */
+/** Checks and expands like the controller, without writing. Throws if credentials are unusable. */
 export async function previewLattice(
   cluster: LatticeCluster,
   { client, signal, connect, instead }: PreviewOptions,

@@ -25,8 +25,8 @@ import { isInside } from './self/stage.ts';
 const namespaceRetryMs = 10_000;
 
 /**
- * Takes a LatticeCluster away: first its Cluster with all machines and cloud resources, while credentials are still there; what is
- * left carries an owner and goes with it, the namespace too if it was made for it.
+ * Deletes a LatticeCluster. Its Cluster with all machines and cloud resources goes first, while the credentials exist;
+ * owner references cover the rest, including a namespace created for it.
  */
 export async function removeCluster(
   context: ReconcileContext,
@@ -35,7 +35,7 @@ export async function removeCluster(
 ): Promise<Result> {
   if (cluster.metadata.finalizers?.includes(latticeFinalizer) !== true) return done();
   const draft = draftOf(cluster);
-  // whoever runs in a cluster cannot delete it to the end
+  // a process inside the cluster cannot finish deleting it
   const waiting = isInside(cluster)
     ? parentDeletes
     : ((await deleteCluster(context, cluster)) ?? (await othersAreGone(context, cluster)));
@@ -47,7 +47,7 @@ export async function removeCluster(
     await writeObject(context, LatticeClusters, cluster, draft, { observed: true });
     return waiting.retryMs === undefined ? done() : after(waiting.retryMs, 'others are in the namespace');
   }
-  // before it is forgotten: what it leaves behind nobody else takes away
+  // before the finalizer is removed; nobody else deletes the endpoints
   await self?.cell?.release(context, cluster.metadata.name ?? '');
   draft.metadata.finalizers = withoutFinalizer(draft.metadata.finalizers, latticeFinalizer);
   await writeObject(context, LatticeClusters, cluster, draft, { observed: false }).catch(ignoreNotFound);
@@ -85,7 +85,10 @@ async function deleteCluster(
   return { message: `waits until Cluster ${key.namespace}/${name} is gone${why ? `: ${why}` : ''}` };
 }
 
-/** A namespace that was made for its owner goes after it, with everything in it: nobody else's cluster may be there. */
+/**
+ * Checks that no foreign objects are left in a namespace created for the cluster, because the namespace is deleted with
+ * everything in it.
+ */
 async function othersAreGone(
   { client, signal }: ReconcileContext,
   owner: LatticeCluster,

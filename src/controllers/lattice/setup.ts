@@ -20,39 +20,39 @@ import { ChildAccess } from './self/child-access.ts';
 import type { ChildInstaller } from './self/installer.ts';
 
 export interface LatticeControllersOptions {
-  /** the management API */
+  /** client of the management API */
   client: Client;
   clock: Clock;
   random: Random;
-  /** of the add-ons every cluster gets */
+  /** charts of the add-ons */
   charts: AddonCharts;
-  /** shared with others who use the same credentials; made here when absent */
+  /** shared with other users of the same credentials; created when absent */
   sessions?: SessionPool;
-  /** lets clusters with endpoints manage themselves; absent: they stay here */
+  /** enables self-management of clusters with endpoints; without it their objects stay here */
   self?: SelfManagementOptions;
-  /** how the cluster we run in reaches its parent; absent: it is no cluster that manages itself */
+  /** dials the parent of the cluster this process runs in; absent if that is not self-managed */
   agent?: AgentDials;
   log: Logger;
-  /** which clouds may be asked; default: any */
+  /** clouds that may be contacted; default any */
   peers?: PeerPolicy;
-  /** asked before each request, see the fence of managers */
+  /** called before each request; throws to prevent it (see the manager's fence) */
   permit?: () => void;
-  /** handle only objects whose label `cluster.x-k8s.io/watch-filter` has this value */
+  /** only objects whose label `cluster.x-k8s.io/watch-filter` has this value are reconciled */
   watchFilter?: string;
-  /** keys reconciled at the same time; default 4 */
+  /** concurrent reconciles; default 4 */
   concurrency?: number;
 }
 
 export interface SelfManagementOptions {
   readonly connect: ConnectWorkload;
   readonly installer: ChildInstaller;
-  /** where clusters dial in; absent: they are dialled */
+  /** endpoints that clusters dial; without it the parent dials the clusters */
   readonly cell?: CellPlace;
-  /** told before anything is sent: may refuse */
+  /** wraps connections with a check that can refuse every request */
   fence?(connect: ConnectWorkload): ConnectWorkload;
 }
 
-/** Adds the controller of LatticeClusters to a manager; answers how to end what was opened here. */
+/** Adds the LatticeCluster controller to a manager; returns a function that closes what was opened here. */
 export function setupLatticeControllers(
   manager: Manager,
   options: LatticeControllersOptions,

@@ -22,7 +22,7 @@ function clientThatCounts() {
 
 const live = (labels: Record<string, string>): Machine => desiredFor(labels, 'u1') as Machine;
 
-test('what was applied at birth is not applied again under the name of its identity', async () => {
+test('a spec that was applied on creation is not applied again by uid', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
   await applies.create(client, Machines, desiredFor({ a: '1' }));
@@ -30,18 +30,18 @@ test('what was applied at birth is not applied again under the name of its ident
   expect(sent).toHaveLength(1);
 });
 
-test('a spec that changed, or is no longer true, is applied', async () => {
+test('a spec that changed or no longer matches the live object is applied', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
   await applies.create(client, Machines, desiredFor({ a: '1', b: '2' }));
-  // one label less must reach the server although the rest is there
+  // a removed label must be sent although the live object shows the rest
   await applies.apply(client, Machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1', b: '2' }));
   expect(sent).toHaveLength(2);
   await applies.apply(client, Machines, desiredFor({ a: '1' }, 'u1'), live({}));
   expect(sent).toHaveLength(3);
 });
 
-test('something born as desired is left alone until the spec is more than that', async () => {
+test('an object created as desired is not applied until the spec adds more', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
   applies.noteBirth('u1');
@@ -49,12 +49,12 @@ test('something born as desired is left alone until the spec is more than that',
   expect(sent).toHaveLength(0);
   await applies.apply(client, Machines, desiredFor({ a: '1', b: '2' }, 'u1'), live({ a: '1' }));
   expect(sent).toHaveLength(1);
-  // what was applied must be given up by an apply
+  // only an apply can release fields that were applied before
   await applies.apply(client, Machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1', b: '2' }));
   expect(sent).toHaveLength(2);
 });
 
-test('of an object it does not know it says everything once', async () => {
+test('an unknown object is applied once', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
   await applies.apply(client, Machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1' }));

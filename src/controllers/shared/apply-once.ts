@@ -1,11 +1,11 @@
 import type { Client } from '../../client/index.ts';
 import { deepEqual, isJsonObject, type KubeObject, type Resource } from '../../machinery/index.ts';
 
-/** Applies desired objects, and stays silent while the world is as desired. */
+/** Applies objects, but skips the request if nothing changed. */
 export interface ApplyOnce {
   /**
-   * Server-side apply with force. Nothing is sent when this spec was applied before and `live` still shows all of it; what
-   * the spec no longer names is given up by the server.
+   * Server-side apply with force. Sends nothing if the same spec was applied before and `live` still matches. The
+   * server removes fields that the spec no longer has.
    */
   apply<T extends KubeObject>(
     client: Client,
@@ -14,22 +14,25 @@ export interface ApplyOnce {
     live: T,
     signal?: AbortSignal,
   ): Promise<T>;
-  /** Applies a spec for something new. */
+  /** Applies a spec for a new object. */
   create<T extends KubeObject>(
     client: Client,
     resource: Resource<T>,
     desired: Partial<T> & Pick<T, 'metadata'>,
     signal?: AbortSignal,
   ): Promise<T>;
-  /** Says that nothing was applied to an object yet: while it shows a spec from birth, nothing has to be. */
+  /**
+   * Records that nothing was applied to a new object yet; while it matches the spec it was created with, no apply is
+   * needed.
+   */
   noteBirth(uid: string): void;
   forget(uid: string): void;
 }
 
-/** Instead of a spec: the object is known, and none was applied to it. */
+/** Marker for a known object to which no spec was applied. */
 const nothing = '';
 
-/** Memory of what was applied only saves requests: without it every spec is applied once more, to no effect. */
+/** The memory only saves requests: without it every spec is applied once more, as a no-op. */
 export function createApplyOnce(fieldManager: string): ApplyOnce {
   const applied = new Map<string, string>();
   const send = async <T extends KubeObject>(
@@ -58,12 +61,14 @@ export function createApplyOnce(fieldManager: string): ApplyOnce {
   };
 }
 
-/** The identity is what a spec is remembered by; one for something new does not know it yet. */
+/** Excludes the uid, which a new object does not have yet. */
 function textOf({ metadata: { uid: _, ...metadata }, ...desired }: Pick<KubeObject, 'metadata'>): string {
   return JSON.stringify({ ...desired, metadata });
 }
 
-/** Everything the spec says is so. Lists of a spec must be part of the live ones, entry by entry. */
+/**
+ * Tells whether the live object contains everything in the spec. Entries of spec lists must exist in the live lists.
+ */
 export function shows(live: unknown, desired: unknown): boolean {
   if (Array.isArray(desired)) {
     return Array.isArray(live) && desired.every((entry) => live.some((candidate) => shows(candidate, entry)));

@@ -4,19 +4,19 @@ import { formatTime, ignoreNotFound, isAlreadyExists, parseRfc3339, type Random 
 import { secretText } from './cluster-certificates/index.ts';
 import { fieldManager } from './write-object.ts';
 
-// Tokens with which machines join a workload cluster: Secrets of its kube-system namespace.
+// Bootstrap tokens: Secrets in kube-system of a workload cluster with which machines join.
 
-/** `id.secret`, taken apart. */
+/** The parts of `id.secret`. */
 export interface BootstrapToken {
   readonly id: string;
   readonly secret: string;
 }
 
-/** What the holder of a token may do, and for whom it was made. */
+/** What a token permits, and its description. */
 export interface TokenPurpose {
-  /** keys of the Secret that are "true" */
+  /** keys of the Secret that are set to "true" */
   readonly usages: readonly string[];
-  /** groups of the holder beside system:bootstrappers */
+  /** groups in addition to system:bootstrappers */
   readonly groups?: string;
   readonly description: string;
 }
@@ -28,7 +28,7 @@ export const kubeadmTokenPurpose: TokenPurpose = {
 };
 
 export interface TokenAccess {
-  /** the workload API */
+  /** client of the workload cluster */
   client: Client;
   nowMs: number;
   ttlMs: number;
@@ -45,7 +45,7 @@ export function newToken(random: Random): BootstrapToken {
   return { id: random.text(6, alphabet), secret: random.text(16, alphabet) };
 }
 
-/** undefined for what is no token */
+/** undefined if the text is not a token */
 export function parseToken(text: string): BootstrapToken | undefined {
   const [, id, secret] = tokenPattern.exec(text) ?? [];
   return id === undefined || secret === undefined ? undefined : { id, secret };
@@ -53,19 +53,19 @@ export function parseToken(text: string): BootstrapToken | undefined {
 
 export const formatToken = ({ id, secret }: BootstrapToken): string => `${id}.${secret}`;
 
-/** How often tokens are looked at: twice within the time in which an extension is due, should one look fail. */
+/** Check interval: two checks fit into the time before an extension is due, in case one fails. */
 export const tokenCheckMs = (ttlMs: number): number => ttlMs / 3;
 
-/** Less than this left, and a token that is still needed is extended. */
+/** Remaining lifetime below which a token in use is extended. */
 const extendBelowMs = (ttlMs: number): number => (ttlMs * 5) / 6;
 
-/** As `keepTokenAlive`, for one that is most likely new: made without looking first. */
+/** Like `keepTokenAlive`, for a token that is probably new: creates it without a lookup. */
 export async function introduceToken(access: TokenAccess, token: BootstrapToken): Promise<void> {
   const isNew = await createToken(access, token, access.nowMs + access.ttlMs);
   if (!isNew) await keepTokenAlive(access, token);
 }
 
-/** The token is known to the workload cluster and good for a while: made, made anew or extended as needed. */
+/** Ensures that the token exists in the workload cluster and stays valid: creates or extends it as needed. */
 export async function keepTokenAlive(access: TokenAccess, token: BootstrapToken): Promise<void> {
   const { client, nowMs, ttlMs, signal } = access;
   const secret = await findToken(access, token);
@@ -82,7 +82,10 @@ export async function keepTokenAlive(access: TokenAccess, token: BootstrapToken)
   });
 }
 
-/** Makes the token known, and says whether it was not; one that is known stays as it is. Without an end it lives until somebody removes it. */
+/**
+ * Creates the token and returns whether it was new; an existing one stays unchanged. Without an expiry it lives until
+ * it is removed.
+ */
 export async function createToken(
   { client, purpose, signal }: Pick<TokenAccess, 'client' | 'purpose' | 'signal'>,
   token: BootstrapToken,
@@ -97,7 +100,6 @@ export async function createToken(
   }
 }
 
-/** Nobody joins with this token any more. */
 export async function revokeToken(
   { client, signal }: Pick<TokenAccess, 'client' | 'signal'>,
   id: string,
@@ -105,7 +107,7 @@ export async function revokeToken(
   await client.delete(Secrets, tokenKey(id), { signal }).catch(ignoreNotFound);
 }
 
-/** A pool needs tokens for machines to come: at half its life a token is followed by a new one. */
+/** Tells whether a pool's token must be replaced: tokens for future machines are rotated at half their lifetime. */
 export async function shouldRotate(access: TokenAccess, token: BootstrapToken): Promise<boolean> {
   const secret = await findToken(access, token);
   if (!secret) return true;

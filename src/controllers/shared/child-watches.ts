@@ -2,8 +2,8 @@ import type { KubeObject, Resource } from '../../machinery/index.ts';
 import { changedBesidesStatus, not, type Predicate, type Watch, watchOwned } from '../../runtime/index.ts';
 
 /**
- * What a parent hears of the one child that does its work. `decisive` is what others wait for, that an API answers or a server runs;
- * the rest of the child's status is shown when there is nothing else to do.
+ * Watches for a parent with one child object that does the work. Changes of `decisive` facts, such as a usable API, are
+ * handled at once; other status changes with low priority.
  */
 export function childWatches<T extends KubeObject>(
   child: Resource<T>,

@@ -10,7 +10,7 @@ import { at, groupKindOf } from './contract.ts';
 import type { ContractKind } from './contract-resolver.ts';
 import { clonedFromGroupKindAnnotation, clonedFromNameAnnotation, lastAppliedAnnotation } from './names.ts';
 
-/** Kind of the objects made from a template kind. */
+/** Kind of the clones of a template kind. */
 export function kindWithoutTemplate(kind: string): string {
   return kind.endsWith('Template') ? kind.slice(0, -'Template'.length) : kind;
 }
@@ -27,7 +27,7 @@ export interface CloneOptions {
   owner: OwnerReference;
 }
 
-/** The object a template describes. Wins: what the caller says, over what the template says of its clones. */
+/** Builds a clone from a template. The caller's metadata wins over that in the template. */
 export function cloneOf(options: CloneOptions): UnstructuredObject {
   const { template, reference, kind } = options;
   const spec = at(template, 'spec', 'template', 'spec');
@@ -58,7 +58,7 @@ function texts(metadata: unknown, field: 'labels' | 'annotations'): Record<strin
   return isJsonObject(map) ? (map as Record<string, string>) : {};
 }
 
-/** Whether a clone was made from the template a reference names. */
+/** Tells whether a clone was made from the referenced template. */
 export function isCloneOf(clone: UnstructuredObject, reference: ContractReference): boolean {
   const annotations = clone.metadata.annotations ?? {};
   return (

@@ -2,9 +2,9 @@ import type { IdentityReference, Namespace, OpenStackClusterIdentity, Secret } f
 import type { ObjectKey } from '../../client/index.ts';
 import { CapstanError, labelSelectorFromObject } from '../../machinery/index.ts';
 
-// From the identityRef of an object to the Secret that opens its cloud.
+// Finds the Secret for an identityRef.
 
-/** Credentials that cannot be used. The message names the object at fault, the cause and the cure. */
+/** Unusable credentials. The message names the faulty object, the cause and the remedy. */
 export class CredentialsError extends CapstanError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('CAP_CLOUD_CREDENTIALS', message, options);
@@ -12,27 +12,27 @@ export class CredentialsError extends CapstanError {
   }
 }
 
-/** The parts of a Secret that describe a cloud. */
+/** The keys of a Secret that describe a cloud. */
 export interface CredentialText {
-  /** `Secret default/cloud-config` */
+  /** for example `Secret default/cloud-config` */
   readonly source: string;
-  /** changes whenever the content may have */
+  /** changes with the content */
   readonly version: string;
   readonly cloudsYaml: string;
   readonly ca: string | undefined;
 }
 
-/** Keys of a Secret with credentials. */
+/** Keys of a credentials Secret. */
 export const cloudsYamlKey = 'clouds.yaml';
 export const cloudCaKey = 'cacert';
 
-/** How what an identityRef leads through is found; undefined: there is none. */
+/** Reads the objects behind an identityRef; undefined if missing. */
 export interface IdentityLookup {
   identity(name: string): Promise<OpenStackClusterIdentity | undefined>;
   namespace(name: string): Promise<Namespace | undefined>;
 }
 
-/** The Secret an identityRef of an object in this namespace leads to. Throws CredentialsError. */
+/** Resolves an identityRef of an object in this namespace to its Secret. Throws CredentialsError. */
 export async function credentialSecretKey(
   lookup: IdentityLookup,
   { type, name }: Pick<IdentityReference, 'type' | 'name'>,
@@ -60,7 +60,7 @@ function mayUse({ spec }: OpenStackClusterIdentity, namespace: Namespace | undef
   );
 }
 
-/** What the Secret under a key says of clouds. Throws CredentialsError. */
+/** Reads the cloud keys of a Secret. Throws CredentialsError. */
 export function credentialText(key: ObjectKey, secret: Secret | undefined): CredentialText {
   const source = `Secret ${key.namespace}/${key.name}`;
   if (!secret) throw new CredentialsError(`${source} does not exist; create it with the key ${cloudsYamlKey}`);

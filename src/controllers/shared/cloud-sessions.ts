@@ -2,8 +2,8 @@ import type { Clock, PeerPolicy, Random } from '../../machinery/index.ts';
 import { createSessionPool, type Patience, type SessionPool, type Transport } from '../../openstack/index.ts';
 
 /**
- * A worker is never held up by one cloud: what needs a longer pause than a hiccup is left to the queue, and a busy load
- * balancer to the event that says it is free.
+ * Controllers retry only briefly, so that one cloud does not block a worker: longer outages are left to the queue, and
+ * a busy load balancer to the event about its end.
  */
 export const controllerPatience: Patience = {
   attempts: 2,
@@ -13,18 +13,18 @@ export const controllerPatience: Patience = {
   immutableMs: 0,
 };
 
-/** Whatever a tenant's clouds.yaml says: nobody waits longer for one answer. */
+/** Upper limit of the request timeout, whatever a tenant's clouds.yaml says. */
 const maxTimeoutMs = 5 * 60_000;
 
-/** Sessions with clouds as controllers keep them. */
+/** Builds the session pool of controllers. */
 export function controllerSessions(options: {
   clock: Clock;
   random: Random;
-  /** default: HTTP over sockets */
+  /** default HTTP */
   transport?: Transport;
-  /** which clouds may be asked on the word of a tenant; default: any */
+  /** clouds that may be contacted on behalf of tenants; default any */
   peers?: PeerPolicy;
-  /** asked before each request; throws when none may leave any more */
+  /** called before each request; throws to prevent it */
   permit?: () => void;
 }): SessionPool {
   return createSessionPool({ ...options, patience: controllerPatience, maxTimeoutMs });

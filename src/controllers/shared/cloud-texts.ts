@@ -1,21 +1,21 @@
 import { formatYaml, type JsonObject } from '../../machinery/index.ts';
 import type { CloudConfig, DomainReference, Reference } from '../../openstack/index.ts';
 
-/** One cloud in the two forms programs inside a cluster read. */
+/** One cloud in the two configuration formats that components inside a cluster read. */
 export interface CloudTexts {
-  /** of this cloud alone: whatever else people have in theirs is nobody's business in a cluster */
+  /** only this cloud: other clouds in the user's file must not reach the cluster */
   readonly cloudsYaml: string;
-  /** as the cloud controller and the CSI drivers of OpenStack read it */
+  /** format of OpenStack's cloud controller manager and CSI drivers */
   readonly cloudConf: string;
-  /** PEM; both texts expect it in the file `cacert` beside them */
+  /** PEM; both texts refer to it as file `cacert` in the same directory */
   readonly ca?: string;
 }
 
-/** Where charts and manifests of the cloud controller mount the Secret with their credentials. */
+/** Mount path of the credentials Secret in the charts and manifests of cloud-provider-openstack. */
 const caFile = '/etc/config/cacert';
 const usualInterface = 'public';
 
-/** Writes one cloud in both forms. */
+/** Renders a cloud in both formats. */
 export function cloudTexts(config: CloudConfig): CloudTexts {
   const { ca } = config.tls;
   return { cloudsYaml: cloudsYamlOf(config), cloudConf: cloudConfOf(config), ...(ca !== undefined && { ca }) };
@@ -44,7 +44,7 @@ const authTypes: Readonly<Record<CloudConfig['credential']['method'], string>> =
 
 type Settings = Readonly<Record<string, string | undefined>>;
 
-/** Names of settings as openstacksdk has them. */
+/** Setting names of openstacksdk. */
 function credentialSettings({ credential }: CloudConfig): Settings {
   if (credential.method === 'token') return { token: credential.token };
   if (credential.method === 'password') return { ...userSettings(credential.user), password: credential.password };
@@ -73,7 +73,7 @@ function scopeSettings({ scope }: CloudConfig): Settings {
     : { project_name: project.name, ...domainSettings('project_domain', project.domain) };
 }
 
-/** The same settings, by the names the programs of cloud-provider-openstack have for them. */
+/** Maps openstacksdk names to those of cloud-provider-openstack. */
 const confNames: Readonly<Record<string, string>> = {
   username: 'username',
   user_id: 'user-id',
@@ -110,7 +110,7 @@ function cloudConfOf(config: CloudConfig): string {
   return `[Global]\n${lines.join('\n')}\n`;
 }
 
-/** Values with characters the format gives a meaning to. */
+/** Quotes values with characters that are special in the format. */
 const quoted = (value: string): string =>
   /^[\w@%+:,./-]+$/.test(value)
     ? value

@@ -4,7 +4,7 @@ import type { Predicate } from '../../runtime/index.ts';
 import { conditionOf } from './conditions.ts';
 import { skipRemediationAnnotation } from './names.ts';
 
-/** What of a Cluster other controllers wait for. */
+/** Changes of a Cluster that controllers can react to. */
 export type ClusterFact =
   | 'anythingDesired'
   | 'paused'
@@ -32,7 +32,7 @@ const facts: Readonly<Record<ClusterFact, (cluster: Cluster) => unknown>> = {
   controlPlaneInitialized: (cluster) => conditionOf(cluster, 'ControlPlaneInitialized')?.status,
 };
 
-/** A Cluster changes all the time: only what is named here wakes whoever watches it, beside its coming and going. */
+/** Builds a predicate for creations, deletions and the named changes; a Cluster changes often. */
 export function clusterChanged(...names: readonly ClusterFact[]): Predicate<Cluster> {
   return (event) =>
     event.type !== 'update' || names.some((name) => !deepEqual(facts[name](event.object), facts[name](event.old)));

@@ -5,36 +5,36 @@ import { type CertificateAndKey, issueCertificate, parseCertificate } from '../.
 
 export interface ClusterKubeconfigOptions {
   clusterName: string;
-  /** https:// address of the API server */
+  /** https:// URL of the API server */
   server: string;
-  /** of the API server */
+  /** CA of the API server */
   authority: CertificateAndKey;
-  /** of clients, where that is another one */
+  /** CA of clients, if different */
   clientAuthority?: CertificateAndKey;
   clock: Clock;
 }
 
-/** The address people and controllers use; IPv6 hosts in brackets. */
+/** Builds the URL of an endpoint; IPv6 hosts in brackets. */
 export function endpointUrl(endpoint: { host: string; port: number }): string {
   const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
   return `https://${host}:${endpoint.port}`;
 }
 
-/** What a kubeconfig for one user of one cluster says. */
+/** Content of a kubeconfig for one user of one cluster. */
 export interface KubeconfigContent {
-  /** https:// address of the API server */
+  /** https:// URL of the API server */
   server: string;
-  /** PEM of all authorities to trust */
+  /** PEM of all trusted CAs */
   trust: string;
-  /** of the client */
+  /** client certificate and key */
   pair: CertificateAndKey;
-  /** names of its parts */
+  /** names of its entries */
   cluster: string;
   user: string;
   context: string;
 }
 
-/** The text of a kubeconfig; key by key as upstream writes it. */
+/** Renders a kubeconfig with the keys in upstream's order. */
 export function kubeconfigText({ server, trust, pair, cluster, user, context }: KubeconfigContent): string {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   return stringify({
@@ -52,7 +52,7 @@ export function kubeconfigText({ server, trust, pair, cluster, user, context }: 
   });
 }
 
-/** An administrator's kubeconfig of a workload cluster, with the names upstream gives its parts. */
+/** Creates an admin kubeconfig of a workload cluster, with upstream's entry names. */
 export async function createClusterKubeconfig(options: ClusterKubeconfigOptions): Promise<string> {
   const { clusterName, server, authority, clock } = options;
   const pair = await issueCertificate({
@@ -73,7 +73,7 @@ export async function createClusterKubeconfig(options: ClusterKubeconfigOptions)
   });
 }
 
-/** Half of the certificate's life has passed; a text that cannot be read is to be replaced as well. */
+/** Tells whether half of the certificate's lifetime has passed, or the kubeconfig is unreadable. */
 export function kubeconfigNeedsRotation(text: string, nowMs: number): boolean {
   try {
     const data = parseKubeconfig(text, 'of the cluster').users?.[0]?.user['client-certificate-data'];

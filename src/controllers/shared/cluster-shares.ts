@@ -11,12 +11,12 @@ import type { KubeObject, Resource } from '../../machinery/index.ts';
 import { type CacheReader, leaderShare, type ShareMap } from '../../runtime/index.ts';
 import { ownerOf } from './ownership.ts';
 
-/** Kinds that are clusters, or all there is of one, when they are made without a Cluster. */
+/** Kinds that represent a cluster, or a main part of one, when used without a Cluster. */
 const standalone: ReadonlySet<Resource> = new Set<Resource>([K0smotronClusters, TenantControlPlanes, OpenStackServers]);
 
 /**
- * A whole cluster is one share, with everything that belongs to it: whoever works on one of its objects works on all of them.
- * What has not been given to a cluster yet is the leader's, and nothing is made for it in a cloud before it has been.
+ * Assigns objects to shares: a whole cluster is one share, so one replica reconciles all its objects. Objects not yet
+ * assigned to a cluster belong to the leader, and nothing is created for them in a cloud.
  */
 export function clusterShares(cache: CacheReader): ShareMap {
   const shareOf = (resource: Resource, object: KubeObject): string => {
@@ -25,7 +25,7 @@ export function clusterShares(cache: CacheReader): ShareMap {
     if (resource === Clusters) return formatKey({ namespace, name });
     const cluster = clusterOf(resource, object);
     if (resource === JoinTokenRequests && cluster !== undefined) {
-      // it names a plane, which may belong to a Cluster of another name
+      // refers to a plane, whose Cluster may have a different name
       const plane = cache.lister(K0smotronClusters).get({ namespace, name: cluster });
       if (plane) return shareOf(K0smotronClusters, plane);
     }
@@ -39,7 +39,7 @@ export function clusterShares(cache: CacheReader): ShareMap {
   };
 }
 
-/** What cannot change comes first: an object must not change hands because somebody edits a label. */
+/** Prefers immutable fields, so that editing a label does not move an object to another replica. */
 function clusterOf(resource: Resource, object: KubeObject): string | undefined {
   if (resource.group === Clusters.group || resource === JoinTokenRequests) {
     const { spec } = object as { spec?: { clusterName?: unknown } };

@@ -3,7 +3,7 @@ import type { Conditioned, ConditionStatus, Verdict } from './conditions.ts';
 import { pluralOf } from './contract-names.ts';
 import { controlPlaneLabel } from './names.ts';
 
-/** How a condition counts when several are put together. */
+/** Severity of a condition in a summary. */
 export type Weight = 'issue' | 'unknown' | 'info';
 
 export interface MergeReasons {
@@ -12,7 +12,7 @@ export interface MergeReasons {
   good: string;
 }
 
-/** A condition is an issue when it is in its bad state. */
+/** A condition is an issue in its bad state. */
 export function weigh(condition: Condition, negative: readonly string[]): Weight {
   if (condition.status === 'Unknown') return 'unknown';
   return (condition.status === 'True') === negative.includes(condition.type) ? 'issue' : 'info';
@@ -21,18 +21,18 @@ export function weigh(condition: Condition, negative: readonly string[]): Weight
 export interface SummaryOptions {
   /** in order of importance */
   of: readonly string[];
-  /** types for which True is bad news */
+  /** types with negative polarity: True is bad */
   negative?: readonly string[];
-  /** types that do not count when they are absent; all others count as Unknown then */
+  /** types that are ignored if absent; other absent types count as Unknown */
   optional?: readonly string[];
   reasons: MergeReasons;
   weigh?: (condition: Condition) => Weight;
-  /** shown instead of the stored ones */
+  /** used instead of stored conditions */
   overrides?: readonly Condition[];
   transform?: (lines: string[]) => string[];
 }
 
-/** One condition that speaks for several of the same object, with the texts of upstream. */
+/** Summarizes several conditions of one object, with upstream's messages. */
 export function summarize(object: Conditioned, options: SummaryOptions): Verdict {
   const { of, negative = [], optional = [], overrides = [] } = options;
   const weightOf = options.weigh ?? ((condition: Condition) => weigh(condition, negative));
@@ -63,7 +63,7 @@ export interface AggregateOptions {
   weigh?: (condition: Condition) => Weight;
 }
 
-/** One condition that speaks for the same condition of many objects. */
+/** Aggregates one condition of many objects. */
 export function aggregate(
   objects: readonly (KubeObject & Conditioned)[],
   type: string,
@@ -88,11 +88,11 @@ export function aggregate(
   return mergeReported(found, options.reasons);
 }
 
-/** One object's condition among many, possibly of several kinds. */
+/** A condition of one of many objects, possibly of several kinds. */
 export interface Reported {
   kind: string;
   name: string;
-  /** control-plane machines are named first */
+  /** control plane machines are listed first */
   leads?: boolean;
   condition: Condition;
   weight: Weight;
@@ -133,7 +133,7 @@ interface Group {
   weight: Weight;
 }
 
-/** Objects of one kind with the same message share a line; only the most important lines are spelled out. */
+/** Merges objects of one kind with the same message into a line; only the most important lines are spelled out. */
 function describe(found: readonly Reported[]): string[] {
   const lines: string[] = [];
   let left = maxMessages;
@@ -193,7 +193,7 @@ function byImportance(a: Reported, b: Reported): number {
 
 const bullet = /\*\s/;
 
-/** Texts of several lines go below their heading, each line with a bullet of its own. */
+/** Places multi-line texts below their heading as nested bullets. */
 function indented(message: string): string {
   if (!message.includes('\n') && !bullet.test(message)) return ` ${message}`;
   const lines = message.split('\n');
@@ -201,7 +201,7 @@ function indented(message: string): string {
   return `\n${lines.map((line) => `  ${mixed ? (bullet.test(line) ? '  ' : '* ') : ''}${line}`).join('\n')}`;
 }
 
-/** The later of two RFC 3339 times, in milliseconds. */
+/** Returns the latest of RFC 3339 times, in milliseconds. */
 export function latestOf(...times: readonly (string | undefined)[]): number {
   let latest = 0;
   for (const time of times) latest = Math.max(latest, time === undefined ? 0 : (parseRfc3339(time) ?? 0));

@@ -11,17 +11,16 @@ const noReason = 'NoReasonReported';
 const statuses = ['True', 'False', 'Unknown'];
 
 export interface MirrorOptions {
-  /** type of the condition at the source */
+  /** condition type at the source */
   type: string;
-  /** said when the source has no such condition */
+  /** verdict if the source lacks the condition */
   fallback: Verdict;
-  /** replaces a missing reason of a condition that is True */
+  /** reason for a True condition without one */
   goodReason: string;
 }
 
 /**
- * A provider's own condition, told under our name. Whatever shape the provider's conditions have, something is said:
- * a condition that cannot be read is reported as such.
+ * Mirrors a provider's condition under another type. Tolerates any shape: an unreadable condition is reported as such.
  */
 export function mirror(source: UnstructuredObject, options: MirrorOptions): Verdict {
   const found = findCondition(source, options.type);
@@ -43,7 +42,7 @@ export function mirror(source: UnstructuredObject, options: MirrorOptions): Verd
   };
 }
 
-/** A provider's `Ready` or `Available`; where it has none, the field by which it reports that a first step is done stands in. */
+/** Mirrors a provider's `Ready` or `Available`; if absent, uses the contract field for the first completed step. */
 export function mirrorProgress(
   source: UnstructuredObject,
   { type, done, field }: { type: 'Ready' | 'Available'; done: boolean; field: string },
@@ -56,7 +55,7 @@ export function mirrorProgress(
   return mirror(source, { type, goodReason: type, fallback });
 }
 
-/** A condition of any provider object: new-style ones are preferred where both kinds are kept. */
+/** Finds a condition of any provider object; prefers v1beta2 conditions if both exist. */
 export function findCondition(source: UnstructuredObject, type: string): JsonObject | undefined {
   const status = isJsonObject(source.status) ? source.status : {};
   const modern = isJsonObject(status['v1beta2']) ? status['v1beta2'] : {};
@@ -67,7 +66,7 @@ export function findCondition(source: UnstructuredObject, type: string): JsonObj
   return undefined;
 }
 
-/** The legacy `Ready` (or other) condition of a provider object, where it still keeps one. */
+/** Finds a v1beta1 condition of a provider object, such as `Ready`. */
 export function findLegacyCondition(
   source: UnstructuredObject,
   type: string,

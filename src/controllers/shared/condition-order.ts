@@ -1,6 +1,6 @@
 import type { Condition } from '../../machinery/index.ts';
 
-/** Where upstream lists its conditions; types that are not named here stand between these and the last ones, by alphabet. */
+/** Upstream's condition order; unlisted types go between these and the last ones, alphabetically. */
 const first = [
   'Available',
   'Ready',
@@ -51,12 +51,12 @@ function compare(a: Condition, b: Condition): number {
   return difference !== 0 ? difference : a.type < b.type ? -1 : a.type > b.type ? 1 : 0;
 }
 
-/** Conditions in the order upstream stores them; the same list when it is in order already. */
+/** Sorts conditions in upstream's order; returns the same list if sorted. */
 export function inStoredOrder(conditions: readonly Condition[]): readonly Condition[] {
   return sorted(conditions, compare);
 }
 
-/** Legacy conditions: Ready leads, the others by alphabet. */
+/** Sorts v1beta1 conditions: Ready first, others alphabetically. */
 export function inLegacyOrder(conditions: readonly Condition[]): readonly Condition[] {
   const order = (a: Condition, b: Condition): number =>
     a.type === 'Ready' ? -1 : b.type === 'Ready' ? 1 : a.type < b.type ? -1 : a.type > b.type ? 1 : 0;

@@ -3,22 +3,22 @@ import { formatTime, getCondition, withCondition, withoutCondition } from '../..
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
-/** What a condition says, before it is known since when. */
+/** Content of a condition without its transition time. */
 export interface Verdict {
   status: ConditionStatus;
   reason: string;
   message?: string;
-  /** since when, where somebody else knows it */
+  /** transition time, if known from elsewhere */
   since?: string;
 }
 
 /**
- * On control planes in Pods: False while the version asked for is not rolled out, for what its message says. Whoever waits for the
- * control plane goes by the version it runs then.
+ * Condition of hosted control planes: False with a reason while the requested version is not rolled out. Others then
+ * use the running version.
  */
 export const versionAcceptedCondition = 'VersionAccepted';
 
-/** Anything with conditions in the v1beta2 place. */
+/** An object with v1beta2 conditions. */
 export interface Conditioned {
   status?: { conditions?: StatusCondition[] };
 }
@@ -33,7 +33,7 @@ export function conditionOf(object: Conditioned | undefined, type: string): Stat
   return getCondition(object?.status?.conditions, type);
 }
 
-/** Sets one condition of a draft. The time of the last transition moves only with the status. */
+/** Sets a condition on a draft. The transition time changes only with the status. */
 export function setVerdict(draft: Conditioned, type: string, verdict: Verdict, nowMs: number): void {
   const condition: StatusCondition = {
     type,
@@ -56,7 +56,6 @@ export function dropCondition(draft: Conditioned, type: string): void {
 
 export const toStatus = (value: boolean): ConditionStatus => (value ? 'True' : 'False');
 
-/** The whole text of an error, once, as a condition shows it. */
 export function explain(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
 const vowels = 'aeiou';
 
-/** The plural of a kind as the names of CustomResourceDefinitions have it: lower case, English. */
+/** Plural of a kind as in CustomResourceDefinition names: lower case, English rules. */
 export function pluralOf(kind: string): string {
   const word = kind.toLowerCase();
   if (/(?:s|x|z|ch|sh)$/.test(word)) return `${word}es`;
@@ -8,7 +8,7 @@ export function pluralOf(kind: string): string {
   return `${word}s`;
 }
 
-/** Name of the definition that must exist for a kind to be usable by reference. */
+/** Name of the CustomResourceDefinition of a kind. */
 export function definitionName(group: string, kind: string): string {
   return `${pluralOf(kind)}.${group}`;
 }

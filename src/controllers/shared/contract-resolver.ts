@@ -14,17 +14,17 @@ import {
 import type { ContractVersion } from './contract.ts';
 import { definitionName } from './contract-names.ts';
 
-/** A provider's kind in the version to be used, and the contract that version follows. */
+/** A provider kind in the version to use, with its contract version. */
 export interface ContractKind {
   resource: Resource<UnstructuredObject>;
   contract: ContractVersion;
-  /** the contract of every version the definition names, for objects that are handled in an older one */
+  /** contract of every version in the definition, for objects handled in an older one */
   contracts?: Readonly<Record<string, ContractVersion>>;
 }
 
-/** The kind of a reference is not installed, or its definition does not say which contract it follows. */
+/** The referenced kind is not installed, or its definition has no contract label. */
 export class ContractError extends CapstanError {
-  /** there is no definition of the kind, hence no object of it either */
+  /** no definition exists, and therefore no objects */
   readonly notInstalled: boolean;
 
   constructor(message: string, hint: string, options: { notInstalled: boolean; cause?: unknown }) {
@@ -34,7 +34,7 @@ export class ContractError extends CapstanError {
   }
 }
 
-/** Finds the version of provider kinds at run time: references name group and kind only. */
+/** Finds the version of provider kinds at run time, because references contain only group and kind. */
 export interface ContractResolver {
   resolve(group: string, kind: string, signal?: AbortSignal): Promise<ContractKind>;
 }
@@ -44,13 +44,13 @@ const contractLabels: readonly (readonly [ContractVersion, string])[] = [
   ['v1beta1', 'cluster.x-k8s.io/v1beta1'],
 ];
 
-/** A provider upgrade moves the label: what was found is looked up again after this long. */
+/** Cache lifetime; a provider upgrade changes the labels. */
 const rememberMs = 60_000;
 
 export function createContractResolver(options: { client: Client; clock: Clock }): ContractResolver {
   const { client, clock } = options;
   const known = new Map<string, { kind: ContractKind; until: number }>();
-  /** definitions are large, and many reconciles ask for the same one at the same moment */
+  /** shares concurrent lookups, because definitions are large and many reconciles need the same one */
   const underWay = new Map<string, Promise<ContractKind>>();
 
   const lookUp = async (name: string, group: string, kind: string): Promise<ContractKind> => {
@@ -78,7 +78,7 @@ export function createContractResolver(options: { client: Client; clock: Clock }
       if (remembered && remembered.until > clock.now()) return remembered.kind;
       const asked = underWay.get(name);
       if (asked) return asked;
-      // Nobody's signal ends it: others may wait for it, too.
+      // Not tied to one caller's signal, because others may wait for it, too.
       const asking = lookUp(name, group, kind).finally(() => underWay.delete(name));
       underWay.set(name, asking);
       return asking;
@@ -101,7 +101,7 @@ function contractOf(definition: UnstructuredObject, group: string, kind: string)
   const served = group === coreGroup ? servedVersions(spec) : [];
   const versionsOf = (label: string): string[] => {
     const named = (labels[label] ?? '').split('_').filter((version) => version !== '');
-    // upstream's definitions of the core kinds carry no label: they are the contract
+    // upstream's core definitions have no label; their version is the contract
     return named.length > 0 ? named : served.filter((version) => label === `${coreGroup}/${version}`);
   };
   const contracts: Record<string, ContractVersion> = {};

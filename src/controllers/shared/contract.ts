@@ -1,16 +1,16 @@
 import type { ContractReference, FailureDomain, MachineAddress, ReplicaVersion } from '../../api/index.ts';
 import { isJsonObject, type JsonObject, type JsonValue, type UnstructuredObject } from '../../machinery/index.ts';
 
-/** Which form of the provider contract a kind follows. */
+/** Version of the provider contract. */
 export type ContractVersion = 'v1beta1' | 'v1beta2';
 
-/** A provider object together with the contract its kind follows. */
+/** A provider object with its contract version. */
 export interface ProviderObject {
   object: UnstructuredObject;
   contract: ContractVersion;
 }
 
-/** The value at a path of any object; undefined where there is none. */
+/** Returns the value at a path; undefined if absent. */
 export function at(object: UnstructuredObject, ...path: readonly string[]): JsonValue | undefined {
   let node: unknown = object;
   for (const step of path) node = isJsonObject(node) ? node[step] : undefined;
@@ -29,14 +29,12 @@ export function numberAt(object: UnstructuredObject, ...path: readonly string[])
 
 const flagAt = (object: UnstructuredObject, ...path: readonly string[]): boolean => at(object, ...path) === true;
 
-/** Infrastructure of a cluster or a machine is there. */
 export function isProvisioned({ object, contract }: ProviderObject): boolean {
   return contract === 'v1beta1'
     ? flagAt(object, 'status', 'ready')
     : flagAt(object, 'status', 'initialization', 'provisioned');
 }
 
-/** The data a machine boots with are in a Secret. */
 export function isDataSecretCreated({ object, contract }: ProviderObject): boolean {
   return contract === 'v1beta1'
     ? flagAt(object, 'status', 'ready')
@@ -66,7 +64,7 @@ export function addressesOf({ object }: ProviderObject): MachineAddress[] | unde
   return addresses;
 }
 
-/** The failure domain a machine is in; providers of the old contract say it in the spec. */
+/** Returns the failure domain of a machine; in the v1beta1 contract it is in the spec. */
 export function failureDomainOf({ object, contract }: ProviderObject): string | undefined {
   return (
     textAt(object, 'status', 'failureDomain') ??
@@ -78,7 +76,7 @@ export function isInterruptible({ object }: ProviderObject): boolean {
   return flagAt(object, 'status', 'interruptible');
 }
 
-/** Failure domains in our form, by name, whichever form the provider uses. */
+/** Converts failure domains of either contract, sorted by name. */
 export function failureDomainsOf({ object }: ProviderObject): FailureDomain[] {
   const value = at(object, 'status', 'failureDomains');
   const entries: [string, JsonObject][] = [];
@@ -102,21 +100,20 @@ export function failureDomainsOf({ object }: ProviderObject): FailureDomain[] {
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-/** An API endpoint, once both its parts are known. */
+/** Returns the API endpoint once host and port are set. */
 export function endpointOf({ object }: ProviderObject): { host: string; port: number } | undefined {
   const host = textAt(object, 'spec', 'controlPlaneEndpoint', 'host');
   const port = numberAt(object, 'spec', 'controlPlaneEndpoint', 'port');
   return host !== undefined && port !== undefined && port > 0 ? { host, port } : undefined;
 }
 
-/** The control plane has answered once. */
 export function isControlPlaneInitialized({ object, contract }: ProviderObject): boolean {
   return contract === 'v1beta1'
     ? flagAt(object, 'status', 'initialized')
     : flagAt(object, 'status', 'initialization', 'controlPlaneInitialized');
 }
 
-/** Hosted control planes have no machines and no nodes to protect. */
+/** Tells whether a control plane is hosted, without machines and Nodes to protect. */
 export function isExternallyManaged({ object }: ProviderObject): boolean {
   return flagAt(object, 'status', 'externalManagedControlPlane');
 }
@@ -129,7 +126,7 @@ export interface ControlPlaneCounts {
   upToDateReplicas?: number;
 }
 
-/** What a control plane says of its machines; all absent for one that has none. */
+/** Returns a control plane's machine counts; all absent if it has no machines. */
 export function controlPlaneCounts({ object, contract }: ProviderObject): ControlPlaneCounts {
   const status = (field: string): number | undefined => numberAt(object, 'status', field);
   const desired = numberAt(object, 'spec', 'replicas');
@@ -162,7 +159,7 @@ export function controlPlaneVersions({ object }: ProviderObject): ReplicaVersion
   return versions.length > 0 ? versions : undefined;
 }
 
-/** "Kind.group": how clones name what they were made from. */
+/** "Kind.group", the form of the cloned-from annotation. */
 export function groupKindOf(reference: Pick<ContractReference, 'apiGroup' | 'kind'>): string {
   return `${reference.kind}.${reference.apiGroup}`;
 }

@@ -21,22 +21,22 @@ import { controllerOf } from './ownership.ts';
 
 const controllerIndex = 'controller';
 
-/** Reads objects of kinds that are known only by reference, and wakes whoever refers to them. */
+/** Reads provider objects by reference, and enqueues the objects that refer to them. */
 export interface ExternalObjects {
-  /** one per controller: `keysOf` says which of its keys an external object concerns */
+  /** one per controller; `keysOf` maps a provider object to the controller's keys */
   follow(keysOf: (object: UnstructuredObject) => readonly ObjectKey[]): Follower;
 }
 
 export interface Follower {
-  /** to be named among the controller's sources */
+  /** must be a source of the controller */
   readonly source: ExternalSource;
-  /** the object and the contract it follows; undefined when there is no such object. Throws ContractError. */
+  /** returns the object with its contract version; undefined if it does not exist. Throws ContractError. */
   get(
     reference: ContractReference,
     namespace: string,
     options: { client: Client; signal?: AbortSignal },
   ): Promise<ProviderObject | undefined>;
-  /** objects of a kind that one owner controls */
+  /** objects of a kind controlled by an owner */
   controlledBy(
     owner: KubeObject,
     reference: Pick<ContractReference, 'apiGroup' | 'kind'>,
@@ -66,7 +66,7 @@ export function createExternalObjects(options: {
         };
         removers.push(
           informer.addHandler({
-            // also what is found when the cache fills: it may have changed since whoever asked for it read it
+            // also for objects of the initial list: they may have changed since the referring object was reconciled
             onAdd: wake,
             onUpdate: (object, old) => {
               if (object.metadata.resourceVersion === old.metadata.resourceVersion) return;
@@ -114,7 +114,7 @@ export function createExternalObjects(options: {
           const informer = informerOf(kind);
           const cached = informer.hasSynced() ? informer.lister.get(key) : undefined;
           if (cached) return { object: cached, contract: kind.contract };
-          // a cache that does not have it may be late: what follows from "it is gone" cannot be taken back
+          // the cache may be stale, and "not found" can have irreversible consequences, so ask the API
           try {
             const object = await client.get(kind.resource, key, signal ? { signal } : {});
             return { object, contract: kind.contract };
@@ -140,22 +140,22 @@ export function createExternalObjects(options: {
   };
 }
 
-/** Fields of a status that contracts wait for; everything else in it is told, not waited for. */
+/** Status fields that contracts wait for; changes of other fields get low priority. */
 const awaited = ['initialization', 'initialized', 'ready', 'dataSecretName', 'failureReason', 'failureMessage'];
 
-/** Whether a change of an object lets those go on who refer to it. */
+/** Tells whether a change may unblock the objects that refer to it. */
 function isStep(object: UnstructuredObject, old: UnstructuredObject): boolean {
   if (changedBesidesStatus({ type: 'update', object, old })) return true;
   const status = (of: UnstructuredObject, field: string): unknown => (of as { status?: JsonObject }).status?.[field];
   return awaited.some((field) => !deepEqual(status(object, field), status(old, field)));
 }
 
-/** Under which index value an object with this reference is found. */
+/** Index value of objects with this reference. */
 export function referenceIndexValue(reference: ContractReference, namespace: string): string {
   return `${reference.kind}.${reference.apiGroup}/${namespace}/${reference.name}`;
 }
 
-/** The same for the object referred to. */
+/** Same for the referenced object. */
 export function objectIndexValue(object: KubeObject): string {
   const slash = object.apiVersion.indexOf('/');
   const group = slash < 0 ? '' : object.apiVersion.slice(0, slash);

@@ -1,7 +1,10 @@
-/** Roles of floating IPs a cluster reserves. */
+/** Roles of floating IPs that a cluster reserves. */
 export type FloatingIpRole = 'api' | 'bastion';
 
-/** On an OpenStackCluster: id of the floating IP that was reserved for a role. Whose it is, its own mark says. */
+/**
+ * Annotation of an OpenStackCluster: id of the floating IP reserved for a role. Ownership is determined by the mark,
+ * not by this annotation.
+ */
 export function floatingIpAnnotation(role: FloatingIpRole): string {
   return `infrastructure.cluster.x-k8s.io/${role}-floating-ip-id`;
 }

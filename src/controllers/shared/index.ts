@@ -1,4 +1,5 @@
-// The door of what all controllers share: names, conditions, ownership, provider objects, access to workload clusters.
+// Entry point of what all controllers share: names, conditions, ownership, provider objects, access to workload
+// clusters.
 
 export {
   clusterConfigurationDocument,

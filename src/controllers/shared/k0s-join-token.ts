@@ -4,7 +4,7 @@ import { type BootstrapToken, formatToken, type TokenPurpose } from './bootstrap
 
 export type K0sRole = 'worker' | 'controller';
 
-/** What k0s looks for on the Secret of a token, by who joins with it. */
+/** Token properties that k0s requires, by role. */
 export const k0sTokenPurposes: Readonly<Record<K0sRole, TokenPurpose>> = {
   worker: {
     usages: ['usage-bootstrap-api-auth', 'usage-bootstrap-authentication', 'usage-bootstrap-api-worker-calls'],
@@ -24,13 +24,13 @@ const userNames: Readonly<Record<K0sRole, string>> = {
 export interface JoinTokenOptions {
   role: K0sRole;
   token: BootstrapToken;
-  /** https:// address of the API server, or of the join API for controllers */
+  /** https:// URL of the API server, or of the join API for controllers */
   server: string;
-  /** PEM; several while one follows another */
+  /** PEM; several certificates during a CA rotation */
   authority: string;
 }
 
-/** The kubeconfig inside a join token. */
+/** Renders the kubeconfig inside a join token. */
 export function joinKubeconfig({ role, token, server, authority }: JoinTokenOptions): string {
   const name = 'k0s';
   const user = userNames[role];
@@ -49,7 +49,7 @@ export function joinKubeconfig({ role, token, server, authority }: JoinTokenOpti
   );
 }
 
-/** What `k0s worker --token-file` reads: a kubeconfig, compressed and in base64. */
+/** Builds the content of `k0s worker --token-file`: a kubeconfig, gzipped and base64-encoded. */
 export function k0sJoinToken(options: JoinTokenOptions): string {
   return gzipSync(joinKubeconfig(options), { level: 9 }).toString('base64');
 }

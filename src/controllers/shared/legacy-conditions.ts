@@ -11,7 +11,7 @@ import type { ConditionStatus } from './conditions.ts';
 
 export type Severity = 'Error' | 'Warning' | 'Info';
 
-/** What a condition of the v1beta1 contract says; good news have neither reason nor severity. */
+/** Content of a v1beta1 condition; True has neither reason nor severity. */
 export interface LegacyVerdict {
   status: ConditionStatus;
   severity?: Severity;
@@ -19,7 +19,6 @@ export interface LegacyVerdict {
   message?: string;
 }
 
-/** Anything that keeps conditions for clients of v1beta1. */
 export interface LegacyConditioned {
   status?: { deprecated?: { v1beta1?: { conditions?: DeprecatedCondition[] } } };
 }
@@ -37,7 +36,6 @@ export function legacyConditionOf(
   return listOf(object).find((condition) => condition.type === type);
 }
 
-/** Sets one legacy condition of a draft. */
 export function setLegacy(draft: LegacyConditioned, type: string, verdict: LegacyVerdict, nowMs: number): void {
   const before = listOf(draft);
   const condition = {
@@ -70,7 +68,7 @@ function put(draft: LegacyConditioned, before: readonly unknown[], after: readon
   };
 }
 
-/** The provider's own legacy Ready, or what its flag says. */
+/** Mirrors the provider's v1beta1 Ready, or derives it from its ready flag. */
 export function mirrorLegacy(source: UnstructuredObject, ready: boolean, waitingReason: string): LegacyVerdict {
   const found = findLegacyCondition(source, 'Ready');
   if (!found) return ready ? legacyTrue : legacyFalse(waitingReason, 'Info');
@@ -83,9 +81,9 @@ export function mirrorLegacy(source: UnstructuredObject, ready: boolean, waiting
 }
 
 export interface LegacySummaryOptions {
-  /** in order of importance; absent ones do not count */
+  /** in order of importance; absent ones are ignored */
   of: readonly string[];
-  /** say "1 of 2 completed" counting these */
+  /** count these in "1 of 2 completed" */
   steps?: readonly string[];
 }
 
@@ -93,11 +91,11 @@ const importance = (condition: DeprecatedCondition): number => {
   if (condition.status === 'False') {
     return condition.severity === 'Error' ? 0 : condition.severity === 'Warning' ? 1 : 2;
   }
-  // what nobody knows is no good news
+  // Unknown is worse than True
   return condition.status === 'True' ? 4 : 3;
 };
 
-/** The legacy Ready: the worst of the conditions named, in its own words; undefined when there is none of them yet. */
+/** Summarizes v1beta1 Ready: the worst of the given conditions with its own message; undefined if there is none yet. */
 export function summarizeLegacy(object: LegacyConditioned, options: LegacySummaryOptions): LegacyVerdict | undefined {
   let worst: DeprecatedCondition | undefined;
   for (const type of options.of) {

@@ -1,12 +1,12 @@
 import type { BlockingHook, HookName, HookRequests, HookResponses, LifecycleHook, QueryHook } from '../../api/index.ts';
 import { CapstanError, type Clock, errorMessage, type KubeObject } from '../../machinery/index.ts';
 
-/** What came of a hook. Messages name the handler and its extension. */
+/** Result of a hook. Messages name the handler and its extension. */
 export type HookResult =
   | { readonly status: 'go-on'; readonly message?: string }
-  /** somebody asked to wait; an event or the time wakes the caller, who shows the message in a condition until then */
+  /** a handler asked to wait; an event or the time enqueues the caller, which reports the message in a condition */
   | { readonly status: 'wait'; readonly retryAfterSeconds: number; readonly message: string }
-  /** somebody failed or could not be asked; the caller shows the message and tries again with back-off */
+  /** a handler failed or was unreachable; the caller reports the message and retries with back-off */
   | { readonly status: 'failed'; readonly message: string };
 
 type HandlerOf<H extends LifecycleHook> = {
@@ -14,26 +14,26 @@ type HandlerOf<H extends LifecycleHook> = {
     readonly hook: K;
     /** unique among the built-in handlers of the hook; shown to users */
     readonly name: string;
-    /** whether the handler has anything to do with the Cluster; default: it has */
+    /** whether the handler applies to the Cluster; default yes */
     readonly concerns?: (request: HookRequests[K]) => boolean;
-    /** Idempotent: a hook is called again until nobody asks to wait. */
+    /** Idempotent: the hook is called again until no handler asks to wait. */
     readonly call: (request: HookRequests[K], signal: AbortSignal) => Promise<HookResult>;
   };
 }[H];
 
-/** A handler that is part of this program: no server and no ExtensionConfig is needed for it. */
+/** A handler inside this process, without server and ExtensionConfig. */
 export type BuiltInHookHandler = HandlerOf<LifecycleHook>;
 
-/** The object a hook is about; its namespace decides which extensions are asked. */
+/** Object of a hook; its namespace determines which extensions are called. */
 export interface HookSubject {
   readonly metadata: Pick<KubeObject['metadata'], 'namespace' | 'name' | 'uid'>;
 }
 
-/** Runtime extensions that ExtensionConfigs name, asked over HTTPS. */
+/** Runtime extensions from ExtensionConfigs, called over HTTPS. */
 export interface ExtensionHandlers {
-  /** names (`handler.extension`) of those who listen to a hook of objects in the namespace, in the order they are asked */
+  /** names (`handler.extension`) of the handlers of a hook for a namespace, in call order */
   listening(hook: HookName, namespace: string): readonly string[];
-  /** Asks one handler. Throws HookError, whose message names it; a failure that its policy ignores is an empty answer. */
+  /** Calls one handler. Throws a HookError that names it; a failure with policy Ignore counts as an empty response. */
   call<H extends QueryHook | BlockingHook>(
     hook: H,
     handler: string,
@@ -43,13 +43,13 @@ export interface ExtensionHandlers {
   ): Promise<HookResponses[H]>;
 }
 
-/** Calls hooks: the handlers of this program first, then extensions. */
+/** Calls hooks: built-in handlers first, then extensions. */
 export interface HookCaller {
-  /** whether anybody listens; where nobody does, no intent to call the hook needs to be recorded */
+  /** whether any handler is registered; if not, a pending hook need not be recorded */
   isListenedTo(hook: HookName, subject: HookSubject): boolean;
   /**
-   * Calls all handlers one after the other and stops at the first that fails. Who asked to wait is not asked again before its
-   * time is over.
+   * Calls all handlers in turn and stops at the first failure. A handler that asked to wait is not called again before
+   * its time has passed.
    */
   call<H extends BlockingHook>(
     hook: H,
@@ -57,13 +57,13 @@ export interface HookCaller {
     request: HookRequests[H],
     signal: AbortSignal,
   ): Promise<HookResult>;
-  /** Asks the handler that a ClusterClass names. Throws HookError. */
+  /** Calls the handler that a ClusterClass names. Throws HookError. */
   ask: ExtensionHandlers['call'];
-  /** names of the extensions' handlers of a hook, for hooks whose answers the caller puts together itself */
+  /** names of the extension handlers of a hook, for callers that combine the responses themselves */
   handlers(hook: HookName, subject: HookSubject): readonly string[];
 }
 
-/** A handler that failed, could not be asked or answered what cannot be understood. */
+/** A handler failed, was unreachable or returned an invalid response. */
 export class HookError extends CapstanError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('CAP_HOOK', message, options);
@@ -74,7 +74,7 @@ export class HookError extends CapstanError {
 export interface HookCallerOptions {
   clock: Clock;
   builtIn?: readonly BuiltInHookHandler[];
-  /** default: none */
+  /** default none */
   extensions?: ExtensionHandlers;
 }
 
@@ -135,7 +135,7 @@ async function callBuiltIn(
   signal: AbortSignal,
 ): Promise<HookResult | undefined> {
   if (handler.hook !== hook) return undefined;
-  // the names are equal, so the request is the one of the handler
+  // the hook names are equal, so the request type is the handler's
   const { concerns, call } = handler as {
     concerns?: (request: HookRequests[BlockingHook]) => boolean;
     call: (request: HookRequests[BlockingHook], signal: AbortSignal) => Promise<HookResult>;
@@ -155,7 +155,7 @@ const noExtensions: ExtensionHandlers = {
   },
 };
 
-/** An upgrade to another version is another question. */
+/** The key contains the target version, because an upgrade to another version is a new question. */
 function waitKey(
   hook: BlockingHook,
   handler: string,
@@ -167,7 +167,9 @@ function waitKey(
   return [hook, handler, metadata.uid ?? `${metadata.namespace}/${metadata.name}`, versions].join('\n');
 }
 
-/** Who asked to wait, until when. A restart forgets it and asks again, which hooks must bear. */
+/**
+ * Handlers that asked to wait, and until when. A restart forgets it and calls them again, which handlers must tolerate.
+ */
 function createWaits(clock: Clock): { get(key: string): Answer | undefined; set(key: string, answer: Answer): void } {
   const entries = new Map<string, { until: number; message: string }>();
   const prune = (now: number): void => {

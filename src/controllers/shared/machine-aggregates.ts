@@ -5,17 +5,17 @@ import { conditionOf, isFalse, type Verdict } from './conditions.ts';
 import { type LegacyVerdict, legacyFalse, legacyTrue } from './legacy-conditions.ts';
 import { unhealthyMachinesText } from './machine-texts.ts';
 
-/** A machine this young is not counted against the set for a condition nobody had time to set. */
+/** Machines younger than this do not count as not up to date, because their condition may not be set yet. */
 const upToDateGraceMs = 10_000;
 
-/** Unhealthy, and its owner is asked to act. */
+/** Tells whether a machine is unhealthy and its owner is asked to remediate it. */
 export function isToBeRemediated(machine: Machine): boolean {
   return isFalse(machine, 'HealthCheckSucceeded') && isFalse(machine, 'OwnerRemediated');
 }
 
 export const isUnhealthy = (machine: Machine): boolean => isFalse(machine, 'HealthCheckSucceeded');
 
-/** How many machines there are of each version. */
+/** Counts machines by version. */
 export function versionsOf(machines: readonly Machine[]): ReplicaVersion[] {
   const counts = new Map<string, number>();
   for (const { spec } of machines) {
@@ -55,7 +55,7 @@ export function remediating(machines: readonly Machine[], owner: string): Verdic
   return { status: 'True', reason: 'Remediating', message };
 }
 
-/** The legacy Ready of all machines in one. */
+/** Aggregates v1beta1 Ready of all machines. */
 export function legacyMachinesReady(machines: readonly Machine[]): LegacyVerdict | undefined {
   const states = machines.flatMap(
     ({ metadata, status }) =>

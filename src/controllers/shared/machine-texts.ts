@@ -2,10 +2,10 @@ import { compareKubernetesVersions, type Machine, parseKubernetesVersion, withLe
 import { parseRfc3339 } from '../../machinery/index.ts';
 import { conditionOf } from './conditions.ts';
 
-/** Reason of UpToDate while the kubelet of a machine has another version than the machine. */
+/** Reason of UpToDate if the kubelet version differs from the machine's version. */
 export const kubeletVersionReason = 'KubeletVersionDiffers';
 
-/** How the version that runs on a machine's Node differs from the one asked for; what a distribution adds to it does not count. */
+/** Describes how the kubelet version on the Node differs from the desired one; distribution suffixes are ignored. */
 export function kubeletDifference({ spec, status }: Machine): string | undefined {
   const running = status?.nodeInfo?.kubeletVersion;
   const [has, wants] = [running, spec.version].map((text) =>
@@ -24,7 +24,7 @@ const delays: readonly (readonly [string, string])[] = [
   ['waiting for completion', 'Pods not completed yet'],
 ];
 
-/** Why the deletion of a machine takes long, in a few words; empty when it does not. */
+/** Lists short reasons why the deletion of a machine takes long; empty if it does not. */
 export function deletionDelays(machine: Machine, nowMs: number): string[] {
   const started = parseRfc3339(machine.status?.deletion?.nodeDrainStartTime ?? '');
   const deleting = conditionOf(machine, 'Deleting');
@@ -47,7 +47,7 @@ function named(machines: readonly Machine[]): string {
   return `Machine${names.length > 1 ? 's' : ''} ${shown}${more} ${names.length > 1 ? 'are' : 'is'} `;
 }
 
-/** Machines whose deletion takes suspiciously long, and why; empty when there are none. */
+/** Describes machines whose deletion takes long, with reasons; empty if there are none. */
 export function staleMachinesText(machines: readonly Machine[], nowMs: number): string {
   const stale = machines.filter((machine) => isDeletingForLong(machine, nowMs));
   if (stale.length === 0) return '';
@@ -56,24 +56,24 @@ export function staleMachinesText(machines: readonly Machine[], nowMs: number): 
   return `${named(stale)}in deletion since more than 15m${listed.length > 0 ? `, delay likely due to ${listed.join(', ')}` : ''}`;
 }
 
-/** Machines that are ill and left alone by `owner`; empty when there are none. */
+/** Describes unhealthy machines that `owner` does not remediate; empty if there are none. */
 export function unhealthyMachinesText(machines: readonly Machine[], owner: string): string {
   return machines.length === 0 ? '' : `${named(machines)}not healthy (not to be remediated by ${owner})`;
 }
 
-/** "Deleting 3 Machines", with a line about those that are late. */
+/** For example "Deleting 3 Machines", followed by a line about delayed ones. */
 export function deletingText(machines: readonly Machine[], nowMs: number): string {
   const stale = staleMachinesText(machines, nowMs);
   return `Deleting ${machines.length} Machine${machines.length === 1 ? '' : 's'}${stale === '' ? '' : `\n* ${stale}`}`;
 }
 
-/** "Scaling down from 3 to 1 replicas", likewise. */
+/** For example "Scaling down from 3 to 1 replicas", followed by a line about delayed ones. */
 export function scalingDownText(machines: readonly Machine[], from: number, to: number, nowMs: number): string {
   const stale = staleMachinesText(machines, nowMs);
   return `Scaling down from ${from} to ${to} replicas${stale === '' ? '' : `\n* ${stale}`}`;
 }
 
-/** "A does not exist", "A and B do not exist"; empty when nothing is missing. */
+/** For example "A and B do not exist"; empty if nothing is missing. */
 export function missingText(kinds: readonly string[]): string {
   if (kinds.length === 0) return '';
   return `${kinds.join(' and ')} ${kinds.length === 1 ? 'does' : 'do'} not exist`;

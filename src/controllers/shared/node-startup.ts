@@ -1,9 +1,9 @@
 import { conditionOf } from './conditions.ts';
 
-/** On an infrastructure machine whose Node is late: what its console says of the cause. */
+/** Condition of an infrastructure machine whose Node is late: the cause found on its console. */
 export const nodeStartupCondition = 'NodeStartup';
 
-/** Why the Node of a machine does not come, as its infrastructure machine knows it. */
+/** Returns from the infrastructure machine why its Node does not appear. */
 export function nodeStartupFinding(infrastructure: object): string | undefined {
   const condition = conditionOf(infrastructure, nodeStartupCondition);
   return condition?.status === 'False' ? condition.message : undefined;

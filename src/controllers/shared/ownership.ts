@@ -6,7 +6,9 @@ import {
   type Resource,
 } from '../../machinery/index.ts';
 
-/** A reference to an owner. Ours are non-controlling unless said; owners wait for what they own (`blockOwnerDeletion`). */
+/**
+ * Builds an owner reference; not controlling by default. `blockOwnerDeletion` is set, so owners wait for owned objects.
+ */
 export function ownerReference(
   owner: KubeObject,
   resource: Resource,
@@ -24,10 +26,7 @@ export function ownerReference(
 const sameOwner = (a: OwnerReference, b: OwnerReference): boolean =>
   a.kind === b.kind && a.name === b.name && parseApiVersion(a.apiVersion).group === parseApiVersion(b.apiVersion).group;
 
-/**
- * The owners with one of them ensured: added, brought to the current API version and uid, or left as it is (then the very
- * same list is returned).
- */
+/** Adds an owner or updates its API version and uid; returns the same list if nothing changed. */
 export function withOwner(
   owners: readonly OwnerReference[] | undefined,
   wanted: OwnerReference,
@@ -38,7 +37,7 @@ export function withOwner(
   if (!old) return [...list, wanted];
   const next: OwnerReference = {
     ...wanted,
-    // what somebody else said about blocking is theirs to say
+    // keep blockOwnerDeletion as others set it
     ...(wanted.blockOwnerDeletion === undefined &&
       old.blockOwnerDeletion !== undefined && { blockOwnerDeletion: old.blockOwnerDeletion }),
     ...(wanted.controller === undefined && old.controller !== undefined && { controller: old.controller }),
@@ -64,7 +63,7 @@ export function withoutOwner(
   return list.some(unwanted) ? list.filter((owner) => !unwanted(owner)) : list;
 }
 
-/** The owner that controls an object, if it is of the kind asked for. */
+/** Returns the controlling owner if it is of the given kind. */
 export function controllerOf(object: KubeObject, resource?: Resource): OwnerReference | undefined {
   const owner = object.metadata.ownerReferences?.find(({ controller }) => controller === true);
   return owner && (!resource || isOf(owner, resource)) ? owner : undefined;

@@ -4,7 +4,7 @@ import { type Conditioned, setVerdict, type Verdict } from './conditions.ts';
 import { type LegacyConditioned, setLegacy } from './legacy-conditions.ts';
 import { pausedAnnotation } from './names.ts';
 
-/** What keeps an object from being reconciled; empty when nothing does. */
+/** Lists the reasons why an object is paused; empty if it is not. */
 export function pausedBy(object: KubeObject, cluster: Cluster | undefined): string[] {
   const reasons: string[] = [];
   if (cluster?.spec.paused === true) reasons.push('Cluster spec.paused is set to true');
@@ -21,8 +21,8 @@ export function pausedVerdict(reasons: readonly string[]): Verdict {
 }
 
 /**
- * Says on a draft whether it is paused. Nobody looks at a paused object any more: readers of v1beta1, who know no such condition,
- * are told by Ready, and whoever deletes it is told why nothing happens.
+ * Sets Paused on a draft. Also adapts v1beta1 Ready, because v1beta1 has no such condition, and explains a deletion
+ * that is blocked by the pause.
  */
 export function setPausedCondition<T extends KubeObject & Conditioned & LegacyConditioned>(
   draft: T,

@@ -1,9 +1,9 @@
 import type { BlockingHook } from '../../api/index.ts';
 import type { KubeObject } from '../../machinery/index.ts';
 
-/** names of the hooks that are to be called once what was begun is done, with commas between them */
+/** comma-separated names of hooks to call once the started action is done */
 export const pendingHooksAnnotation = 'runtime.cluster.x-k8s.io/pending-hooks';
-/** all who listen to BeforeClusterDelete agreed to the deletion */
+/** all BeforeClusterDelete handlers agreed to the deletion */
 export const okToDeleteAnnotation = 'runtime.cluster.x-k8s.io/ok-to-delete';
 
 type Annotated = { readonly metadata: Pick<KubeObject['metadata'], 'annotations'> };
@@ -15,12 +15,12 @@ function pendingOf({ metadata }: Annotated): Set<string> {
 
 export const isHookPending = (object: Annotated, hook: BlockingHook): boolean => pendingOf(object).has(hook);
 
-/** Records in a draft that hooks are to be called later. Write it before what they follow is begun. */
+/** Records on a draft that hooks are pending. Must be written before the action starts. */
 export function markHooksPending(draft: Pick<KubeObject, 'metadata'>, ...hooks: readonly BlockingHook[]): void {
   setPending(draft, new Set([...pendingOf(draft), ...hooks]));
 }
 
-/** Records in a draft that a hook was called and nobody asks to wait. */
+/** Records on a draft that a hook completed. */
 export function markHookDone(draft: Pick<KubeObject, 'metadata'>, hook: BlockingHook): void {
   const names = pendingOf(draft);
   if (names.delete(hook)) setPending(draft, names);

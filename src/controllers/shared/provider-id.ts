@@ -1,8 +1,8 @@
 const openstack = /^openstack:\/\/[^/]*\/(.+)$/;
 
 /**
- * What tells servers apart, whoever wrote the id of one: a cloud controller manager that works by region puts the name of
- * the region into it (`openstack://RegionOne/…`), which the machine's own id does not have.
+ * Normalizes a provider ID for comparison: a regional cloud controller manager includes the region
+ * (`openstack://RegionOne/…`), which the machine's own id lacks.
  */
 export function comparableProviderId(id: string): string {
   const server = openstack.exec(id)?.[1];

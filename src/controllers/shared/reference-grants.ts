@@ -2,17 +2,17 @@ import { type CrossReference, grantsReference, type ReferenceGrant, ReferenceGra
 import type { Client } from '../../client/index.ts';
 import { isNotFound, type KubeObject, parseApiVersion, type Resource } from '../../machinery/index.ts';
 
-// A namespace is a wall between tenants. An object may name something of another namespace only where that namespace says so
-// with a ReferenceGrant. Everything of ours that names a Secret or a backup elsewhere asks here, before it reads anything: who
-// has no grant does not learn either whether the object exists.
+// Namespaces separate tenants. An object may refer to another namespace only with a ReferenceGrant there. All
+// references to Secrets and backups are checked here before anything is read, so that without a grant even the
+// existence stays hidden.
 
-/** management APIs with an older Gateway API serve grants in this version only */
+/** older Gateway APIs serve grants only in this version */
 const servedVersions: readonly Resource<ReferenceGrant>[] = [
   ReferenceGrants,
   { ...ReferenceGrants, version: 'v1beta1' },
 ];
 
-/** Whether an object may be named: in the same namespace always, in another one with a grant there. */
+/** Tells whether a reference is allowed: always within a namespace, otherwise with a grant. */
 export async function mayRefer(client: Client, reference: CrossReference, signal: AbortSignal): Promise<boolean> {
   const { from, to } = reference;
   if (from.namespace === to.namespace) return true;
@@ -31,7 +31,7 @@ async function grantsOf(client: Client, namespace: string, signal: AbortSignal):
   return [];
 }
 
-/** Why something of another namespace is not used, and what its owner can do about it. */
+/** Explains why a foreign object is not used, and what its owner can do. */
 export function missingGrant({ from, to }: CrossReference): string {
   return (
     `${to.kind} ${to.namespace}/${to.name} is in another namespace, and no ReferenceGrant there lets ` +
@@ -39,12 +39,12 @@ export function missingGrant({ from, to }: CrossReference): string {
   );
 }
 
-/** The side of a reference that names something. */
+/** Builds the `from` side of a reference. */
 export function referrer({ apiVersion, kind, metadata }: KubeObject): CrossReference['from'] {
   return { group: parseApiVersion(apiVersion).group, kind, namespace: metadata.namespace ?? '' };
 }
 
-/** A Secret that is named. */
+/** Builds the `to` side for a Secret. */
 export const secretTarget = (namespace: string, name: string): CrossReference['to'] => ({
   group: '',
   kind: 'Secret',

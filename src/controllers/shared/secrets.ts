@@ -4,12 +4,12 @@ import { ignoreNotFound } from '../../machinery/index.ts';
 import type { CacheReader, ObjectEvent, ReconcileContext } from '../../runtime/index.ts';
 import { clusterSecretType } from './names.ts';
 
-/** Type of Secrets whose content is applied to clusters: others are not handed to them, whoever names them. */
+/** Type of Secrets that may be applied to clusters; others are refused, whoever refers to them. */
 export const resourceSetSecretType = 'addons.cluster.x-k8s.io/resource-set';
 
 /**
- * A management cluster has Secrets of all kinds of programs, and most are none of our business: caches keep those of clusters whole, which are known
- * by their labels and types, and of others that they are there. What users name (credentials of clouds) is read by its name.
+ * Most Secrets of a management cluster are unrelated. Caches keep the content only of cluster Secrets, known by label
+ * or type, and just the metadata of all others. Secrets that users refer to (cloud credentials) are read by name.
  */
 export const partedSecrets: PartedResource = {
   resource: Secrets,
@@ -17,16 +17,18 @@ export const partedSecrets: PartedResource = {
   types: [clusterSecretType, resourceSetSecretType],
 };
 
-/** Content that was read, by the version of the Secret in the cache it belongs to: it is forgotten with that version. */
+/** Content by cached Secret version; dropped with that version. */
 const contents = new WeakMap<Secret, Promise<Secret | undefined>>();
 
-/** A Secret from the cache, with its content; undefined where the cache does not keep that. */
+/** Returns a Secret with content from the cache; undefined if the cache lacks the content. */
 export function cachedSecret(cache: CacheReader, key: ObjectKey): Secret | undefined {
   const secret = cache.lister(Secrets).get(key);
   return secret && hasContent(secret) ? secret : undefined;
 }
 
-/** A Secret by its name: from the cache, or from the API and then remembered for as long as the cache shows no other version. */
+/**
+ * Reads a Secret by name: from the cache, or from the API and then memoized while the cached version stays the same.
+ */
 export async function readSecret(
   { client, cache, signal }: Pick<ReconcileContext, 'client' | 'cache' | 'signal'>,
   key: ObjectKey,
@@ -36,12 +38,12 @@ export async function readSecret(
   );
 }
 
-/** The same for whoever has the cache otherwise. `read` asks the API. */
+/** Same for callers with their own cache. `read` requests it from the API. */
 export async function secretContent(
   cached: Secret | undefined,
   read: () => Promise<Secret | undefined>,
 ): Promise<Secret | undefined> {
-  // what the cache does not have may be newer than it, or outside of what it covers
+  // the Secret may be newer than the cache, or not covered by it
   if (!cached) return await read();
   if (hasContent(cached)) return cached;
   const known = contents.get(cached);
@@ -59,8 +61,8 @@ export async function secretContent(
 }
 
 /**
- * Secrets to be used without waiting: what the cache has, and those of an owner that it has without their content, which were read before. Such are
- * made by others, or by earlier versions, without our labels.
+ * Returns Secrets for synchronous use: cached ones, and owned ones cached without content, which are read beforehand.
+ * The latter were created by others, or by earlier versions without labels.
  */
 export async function secretsOf(
   access: Parameters<typeof readSecret>[0],
@@ -76,7 +78,7 @@ export async function secretsOf(
   return (key) => cachedSecret(cache, key) ?? found.get(formatKey(key));
 }
 
-/** Whether the values under some keys may have changed; of Secrets without content in the cache nobody knows better. */
+/** Tells whether values under some keys may have changed; without content in the cache, always. */
 export function valuesChanged(keys: readonly string[]): (event: ObjectEvent<Secret>) => boolean {
   return (event) => {
     if (event.type !== 'update' || !hasContent(event.object) || !hasContent(event.old)) return true;

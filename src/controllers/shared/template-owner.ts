@@ -7,8 +7,8 @@ import { isDeleting, ownerReference, withOwner } from './ownership.ts';
 import { fieldManager } from './write-object.ts';
 
 /**
- * Looks for the template of a reference and lets the cluster own it, so that it leaves with the cluster. False when there
- * is no such template.
+ * Makes the cluster an owner of a referenced template, so that both are deleted together. Returns false if the template
+ * does not exist.
  */
 export async function ensureTemplate(
   context: ReconcileContext,

@@ -1,8 +1,9 @@
+import { objectKey } from '../../client/index.ts';
 import { clone, type KubeObject, type Resource } from '../../machinery/index.ts';
 import { patchObject, type ReconcileContext } from '../../runtime/index.ts';
 import { inLegacyOrder, inStoredOrder } from './condition-order.ts';
 
-/** Plain patches of ours appear under this name, as upstream's do. */
+/** Field manager of patches, the same as upstream's. */
 export const fieldManager = 'manager';
 
 const conditionPaths: readonly (readonly string[])[] = [
@@ -11,11 +12,11 @@ const conditionPaths: readonly (readonly string[])[] = [
 ];
 
 /**
- * Writes what a reconcile made of its object: metadata and spec in one patch, status in another, none where nothing
- * changed. `observed` notes the generation, which only a pass without an error may do.
+ * Writes the result of a reconcile: one patch for metadata and spec, one for status, none without changes. `observed`
+ * sets observedGeneration, only valid after a reconcile without error.
  */
 export function writeObject<T extends KubeObject>(
-  context: Pick<ReconcileContext, 'client' | 'clock' | 'signal'>,
+  context: Pick<ReconcileContext, 'client' | 'clock' | 'signal' | 'textsMayWait'>,
   resource: Resource<T>,
   before: T,
   after: T,
@@ -28,20 +29,21 @@ export function writeObject<T extends KubeObject>(
     conditionPaths,
     arrangeConditions: (conditions, path) =>
       path.includes('deprecated') ? inLegacyOrder(conditions) : inStoredOrder(conditions),
+    textsMayWait: () => context.textsMayWait?.(resource, objectKey(before)) === true,
     ...(options.observed && { observedGeneration: true }),
   });
 }
 
 /**
- * A private copy to be changed and handed to `writeObject`. Who wrote what is the server's business, and much of what an
- * object weighs: it is left out.
+ * Copies an object for changes that are handed to `writeObject`. Leaves out managedFields, which are large and owned by
+ * the server.
  */
 export function draftOf<T extends KubeObject>(object: T): T {
   const { managedFields: _, ...metadata } = object.metadata;
   return clone({ ...object, metadata });
 }
 
-/** Adds a finalizer; true when it was written (the watch brings the object back), false when it was there. */
+/** Adds a finalizer. Returns true if it was written (the watch triggers a reconcile), false if it was there. */
 export async function ensureFinalizer<T extends KubeObject>(
   context: Pick<ReconcileContext, 'client' | 'clock' | 'signal'>,
   resource: Resource<T>,
@@ -51,7 +53,7 @@ export async function ensureFinalizer<T extends KubeObject>(
   return (await withFinalizer(context, resource, object, finalizer)) !== object;
 }
 
-/** The object with a finalizer, stored; the same object when it was there or the object is about to go. */
+/** Returns the stored object with the finalizer; the same object if it was there or the object is being deleted. */
 export async function withFinalizer<T extends KubeObject>(
   context: Pick<ReconcileContext, 'client' | 'clock' | 'signal'>,
   resource: Resource<T>,
@@ -69,7 +71,6 @@ export async function withFinalizer<T extends KubeObject>(
   });
 }
 
-/** An object without one finalizer; the same list of the others. */
 export function withoutFinalizer(finalizers: readonly string[] | undefined, finalizer: string): string[] {
   return (finalizers ?? []).filter((name) => name !== finalizer);
 }

@@ -7,27 +7,27 @@ import { StackReleaseError } from './release/release-error.ts';
 import { soon } from './source/patience.ts';
 import type { FetchChart, ReleaseSource } from './source/types.ts';
 
-/** What the sources have. */
+/** Releases available from the sources. */
 export interface CatalogListing {
   readonly ids: readonly StackId[];
-  /** names that are no ids of releases, with their sources */
+  /** tags that are not release ids, with their source */
   readonly ignored: readonly { readonly tag: string; readonly source: string }[];
-  /** why some sources are not among those that answered */
+  /** why some sources did not answer */
   readonly failures: readonly { readonly source: string; readonly error: unknown }[];
 }
 
-/** The releases that can be had, from all sources. What takes long throws SourcePendingError, and is there later. */
+/** Releases from all sources. Slow operations throw SourcePendingError and succeed later. */
 export interface StackCatalog {
-  /** shortest time after which another look is worth it; undefined: never */
+  /** shortest useful poll interval; undefined if never */
   readonly pollMs: number | undefined;
   list(signal: AbortSignal): Promise<CatalogListing>;
-  /** throws StackReleaseError for a release that cannot be used, and anything else where a source cannot be asked */
+  /** throws StackReleaseError for an unusable release; other errors if a source is unreachable */
   release(id: StackId, signal: AbortSignal): Promise<StackRelease>;
-  /** a chart of add-ons with the charts it depends on */
+  /** an add-on chart with its dependencies */
   addonChart(release: StackRelease, chart: AddonChart, signal: AbortSignal): Promise<Chart>;
 }
 
-/** No source has the release. It may appear later. */
+/** No source has the release; it may appear later. */
 export class ReleaseNotFoundError extends CapstanError {
   constructor(id: StackId, sources: readonly string[]) {
     super('CAP_STACK_SOURCE', `no release ${classNameOf(id)} in ${sources.join(', ')}`, {
@@ -37,10 +37,10 @@ export class ReleaseNotFoundError extends CapstanError {
   }
 }
 
-/** Releases are some hundred kilobytes each; those in use are looked at again and again. */
+/** Cache size; a release has some hundred kilobytes. */
 const maxReleases = 64;
 
-/** Sources are asked in order; the first that has a release is the one it is taken from. */
+/** Asks sources in order; the first one with a release provides it. */
 export function createStackCatalog(options: { sources: readonly ReleaseSource[]; clock: Clock }): StackCatalog {
   const { sources, clock } = options;
   const listings = new Map<ReleaseSource, { at: number; tags: Promise<readonly string[]> }>();
@@ -48,7 +48,7 @@ export function createStackCatalog(options: { sources: readonly ReleaseSource[];
   const charts = new WeakMap<AddonChart, Promise<Chart>>();
   const origins = new WeakMap<StackRelease, ReleaseSource>();
 
-  // what is fetched is for everybody who asks, and outlives the one who asked first
+  // fetches are shared by all callers, so they must outlive the first one
   const { signal: lasting } = new AbortController();
 
   const tagsOf = (source: ReleaseSource): Promise<readonly string[]> => {
@@ -124,7 +124,7 @@ const noCharts: FetchChart = async ({ name }) => {
   throw new StackReleaseError(`the chart ${name} is not part of the release`);
 };
 
-/** The last used stay; what failed is tried again. */
+/** LRU cache; failures are not kept. */
 function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
   const found = known.get(key);
   if (found) {
@@ -144,7 +144,7 @@ function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => 
   return made;
 }
 
-/** Puts the charts that a chart depends on beside it, unless it brings them. */
+/** Adds a chart's dependencies unless they are bundled. */
 async function withDependencies(files: ReleaseFiles, fetchChart: FetchChart, signal: AbortSignal): Promise<Chart> {
   const alone = loaded(files);
   const all = new Map(files);

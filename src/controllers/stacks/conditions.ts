@@ -2,7 +2,7 @@ import type { DeprecatedCondition } from '../../api/index.ts';
 import { formatTime, getCondition, withCondition, withoutCondition } from '../../machinery/index.ts';
 import type { Severity } from '../shared/index.ts';
 
-// Kinds of cluster stacks have conditions of the v1beta1 contract, in the place where newer kinds have theirs.
+// Cluster stack kinds keep v1beta1 conditions where newer kinds have v1beta2 conditions.
 
 interface StackConditioned {
   status?: { conditions?: DeprecatedCondition[] };
@@ -37,7 +37,7 @@ export const isTrue = (object: StackConditioned | undefined, type: string): bool
 
 const severities = ['Error', 'Warning', 'Info'];
 
-/** Ready says what the worst of the conditions says, the first named of several. */
+/** Sets Ready to the worst condition; the first listed wins among equals. */
 export function summarize(draft: StackConditioned, types: readonly string[], nowMs: number): void {
   const bad = types.flatMap((type) => conditionOf(draft, type) ?? []).filter(({ status }) => status !== 'True');
   const worst = severities.flatMap((severity) => bad.find((condition) => condition.severity === severity) ?? [])[0];

@@ -3,7 +3,6 @@ import type { CacheReader } from '../../runtime/index.ts';
 import type { ExternalObjects, ServedKinds, WorkloadClusters } from '../shared/index.ts';
 import type { StackCatalog } from './catalog.ts';
 
-/** What the controllers of cluster stacks share. */
 export interface StackDependencies {
   readonly cache: CacheReader;
   readonly clock: Clock;

@@ -1,14 +1,14 @@
-// Names on objects that are part of the contract of cluster stacks, and ours.
+// Names of the cluster stack contract, and Capstan's own.
 
 export const releaseFinalizer = 'clusterstackrelease.clusterstack.x-k8s.io';
 
-/** on everything that a release or its add-ons brought */
+/** label of everything that a release or its add-ons created */
 export const instanceLabel = 'clusterstack.x-k8s.io/instance';
 export const ownedInstance = 'owned';
 
-/** on objects of a release: its name, so that a change of one finds the way back */
+/** annotation of release objects: the release, so that changes trigger its reconcile */
 export const releaseAnnotation = 'stacks.capstan.dev/release';
-/** on a ClusterStackRelease: of the files that were used first */
+/** annotation of a ClusterStackRelease: digest of the files when first used */
 export const digestAnnotation = 'stacks.capstan.dev/digest';
 
 export const stackFieldManager = 'capstan-cluster-stack';

@@ -17,21 +17,21 @@ import { clusterStackController } from './stack/controller.ts';
 import { clusterStackReleaseController } from './stack-release/controller.ts';
 
 export interface StackControllersOptions {
-  /** the management API */
+  /** client of the management API */
   client: Client;
   clock: Clock;
   random: Random;
   workloads: WorkloadClusters;
   externals: ExternalObjects;
-  /** where releases come from, in the order they are asked */
+  /** sources of releases, asked in order */
   sources: readonly ReleaseSource[];
-  /** handle only objects whose label `cluster.x-k8s.io/watch-filter` has this value */
+  /** only objects whose label `cluster.x-k8s.io/watch-filter` has this value are reconciled */
   watchFilter?: string;
-  /** keys of one kind reconciled at the same time; default 4 */
+  /** concurrent reconciles per kind; default 4 */
   concurrency?: number;
 }
 
-/** Adds the controllers of cluster stacks to a manager; answers who has to be asked when clusters come up and are upgraded. */
+/** Adds the cluster stack controllers to a manager; returns the hook handlers for cluster creation and upgrades. */
 export function setupStackControllers(manager: Manager, options: StackControllersOptions): BuiltInHookHandler[] {
   const { client, clock, random, workloads, externals, sources, watchFilter, concurrency } = options;
   const dependencies: StackDependencies = {

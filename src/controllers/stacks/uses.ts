@@ -1,15 +1,15 @@
 import { type Cluster, parseStackId, releaseNameOf, type StackId } from '../../api/index.ts';
 
-/** The release of a stack that a Cluster is made from. */
+/** The release of a stack that a Cluster uses. */
 export interface StackUse {
-  /** namespace of the class, and so of the release */
+  /** namespace of class and release */
   readonly namespace: string;
   readonly id: StackId;
   /** name of the ClusterStackRelease */
   readonly release: string;
 }
 
-/** What a Cluster uses, as far as its class has the name of one; classes of others have other names. */
+/** Returns the release a Cluster uses, derived from the name of its class; undefined for other classes. */
 export function stackUseOf(cluster: Pick<Cluster, 'metadata' | 'spec'>): StackUse | undefined {
   const classRef = cluster.spec?.topology?.classRef;
   const id = classRef?.name === undefined ? undefined : parseStackId(classRef.name);
@@ -21,7 +21,7 @@ export function stackUseOf(cluster: Pick<Cluster, 'metadata' | 'spec'>): StackUs
   };
 }
 
-/** Clusters for messages: those of another namespace with it. */
+/** Lists Clusters for messages, with their namespace if it differs. */
 export function clusterNames(clusters: readonly Cluster[], namespace: string | undefined): string {
   const limit = 10;
   const names = clusters.map(({ metadata }) =>

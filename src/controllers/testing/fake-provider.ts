@@ -15,25 +15,25 @@ import { FakeClusters, FakeConfigs, FakeControlPlanes, FakeMachines } from './pr
 const by = { fieldManager: 'fake-provider' };
 
 export interface FakeProviderOptions {
-  /** where nodes join */
+  /** cluster that Nodes join */
   workload?: Client;
-  /** how long a machine takes to boot */
+  /** boot time of a machine */
   bootMs?: number;
-  /** which contract the kinds follow */
+  /** contract version of the kinds */
   contract?: 'v1beta1' | 'v1beta2';
-  /** machines whose name this accepts never come up */
+  /** machines with these names never start */
   broken?: (name: string) => boolean;
-  /** infrastructure of these machines refuses to go away */
+  /** infrastructure of these machines is never deleted */
   stuck?: (name: string) => boolean;
-  /** what happens inside a machine that has booted, instead of a plain Node joining */
+  /** runs when a machine has booted, instead of creating a plain Node */
   boot?: (machine: Machine, providerId: string) => Promise<void>;
-  /** what happens when a machine is switched off */
+  /** runs when a machine is switched off */
   halt?: (name: string) => Promise<void>;
 }
 
 const finalizer = 'fake.example/protect';
 
-/** Tiny controllers that keep the provider contract: enough of a cloud to watch the cluster controllers at work. */
+/** Minimal controllers that implement the provider contract, for tests of the cluster controllers. */
 export function fakeProvider(options: FakeProviderOptions = {}): ControllerDefinition[] {
   const old = options.contract === 'v1beta1';
   const provisioned: JsonObject = old ? { ready: true } : { initialization: { provisioned: true } };
@@ -207,12 +207,12 @@ async function startNode(workload: Client, machine: Machine, providerID: string)
   await setNodeConditions(workload, name, healthy, machine.spec.version ?? 'v1.33.0');
 }
 
-/** What a kubelet reports. */
+/** Writes Node conditions as a kubelet does. */
 export async function setNodeConditions(
   workload: Client,
   name: string,
   conditions: NonNullable<Node['status']>['conditions'],
-  /** of the kubelet; absent: as before */
+  /** kubelet version; unchanged if absent */
   version?: string,
 ): Promise<void> {
   const status = {

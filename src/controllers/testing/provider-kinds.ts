@@ -1,4 +1,4 @@
-// Kinds of an imaginary provider, in both forms of the contract.
+// Kinds of a fake provider, for both contract versions.
 import type { Resource, UnstructuredObject } from '../../machinery/index.ts';
 
 const kind = (group: string, name: string, version = 'v1'): Resource<UnstructuredObject> => ({
@@ -43,7 +43,7 @@ export const providerKinds: readonly Resource<UnstructuredObject>[] = [
   FakeRemediationTemplates,
 ];
 
-/** The definition of a provider kind that follows the given contract. */
+/** Builds the definition of a provider kind for a contract version. */
 export function definitionOf(resource: Resource, contract: 'v1beta1' | 'v1beta2' = 'v1beta2'): UnstructuredObject {
   const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   return {

@@ -54,27 +54,27 @@ import {
 
 export const by: { fieldManager: string } = { fieldManager: 'test' };
 
-/** Kinds are served by one API for all tests of a file; every world has a namespace of its own. */
+/** One API serves all tests of a file; every world has its own namespace. */
 const shared = new Map<string, Promise<Api>>();
 let worlds = 0;
 
 export interface WorldOptions extends Omit<FakeProviderOptions, 'workload'> {
-  /** a real workload API with admission, evictions and disruption budgets, instead of a plain one */
+  /** uses a full workload API with admission, evictions and disruption budgets */
   realWorkload?: boolean;
-  /** faults of the management API, for the controllers only; may be changed while it runs */
+  /** faults of the management API, for controllers only; may be changed at run time */
   faults?: FaultRule[];
   seed?: number;
-  /** who asks runtime extensions */
+  /** builds the caller of runtime extensions */
   hookCaller?: (manager: Manager, parts: ControllerParts) => HookCaller;
-  /** more controllers for the manager under test */
+  /** adds more controllers to the manager under test */
   extend?: (manager: Manager, shared: ClusterControllers & ControllerParts & { hooks?: HookCaller }) => void;
   /** whether `extend` adds the topology controllers */
   topologies?: boolean;
-  /** more controllers of the imaginary provider */
+  /** more controllers of the fake provider */
   providers?: (parts: { client: Client; workload: Client; clock: ManualClock }) => ControllerDefinition[];
 }
 
-/** What every controller is made with. */
+/** Dependencies common to all controllers. */
 export interface ControllerParts {
   client: Client;
   clock: ManualClock;
@@ -82,7 +82,7 @@ export interface ControllerParts {
   namespace: string;
 }
 
-/** The cluster controllers on a real API server of ours, with an imaginary provider and a real workload API. */
+/** The cluster controllers on Capstan's API server, with a fake provider and a workload API. */
 export interface World {
   readonly namespace: string;
   readonly clock: ManualClock;
@@ -90,20 +90,20 @@ export interface World {
   /** API of every workload cluster */
   readonly workload: Client;
   readonly entries: readonly LogEntry[];
-  /** writes the controllers made so far */
+  /** writes of the controllers so far */
   writes(): number;
-  /** how often a workload API was connected to */
+  /** connections to workload APIs so far */
   connections(): number;
-  /** the workload API stops answering, or answers again */
+  /** stops or restores the workload API */
   setWorkloadDown(down: boolean): void;
-  /** calls of the controllers to the workload API that fail from now on, while it answers */
+  /** injects faults into the controllers' workload API requests */
   setWorkloadFaults(rules: readonly FaultRule[]): void;
   find<T extends KubeObject>(resource: Resource<T>, name: string): Promise<T | undefined>;
   list<T extends KubeObject>(resource: Resource<T>): Promise<T[]>;
   until(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
-  /** lets simulated time pass */
+  /** advances simulated time */
   pass(ms: number): Promise<void>;
-  /** stops the controllers as a crash would, and starts new ones; what happens meanwhile they find when they come back */
+  /** stops the controllers like a crash, runs `meanwhile`, and starts new ones */
   restart(meanwhile?: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -289,7 +289,7 @@ function isEstablished({ status }: UnstructuredObject): boolean {
   return conditions.some(({ type, status: value }) => type === 'Established' && value === 'True');
 }
 
-/** A cluster with imaginary infrastructure and, unless told otherwise, an imaginary hosted control plane. */
+/** Creates a cluster with fake infrastructure and, by default, a fake hosted control plane. */
 export async function createCluster(
   world: World,
   name = 'c1',
@@ -340,7 +340,7 @@ export async function createCluster(
   );
 }
 
-/** The templates machines of a set or deployment are made from. */
+/** Creates the templates for machines of a set or deployment. */
 export async function createTemplates(world: World, name = 'workers', spec: JsonObject = {}): Promise<void> {
   const { namespace } = world;
   await world.client.create(
@@ -365,7 +365,7 @@ export async function createTemplates(world: World, name = 'workers', spec: Json
   );
 }
 
-/** `template.spec` of machines made from `createTemplates`. */
+/** Builds `template.spec` for machines from `createTemplates`. */
 export function machineTemplateSpec(cluster = 'c1', templates = 'workers', version = 'v1.33.0'): Machine['spec'] {
   return {
     clusterName: cluster,

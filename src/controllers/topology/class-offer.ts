@@ -1,25 +1,30 @@
 import { type ClusterClass, ClusterClasses, type CrossReference, offeredToAnnotation } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { mayRefer, referrer } from '../shared/index.ts';
+import { mayRefer, missingGrant, referrer } from '../shared/index.ts';
 import { classKeyOf, type TopologyCluster } from './common.ts';
 
 const everyNamespace = '*';
 
-/** Whether a class says itself that a namespace may use it. */
+/** Tells whether an annotation of the class offers it to a namespace. */
 function isOffered({ metadata }: ClusterClass, namespace: string | undefined): boolean {
   const names = metadata.annotations?.[offeredToAnnotation]?.split(',').map((name) => name.trim()) ?? [];
   return names.includes(everyNamespace) || names.includes(namespace ?? '');
 }
 
-/** The class of a Cluster, as something that is named across namespaces. */
-export function classReference(cluster: TopologyCluster): CrossReference {
+/** Builds the reference of a Cluster to its class, for grants. */
+function classReference(cluster: TopologyCluster): CrossReference {
   return {
     from: referrer(cluster),
     to: { group: ClusterClasses.group, kind: ClusterClasses.kind, ...classKeyOf(cluster) },
   };
 }
 
-/** Whether a Cluster may use its class: one of its own namespace, one that is offered to it, or one with a grant. */
+/** Why a Cluster may not use its class. Who may not use a class does not learn whether it exists, so both causes are named. */
+export function classRefusal(cluster: TopologyCluster): string {
+  return `${missingGrant(classReference(cluster))}, or it does not exist yet`;
+}
+
+/** Tells whether a Cluster may use its class: in the same namespace, offered to it, or with a grant. */
 export async function mayUseClass(
   client: Client,
   cluster: TopologyCluster,

@@ -11,7 +11,7 @@ import { type Clock, deepEqual, type KubeObject, parseApiVersion } from '../../m
 import type { CacheReader } from '../../runtime/index.ts';
 import { type ExternalObjects, type HookCaller, objectIndexValue, referenceIndexValue } from '../shared/index.ts';
 
-/** Server-side apply of everything a topology consists of appears under this name, as upstream's does. */
+/** Field manager of all topology objects, the same as upstream's. */
 export const topologyManager = 'capi-topology';
 
 export interface TopologyDependencies {
@@ -27,23 +27,22 @@ export type TopologyCluster = Cluster & { spec: { topology: Topology } };
 
 export const hasTopology = (cluster: Cluster): cluster is TopologyCluster => cluster.spec.topology !== undefined;
 
-/** The class a Cluster names. */
 export function classKeyOf({ metadata, spec }: TopologyCluster): { namespace: string; name: string } {
   const { name, namespace = metadata.namespace ?? '' } = spec.topology.classRef;
   return { namespace, name };
 }
 
-/** index over Clusters: the class they are made from */
+/** index of Clusters by class */
 export const byClass = 'topology-class';
-/** index over objects of a cluster, by its label */
+/** index of objects by their cluster label */
 export const byTopologyCluster = 'topology-cluster';
 
 export const indexValue = ({ namespace = '', name }: ObjectKey): string => `${namespace}/${name}`;
 
-/** index over ClusterClasses: the templates they name */
+/** index of ClusterClasses by template */
 const byTemplate = 'topology-template';
 
-/** Indexes that several controllers of this folder look things up by. */
+/** Registers indexes that several controllers here use. */
 export function registerClassIndex(cache: InformerFactory): void {
   cache
     .informer(Clusters)
@@ -60,12 +59,12 @@ export function registerClassIndex(cache: InformerFactory): void {
     );
 }
 
-/** Classes that name a template, whether it is there or not. */
+/** Lists classes that refer to a template, even if it does not exist. */
 export function classesWith(cache: CacheReader, template: KubeObject): ClusterClass[] {
   return cache.lister(ClusterClasses).byIndex(byTemplate, objectIndexValue(template));
 }
 
-/** Every template a class names, once. */
+/** Lists all templates of a class without duplicates. */
 export function templatesOf({ spec }: ClusterClass): TemplateReference[] {
   const all: (TemplateReference | undefined)[] = [
     spec.infrastructure.templateRef,
@@ -87,7 +86,6 @@ export function templatesOf({ spec }: ClusterClass): TemplateReference[] {
   return found.filter((reference, i) => found.findIndex((other) => deepEqual(other, reference)) === i);
 }
 
-/** Clusters that are made from a class. */
 export function clustersOf(cache: CacheReader, { metadata }: Pick<ClusterClass & KubeObject, 'metadata'>): Cluster[] {
   return cache
     .lister(Clusters)

@@ -1,3 +1,3 @@
-// The door of the area that makes clusters of ClusterClasses.
+// Entry point of the area that creates clusters from ClusterClasses.
 export { type TopologyAdmission, topologyAdmission } from './admission/admission.ts';
 export { setupTopologyControllers } from './setup.ts';

@@ -11,13 +11,12 @@ export interface TopologyControllersOptions {
   client: Client;
   clock: Clock;
   externals: ExternalObjects;
-  /** who is asked at the moments of a cluster's life; default: nobody */
+  /** calls lifecycle hooks; default none */
   hooks?: HookCaller;
   watchFilter?: string;
   concurrency?: number;
 }
 
-/** Adds the controllers that make clusters of ClusterClasses to a manager. */
 export function setupTopologyControllers(manager: Manager, options: TopologyControllersOptions): void {
   const { clock, externals, hooks = createHookCaller({ clock }), watchFilter, concurrency } = options;
   const dependencies: TopologyDependencies = {

@@ -4,11 +4,11 @@ import type { PlaneFacts } from '../facts.ts';
 import { kubernetesAddresses } from '../network.ts';
 import type { EtcdClusterSpec, PlaneSpec } from '../spec.ts';
 
-/** Names sorted, each once: a certificate made anew from the same spec says the same. */
+/** Sorts and deduplicates hosts, so that the same spec yields the same certificate. */
 export const uniqueHosts = (hosts: readonly (string | undefined)[]): string[] =>
   [...new Set(hosts.filter((host) => host !== undefined && host !== ''))].sort() as string[];
 
-/** Every name and address the API server answers to. */
+/** Names and addresses in the API server's certificate. */
 export function apiServerHosts(desired: PlaneSpec, facts: PlaneFacts): string[] {
   const { exposure, network } = desired;
   const answer = planeEndpoint(desired, facts);
@@ -29,13 +29,13 @@ export function apiServerHosts(desired: PlaneSpec, facts: PlaneFacts): string[] 
     exposure.advertiseAddress,
     exposure.ingress?.host.split(':')[0],
     gateway?.split(':')[0],
-    // agents reach the server of konnectivity, which shows the same certificate, under a host of its own
+    // the konnectivity server uses the same certificate under its own host name
     desired.konnectivity === undefined ? undefined : konnectivityEndpoint(desired, facts)?.host,
     ...exposure.sans,
   ]);
 }
 
-/** Every name members of etcd answer to, those of members to come included: growing needs no new certificates. */
+/** Names in etcd certificates, including future members, so that scaling up needs no new certificates. */
 export function etcdHosts(desired: EtcdClusterSpec): string[] {
   const { naming, identity } = desired;
   const services = [naming.etcdService, naming.etcdClientService].flatMap((service) => [
@@ -54,7 +54,7 @@ export function etcdHosts(desired: EtcdClusterSpec): string[] {
   ]);
 }
 
-/** Names of the proxy on nodes that stands for the API where it is behind an Ingress. */
+/** Names in the certificate of the node proxies for an API behind an Ingress. */
 export function ingressProxyHosts(desired: PlaneSpec): string[] {
   const { domain } = desired.network;
   return uniqueHosts([

@@ -12,14 +12,13 @@ import type {
   PlannedKubeconfig,
 } from './types.ts';
 
-/** Quick to make, and every supported Kubernetes accepts it. */
+/** Fast to generate, and accepted by every supported Kubernetes version. */
 const defaultAlgorithm: KeyAlgorithm = 'ECDSA-P256';
 
 const masters = 'system:masters';
 
 /**
- * All credentials of a plane, signers before what they sign. Those whose names depend on the address of the API are in it from
- * the moment that is known.
+ * Plans all credentials of a plane, signers first. Credentials with the API's address are included once it is known.
  */
 export function certificatePlan(desired: PlaneSpec, facts: PlaneFacts): CertificatePlan {
   const endpointKnown = planeEndpoint(desired, facts).known;
@@ -28,7 +27,7 @@ export function certificatePlan(desired: PlaneSpec, facts: PlaneFacts): Certific
     authority(desired, 'front-proxy-ca', desired.layout === 'k0s' ? 'kubernetes' : 'front-proxy-ca'),
     ...serviceAccountKey(desired),
     ...etcdCertificatePlan(desired),
-    // a certificate without the address nodes use would have to be made twice, and the Pods be rolled for it
+    // without the endpoint, the certificate would have to be reissued and the Pods rolled
     endpointKnown ? apiServer(desired, facts) : undefined,
     ...(desired.layout === 'k0s' ? [] : componentCertificates(desired)),
     ...dataStoreCertificates(desired),
@@ -37,7 +36,7 @@ export function certificatePlan(desired: PlaneSpec, facts: PlaneFacts): Certific
   ].filter((planned) => planned !== undefined);
 }
 
-/** What etcd needs, and whoever talks to it. */
+/** Plans the credentials of etcd and its clients. */
 export function etcdCertificatePlan(desired: EtcdClusterSpec): PlannedCredential[] {
   if (desired.dataStore.kind !== 'own-etcd') return [];
   const hosts = etcdHosts(desired);
@@ -63,12 +62,12 @@ export function etcdCertificatePlan(desired: EtcdClusterSpec): PlannedCredential
   ].filter((planned) => planned !== undefined);
 }
 
-/** Which credential we ourselves show to etcd. */
+/** Client credential that Capstan uses for etcd. */
 export function etcdOperatorCredential(desired: EtcdClusterSpec): CredentialName {
   return desired.naming.secrets['etcd-operator'] ? 'etcd-operator' : 'apiserver-etcd-client';
 }
 
-/** k0s would make one itself, but without the chain that workers need while the authority is being replaced. */
+/** k0s would issue one itself, but without the chain that workers need during a CA rotation. */
 const apiServer = (desired: PlaneSpec, facts: PlaneFacts): PlannedCertificate | undefined =>
   certificate(desired, 'apiserver', {
     signer: 'ca',
@@ -107,7 +106,7 @@ function dataStoreCertificates(desired: PlaneSpec): (PlannedCredential | undefin
     certificate(desired, 'datastore-client', {
       signer: desired.dataStore.authority,
       commonName: desired.dataStore.user,
-      // etcd takes the user from the name alone
+      // etcd takes the user from the common name alone
       organizations: [masters],
       usages: ['client'],
       trustKeys: ['ca.crt'],
@@ -134,8 +133,8 @@ function kubeconfigs(desired: PlaneSpec, facts: PlaneFacts): (PlannedKubeconfig 
   if (!answer.known) return [];
   const outside = serverUrl(answer.endpoint);
   const inside = internalServer(desired);
-  // Programs that share a Pod with an API server talk to that one: no network is needed, and while a plane is upgraded none of
-  // them meets an API server that is older than itself.
+  // Components in the same Pod as an API server talk to that one. This needs no network, and during an upgrade no
+  // component meets an older API server.
   const beside = `https://localhost:${desired.exposure.apiTargetPort ?? desired.exposure.apiPort}`;
   const isHosted = desired.naming.provider === 'hosted';
   const admins = { commonName: 'kubernetes-admin', organizations: [isHosted ? masters : 'kubeadm:cluster-admins'] };
@@ -267,7 +266,7 @@ interface Placed<N extends CredentialName> {
   readonly external: boolean;
 }
 
-/** Undefined where the provider has no Secret for it. */
+/** Returns undefined if the provider has no Secret for it. */
 function placed<N extends CredentialName>(desired: EtcdClusterSpec, name: N): Placed<N> | undefined {
   const place = desired.naming.secrets[name];
   if (!place) return undefined;
@@ -285,7 +284,7 @@ function placed<N extends CredentialName>(desired: EtcdClusterSpec, name: N): Pl
   };
 }
 
-/** Labels by which tools of each provider tell their Secrets apart. */
+/** Labels that each provider's tools use to identify Secrets. */
 function providerLabels({ naming }: EtcdClusterSpec, name: CredentialName, isKubeconfig: boolean): Labels {
   switch (naming.provider) {
     case 'kamaji':

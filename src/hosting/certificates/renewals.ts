@@ -1,7 +1,7 @@
 import type { CredentialName } from '../naming/types.ts';
 import type { CertificatePlan, ObservedCredential, PlannedCredential, Renewal, RenewalReason } from './types.ts';
 
-/** What must be made, or made anew, now; in the order of the plan. Authorities that exist are a matter of rotation. */
+/** Lists credentials to issue now, in plan order. Existing CAs are replaced by rotation only. */
 export function dueRenewals(
   plan: CertificatePlan,
   observed: ReadonlyMap<CredentialName, ObservedCredential>,
@@ -33,13 +33,13 @@ function renewalReason(
       ? 'server'
       : undefined;
   }
-  // names that are not needed any more do no harm; making it anew would roll the Pods
+  // surplus names are harmless, and a reissue would roll the Pods
   return planned.hosts.every((host) => observed.hosts.includes(host)) ? undefined : 'hosts';
 }
 
 /**
- * When a certificate is to be made anew. One that lives shorter than asked for, because its authority ends, keeps the same share
- * of its life as margin; kubeconfigs are renewed at half of theirs, as everybody who copies them expects.
+ * Returns the renewal time. A certificate shortened by its CA's expiry keeps the same fraction of its lifetime as
+ * margin. Kubeconfigs are renewed at half of their lifetime, because users copy them.
  */
 export function renewAt(planned: PlannedCredential, { notBefore, notAfter }: ObservedCredential): number {
   if (planned.kind === 'key') return Number.POSITIVE_INFINITY;
@@ -48,7 +48,7 @@ export function renewAt(planned: PlannedCredential, { notBefore, notAfter }: Obs
   return notAfter - margin;
 }
 
-/** The next moment at which something of the plan comes due by time alone; undefined: never. */
+/** Returns the next time-based renewal; undefined if never. */
 export function nextRenewal(
   plan: CertificatePlan,
   observed: ReadonlyMap<CredentialName, ObservedCredential>,

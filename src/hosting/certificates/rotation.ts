@@ -1,38 +1,41 @@
 import type { AuthorityName } from '../naming/types.ts';
 
-// How a certificate authority, or the key that signs service account tokens, is replaced while everything keeps running:
-// introduce the next one -> everybody trusts it -> switch to it -> nobody shows what the old one signed -> retire the old one.
+// Replaces a CA or the service account key without downtime: introduce the next one, trust it everywhere, switch to it,
+// replace everything signed by the old one, retire the old one.
 
 export type Rotatable = AuthorityName | 'sa';
 
-/** `stable`: one; `introduced`: the next exists and is trusted; `switched`: the next is in use, the old one still trusted. */
+/**
+ * `stable`: one key; `introduced`: the next exists and is trusted; `switched`: the next is in use, the old one still
+ * trusted.
+ */
 export type RotationPhase = 'stable' | 'introduced' | 'switched';
 
-/** What is written down of a rotation. */
+/** Persisted state of a rotation. */
 export interface RotationRecord {
   readonly phase: RotationPhase;
-  /** what asked for the one under way or done last; the same request never rotates twice */
+  /** id of the request for the current or last rotation; the same request never rotates twice */
   readonly request?: string;
-  /** milliseconds since the epoch; when the present phase began */
+  /** start of the current phase, milliseconds since the epoch */
   readonly since: number;
-  /** since when, in the present phase, everything is signed by the one in use */
+  /** time in the current phase since which everything is signed by the current key */
   readonly settled?: number;
 }
 
 export interface RotationObservation {
   readonly record: RotationRecord;
-  /** what asks for a rotation; absent: nothing does */
+  /** id of a rotation request; absent without one */
   readonly request?: string;
   readonly now: number;
-  /** everybody who checks what is signed has the present trust: Pods rolled out, kubeconfigs and published trust written */
+  /** every verifier has the current trust: Pods are rolled out, kubeconfigs and published trust written */
   readonly trustedEverywhere: boolean;
-  /** all leaves are signed by the one in use, and whoever serves or shows them has them */
+  /** all leaf certificates are signed by the current CA and in use */
   readonly leavesReplaced: boolean;
-  /** how many still show what the old one signed, e.g. nodes with their client certificates */
+  /** number of clients with old certificates, for example nodes */
   readonly holdouts: number;
-  /** end of the old authority's certificate: nothing signed by it is valid any longer */
+  /** expiry of the old CA, after which nothing it signed is valid */
   readonly oldNotAfter?: number;
-  /** how long what was signed may be shown without being seen, e.g. tokens */
+  /** how long old credentials may be in use unnoticed, for example tokens */
   readonly overlapMs: number;
 }
 
@@ -44,7 +47,10 @@ export type RotationStep =
   | { readonly kind: 'settle'; readonly record: RotationRecord }
   | { readonly kind: 'retire'; readonly record: RotationRecord };
 
-/** The next step of a rotation. Which keys exist follows from the record alone, so that a crash resumes where it was. */
+/**
+ * Computes the next step of a rotation. The record alone determines which keys exist, so a crash resumes at the same
+ * step.
+ */
 export function rotationStep(observed: RotationObservation): RotationStep {
   const { record, request, now } = observed;
   const begun = { ...(record.request !== undefined && { request: record.request }), since: now };

@@ -2,7 +2,7 @@ import type { KeyAlgorithm } from '../../pki/index.ts';
 import type { AuthorityName, BundlePlace, CredentialName, SecretPlace } from '../naming/types.ts';
 import type { ExternalAuthority, Labels } from '../spec.ts';
 
-/** Everything with a key in it that a plane needs, in the order it is to be made. */
+/** All credentials of a plane, in creation order. */
 export type CertificatePlan = readonly PlannedCredential[];
 
 export type PlannedCredential = PlannedAuthority | PlannedKey | PlannedCertificate | PlannedKubeconfig;
@@ -10,27 +10,26 @@ export type PlannedCredential = PlannedAuthority | PlannedKey | PlannedCertifica
 interface Planned {
   readonly name: CredentialName;
   readonly place: SecretPlace;
-  /** of the Secret */
+  /** labels of the Secret */
   readonly labels: Labels;
   readonly annotations?: Labels;
-  /** brought by a user: read, never made or changed */
+  /** user-supplied: read, but never created or changed */
   readonly external: boolean;
 }
 
-/** A self-signed certificate authority. */
 export interface PlannedAuthority extends Planned {
   readonly kind: 'authority';
   readonly name: AuthorityName;
   readonly commonName: string;
   readonly durationMs: number;
-  /** how long before its end a rotation begins by itself */
+  /** how long before expiry a rotation starts by itself */
   readonly renewBeforeMs: number;
   readonly algorithm: KeyAlgorithm;
-  /** a second Secret that repeats the trust */
+  /** second Secret with a copy of the trust */
   readonly repeatedIn?: BundlePlace;
 }
 
-/** The pair that signs service account tokens: no certificate, no end. */
+/** Service account key pair: no certificate, no expiry. */
 export interface PlannedKey extends Planned {
   readonly kind: 'key';
   readonly name: 'sa';
@@ -48,26 +47,26 @@ interface PlannedLeaf extends Planned {
 
 export interface PlannedCertificate extends PlannedLeaf {
   readonly kind: 'certificate';
-  /** DNS names and IP addresses, sorted, each once */
+  /** DNS names and IP addresses, sorted and deduplicated */
   readonly hosts: readonly string[];
   readonly usages: readonly ('server' | 'client')[];
-  /** keys of the Secret that also get the trust of the signer */
+  /** further keys of the Secret that receive the signer's trust */
   readonly trustKeys: readonly string[];
 }
 
-/** A kubeconfig with a client certificate inside. */
+/** A kubeconfig with a client certificate. */
 export interface PlannedKubeconfig extends PlannedLeaf {
   readonly kind: 'kubeconfig';
-  /** https:// address from outside */
+  /** https:// URL from outside */
   readonly server: string;
-  /** https:// address inside the management cluster */
+  /** https:// URL inside the management cluster */
   readonly internalServer: string;
   readonly clusterEntry: string;
   readonly userEntry: string;
   readonly contextEntry: string;
 }
 
-/** A credential as its Secret holds it; parsed by whoever read it. */
+/** A credential parsed from its Secret. */
 export interface ObservedCredential {
   /** milliseconds since the epoch */
   readonly notBefore: number;
@@ -75,11 +74,11 @@ export interface ObservedCredential {
   readonly commonName: string;
   readonly organizations: readonly string[];
   readonly hosts: readonly string[];
-  /** the signer is the authority in use now */
+  /** signed by the current CA */
   readonly signedByCurrent: boolean;
-  /** every certificate of the trust is in it; only where trust is part of the credential */
+  /** contains every trusted certificate; only for credentials that include trust */
   readonly trustsAll: boolean;
-  /** of a kubeconfig */
+  /** only for kubeconfigs */
   readonly server?: string;
   readonly internalServer?: string;
 }
@@ -87,12 +86,12 @@ export interface ObservedCredential {
 export type RenewalReason =
   | 'missing'
   | 'expiring'
-  /** names or addresses it must be valid for were added */
+  /** required names or addresses were added */
   | 'hosts'
   | 'subject'
-  /** its authority was replaced */
+  /** its CA was replaced */
   | 'signer'
-  /** the trust inside is not the one of today */
+  /** contains outdated trust */
   | 'trust'
   | 'server';
 

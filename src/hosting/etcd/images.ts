@@ -1,6 +1,6 @@
 import { formatImage, parseImage } from '../../api/index.ts';
 
-/** The last minor release of etcd 3 that is known, and a release of each to pass through on the way up. */
+/** One release of each minor version of etcd 3, as stop of a stepwise upgrade. */
 const stations: Readonly<Record<number, string>> = { 4: '3.4.37', 5: '3.5.21', 6: '3.6.5', 7: '3.7.1' };
 
 interface EtcdVersion {
@@ -8,7 +8,7 @@ interface EtcdVersion {
   readonly text: string;
 }
 
-/** `v3.5.13`, `3.6.5-0` -> 5, 6; undefined for tags that say no version. */
+/** Parses tags: `v3.5.13` and `3.6.5-0` give minor versions 5 and 6; undefined for tags without a version. */
 export function etcdVersion(tagOrVersion: string | undefined): EtcdVersion | undefined {
   const match = /^v?(3)\.(\d+)\.(\d+)/.exec(tagOrVersion ?? '');
   return match ? { minor: Number(match[2]), text: match[0].replace(/^v/, '') } : undefined;
@@ -17,8 +17,8 @@ export function etcdVersion(tagOrVersion: string | undefined): EtcdVersion | und
 export type EtcdImageStep = { readonly image: string } | { readonly problem: string };
 
 /**
- * The image to run next on the way from one to another: never more than one minor release at once, never back. An image that
- * does not say its version is taken as it is.
+ * Returns the next image of an upgrade: at most one minor version further, never back. An image without a version is
+ * used as it is.
  */
 export function nextEtcdImage(running: string, wanted: string): EtcdImageStep {
   const from = etcdVersion(parseImage(running).tag);
@@ -34,7 +34,7 @@ export function nextEtcdImage(running: string, wanted: string): EtcdImageStep {
       problem: `no release of etcd 3.${from.minor + 1} is known to pass through on the way to ${to.text}; set one`,
     };
   }
-  // keeps the spelling of the tag: a leading v, and what follows the numbers (registries differ in both)
+  // keep the leading v and the suffix of the tag, which differ between registries
   const suffix = /^v?\d+\.\d+\.\d+(.*)$/.exec(reference.tag ?? '')?.[1] ?? '';
   const tag = `${reference.tag?.startsWith('v') ? 'v' : ''}${station}${suffix}`;
   return { image: formatImage({ repository: reference.repository, tag }) };

@@ -10,18 +10,18 @@ export const etcdMetricsPort = 2381;
 
 export const memberName = (naming: PlaneNaming, index: number): string => `${naming.etcd}-${index}`;
 
-/** The number at the end of a member's name; undefined for strangers. */
+/** Index at the end of a member name; undefined for foreign names. */
 export function memberIndex(naming: PlaneNaming, name: string): number | undefined {
   const match = /^(.*)-(\d+)$/.exec(name);
   return match && match[1] === naming.etcd ? Number(match[2]) : undefined;
 }
 
-/** Under which members reach each other. */
+/** URL at which members reach each other. */
 export function peerUrl(desired: Pick<EtcdClusterSpec, 'naming' | 'identity'>, name: string): string {
   return `https://${name}.${desired.naming.etcdService}.${desired.identity.namespace}.svc:${etcdPeerPort}`;
 }
 
-/** ETCD_INITIAL_CLUSTER */
+/** value of ETCD_INITIAL_CLUSTER */
 export function initialCluster(
   desired: Pick<EtcdClusterSpec, 'naming' | 'identity'>,
   names: readonly string[],
@@ -29,10 +29,11 @@ export function initialCluster(
   return names.map((name) => `${name}=${peerUrl(desired, name)}`).join(',');
 }
 
-/** Name of the claim of a member. */
 export const claimName = (naming: PlaneNaming, member: string): string => `${naming.etcdVolume}-${member}`;
 
-/** Odd and between 1 and 5: an even number is rounded up, since its last member would only be one more that can fail. */
+/**
+ * Rounds the member count up to an odd number from 1 to 5: an additional even member adds only one more that can fail.
+ */
 export function etcdMembersFor(replicas: number): number {
   return Math.min(maxEtcdMembers, Math.max(1, replicas % 2 === 0 ? replicas + 1 : replicas));
 }

@@ -1,10 +1,10 @@
-/** What matters of a member when its cluster is about to change. */
+/** Properties of a member that matter for membership changes. */
 export interface MemberView {
   id: string;
-  /** empty until it has started for the first time */
+  /** empty until its first start */
   name: string;
   isLearner: boolean;
-  /** it answers, has no alarm and takes part */
+  /** answers, has no alarm and takes part */
   healthy: boolean;
 }
 
@@ -13,7 +13,7 @@ export type QuorumJudgement = { safe: true } | { safe: false; problem: string };
 const safe: QuorumJudgement = { safe: true };
 const unsafe = (problem: string): QuorumJudgement => ({ safe: false, problem });
 
-/** How many of so many voters must agree. */
+/** Number of voters that must agree. */
 export const quorumOf = (voters: number): number => Math.floor(voters / 2) + 1;
 
 const votersOf = (members: readonly MemberView[]): MemberView[] => members.filter(({ isLearner }) => !isLearner);
@@ -25,15 +25,15 @@ export function hasQuorum(members: readonly MemberView[]): boolean {
 }
 
 /**
- * Whether a member can leave without the rest losing the ability to agree. A change needs the majority twice: the present
- * one to decide it, and the future one to live on.
+ * Judges whether a member can be removed without losing quorum. A change needs the old quorum to commit it and the new
+ * one to continue.
  */
 export function judgeRemoval(members: readonly MemberView[], id: string): QuorumJudgement {
   const leaving = members.find((member) => member.id === id);
   if (!leaving) return safe;
   const rest = members.filter((member) => member !== leaving);
   if (!hasQuorum(members)) return unsafe(`etcd has no quorum: ${describe(members)}`);
-  // whoever has no vote changes nothing by leaving
+  // removing a learner does not affect quorum
   if (leaving.isLearner) return safe;
   if (votersOf(rest).length === 0) return unsafe('it is the last member of etcd');
   const starting = rest.find((member) => member.isLearner || member.name === '');
@@ -42,8 +42,8 @@ export function judgeRemoval(members: readonly MemberView[], id: string): Quorum
 }
 
 /**
- * Whether a member can be added. The new one is expected to be ill until it has shown otherwise, except where a single
- * member can only ever grow that way.
+ * Judges whether a member can be added. The new one counts as unhealthy until it starts, except with a single member,
+ * which could not grow otherwise.
  */
 export function judgeAddition(members: readonly MemberView[]): QuorumJudgement {
   const starting = members.find((member) => member.isLearner || member.name === '');

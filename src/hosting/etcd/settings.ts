@@ -7,7 +7,7 @@ export const initialClusterStateKey = 'ETCD_INITIAL_CLUSTER_STATE';
 const claimsKey = 'claims';
 const discardKey = 'discard';
 
-/** The settings as a ConfigMap holds them. */
+/** Converts settings to ConfigMap data. */
 export function settingsData(settings: EtcdSettings): Record<string, string> {
   return {
     [initialClusterKey]: settings.initialCluster,
@@ -17,7 +17,7 @@ export function settingsData(settings: EtcdSettings): Record<string, string> {
   };
 }
 
-/** The settings in a ConfigMap; undefined when it was not written by us. */
+/** Parses settings from ConfigMap data; undefined if Capstan did not write it. */
 export function parseSettings(data: Readonly<Record<string, string>> | undefined): EtcdSettings | undefined {
   const cluster = data?.[initialClusterKey];
   if (data === undefined || cluster === undefined) return undefined;
@@ -29,7 +29,7 @@ export function parseSettings(data: Readonly<Record<string, string>> | undefined
   };
 }
 
-/** Names in ETCD_INITIAL_CLUSTER. */
+/** Lists the names in ETCD_INITIAL_CLUSTER. */
 export function settledNames({ initialCluster: text }: EtcdSettings): string[] {
   return text
     .split(',')
@@ -37,12 +37,12 @@ export function settledNames({ initialCluster: text }: EtcdSettings): string[] {
     .filter((name) => name !== '');
 }
 
-/** Settings for members that begin together. */
+/** Settings for members that bootstrap together. */
 export function bootstrapSettings(desired: EtcdClusterSpec, names: readonly string[]): EtcdSettings {
   return { initialCluster: initialCluster(desired, names), initialClusterState: 'new', claims: {}, discard: {} };
 }
 
-/** What is not ours in there counts as nothing: the record is written anew from what is observed. */
+/** Malformed content counts as empty: the record is rebuilt from observations. */
 function stringMap(text: string | undefined): Record<string, string> {
   if (text === undefined) return {};
   try {

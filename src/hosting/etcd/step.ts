@@ -8,26 +8,26 @@ import { hasQuorum, judgeRemoval } from './quorum.ts';
 import { bootstrapSettings, settledNames } from './settings.ts';
 import type { EtcdMember, EtcdObservation, EtcdStep } from './types.ts';
 
-// One step at a time, each decided from what is seen now: after a crash the same step, or the one after it, comes out.
+// Decides one step at a time from the observed state alone, so a crash leads to the same or the following step.
 
 const none: EtcdStep = { kind: 'none' };
 const wait = (reason: string, message: string): EtcdStep => ({ kind: 'wait', reason, message });
 
 type StatefulSetFacts = NonNullable<EtcdObservation['set']>;
 
-/** All a decision looks at. */
+/** Inputs of a decision. */
 interface Situation {
   readonly desired: EtcdClusterSpec;
   readonly store: OwnEtcdSpec;
   readonly image: string;
   readonly set: StatefulSetFacts;
   readonly observed: EtcdObservation;
-  /** ours, by name: those that never started are known by their address */
+  /** own members by name; unstarted ones are identified by address */
   readonly members: ReadonlyMap<string, EtcdMember>;
   readonly all: readonly EtcdMember[];
 }
 
-/** The next thing to do for an etcd. Never gives its majority away. */
+/** Computes the next step of an etcd. Never gives up quorum. */
 export function etcdStep(desired: EtcdClusterSpec, observed: EtcdObservation): EtcdStep {
   const { dataStore: store, images } = desired;
   if (store.kind !== 'own-etcd') return none;
@@ -67,14 +67,14 @@ export function etcdStep(desired: EtcdClusterSpec, observed: EtcdObservation): E
   return none;
 }
 
-/** Those who keep their data in it go first: they would fail again and again without it, and could not finish what they began. */
+/** Hibernates etcd after its users, which would fail without it and could not finish their work. */
 function fallAsleep(set: StatefulSetFacts, { users = 0 }: EtcdObservation): EtcdStep {
   if (set.replicas === 0) return none;
   if (users === 0) return { kind: 'scale', replicas: 0 };
   return wait('Hibernating', `etcd waits for ${users} Pods of the control plane to be gone`);
 }
 
-/** In the order in which matters are settled: what is broken, who is a member, what they run, how tidy their files are. */
+/** In order of priority: broken members, membership, versions, fragmentation. */
 const decisions: readonly ((situation: Situation) => EtcdStep | undefined)[] = [
   awaitForming,
   recordSettings,
@@ -90,12 +90,12 @@ const decisions: readonly ((situation: Situation) => EtcdStep | undefined)[] = [
   defragment,
 ];
 
-/** There is no StatefulSet: there never was one, or somebody deleted it. */
+/** Creates the StatefulSet: it never existed or was deleted. */
 function begin(desired: EtcdClusterSpec, store: OwnEtcdSpec, image: string, observed: EtcdObservation): EtcdStep {
   const { recorded, claims, restores } = observed;
   if (recorded?.initialClusterState === 'existing') {
     const names = settledNames(recorded);
-    // around the volumes that are there everything is as it was; with none of them it would be another, empty one
+    // with existing volumes everything continues as before; without any, it would be a new, empty etcd
     if (names.some((name) => recorded.claims[name] !== undefined && recorded.claims[name] === claims.get(name))) {
       return { kind: 'bootstrap', replicas: highestOf(desired, names) + 1, image, settings: recorded };
     }
@@ -108,7 +108,7 @@ function begin(desired: EtcdClusterSpec, store: OwnEtcdSpec, image: string, obse
   }
   const left = recorded && !isOnOldVolumes(recorded) ? [] : [...claims.keys()];
   if (left.length > 0) {
-    // volumes that a plane of this name left: only the members they belong to can answer, others are added when they do
+    // volumes of an earlier plane with this name: start the members they belong to, add the others afterwards
     const settings = { ...bootstrapSettings(desired, left), claims: Object.fromEntries(claims) };
     return { kind: 'bootstrap', replicas: highestOf(desired, left) + 1, image, settings };
   }
@@ -116,11 +116,11 @@ function begin(desired: EtcdClusterSpec, store: OwnEtcdSpec, image: string, obse
   return { kind: 'bootstrap', replicas: store.members, image, settings: bootstrapSettings(desired, names) };
 }
 
-/** Members that begin anew have no claims before they have started. */
+/** Bootstrapping members have no claims before their start. */
 const isOnOldVolumes = ({ initialClusterState, claims }: EtcdSettings): boolean =>
   initialClusterState === 'new' && Object.keys(claims).length > 0;
 
-/** Nobody answers: the first start, or all are down. */
+/** No member answers: the first start, or all are down. */
 function silence({ naming }: EtcdClusterSpec, { pods, set }: EtcdObservation): EtcdStep {
   const lost = pods.filter(({ dataLost }) => dataLost);
   if (lost.length > 0 && set?.settings.initialClusterState === 'existing') {
@@ -140,7 +140,7 @@ function silence({ naming }: EtcdClusterSpec, { pods, set }: EtcdObservation): E
   return wait('EtcdNotAnswering', `etcd does not answer yet: ${state}`);
 }
 
-/** Members that begin together must all read the same: nothing changes until all of them are there. */
+/** Waits until all bootstrapping members are there: they must read the same settings, so nothing changes before. */
 function awaitForming({ set, store, observed, members, all }: Situation): EtcdStep | undefined {
   const expected = settledNames(set.settings).length;
   if (set.settings.initialClusterState === 'existing' || store.members !== expected) return undefined;
@@ -151,7 +151,7 @@ function awaitForming({ set, store, observed, members, all }: Situation): EtcdSt
     : wait('EtcdForming', `${present} of ${expected} members of etcd have started`);
 }
 
-/** Members whose data is gone can never come back as who they were. */
+/** Removes members whose data is gone; they can never rejoin with their old identity. */
 function removeLost(situation: Situation): EtcdStep | undefined {
   const { members, all } = situation;
   for (const [name, member] of members) {
@@ -165,7 +165,7 @@ function removeLost(situation: Situation): EtcdStep | undefined {
 }
 
 function hasLostData({ observed, set }: Situation, name: string, member: EtcdMember): boolean {
-  // one that has not started since it was added has no data to lose; what its Pod says is about its predecessor
+  // a member not started since it was added has no data; its Pod's message concerns the predecessor
   if (member.name === '' || member.healthy) return false;
   if (saysDataLost(observed, name)) return true;
   const recorded = set.settings.claims[name];
@@ -173,7 +173,7 @@ function hasLostData({ observed, set }: Situation, name: string, member: EtcdMem
   return recorded !== undefined && present !== undefined && present !== recorded;
 }
 
-/** What a member that starts reads must be true before it starts. */
+/** Writes the settings before a member that reads them starts. */
 function recordSettings(situation: Situation): EtcdStep | undefined {
   const { set } = situation;
   const settings = wantedSettings(situation);
@@ -187,7 +187,7 @@ function wantedSettings({ desired, set, members, observed }: Situation): EtcdSet
   for (const [name, member] of members) {
     const present = observed.claims.get(name);
     const used = member.healthy && present !== undefined ? present : settings.claims[name];
-    // one that was lost before anything was recorded leaves a claim that was used all the same
+    // the claim of a member lost before anything was recorded was still used
     const recorded = used ?? (saysDataLost(observed, name) ? present : undefined);
     if (recorded !== undefined && member.name !== '') claims[name] = recorded;
   }
@@ -208,7 +208,7 @@ function wantedSettings({ desired, set, members, observed }: Situation): EtcdSet
 const saysDataLost = ({ pods }: EtcdObservation, name: string): boolean =>
   pods.some((pod) => pod.name === name && pod.dataLost);
 
-/** As many Pods as the last member needs; Pods of members that left go. */
+/** Scales to the Pods that the members need; Pods of removed members are deleted. */
 function scaleToMembers({ desired, set, members }: Situation): EtcdStep | undefined {
   const needed = highestOf(desired, members.keys()) + 1;
   return needed === set.replicas || needed === 0 ? undefined : { kind: 'scale', replicas: needed };
@@ -222,19 +222,19 @@ function finishLearner(situation: Situation): EtcdStep | undefined {
     if (member.healthy && member.inSync) return { kind: 'promote', id: member.id, name };
     const pod = observed.pods.find((one) => one.name === name);
     const claim = observed.claims.get(name);
-    // a learner has nothing that others do not have, and with what it finds there it would never start
+    // a learner has no data of its own, and cannot start with the data it finds
     if (pod?.dataOutlived && !pod.terminating && claim !== undefined) return { kind: 'delete-claim', name, uid: claim };
-    // it failed while it was no member, and would wait long before it tries again
+    // it failed before it was a member, and its restart back-off would be long
     if ((pod?.dataLost || pod?.wasRefused) && !pod.terminating) return { kind: 'restart', name };
     return wait('EtcdMemberStarting', `${name} is catching up with the other members of etcd`);
   }
   return undefined;
 }
 
-/** Data of a member that left would keep a new one of its name from starting. */
+/** Deletes claims of removed members, whose data would keep a new member of the same name from starting. */
 function discardClaims({ set, observed, desired, store }: Situation): EtcdStep | undefined {
   for (const [name, uid] of Object.entries(set.settings.discard)) {
-    // kept for as long as nobody needs the name: it was the user's volume
+    // the user's volume is kept until the name is needed again
     if ((memberIndex(desired.naming, name) ?? store.members) >= store.members) continue;
     if (observed.claims.get(name) === uid) return { kind: 'delete-claim', name, uid };
   }
@@ -258,7 +258,7 @@ function removeExcess({ desired, store, members, all }: Situation): EtcdStep | u
   return withoutLeadership(all, member) ?? { kind: 'remove', id: member.id, name };
 }
 
-/** Pods that run something older than the StatefulSet says, one after the other and the leader's last. */
+/** Restarts outdated Pods one by one, the leader's last. */
 function restartOutdated({ observed, members, all }: Situation): EtcdStep | undefined {
   const outdated = observed.pods.filter(({ upToDate }) => !upToDate);
   const [first] = outdated;
@@ -285,7 +285,7 @@ function stepImage({ set, image, all }: Situation): EtcdStep | undefined {
 
 const spaceShare = 0.1;
 
-/** An etcd without space refuses writes until its files are made smaller and the alarm is taken back. */
+/** Recovers from a NOSPACE alarm: etcd refuses writes until its files are defragmented and the alarm is cleared. */
 function freeSpace({ all, observed }: Situation): EtcdStep | undefined {
   const alarmed = all.filter(({ alarms }) => alarms.includes('NOSPACE'));
   const fragmented = followersFirst(alarmed).find((member) => freeShare(member) >= spaceShare);
@@ -303,7 +303,7 @@ function freeSpace({ all, observed }: Situation): EtcdStep | undefined {
 
 const defaultFragmentation = 0.2;
 
-/** Each member stands still meanwhile: one at a time, the leader last, and only while all others are there. */
+/** Defragments one member at a time, which blocks it; the leader last, and only while all others are healthy. */
 function defragment({ store, observed, all }: Situation): EtcdStep | undefined {
   if (!observed.defragmentDue || !all.every(({ healthy }) => healthy)) return undefined;
   const isWorthIt = worthOf(store.defragment, observed.quotaBytes);
@@ -317,7 +317,7 @@ function worthOf(
 ): (member: EtcdMember) => boolean {
   const parsed = rule === undefined ? undefined : parseDefragmentRule(rule);
   if (parsed === undefined) return (member) => freeShare(member) >= fragmentation;
-  // one that nobody can read was refused before; nothing stands still for it
+  // an invalid expression was refused earlier; ignore it here
   if (typeof parsed !== 'function') return () => false;
   return ({ dbSize = 0, dbSizeInUse = dbSize }) =>
     parsed({
@@ -337,14 +337,14 @@ const followersFirst = (members: readonly EtcdMember[]): EtcdMember[] => [
   ...members.filter(({ isLeader }) => isLeader),
 ];
 
-/** A leader that hands over first costs its clients nothing. */
+/** Transfers leadership first, so that clients notice nothing. */
 function withoutLeadership(all: readonly EtcdMember[], member: EtcdMember): EtcdStep | undefined {
   if (!member.isLeader) return undefined;
   const heir = all.find((other) => other !== member && other.healthy && !other.isLearner);
   return heir && { kind: 'move-leader', from: member.id, to: heir.id };
 }
 
-/** A lost member is itself one that has not been seen healthy: it must not count as one that is just starting. */
+/** Excludes members that are starting. The leaving member itself is unhealthy, but must not count as starting. */
 const withoutStarting = (all: readonly EtcdMember[], leaving: EtcdMember): EtcdMember[] =>
   all.filter((member) => member === leaving || (!member.isLearner && member.name !== ''));
 

@@ -1,51 +1,51 @@
 import type { EtcdSettings } from '../facts.ts';
 
-/** What is known of an etcd cluster and the Pods it runs in. */
+/** Observed state of an etcd cluster and its Pods. */
 export interface EtcdObservation {
-  /** absent: there is no StatefulSet yet */
+  /** absent without a StatefulSet */
   readonly set?: {
     readonly replicas: number;
     readonly image: string;
     readonly settings: EtcdSettings;
   };
-  /** what was written down of its members, also where the StatefulSet is gone; absent: they never began */
+  /** recorded member settings, even if the StatefulSet is gone; absent if etcd never started */
   readonly recorded?: EtcdSettings;
-  /** a backup is to be loaded: what is lost may be begun anew for it */
+  /** a restore is pending, so lost members may be recreated empty */
   readonly restores?: boolean;
   readonly pods: readonly EtcdPod[];
-  /** Pods that keep their data in it and are not gone yet */
+  /** number of Pods that store data in it */
   readonly users?: number;
-  /** claim of each member by the member's name -> its uid; absent: no claim */
+  /** uid of each member's claim by member name; absent without a claim */
   readonly claims: ReadonlyMap<string, string>;
-  /** absent: nobody answers */
+  /** absent if no member answers */
   readonly members?: readonly EtcdMember[];
-  /** a defragmentation is due by its schedule */
+  /** a defragmentation is due by schedule */
   readonly defragmentDue: boolean;
-  /** members that had their turn since it is due */
+  /** members already defragmented in this round */
   readonly tidied?: ReadonlySet<string>;
-  /** how large the file of a member may grow; absent: not known */
+  /** quota of a member's file; absent if unknown */
   readonly quotaBytes?: number;
 }
 
 export interface EtcdPod {
-  /** also the name of the member */
+  /** also the member name */
   readonly name: string;
   readonly ready: boolean;
   readonly image: string;
-  /** runs what the StatefulSet says now */
+  /** has the current revision of the StatefulSet */
   readonly upToDate: boolean;
   readonly terminating: boolean;
-  /** it says itself that its data is gone: it was a member and cannot be one again */
+  /** its log says that the data is gone, so it cannot rejoin as the same member */
   readonly dataLost: boolean;
-  /** its data is that of a member that was removed: no member can begin with it */
+  /** its data belongs to a removed member, so no member can start with it */
   readonly dataOutlived?: boolean;
-  /** it waits before it tries again, because it was started while it was not a member */
+  /** in restart back-off, because it was started before it was a member */
   readonly wasRefused?: boolean;
 }
 
 export interface EtcdMember {
   readonly id: string;
-  /** empty until it has started for the first time */
+  /** empty until its first start */
   readonly name: string;
   readonly peerUrls: readonly string[];
   readonly isLearner: boolean;
@@ -54,30 +54,30 @@ export interface EtcdMember {
   readonly healthy: boolean;
   /** a learner that has caught up with the leader */
   readonly inSync: boolean;
-  /** of the program, e.g. 3.5.13; absent: not known */
+  /** etcd version, for example 3.5.13; absent if unknown */
   readonly version?: string;
   readonly dbSize?: number;
   readonly dbSizeInUse?: number;
   readonly alarms: readonly ('NOSPACE' | 'CORRUPT')[];
 }
 
-/** The one next thing to do. Each is safe to repeat: what it does is looked up first. */
+/** The next step. Every step is safe to repeat. */
 export type EtcdStep =
   | { readonly kind: 'none' }
   | { readonly kind: 'wait'; readonly reason: string; readonly message: string }
-  /** write settings and StatefulSet; all members begin at once */
+  /** write settings and StatefulSet; all members start together */
   | { readonly kind: 'bootstrap'; readonly replicas: number; readonly image: string; readonly settings: EtcdSettings }
-  /** write the settings only: what members that start anew are to read */
+  /** write only the settings that restarted members read */
   | { readonly kind: 'settings'; readonly settings: EtcdSettings }
   | { readonly kind: 'add-learner'; readonly name: string; readonly peerUrl: string }
   | { readonly kind: 'promote'; readonly id: string; readonly name: string }
   | { readonly kind: 'move-leader'; readonly from: string; readonly to: string }
   | { readonly kind: 'remove'; readonly id: string; readonly name: string }
-  /** scale the StatefulSet; the settings are right already */
+  /** scale the StatefulSet; the settings already match */
   | { readonly kind: 'scale'; readonly replicas: number }
-  /** the claim of a member that left, with the Pod that holds it: its data must not come back */
+  /** delete the claim and Pod of a removed member, so that its data is not reused */
   | { readonly kind: 'delete-claim'; readonly name: string; readonly uid: string }
-  /** delete the Pod, so that it comes back with what the StatefulSet or the settings say now */
+  /** delete the Pod, so that it restarts with the current StatefulSet and settings */
   | { readonly kind: 'restart'; readonly name: string }
   | { readonly kind: 'image'; readonly image: string }
   | { readonly kind: 'defragment'; readonly id: string; readonly name: string }

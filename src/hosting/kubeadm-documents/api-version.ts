@@ -1,21 +1,21 @@
 import { parseKubernetesVersion, withLeadingV } from '../../api/index.ts';
 import { CapstanError } from '../../machinery/index.ts';
 
-/** Formats of kubeadm's configuration, oldest first. */
+/** kubeadm configuration versions, oldest first. */
 export const kubeadmApiVersions = ['v1beta2', 'v1beta3', 'v1beta4'] as const;
 
 export type KubeadmApiVersion = (typeof kubeadmApiVersions)[number];
 
 export const kubeadmGroup = 'kubeadm.k8s.io';
 
-/** The first minor release of Kubernetes 1 whose kubeadm reads each format. */
+/** First minor version of Kubernetes whose kubeadm reads each configuration version. */
 const firstMinor: readonly (readonly [minor: number, version: KubeadmApiVersion])[] = [
   [31, 'v1beta4'],
   [22, 'v1beta3'],
   [15, 'v1beta2'],
 ];
 
-/** There is no kubeadm configuration for this version of Kubernetes. */
+/** No kubeadm configuration version supports this Kubernetes version. */
 export class UnsupportedKubernetesVersionError extends CapstanError {
   constructor(version: string) {
     super(
@@ -26,7 +26,10 @@ export class UnsupportedKubernetesVersionError extends CapstanError {
   }
 }
 
-/** The newest format the kubeadm of a Kubernetes version reads. Pre-releases count as their release. */
+/**
+ * Returns the newest configuration version that kubeadm of a Kubernetes version reads. Pre-releases count as their
+ * release.
+ */
 export function kubeadmApiVersionFor(kubernetesVersion: string): KubeadmApiVersion {
   const version = parseKubernetesVersion(withLeadingV(kubernetesVersion));
   if (version?.major === 1) {

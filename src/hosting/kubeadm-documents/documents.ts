@@ -23,27 +23,27 @@ import {
   timeouts,
 } from './shapes.ts';
 
-/** A configuration as kubeadm reads it. */
+/** A kubeadm configuration document. */
 export interface KubeadmDocument {
   format: KubeadmApiVersion;
   value: JsonObject;
-  /** YAML, ending in a line break */
+  /** YAML, ends with a newline */
   text: string;
-  /** paths of settings that kubeadm of this version has no fields for */
+  /** paths of settings that this kubeadm version does not support */
   ignored: readonly string[];
 }
 
-/** What a ClusterConfiguration says that is written down elsewhere: in the Cluster, the Machine, the other documents. */
+/** ClusterConfiguration fields whose values come from the Cluster, the Machine or other documents. */
 export interface KubeadmClusterFacts {
   clusterName: string;
   kubernetesVersion: string;
   /** host:port */
   controlPlaneEndpoint?: string;
   dnsDomain?: string;
-  /** comma separated */
+  /** comma-separated */
   serviceSubnet?: string;
   podSubnet?: string;
-  /** `initConfiguration.timeouts`, which formats before v1beta4 keep here */
+  /** `initConfiguration.timeouts`; versions before v1beta4 keep it in the ClusterConfiguration */
   controlPlaneTimeoutSeconds?: number;
 }
 
@@ -93,7 +93,7 @@ export function clusterConfigurationDocument(
   });
 }
 
-/** An API server does not start with flags that its version no longer knows. */
+/** Drops flags removed from the Kubernetes version, with which the API server would not start. */
 function withoutRetiredFlags(
   drafting: Drafting,
   version: string,
@@ -137,12 +137,12 @@ export function joinConfigurationDocument(
     nodeRegistration: nodeRegistration(drafting, configuration?.nodeRegistration, `${at}.nodeRegistration`),
     discovery: compact({
       bootstrapToken: asJson(discovery?.bootstrapToken),
-      // the kubeconfig itself is a file of the machine, not of kubeadm
+      // the kubeconfig itself is written as a file of the machine
       file: discovery?.file && { kubeConfigPath: discovery.file.kubeConfigPath },
       tlsBootstrapToken: discovery?.tlsBootstrapToken,
       timeout,
     }),
-    // present, even without fields, makes the machine a part of the control plane
+    // even an empty object makes the machine a control plane node
     controlPlane: controlPlane && (compact({ localAPIEndpoint: asJson(controlPlane.localAPIEndpoint) }) ?? {}),
     skipPhases: since(drafting, 'v1beta3', `${at}.skipPhases`, configuration?.skipPhases),
     patches: asJson(since(drafting, 'v1beta3', `${at}.patches`, configuration?.patches)),
@@ -182,7 +182,7 @@ function finish({ format, ignored }: Drafting, kind: string, fields: Parameters<
   return { format, value, text: toYaml(value), ignored };
 }
 
-/** kubeadm reads YAML 1.1, where a plain `yes`, `0600` or `08:30` is not a string. */
+/** kubeadm parses YAML 1.1, where unquoted `yes`, `0600` or `08:30` is not a string. */
 function toYaml(value: JsonObject): string {
   return stringify(value, { version: '1.1', lineWidth: 0, singleQuote: true });
 }

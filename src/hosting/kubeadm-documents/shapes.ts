@@ -7,16 +7,16 @@ import type {
 import type { JsonObject, JsonValue } from '../../machinery/index.ts';
 import type { KubeadmApiVersion } from './api-version.ts';
 
-/** One document under construction: which format it has, and what that format has no words for. */
+/** A document being built, with fields its version does not support. */
 export interface Drafting {
   readonly format: KubeadmApiVersion;
-  /** paths of fields that were left out */
+  /** paths of dropped fields */
   readonly ignored: string[];
 }
 
 export const isBefore = (format: KubeadmApiVersion, other: KubeadmApiVersion): boolean => format < other;
 
-/** An object without its absent fields; undefined when nothing is left. */
+/** Drops absent fields; undefined if none are left. */
 export function compact(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject | undefined {
   const object: JsonObject = {};
   let empty = true;
@@ -32,7 +32,7 @@ export function compact(fields: Readonly<Record<string, JsonValue | undefined>>)
 /** API types are plain data. */
 export const asJson = (value: unknown): JsonValue | undefined => value as JsonValue | undefined;
 
-/** A field that exists since a format; in older ones it is left out and noted. */
+/** Returns a field if the version supports it; otherwise drops and records it. */
 export function since<T>(
   drafting: Drafting,
   format: KubeadmApiVersion,
@@ -44,7 +44,7 @@ export function since<T>(
   return undefined;
 }
 
-/** Arguments are a list since v1beta4 and were a map before, where the last one of a name counts. */
+/** Arguments are a list since v1beta4; before, they are a map in which the last value of a name wins. */
 export function argumentsOf({ format }: Drafting, args: readonly KubeadmArgument[] | undefined): JsonValue | undefined {
   if (args === undefined) return undefined;
   if (!isBefore(format, 'v1beta4')) return args.map(({ name, value }) => ({ name, value }));
@@ -69,7 +69,7 @@ export function nodeRegistration(
   return compact({
     name,
     criSocket,
-    // an empty list means no taints and must stay
+    // an empty list means no taints and must be kept
     taints: asJson(taints),
     kubeletExtraArgs: argumentsOf(drafting, kubeletExtraArgs),
     ignorePreflightErrors,
@@ -85,7 +85,10 @@ export function bootstrapTokens(tokens: readonly KubeadmBootstrapToken[] | undef
   );
 }
 
-/** Old formats keep two of these elsewhere: `elsewhere` names them, and they do not count as left out. */
+/**
+ * Converts timeouts. Older versions keep two of them in other fields: those are named in `elsewhere` and do not count
+ * as dropped.
+ */
 export function timeouts(
   drafting: Drafting,
   values: KubeadmTimeouts | undefined,

@@ -1,6 +1,6 @@
 import type { ConfigName } from './types.ts';
 
-/** ConfigMaps of a plane that its users know by no other names. */
+/** ConfigMap names without a counterpart upstream. */
 export function usualConfigs(below: (end: string) => string): Record<ConfigName, string> {
   return {
     k0s: below('k0s'),

@@ -3,10 +3,10 @@ import { usualConfigs } from './configs.ts';
 import { clusterSecretType } from './k0smotron.ts';
 import type { AuthorityName, BundlePlace, PlaneNaming, PlanePart, SecretPlace } from './types.ts';
 
-/** Names the plane of a Pod that is not to be found by the name of its Cluster. */
+/** Label with the plane of a Pod that must not match the Cluster's name selector. */
 const planeLabel = 'controlplane.cluster.x-k8s.io/plane';
 
-/** Names of a plane with Pods of all components and an etcd of its own, after its Cluster. */
+/** Names of a plane with separate component Pods and its own etcd, derived from its Cluster. */
 export function hostedNaming(clusterName: string): PlaneNaming {
   const below = (end: string): string => `${clusterName}-${end}`;
   const pair = (end: string): SecretPlace => ({
@@ -33,8 +33,8 @@ export function hostedNaming(clusterName: string): PlaneNaming {
     [clusterNameLabel]: clusterName,
     'app.kubernetes.io/component': part === 'control-plane' ? 'api-server' : part,
   });
-  // People ask for the logs of all Pods of a cluster, `-c kube-apiserver`, and kubectl refuses as soon as one of them has no such
-  // container: members of etcd go by another label.
+  // Users run `kubectl logs -c kube-apiserver` for all Pods with a cluster's label, which fails if one Pod lacks the
+  // container. etcd Pods therefore have another label.
   const etcdLabels = { [planeLabel]: clusterName, 'app.kubernetes.io/component': 'etcd' };
   const service = `s-${clusterName}`;
   return {

@@ -3,17 +3,17 @@ import { clusterNameLabel } from '../../api/index.ts';
 import { usualConfigs } from './configs.ts';
 import type { PlaneNaming, PlanePart, SecretPlace } from './types.ts';
 
-/** Longest name of an object whose name becomes a label or a host name. */
+/** Length limit of names that become labels or host names. */
 const longest = 63;
 const kept = 57;
 
-/** As k0smotron does it: what is too long keeps its beginning, and ends in a checksum of the whole. */
+/** Shortens a long name as k0smotron does: its beginning plus a checksum of the whole. */
 export function shortenedName(name: string): string {
   if (name.length <= longest) return name;
   return `${name.slice(0, kept)}-${createHash('md5').update(name).digest('hex').slice(0, 5)}`;
 }
 
-/** Type of Secrets other controllers of Cluster API look for. */
+/** Type of Secrets that other Cluster API controllers look for. */
 export const clusterSecretType = 'cluster.x-k8s.io/secret';
 
 const componentLabels: Readonly<Record<PlanePart, string>> = {
@@ -33,7 +33,7 @@ const componentLabels: Readonly<Record<PlanePart, string>> = {
   policy: 'control-plane',
 };
 
-/** Names of a plane made of k0s controllers, after the Cluster it belongs to. */
+/** Names of a plane of k0s controllers, derived from its Cluster. */
 export function k0smotronNaming(clusterName: string, service: 'ClusterIP' | 'NodePort' | 'LoadBalancer'): PlaneNaming {
   const plane = shortenedName(`kmc-${clusterName}`);
   const below = (end: string): string => shortenedName(`kmc-${clusterName}-${end}`);
@@ -79,7 +79,7 @@ export function k0smotronNaming(clusterName: string, service: 'ClusterIP' | 'Nod
       'etcd-server': pair('etcd-server'),
       'etcd-peer': pair('etcd-peer'),
       'ingress-proxy': pair('ingress-haproxy'),
-      // never shortened: it is looked for under this name
+      // never shortened: clients look for exactly this name
       'cluster-kubeconfig': {
         name: `${clusterName}-kubeconfig`,
         type: clusterSecretType,

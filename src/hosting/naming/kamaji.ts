@@ -3,7 +3,7 @@ import type { PlaneNaming, PlanePart, SecretPlace } from './types.ts';
 
 const project = 'kamaji.clastix.io';
 
-/** Names of a plane whose components share Pods, after its TenantControlPlane. */
+/** Names of a plane whose components share Pods, derived from its TenantControlPlane. */
 export function kamajiNaming(tenant: string): PlaneNaming {
   const below = (end: string): string => `${tenant}-${end}`;
   const pair = (end: string, stem: string): SecretPlace => ({

@@ -19,10 +19,10 @@ export type PlanePart =
   | 'monitoring'
   | 'policy';
 
-/** Pairs of keys that vouch for others. */
+/** Certificate authorities. */
 export type AuthorityName = 'ca' | 'etcd-ca' | 'front-proxy-ca';
 
-/** Everything with a key in it. */
+/** Credentials of a plane. */
 export type CredentialName =
   | AuthorityName
   | 'sa'
@@ -32,7 +32,7 @@ export type CredentialName =
   | 'apiserver-etcd-client'
   | 'etcd-server'
   | 'etcd-peer'
-  /** our own way to etcd */
+  /** Capstan's client certificate for etcd */
   | 'etcd-operator'
   | 'datastore-client'
   | 'konnectivity-server'
@@ -42,27 +42,27 @@ export type CredentialName =
   | 'controller-manager-kubeconfig'
   | 'scheduler-kubeconfig'
   | 'konnectivity-kubeconfig'
-  /** our own way to the workload cluster */
+  /** Capstan's kubeconfig of the workload cluster */
   | 'operator-kubeconfig'
-  /** `<cluster>-kubeconfig`: the one people and other controllers look for */
+  /** `<cluster>-kubeconfig`, which users and other controllers look for */
   | 'cluster-kubeconfig';
 
-/** Where the parts of a credential are in Secrets; a part may be there under several keys. */
+/** Secret keys of a credential; a part may have several keys with the same content. */
 export interface SecretPlace {
   readonly name: string;
   readonly type?: string;
-  /** the certificate; of `sa` the public keys, the signing one first */
+  /** certificate; for `sa` the public keys, the current one first */
   readonly certificate: readonly string[];
   readonly privateKey: readonly string[];
-  /** certificates of all authorities to trust, current one first */
+  /** certificates of all trusted CAs, current one first */
   readonly bundle?: readonly string[];
-  /** of a kubeconfig: keys with the address from outside */
+  /** kubeconfig keys with the external address */
   readonly kubeconfig?: readonly string[];
-  /** of a kubeconfig: keys with the address inside the management cluster */
+  /** kubeconfig keys with the address inside the management cluster */
   readonly internalKubeconfig?: readonly string[];
 }
 
-/** A Secret that repeats the trust of an authority, under keys users know. */
+/** A Secret with a copy of a CA's trust, under keys that users know. */
 export interface BundlePlace {
   readonly name: string;
   readonly current: string;
@@ -70,21 +70,20 @@ export interface BundlePlace {
   readonly all: string;
 }
 
-/** Every name a plane uses. Made by one function for each provider, and nowhere else. */
+/** All names of a plane. Each provider has one function that builds it; names are built nowhere else. */
 export interface PlaneNaming {
   readonly provider: ProviderName;
-  /** of server-side apply */
+  /** for server-side apply */
   readonly fieldManager: string;
-  /** StatefulSet or Deployment with the API server */
+  /** StatefulSet or Deployment of the API server */
   readonly controlPlane: string;
-  /** StatefulSet */
   readonly etcd: string;
   readonly apiService: string;
   /** headless */
   readonly etcdService: string;
-  /** one address for all members; equal to `etcdService` where there is no second */
+  /** one address for all members; equals `etcdService` if there is no second Service */
   readonly etcdClientService: string;
-  /** start settings of etcd members */
+  /** ConfigMap with the start settings of etcd members */
   readonly etcdSettings: string;
   readonly etcdVolume: string;
   readonly configs: Readonly<Record<ConfigName, string>>;
@@ -93,19 +92,19 @@ export interface PlaneNaming {
   readonly konnectivityRoute: string;
   readonly secrets: Readonly<Partial<Record<CredentialName | 'datastore-config', SecretPlace>>>;
   readonly bundles: Readonly<Partial<Record<AuthorityName, BundlePlace>>>;
-  /** of our own: where rotations, and the encryption keys, are recorded */
+  /** Secrets of Capstan with the rotation state and the encryption keys */
   readonly rotationState: string;
   readonly encryptionKeys: string;
   labels(part: PlanePart): Labels;
-  /** fixed for the life of an object; never contains what users can change */
+  /** immutable for the life of an object; never contains anything users can change */
   selector(part: PlanePart): Labels;
-  /** selectors an earlier version used for a part: what was made with them may still be there */
+  /** selectors of earlier versions for a part; objects with them may still exist */
   formerSelectors?(part: PlanePart): readonly Labels[];
-  /** labels of the plane's objects that Pods of a part do not carry */
+  /** labels of plane objects that Pods of a part must not have */
   withheldFromPods?(part: PlanePart): readonly string[];
-  /** name of the NetworkPolicy and PodDisruptionBudget of a part */
+  /** name of a part's NetworkPolicy and PodDisruptionBudget */
   policy(part: PlanePart): string;
-  /** Deployments of an earlier version, whose programs run in other Pods now */
+  /** Deployments of earlier versions, whose components now run in other Pods */
   readonly formerDeployments?: readonly string[];
 }
 

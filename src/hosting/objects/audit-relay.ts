@@ -2,33 +2,36 @@ import type { Container, Volume } from '../../api/index.ts';
 import type { PlaneSpec } from '../spec.ts';
 import type { SidecarParts } from './konnectivity.ts';
 
-// An API server sends its audit log to one place. Where there are several, a proxy beside it takes the log and passes it on to all.
+// An API server supports only one audit webhook. For several targets, a proxy sidecar receives the log and forwards it
+// to all.
 
 const port = 8090;
 const directory = '/etc/audit-relay';
 
-/** Key of the Secret of the webhook under which the configuration of the relay stands. */
+/** Key of the relay configuration in the webhook Secret. */
 export const auditRelayKey = 'nginx.conf';
-/** Where the API server finds the relay. */
+/** URL of the relay for the API server. */
 export const auditRelayUrl: string = `http://127.0.0.1:${port}`;
 
-/** One place the log goes to. */
 export interface AuditTarget {
   readonly server: string;
   readonly token?: string;
 }
 
-/** Characters that end a word of nginx, or mean something inside of one. */
+/** Characters with a special meaning in nginx configurations. */
 const unsafe = /[\s;{}"'$\\]/;
 
-/** Why a target cannot be passed on to; undefined when it can. */
+/** Explains why a target cannot be used; undefined if it can. */
 export function auditTargetProblem({ server, token }: AuditTarget): string | undefined {
   if (!/^https?:\/\/[^/]/.test(server) || unsafe.test(server)) return `${JSON.stringify(server)} is no URL to send to`;
   if (token !== undefined && !/^[\w.~+/=-]+$/.test(token)) return `the token for ${server} is none that HTTP can carry`;
   return undefined;
 }
 
-/** The first target answers the API server; the others get the same, and nobody waits for them. */
+/**
+ * Renders the nginx configuration. The first target answers the API server; the others receive mirrored requests whose
+ * responses are ignored.
+ */
 export function auditRelayConfig([first, ...others]: readonly [AuditTarget, ...AuditTarget[]]): string {
   const mirrors = others.map((_, index) => `/to/${index + 1}`);
   return [
@@ -62,12 +65,12 @@ export function auditRelayConfig([first, ...others]: readonly [AuditTarget, ...A
 }
 
 const passOn = ({ server, token }: AuditTarget): string[] => [
-  // a path, be it the shortest: the one of the location is ours alone
+  // include a path, at least `/`; otherwise nginx appends that of the location
   `      proxy_pass ${new URL(server).href};`,
   ...(token === undefined ? [] : [`      proxy_set_header Authorization "Bearer ${token}";`]),
 ];
 
-/** The relay beside the API server, if there is to be one. */
+/** Builds the relay sidecar if several targets are configured. */
 export function auditRelay({ apiServer }: PlaneSpec): Pick<SidecarParts, 'containers' | 'volumes'> {
   const { webhook } = apiServer.audit ?? {};
   if (webhook?.relayImage === undefined) return { containers: [], volumes: [] };

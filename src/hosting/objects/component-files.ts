@@ -2,7 +2,7 @@ import type { Volume, VolumeMount } from '../../api/index.ts';
 import type { PlaneSpec } from '../spec.ts';
 import { credentialFiles, placeOf, type SecretFile, trustFile } from './pods.ts';
 
-// Where the programs of a plane find what they are given. One layout of directories, whether they share a Pod or not.
+// Paths of the files that components read; the same whether or not the components share a Pod.
 
 export const pkiDirectory = '/etc/kubernetes/pki';
 export const kubeconfigDirectory = '/etc/kubernetes/kubeconfig';
@@ -15,10 +15,10 @@ export const encryptionDirectory = '/etc/kubernetes/encryption';
 export const encryptionFile = 'encryption.yaml';
 export const socketDirectory = '/run/konnectivity';
 
-/** A file by its name in the PKI directory. */
+/** Path of a file in the PKI directory. */
 export const pki = (name: string): string => `${pkiDirectory}/${name}`;
 
-/** What the API server needs to know, show and check. */
+/** Certificate and key files of the API server. */
 export function apiServerFiles(desired: PlaneSpec): SecretFile[] {
   const pair = (stem: string) => ({ certificate: `${stem}.crt`, privateKey: `${stem}.key` });
   return [
@@ -57,18 +57,18 @@ function dataStoreFiles(desired: PlaneSpec): SecretFile[] {
   }
 }
 
-/** The controller manager signs: it is the only one that holds the authority's key. */
+/** Files of the controller manager, the only component with the CA key, which it needs to sign certificates. */
 export function controllerManagerFiles(desired: PlaneSpec): SecretFile[] {
   return [
     trustFile(desired, 'ca', 'ca.crt'),
-    // a program that signs wants to find one certificate, a program that checks all that are trusted
+    // signing needs exactly one certificate, verification all trusted ones
     ...credentialFiles(desired, 'ca', { certificate: 'signer.crt', privateKey: 'ca.key' }),
     ...credentialFiles(desired, 'sa', { privateKey: 'sa.key' }),
     trustFile(desired, 'front-proxy-ca', 'front-proxy-ca.crt'),
   ];
 }
 
-/** The kubeconfig of a component, in a directory of its own. */
+/** Volume with the kubeconfig of a component, in its own directory. */
 export function kubeconfigVolume(
   desired: PlaneSpec,
   name: 'controller-manager-kubeconfig' | 'scheduler-kubeconfig' | 'konnectivity-kubeconfig',

@@ -17,7 +17,7 @@ import { type Flags, type MergedFlags, mergeFlags } from './flags.ts';
 import { k0sApiServerArgs } from './k0s-config.ts';
 import { isRetired, withoutRetired } from './retired-flags.ts';
 
-/** Nodes may only change what is theirs; without it one stolen node is enough for all of them. */
+/** NodeRestriction admission plugin: without it, a compromised node could change all other nodes. */
 const nodeRestriction = 'NodeRestriction';
 
 export const kineSocketDirectory = '/uds';
@@ -25,7 +25,7 @@ export const kineSocket: string = `unix://${kineSocketDirectory}/kine`;
 
 export const apiTargetPort = ({ exposure }: PlaneSpec): number => exposure.apiTargetPort ?? exposure.apiPort;
 
-/** Command line of the API server. */
+/** Builds the command line of the API server. */
 export function apiServerArgs(
   desired: PlaneSpec,
   facts: PlaneFacts,
@@ -49,7 +49,8 @@ export function apiServerArgs(
     'service-account-issuer': serviceAccountIssuer(desired),
     ...(!hasAuthorization && { 'authorization-mode': 'Node,RBAC' }),
   };
-  // where the user's list of a flag is the desired value itself, it is ours already
+  // only layout `together` lets users override the defaults; elsewhere user values of list flags are already part of
+  // `fixed` and `defaults`
   const merged =
     desired.layout === 'together' ? mergeFlags(fixed, defaults, user) : mergeFlags({ ...fixed, ...defaults }, {}, user);
   return { ...merged, retired };
@@ -92,7 +93,10 @@ function apiServerFixedFlags(desired: PlaneSpec, facts: PlaneFacts): Flags {
   };
 }
 
-/** The address Pods of the workload cluster are told: behind a Gateway only the load balancer can be called by address. */
+/**
+ * Returns the address announced to Pods of the workload cluster. Behind a Gateway, only the load balancer can be
+ * reached by IP address.
+ */
 function advertiseAddress(desired: PlaneSpec, facts: PlaneFacts): string | undefined {
   const answer = planeEndpoint(desired, facts);
   const candidates = [
@@ -124,7 +128,7 @@ function dataStoreFlags({ dataStore, naming, identity }: PlaneSpec): Flags {
       return {
         'etcd-servers': dataStore.endpoints.map((endpoint) => `https://${endpoint}`).join(','),
         'etcd-prefix': `/${dataStore.prefix}`,
-        // whoever keeps the store compacts it, for all that share it
+        // the shared store is compacted centrally for all tenants
         'etcd-compaction-interval': '0',
         ...files,
         ...(overrides && overrides.length > 0 && { 'etcd-servers-overrides': overrides.join(',') }),
@@ -151,7 +155,7 @@ function extraConfigFlags({ apiServer }: PlaneSpec): Flags {
   };
 }
 
-/** Command line of the controller manager. */
+/** Builds the command line of the controller manager. */
 export function controllerManagerArgs(desired: PlaneSpec, kubeconfig: string): MergedFlags {
   const { network, naming, identity, layout } = desired;
   const own: Flags = {
@@ -166,7 +170,7 @@ export function controllerManagerArgs(desired: PlaneSpec, kubeconfig: string): M
     'cluster-signing-key-file': pki('ca.key'),
     controllers: '*,bootstrapsigner,tokencleaner',
     kubeconfig,
-    // also of a single one there are two while it is replaced
+    // even with one replica, two run during a rollout
     'leader-elect': 'true',
     'requestheader-client-ca-file': pki('front-proxy-ca.crt'),
     'root-ca-file': pki('ca.crt'),
@@ -178,7 +182,7 @@ export function controllerManagerArgs(desired: PlaneSpec, kubeconfig: string): M
   return layout === 'together' ? mergeFlags({}, own, user) : mergeFlags(own, {}, user);
 }
 
-/** Command line of the scheduler. */
+/** Builds the command line of the scheduler. */
 export function schedulerArgs(desired: PlaneSpec, kubeconfig: string): MergedFlags {
   return mergeFlags(
     {
@@ -193,13 +197,13 @@ export function schedulerArgs(desired: PlaneSpec, kubeconfig: string): MergedFla
   );
 }
 
-/** Flags of the user an API server of this version does not know any more: people are told of them. */
+/** Lists user flags that were removed from this API server version, for a warning. */
 export function retiredArguments(desired: PlaneSpec, facts: PlaneFacts): readonly string[] {
   if (desired.layout !== 'k0s') return apiServerArgs(desired, facts).retired;
   return Object.keys(k0sApiServerArgs(desired)).filter((name) => isRetired(desired.version, name));
 }
 
-/** Flags of the user that ours stand against, by component: people are told of them. */
+/** Lists user flags overridden by Capstan's own, by component, for a warning. */
 export function overriddenArguments(desired: PlaneSpec, facts: PlaneFacts): Record<string, readonly string[]> {
   if (desired.layout === 'k0s') return {};
   const found = {

@@ -20,7 +20,7 @@ import { containerSettings, restrictedContainer, withNumbers } from './pods.ts';
 export const schedulerPort = 10259;
 export const controllerManagerPort = 10257;
 
-/** Configuration files of the API server that are no secrets. */
+/** ConfigMaps with configuration files of the API server. */
 export function apiServerConfigs(desired: PlaneSpec): ConfigMap[] {
   const { audit, authentication } = desired.apiServer;
   const { configs } = desired.naming;
@@ -32,7 +32,7 @@ export function apiServerConfigs(desired: PlaneSpec): ConfigMap[] {
   ];
 }
 
-/** The API server and what lives beside it. */
+/** Builds the API server container and its sidecars. */
 export function apiServerParts(desired: PlaneSpec, facts: PlaneFacts): SidecarParts {
   const { images, components } = desired;
   const component = components.apiServer;
@@ -163,10 +163,13 @@ export function schedulerParts(desired: PlaneSpec): SidecarParts {
 
 const pullPolicy = ({ layout }: PlaneSpec): string => (layout === 'together' ? 'Always' : 'IfNotPresent');
 
-/** The program file of the published image has this capability: without leave to it the kernel does not start it, whatever its port. */
+/**
+ * The binary in the official image has this file capability: without it in the bounding set, exec fails, whatever the
+ * port.
+ */
 const apiServerCapabilities: readonly string[] = ['NET_BIND_SERVICE'];
 
-/** Where Pods are ours alone they run with nothing they do not need. */
+/** Restricts containers in Pods that only Capstan defines. */
 function hardened({ layout }: PlaneSpec, capabilities: readonly string[] = []): Partial<Container> {
   if (layout !== 'hardened') return {};
   return {
@@ -183,7 +186,7 @@ interface ProbePaths {
   readonly liveness: string;
 }
 
-/** the one path that controller managers and schedulers of every version answer, also while they wait to lead */
+/** the only path that controller managers and schedulers of all versions answer, even while waiting for leadership */
 const healthz: ProbePaths = { startup: '/healthz', readiness: '/healthz', liveness: '/healthz' };
 
 function probes(desired: PlaneSpec, name: ComponentName, port: number, paths: ProbePaths): Partial<Container> {
@@ -200,7 +203,7 @@ function probes(desired: PlaneSpec, name: ComponentName, port: number, paths: Pr
     return {
       livenessProbe: withNumbers({ ...get(paths.liveness), ...numbers }, wanted.liveness),
       readinessProbe: withNumbers({ ...get(paths.readiness), ...numbers }, wanted.readiness),
-      // nobody is to wait ten seconds for a control plane that is up
+      // probe every second during startup, so that a running control plane is detected at once
       startupProbe: withNumbers(
         { ...get(paths.startup), ...numbers, periodSeconds: 1, failureThreshold: 60 },
         wanted.startup,

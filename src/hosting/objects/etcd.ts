@@ -34,7 +34,7 @@ const places: Readonly<Record<'k0smotron' | 'other', EtcdPlaces>> = {
 const placesOf = ({ naming }: EtcdClusterSpec): EtcdPlaces =>
   places[naming.provider === 'k0smotron' ? 'k0smotron' : 'other'];
 
-/** The etcd of a plane, as far as the membership steps have come; empty until the first of them. */
+/** Builds the objects of a plane's etcd for its current membership; empty before the first step. */
 export function etcdObjects(desired: EtcdClusterSpec, facts: Pick<PlaneFacts, 'etcd' | 'trust'>): KubeObject[] {
   const { dataStore: store } = desired;
   if (store.kind !== 'own-etcd' || !facts.etcd) return [];
@@ -58,7 +58,7 @@ export function etcdServices(desired: EtcdClusterSpec): Service[] {
   return [
     service(naming.etcdService, {
       clusterIP: 'None',
-      // members must find each other before they can become ready
+      // members must find each other before they are ready
       publishNotReadyAddresses: true,
       ports: [client, port('peer', etcdPeerPort), port('metrics', etcdMetricsPort)],
     }),
@@ -90,11 +90,11 @@ function etcdStatefulSet(
     spec: {
       serviceName: naming.etcdService,
       replicas: facts.replicas,
-      // members that begin together wait for each other
+      // bootstrapping members wait for each other
       podManagementPolicy: 'Parallel',
-      // a StatefulSet does not know which member may go: it is decided step by step
+      // restarts are decided step by step, because a StatefulSet does not know about quorum
       updateStrategy: { type: 'OnDelete' },
-      // whoever deletes the StatefulSet by mistake must not lose a cluster: at the end of a plane its claims are deleted by name
+      // deleting the StatefulSet by mistake must not delete data; claims are deleted by name when the plane is removed
       persistentVolumeClaimRetentionPolicy: {
         whenDeleted: store.deleteVolumes && store.claimsFollowSet === true ? 'Delete' : 'Retain',
         whenScaled: 'Retain',
@@ -105,7 +105,7 @@ function etcdStatefulSet(
           labels: podLabels(desired, 'etcd'),
           annotations: {
             ...pods.metadata?.annotations,
-            // certificates are read anew at every handshake, the trust only at the start
+            // etcd reloads its certificates on every handshake, but the CA only at startup
             ...(trust !== undefined && { 'checksum/trust': checksumOf(trust) }),
           },
         },
@@ -115,7 +115,7 @@ function etcdStatefulSet(
           securityContext: pods.securityContext ?? (isK0s ? { fsGroup: 1001 } : restrictedPod),
           affinity: pods.affinity ?? preferApart(selector),
           ...etcdSpread(desired, isK0s),
-          // what a member says decides what is done about it
+          // the last log lines determine the handling of a failed member
           containers: [withTerminationMessage(etcdContainer(desired, store, facts.image, isK0s))],
           volumes: [secretVolume('certificates', files)],
         },
@@ -128,7 +128,7 @@ function etcdStatefulSet(
           spec: {
             accessModes: ['ReadWriteOnce'],
             ...(store.storage.storageClass !== undefined && { storageClassName: store.storage.storageClass }),
-            // templates cannot change: claims that grow do so one by one
+            // templates are immutable; growing claims are resized one by one
             resources: { requests: { storage: facts.volumeSize ?? store.storage.size } },
           },
         },
@@ -151,7 +151,7 @@ function etcdContainer(desired: EtcdClusterSpec, store: OwnEtcdSpec, image: stri
     valueFrom: { configMapKeyRef: { name: naming.etcdSettings, key: name } },
   });
   const health = (path: string): Probe => ({ httpGet: { path, port: etcdMetricsPort, scheme: 'HTTP' } });
-  // every release has /health; what is live or ready apart came later
+  // /health exists in every release; livez and readyz were added later
   const ready = health(isK0s ? '/health' : '/readyz');
   return {
     name: 'etcd',
@@ -219,7 +219,7 @@ function etcdArgs(desired: EtcdClusterSpec, store: OwnEtcdSpec): readonly string
   ).args;
 }
 
-/** How large the file of a member may grow. k0smotron leaves it at etcd's own default. */
+/** Quota of a member's file; k0smotron uses etcd's default. */
 export function quotaBytes({ naming }: EtcdClusterSpec, store: OwnEtcdSpec): number | undefined {
   return naming.provider === 'k0smotron' ? undefined : Math.floor(quantityValue(store.storage.size) * 0.9);
 }

@@ -12,7 +12,7 @@ const portNames: Readonly<Record<ProviderName, { api: string; konnectivity: stri
   hosted: { api: 'api', konnectivity: 'konnectivity' },
 };
 
-/** The Service in front of the API, and its second name. */
+/** Builds the API Service and its alias. */
 export function exposureObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObject[] {
   return [apiService(desired), ...aliasService(desired, facts)];
 }
@@ -52,7 +52,7 @@ function apiService(desired: PlaneSpec): Service {
       ports: servicePorts(desired),
       ...(exposure.addressAsExternalIp && address !== undefined && { externalIPs: [address] }),
       ...(isLoadBalancer && {
-        // a tenant's fixed address is what the load balancer is asked for; k0s's is only a name for what is there
+        // for a tenant, the address is requested from the load balancer; for k0s, it only names an existing one
         ...(desired.layout === 'together' && address !== undefined && { loadBalancerIP: address }),
         ...(exposure.loadBalancerClass !== undefined && { loadBalancerClass: exposure.loadBalancerClass }),
         ...(exposure.loadBalancerSourceRanges && { loadBalancerSourceRanges: [...exposure.loadBalancerSourceRanges] }),
@@ -66,10 +66,10 @@ function apiService(desired: PlaneSpec): Service {
   };
 }
 
-/** The class of Services that only show the address of another one. */
+/** Load balancer class of Services that only display another Service's address. */
 export const aliasLoadBalancerClass = 'controlplane.cluster.x-k8s.io/alias';
 
-/** Shows the address of the plane under the name guides tell people to look for; it has no load balancer of its own. */
+/** Builds a Service with the name that guides mention and the address of the plane, without its own load balancer. */
 function aliasService(desired: PlaneSpec, facts: PlaneFacts): Service[] {
   const { exposure, naming } = desired;
   const name = exposure.aliasServiceName;
@@ -82,7 +82,7 @@ function aliasService(desired: PlaneSpec, facts: PlaneFacts): Service[] {
       metadata: metadataOf(desired, name, 'cluster'),
       spec: {
         type: 'LoadBalancer',
-        // nobody makes a load balancer for it: its status is written by whoever drives the plane
+        // no load balancer is created; the engine writes its status
         loadBalancerClass: aliasLoadBalancerClass,
         allocateLoadBalancerNodePorts: false,
         selector: { ...naming.selector('control-plane') },
@@ -92,7 +92,7 @@ function aliasService(desired: PlaneSpec, facts: PlaneFacts): Service[] {
   ];
 }
 
-/** What leads hosts to the Service: an Ingress or routes of a Gateway. */
+/** Builds an Ingress or Gateway routes to the Service. */
 export function routeObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObject[] {
   return [...ingress(desired), ...tlsRoutes(desired, facts)];
 }
@@ -160,7 +160,7 @@ function tlsRoutes(desired: PlaneSpec, facts: PlaneFacts): KubeObject[] {
       },
     }) as KubeObject;
   const agents = konnectivity === undefined ? undefined : konnectivityEndpoint(desired, facts);
-  // where both have the same host, listeners tell them apart
+  // with the same host, routes are distinguished by listener
   const agentSection = agents?.host === host ? portNames[naming.provider].konnectivity : gateway.sectionName;
   return [
     route(naming.apiRoute, host, exposure.apiPort, gateway.sectionName),

@@ -1,14 +1,14 @@
-/** A command line under construction: flags by name, without their dashes. */
+/** Flags by name, without dashes. */
 export type Flags = Readonly<Record<string, string>>;
 
-/** `--name=value`, sorted by name. */
+/** Formats flags as `--name=value`, sorted by name. */
 export function formatFlags(flags: Flags): string[] {
   return Object.keys(flags)
     .sort()
     .map((name) => `--${name}=${flags[name]}`);
 }
 
-/** The name of a flag as a user wrote it: `--v=2`, `-v`, `v=2`. */
+/** Returns the name of a user-defined flag: `--v=2`, `-v`, `v=2`. */
 export function flagName(argument: string): string {
   const name = argument.replace(/^-+/, '');
   const equals = name.indexOf('=');
@@ -17,13 +17,13 @@ export function flagName(argument: string): string {
 
 export interface MergedFlags {
   readonly args: readonly string[];
-  /** names of flags the user gave in vain */
+  /** names of ignored user flags */
   readonly overridden: readonly string[];
 }
 
 /**
- * One command line of ours and a user's: `fixed` flags are ours whatever the user says, `defaults` are ours until the user
- * says otherwise. What else the user gives follows verbatim and in order, so that flags can be repeated.
+ * Merges flags: `fixed` override the user, the user overrides `defaults`. Other user flags follow verbatim in order, so
+ * they may repeat.
  */
 export function mergeFlags(fixed: Flags, defaults: Flags, user: readonly string[] = []): MergedFlags {
   const given = new Set(user.map(flagName));

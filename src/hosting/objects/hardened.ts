@@ -19,10 +19,10 @@ import {
 
 const pkiVolume = 'etc-kubernetes-pki';
 
-/** what the controller manager reads; apart from the API server's, which must not see the key of the authority */
+/** files of the controller manager, separate from the API server's, which must not see the CA key */
 const managerPkiVolume = 'controller-manager-pki';
 
-/** One Deployment whose Pods hold the API server, the controller manager and the scheduler. */
+/** Builds a Deployment whose Pods run API server, controller manager and scheduler. */
 export function hardenedObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObject[] {
   if (!planeEndpoint(desired, facts).known) return [];
   const { naming, pods, components, replicas } = desired;
@@ -49,7 +49,7 @@ export function hardenedObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObje
       selector: { matchLabels: { ...selector } },
       strategy: (pods.strategy as Deployment['spec']['strategy']) ?? {
         type: 'RollingUpdate',
-        // as many new ones as there are old ones: all of them are on other nodes then
+        // surge by all replicas: the new Pods then all run on other nodes than the old ones
         rollingUpdate: { maxUnavailable: 0, maxSurge: Math.max(1, replicas) },
       },
       template: {
@@ -89,10 +89,10 @@ export function hardenedObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObje
   return [deployment];
 }
 
-/** Whoever wants none of a program brings another one. */
+/** Zero replicas leave out the component, because the user brings a different one. */
 const hasProgram = (component: ComponentSpec | undefined): boolean => component?.replicas !== 0;
 
-/** Settings of a user that have no effect because the programs share a Pod; they are reported to users. */
+/** Lists user settings that have no effect because the components share a Pod, for a warning. */
 export function settingsWithoutEffect({ layout, components, replicas }: PlaneSpec): string[] {
   if (layout !== 'hardened') return [];
   const { apiServer, controllerManager, scheduler } = components;
@@ -113,7 +113,7 @@ const hardenedSidecar = (container: Container): Container =>
     ? container
     : { ...container, securityContext: { ...restrictedContainer, capabilities: { drop: ['ALL'] } } };
 
-/** Close to what the API server talks to most, where that is possible. */
+/** Prefers nodes with etcd members, which the API server talks to most. */
 function nearEtcd({ naming }: PlaneSpec): NonNullable<PodSpec['affinity']> {
   return {
     podAffinity: {

@@ -14,9 +14,9 @@ import { policyObjects } from './policies.ts';
 import { togetherObjects } from './together.ts';
 
 /**
- * The objects of a plane on the management API, as far as they can be said now. A phase that still waits for a fact (the address
- * of the API, the first step of etcd) is empty; it never holds half of what belongs together. Phases are computed when they are
- * asked for: whoever works on one does not pay for the others.
+ * Builds the objects of a plane in the management API, as far as the facts allow. A phase whose facts are missing (API
+ * endpoint, first etcd step) is empty, never partial. Phases are computed lazily, so that callers pay only for those
+ * they use.
  */
 export function planeObjects(desired: PlaneSpec, facts: PlaneFacts): PlaneObjects {
   const patched = (objects: readonly KubeObject[]): readonly KubeObject[] => withPatches(objects, desired.patches);

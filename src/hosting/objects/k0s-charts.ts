@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseYaml } from '../../machinery/index.ts';
 import type { PlaneSpec } from '../spec.ts';
 
-/** Where kubelets of k0s have their files; on all other nodes that is /var/lib/kubelet, which is what charts expect. */
+/** Kubelet directory of k0s; elsewhere it is /var/lib/kubelet, which charts expect. */
 const k0sKubeletDirectory = '/var/lib/k0s/kubelet';
 const kubeletDirectory = ['csi', 'plugin', 'nodePlugin', 'kubeletDir'];
 
-/** Configurations do not change: one is read once. */
+/** Memoized: configurations are immutable. */
 const known = new WeakMap<JsonObject, readonly string[]>();
 
-/** What is wrong with charts of a k0s configuration although they can be installed, in words. */
+/** Lists problems of charts in a k0s configuration that install but will not work. */
 export function unsuitableCharts({ k0s }: Pick<PlaneSpec, 'k0s'>): readonly string[] {
   if (!k0s) return [];
   const read = known.get(k0s.config) ?? problemsOf(k0s.config);
@@ -29,7 +29,7 @@ function problemsOf(config: JsonObject): string[] {
   });
 }
 
-/** Values are a text; one that cannot be read is for Helm to refuse. */
+/** Parses chart values; invalid YAML is left for Helm to report. */
 function valuesOf(chart: JsonValue): JsonValue | undefined {
   const text = at(chart, ['values']);
   if (typeof text !== 'string') return undefined;

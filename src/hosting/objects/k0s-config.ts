@@ -10,13 +10,13 @@ import { isRetired } from './retired-flags.ts';
 
 export const k0sPki = '/var/lib/k0s/pki';
 
-/** Stands in the configuration for the address of a database, which only the Pod knows. */
+/** Placeholder for the database address, which only the Pod knows. */
 export const kinePlaceholder = '__K0SMOTRON_KINE_DATASOURCE_URL_PLACEHOLDER__';
 
-/** From this version on k0s takes a port in the address of konnectivity. */
+/** First k0s version that accepts a port in the konnectivity address. */
 const konnectivityPortSince = { major: 1, minor: 35, patch: 1, suffix: '' };
 
-/** The user's ClusterConfig with what a hosted plane needs written over it. */
+/** Merges the user's ClusterConfig with the settings that a hosted plane requires. */
 export function k0sConfig(desired: PlaneSpec, facts: PlaneFacts): JsonObject {
   const config = clone(desired.k0s?.config ?? {}) as JsonObject;
   config['apiVersion'] = 'k0s.k0sproject.io/v1beta1';
@@ -38,7 +38,7 @@ export function k0sConfig(desired: PlaneSpec, facts: PlaneFacts): JsonObject {
   return config;
 }
 
-/** What k0s takes over while it runs: all but what belongs to a single controller. */
+/** Configuration for dynamic config: everything but node-specific settings of a controller. */
 export function k0sDynamicConfig(desired: PlaneSpec, facts: PlaneFacts): JsonObject {
   const config = k0sConfig(desired, facts);
   const spec = objectAt(config, 'spec');
@@ -48,7 +48,7 @@ export function k0sDynamicConfig(desired: PlaneSpec, facts: PlaneFacts): JsonObj
   return { ...config, metadata: { name: 'k0s', namespace: 'kube-system' }, spec };
 }
 
-/** What k0s reads only when it starts: a change of it must restart the Pods, a change of the rest must not. */
+/** Selects settings that k0s reads only at startup: changes must restart the Pods, all others must not. */
 export function k0sStartConfig(config: JsonObject): JsonObject {
   const spec = objectAt(config, 'spec');
   return {
@@ -60,12 +60,12 @@ export function k0sStartConfig(config: JsonObject): JsonObject {
   };
 }
 
-/** Two authorities are trusted: more than the one file k0s knows is needed. */
+/** Tells whether two CAs are trusted; k0s's single CA file is not enough then. */
 export function isRotating({ trust }: PlaneFacts): boolean {
   return trust.ca !== undefined && splitCertificates(trust.ca).length > 1;
 }
 
-/** What the user's configuration says to the API server, by flag. */
+/** API server flags in the user's configuration. */
 export function k0sApiServerArgs({ k0s }: PlaneSpec): JsonObject {
   const api = objectAt(objectAt((k0s?.config ?? {}) as JsonObject, 'spec'), 'api');
   return objectAt(api, 'extraArgs');
@@ -153,7 +153,7 @@ function kineSource(source: KineSource, clusterName: string): string {
   }
 }
 
-/** Only what the user left open. */
+/** Fills in only what the user left open. */
 function networkSection({ network }: PlaneSpec, given: JsonObject): JsonObject {
   const open = (key: string, value: string | undefined): JsonObject =>
     value === undefined || (given[key] !== undefined && given[key] !== '') ? {} : { [key]: value };

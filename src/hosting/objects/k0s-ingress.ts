@@ -4,8 +4,8 @@ import { kubernetesAddresses } from '../network.ts';
 import type { PlaneSpec } from '../spec.ts';
 import { configMap } from './metadata.ts';
 
-// Behind an Ingress the API is found by name, which clients inside the workload cluster do not use: they call the address of
-// the Service `kubernetes`. A proxy on every node takes those calls and asks for the API by its name.
+// Behind an Ingress the API is reached by host name, but clients in the workload cluster use the IP address of the
+// Service `kubernetes`. A proxy on every node forwards their connections with the host name.
 
 const proxyName = 'k0smotron-haproxy';
 const proxyPort = 7443;
@@ -23,7 +23,7 @@ export function k0sIngressConfigs(desired: PlaneSpec): ConfigMap[] {
   ];
 }
 
-/** Worker profiles of k0s need some address of the API to be there. */
+/** k0s worker profiles require some API address. */
 function endpoints(): JsonObject {
   return {
     apiVersion: 'v1',

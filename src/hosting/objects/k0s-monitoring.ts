@@ -4,7 +4,7 @@ import type { PlaneSpec } from '../spec.ts';
 import { k0sPki } from './k0s-config.ts';
 import { configMap } from './metadata.ts';
 
-// A small Prometheus beside the controllers, and in front of it a proxy that shows all it knows at one path.
+// A small Prometheus next to the controllers, behind a proxy that serves all its metrics at one path.
 
 const agentPort = 9090;
 const proxyPort = 8090;

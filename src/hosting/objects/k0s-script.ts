@@ -6,7 +6,7 @@ export const configVariable = 'K0SMOTRON_K0S_YAML';
 export const kineVariable = 'K0SMOTRON_KINE_DATASOURCE_URL';
 const configFile = '/etc/k0s/k0s.yaml';
 
-/** `k0s controller` with the user's flags; those a hosted plane needs are added unless the user gives them. */
+/** Builds `k0s controller` with the user's flags, plus required flags that the user does not set. */
 export function k0sCommand({ k0s, exposure }: PlaneSpec): string[] {
   const flags = k0s?.flags ?? [];
   const given = new Set(flags.map(flagName));
@@ -16,7 +16,7 @@ export function k0sCommand({ k0s, exposure }: PlaneSpec): string[] {
     'k0s',
     'controller',
     ...flags.filter((flag) => !withIngress || !disabled.includes(flag)),
-    // nobody but the proxy on each node knows where the API is
+    // only the proxy on each node knows the API address
     ...(withIngress
       ? [`--disable-components=${[...disabled.map((flag) => flag.split('=')[1]), 'endpoint-reconciler'].join(',')}`]
       : []),
@@ -25,7 +25,7 @@ export function k0sCommand({ k0s, exposure }: PlaneSpec): string[] {
   ];
 }
 
-/** Turns what the Pod was given into files, then becomes k0s. */
+/** Shell script that writes the Pod's inputs to files and then executes k0s. */
 export function entryScript(desired: PlaneSpec): string {
   const { dataStore } = desired;
   const source = dataStore.kind === 'k0s' ? dataStore.source.type : undefined;

@@ -32,10 +32,10 @@ import {
 
 const dataDirectory = '/var/lib/k0s';
 const script = 'k0smotron-entrypoint.sh';
-/** below which only the mighty may listen */
+/** ports below this need a capability */
 const firstFreePort = 1024;
 
-/** Configuration of the controllers; nothing before the address of the API is known, since it is part of it. */
+/** Configuration of the controllers; empty until the API endpoint, which is part of it, is known. */
 export function k0sConfigObjects(desired: PlaneSpec, facts: PlaneFacts): ConfigMap[] {
   const answer = planeEndpoint(desired, facts);
   if (!answer.known) return [];
@@ -50,7 +50,7 @@ export function k0sConfigObjects(desired: PlaneSpec, facts: PlaneFacts): ConfigM
   ];
 }
 
-/** Tells network plugins of the workload cluster where the API is, for when there is no kube-proxy. */
+/** Tells network plugins the API endpoint in clusters without kube-proxy. */
 function endpointManifest(host: string, port: number): string {
   return formatYaml({
     apiVersion: 'v1',
@@ -78,7 +78,7 @@ function natsConfig({ dataStore, replicas, naming }: PlaneSpec): Record<string, 
 
 const natsService = (plane: string): string => `${plane}-nats`;
 
-/** The StatefulSet of k0s controllers. */
+/** Builds the StatefulSet of k0s controllers. */
 export function k0sObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObject[] {
   const answer = planeEndpoint(desired, facts);
   if (!answer.known || !desired.k0s) return [];
@@ -119,7 +119,7 @@ function controllers(desired: PlaneSpec, k0s: K0sSpec, facts: PlaneFacts): State
       replicas: desired.replicas,
       ...(nats && { podManagementPolicy: 'Parallel' }),
       ...(k0s.persistence.type === 'pvc' && {
-        // as with etcd: claims go at the end of the plane, not with a StatefulSet that somebody deletes by mistake
+        // as for etcd, claims are deleted with the plane, not with the StatefulSet
         persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
       }),
       selector: { matchLabels: { ...selector } },
@@ -172,7 +172,7 @@ function claimTemplates(
   return templates;
 }
 
-/** Changes exactly when something changes that the controllers read only at their start. */
+/** Checksums of everything that controllers read only at startup; a change restarts the Pods. */
 function rollingChecksums(desired: PlaneSpec, facts: PlaneFacts, files: readonly SecretFile[]): Record<string, string> {
   const secrets = [...new Set(files.map(({ secret }) => secret))].sort();
   return {
@@ -181,7 +181,7 @@ function rollingChecksums(desired: PlaneSpec, facts: PlaneFacts, files: readonly
   };
 }
 
-/** Files of /var/lib/k0s/pki that are not k0s's own to make. */
+/** Files in /var/lib/k0s/pki that k0s must not generate itself. */
 function certificateFiles(desired: PlaneSpec, facts: PlaneFacts): SecretFile[] {
   const pair = (stem: string) => ({ certificate: `${stem}.crt`, privateKey: `${stem}.key` });
   return [
@@ -223,7 +223,7 @@ function podSpec(desired: PlaneSpec, k0s: K0sSpec, files: readonly SecretFile[],
         ? []
         : [{ name: 'konnectivity', containerPort: exposure.konnectivityPort, protocol: 'TCP' }]),
     ],
-    // a start is watched closely, so that nobody waits for a control plane that is up
+    // frequent probes during startup, so that a running control plane is detected at once
     startupProbe: withNumbers(
       { ...status, periodSeconds: 1, timeoutSeconds: 10, failureThreshold: 300 },
       components.k0s?.probes?.startup,
@@ -273,7 +273,7 @@ function podSpec(desired: PlaneSpec, k0s: K0sSpec, files: readonly SecretFile[],
   };
 }
 
-/** k0s makes whatever it does not find: what it made under former names or authorities must not be found. */
+/** Deletes generated files: k0s keeps existing ones, even for former names or CAs. */
 function certificateInit(image: string, data: VolumeMount): Container {
   return {
     name: 'certs-init',
@@ -288,7 +288,7 @@ function certificateInit(image: string, data: VolumeMount): Container {
   };
 }
 
-/** Manifests k0s applies to the workload cluster, and whatever else a user mounts. */
+/** Volumes with manifests that k0s applies to the workload cluster, and the user's further mounts. */
 function extraVolumes(desired: PlaneSpec, k0s: K0sSpec): { volumes: Volume[]; mounts: VolumeMount[] } {
   const { configs } = desired.naming;
   const ours = [configs.endpoint, ...k0sIngressConfigs(desired).map(({ metadata }) => metadata.name ?? '')];
@@ -305,7 +305,7 @@ function extraVolumes(desired: PlaneSpec, k0s: K0sSpec): { volumes: Volume[]; mo
   for (const [index, { path, readOnly, source }] of k0s.mounts.entries()) {
     const name = `mount-${index}`;
     volumes.push({ name, ...(source as JsonObject) });
-    // the API server refuses to mount these for writing
+    // Kubernetes mounts these read-only
     const isFixed = source['configMap'] !== undefined || source['secret'] !== undefined;
     mounts.push({ name, mountPath: path, ...((readOnly || isFixed) && { readOnly: true }) });
   }

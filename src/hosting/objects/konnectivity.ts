@@ -13,7 +13,7 @@ import { mergeFlags } from './flags.ts';
 import { configMap } from './metadata.ts';
 import { containerSettings } from './pods.ts';
 
-// The server half of konnectivity: it lives beside the API server, which reaches nodes and Pods through it.
+// The konnectivity server: a sidecar through which the API server reaches nodes and Pods.
 
 export const konnectivityAdminPort = 8133;
 export const konnectivityHealthPort = 8134;
@@ -22,7 +22,7 @@ export const konnectivityAudience = 'system:konnectivity-server';
 const socketOf = ({ layout }: PlaneSpec): string =>
   `${socketDirectory}/${layout === 'together' ? 'konnectivity-server.socket' : 'konnectivity-agent.sock'}`;
 
-/** Tells the API server to reach the workload cluster through konnectivity. */
+/** EgressSelectorConfiguration that routes workload cluster traffic through konnectivity. */
 export function egressSelector(desired: PlaneSpec): ConfigMap[] {
   if (!desired.konnectivity) return [];
   return [
@@ -44,7 +44,7 @@ export function egressSelector(desired: PlaneSpec): ConfigMap[] {
 export interface SidecarParts {
   readonly containers: readonly Container[];
   readonly volumes: readonly Volume[];
-  /** what the API server beside it mounts */
+  /** mounts shared with the API server */
   readonly mounts: NonNullable<Container['volumeMounts']>;
   readonly secrets: readonly string[];
 }

@@ -5,7 +5,7 @@ import type { PlaneSpec } from '../spec.ts';
 import { planeClusterConfiguration } from '../workload/cluster-configuration.ts';
 import { configMap } from './metadata.ts';
 
-/** The configuration kubeadm would have made the plane from: Kamaji's users read it, tools of theirs too. */
+/** The kubeadm configuration of the plane, which Kamaji's users and tools read. */
 export function kubeadmConfig(desired: PlaneSpec, facts: PlaneFacts): ConfigMap[] {
   if (desired.naming.provider !== 'kamaji' || !planeEndpoint(desired, facts).known) return [];
   return [

@@ -4,7 +4,7 @@ import type { ObjectMeta } from '../../machinery/index.ts';
 import type { PlanePart } from '../naming/types.ts';
 import type { EtcdClusterSpec, ExtraMetadata } from '../spec.ts';
 
-/** Metadata of an object of the plane. Labels others find it by are ours, whatever its owner or a user says. */
+/** Builds object metadata. Identifying labels override those of owner and user. */
 export function metadataOf(
   desired: EtcdClusterSpec,
   name: string,
@@ -31,7 +31,7 @@ export function configMap(
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadataOf(desired, name, part), data };
 }
 
-/** Short, the same for the same content whatever the order of its keys, and fit for a label. */
+/** Short checksum independent of key order, valid as a label value. */
 export function checksumOf(content: unknown): string {
   return createHash('sha256').update(canonical(content)).digest('hex').slice(0, 32);
 }

@@ -17,7 +17,7 @@ import type { ObjectPatch } from '../spec.ts';
 
 const componentLabel = 'app.kubernetes.io/component';
 
-/** A patch of the user's that cannot be applied; nothing of the plane is changed while it stands. */
+/** A user-defined patch cannot be applied; the plane stays unchanged until it is fixed. */
 export class PatchRefusedError extends CapstanError {
   constructor(patch: ObjectPatch, index: number, problem: string, cause?: unknown) {
     super(
@@ -32,7 +32,7 @@ export class PatchRefusedError extends CapstanError {
   }
 }
 
-/** The objects with the user's patches applied in order. Who an object is does not change. */
+/** Applies user-defined patches in order; they cannot change the identity of an object. */
 export function withPatches(objects: readonly KubeObject[], patches: readonly ObjectPatch[]): readonly KubeObject[] {
   if (patches.length === 0) return objects;
   return objects.map((object) => {
@@ -55,7 +55,7 @@ function applied(object: KubeObject, patch: ObjectPatch, index: number): KubeObj
     throw new PatchRefusedError(patch, index, errorMessage(error), error);
   }
   const result = asTyped<KubeObject>(after);
-  // written with our rights: an object of another namespace, or of another kind, would be no object of the plane
+  // security: objects are written with Capstan's permissions, so a patch must not turn one into a foreign object
   if (
     result?.metadata?.name !== object.metadata.name ||
     result.metadata.namespace !== object.metadata.namespace ||
@@ -78,7 +78,7 @@ function applyOne(before: JsonObject, patch: ObjectPatch, content: JsonValue, ob
   }
 }
 
-/** Of kinds that are not built in nothing is known: their lists are replaced as wholes. */
+/** The schema of custom kinds is unknown, so their lists are replaced as a whole. */
 function schemaOf({ apiVersion, kind }: KubeObject): Schema {
   const { group, version } = parseApiVersion(apiVersion);
   const definition = builtinDefinitions.find((one) => one.group === group && one.kind === kind);

@@ -3,7 +3,7 @@ import { must } from '../../machinery/index.ts';
 import type { CredentialName, PlanePart, SecretPlace } from '../naming/types.ts';
 import type { ComponentSpec, EtcdClusterSpec, Labels, PodSettings, ProbeNumbers } from '../spec.ts';
 
-/** What makes a container safe to run beside those of others. */
+/** Security settings of the restricted Pod security standard. */
 export const restrictedContainer = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
@@ -19,7 +19,7 @@ export const restrictedPod = {
   seccompProfile: { type: 'RuntimeDefault' },
 } as const;
 
-/** The settings all Pods of a plane share, laid under what a builder says. */
+/** Common Pod settings; builders override them. */
 export function podBase(pods: PodSettings): Partial<PodSpec> {
   return {
     automountServiceAccountToken: pods.automountServiceAccountToken ?? false,
@@ -31,7 +31,7 @@ export function podBase(pods: PodSettings): Partial<PodSpec> {
   };
 }
 
-/** Prefers other zones, then other nodes, than those of its like. */
+/** Prefers different zones, then different nodes. */
 export function preferApart(selector: Labels): NonNullable<PodSpec['affinity']> {
   const term = (weight: number, topologyKey: string) => ({
     weight,
@@ -47,7 +47,7 @@ export function preferApart(selector: Labels): NonNullable<PodSpec['affinity']> 
   };
 }
 
-/** Insists on different nodes. */
+/** Requires different nodes. */
 export function spreadOverNodes(selector: Labels): NonNullable<PodSpec['topologySpreadConstraints']> {
   return [
     {
@@ -59,12 +59,12 @@ export function spreadOverNodes(selector: Labels): NonNullable<PodSpec['topology
   ];
 }
 
-/** A user's numbers over ours. */
+/** Overrides default probe numbers with the user's. */
 export function withNumbers(probe: Probe, ...numbers: readonly (ProbeNumbers | undefined)[]): Probe {
   return Object.assign({ ...probe }, ...numbers.filter((one) => one !== undefined));
 }
 
-/** What a user may set on any container of ours. */
+/** Container settings that users may set. */
 export function containerSettings(component: ComponentSpec | undefined): Partial<Container> {
   return {
     ...(component?.resources && { resources: component.resources }),
@@ -73,20 +73,20 @@ export function containerSettings(component: ComponentSpec | undefined): Partial
   };
 }
 
-/** Why a program does not start is told by its log alone; so it stands in the Pod, where conditions take it from. */
+/** Copies the end of the log to the Pod status, from where conditions take the reason of a failed start. */
 export const withTerminationMessage = (container: Container): Container => ({
   terminationMessagePolicy: 'FallbackToLogsOnError',
   ...container,
 });
 
-/** One file of a Secret, under the name a program looks for. */
+/** A file from a Secret, with the file name a component expects. */
 export interface SecretFile {
   readonly secret: string;
   readonly key: string;
   readonly path: string;
 }
 
-/** The files of a credential: `stem.crt` and `stem.key`, or what the caller calls them. */
+/** Files of a credential: `stem.crt` and `stem.key`, or names given by the caller. */
 export function credentialFiles(
   desired: EtcdClusterSpec,
   name: CredentialName,
@@ -98,7 +98,7 @@ export function credentialFiles(
   return [...file(place.certificate, names.certificate), ...file(place.privateKey, names.privateKey)];
 }
 
-/** The file with everybody an authority's name is trusted for: the one in use, the one to come, the one before. */
+/** File with all trusted certificates of a CA: current, next and previous. */
 export function trustFile(
   desired: EtcdClusterSpec,
   name: 'ca' | 'etcd-ca' | 'front-proxy-ca',
@@ -107,13 +107,13 @@ export function trustFile(
   const repeated = desired.naming.bundles[name];
   if (repeated) return { secret: repeated.name, key: repeated.all, path };
   const place = placeOf(desired, name);
-  // what a user brought has the one certificate, and never another
+  // a user-supplied Secret has only one certificate
   const isBrought = desired.certificates.external?.[name] !== undefined;
   const key = (isBrought ? undefined : place.bundle?.[0]) ?? must(place.certificate[0], 'the key of a certificate');
   return { secret: place.name, key, path };
 }
 
-/** Where a credential of this plane is, with what a user brought. */
+/** Returns the Secret of a credential, user-supplied ones included. */
 export function placeOf(desired: EtcdClusterSpec, name: CredentialName | 'datastore-config'): SecretPlace {
   const place = desired.naming.secrets[name];
   if (!place) throw new TypeError(`${desired.naming.provider} has no Secret for ${name}`);
@@ -121,7 +121,7 @@ export function placeOf(desired: EtcdClusterSpec, name: CredentialName | 'datast
   return brought === undefined ? place : { ...place, name: brought };
 }
 
-/** A projected volume of files from several Secrets. */
+/** Builds a projected volume of files from several Secrets. */
 export function secretVolume(name: string, files: readonly SecretFile[]): Volume {
   const sources = new Map<string, { key: string; path: string }[]>();
   for (const { secret, key, path } of files) {
@@ -133,7 +133,7 @@ export function secretVolume(name: string, files: readonly SecretFile[]): Volume
   return { name, projected: { sources: list } };
 }
 
-/** Labels a Pod carries: those of its part and of its owner, and a user's own that do not collide with them. */
+/** Labels of a Pod: those of its part and owner, and the user's if they do not collide. */
 export function podLabels(desired: EtcdClusterSpec, part: PlanePart, extra: Labels = {}): Record<string, string> {
   const labels: Record<string, string> = {
     ...desired.pods.metadata?.labels,

@@ -7,18 +7,17 @@ import { apiTargetPort } from './component-flags.ts';
 import { controllerManagerPort, schedulerPort } from './components.ts';
 import { metadataOf } from './metadata.ts';
 
-/** Names of all policies a plane may have, or had under an earlier version. */
+/** Names of all policies a plane may have now or had in earlier versions. */
 export function policyNames({ naming }: Pick<PlaneSpec, 'naming'>): string[] {
   const parts: readonly PlanePart[] = ['control-plane', 'controller-manager', 'scheduler', 'etcd'];
   return [...new Set(parts.map((part) => naming.policy(part)))];
 }
 
-/** How many of a plane's Pods may go at once, and who may talk to them. */
 export function policyObjects(desired: PlaneSpec): KubeObject[] {
   return [...budgets(desired), ...networkPolicies(desired)];
 }
 
-/** A single Pod has no budget: it would keep its node from ever being emptied. */
+/** A single Pod gets no budget, which would block every drain of its node. */
 function budgets(desired: PlaneSpec): PodDisruptionBudget[] {
   const { naming, dataStore, replicas } = desired;
   const budget = (part: PlanePart, count: number, spec: PodDisruptionBudget['spec']): PodDisruptionBudget[] =>
@@ -38,7 +37,7 @@ function budgets(desired: PlaneSpec): PodDisruptionBudget[] {
   ];
 }
 
-/** Only HostedControlPlane's users know these; in other planes they would cut off what people have put beside them. */
+/** Only for HostedControlPlanes; in other planes they could cut off components that users have added. */
 function networkPolicies(desired: PlaneSpec): NetworkPolicy[] {
   if (desired.layout !== 'hardened') return [];
   const { naming, exposure } = desired;

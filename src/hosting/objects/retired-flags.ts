@@ -2,19 +2,19 @@ import { kubernetesVersionOfK0s, parseKubernetesVersion, withLeadingV } from '..
 import { flagName } from './flags.ts';
 
 /**
- * Flags of API servers that did nothing any more and then went: with one of them an API server does not start. Manifests and
- * manuals have them all the same. The first minor release without the flag.
+ * Deprecated API server flags, with the first minor version without the flag. An API server does not start with a
+ * removed flag, but many manifests and guides still set it.
  */
 const retiredSince: Readonly<Record<string, number>> = { 'cloud-provider': 33, 'cloud-config': 33 };
 
-/** Whether an API server of a version does not know a flag that older ones did. */
+/** Tells whether a flag was removed before an API server version. */
 export function isRetired(version: string, name: string): boolean {
   const since = Object.hasOwn(retiredSince, name) ? retiredSince[name] : undefined;
   const minor = parseKubernetesVersion(withLeadingV(kubernetesVersionOfK0s(version)))?.minor;
   return since !== undefined && minor !== undefined && minor >= since;
 }
 
-/** The arguments of a user an API server of this version still knows, and the names of the others. */
+/** Splits user arguments into those the version supports and the names of removed ones. */
 export function withoutRetired(
   version: string,
   args: readonly string[],
@@ -27,7 +27,7 @@ export function withoutRetired(
       retired.add(name);
       continue;
     }
-    // `--cloud-provider external`: the value goes with its flag
+    // drop the value of `--cloud-provider external` with its flag
     const before = args[index - 1];
     const isValue = !argument.startsWith('-') && before?.startsWith('-') === true && !before.includes('=');
     if (isValue && isRetired(version, flagName(before))) continue;

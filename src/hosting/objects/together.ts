@@ -21,7 +21,7 @@ import {
 
 const pkiVolume = 'etc-kubernetes-pki';
 
-/** One Deployment whose Pods hold the whole control plane. */
+/** Builds a Deployment whose Pods contain the whole control plane. */
 export function togetherObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObject[] {
   if (!planeEndpoint(desired, facts).known) return [];
   const { naming, pods } = desired;
@@ -42,7 +42,7 @@ export function togetherObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObje
     spec: {
       replicas: desired.replicas,
       selector: { matchLabels: { ...naming.selector('control-plane') } },
-      // the new ones are up before the old ones go
+      // new Pods are up before old ones stop
       strategy: (pods.strategy as Deployment['spec']['strategy']) ?? {
         type: 'RollingUpdate',
         rollingUpdate: { maxUnavailable: 0, maxSurge: '100%' },
@@ -92,14 +92,14 @@ export function togetherObjects(desired: PlaneSpec, facts: PlaneFacts): KubeObje
   return [deployment];
 }
 
-/** Each mounted Secret has a label of its own, so that people see which one rolled the Pods. */
+/** One label per mounted Secret, which shows users which one caused a rollout. */
 function secretLabels({ naming }: PlaneSpec, facts: PlaneFacts, secrets: readonly string[]): Record<string, string> {
   const labels: Record<string, string> = {};
   for (const secret of secrets) {
     const checksum = facts.checksums.get(secret);
     if (checksum === undefined) continue;
     const name = secret.startsWith(`${naming.controlPlane}-`) ? secret.slice(naming.controlPlane.length + 1) : secret;
-    // label names are short
+    // label names have a length limit
     labels[`component.kamaji.clastix.io/${name.slice(0, 63).replace(/[^A-Za-z0-9]+$/, '')}`] = checksum;
   }
   return labels;
@@ -116,7 +116,7 @@ function storageAnnotations(desired: PlaneSpec, facts: PlaneFacts): Record<strin
   };
 }
 
-/** kine speaks etcd to the API server and SQL to a database. */
+/** Builds kine, which translates the etcd API for a SQL database. */
 function kineParts(desired: PlaneSpec, store: KineSpec): SidecarParts {
   const config = placeOf(desired, 'datastore-config').name;
   const variable = (name: string) => ({ name, valueFrom: { secretKeyRef: { name: config, key: name } } });
@@ -162,7 +162,7 @@ function kineParts(desired: PlaneSpec, store: KineSpec): SidecarParts {
   };
 }
 
-/** What the kubelet expands from the Secret of the data store. */
+/** Database address with variables that the kubelet expands from the data store Secret. */
 function kineEndpoint({ driver }: KineSpec): string {
   switch (driver) {
     case 'MySQL':
@@ -174,7 +174,7 @@ function kineEndpoint({ driver }: KineSpec): string {
   }
 }
 
-/** Databases refuse a key others can read, which files of a Secret are. */
+/** Copies the key with restricted permissions, because database clients refuse keys that others can read. */
 function kineInit(desired: PlaneSpec, store: KineSpec): Container[] {
   if (!store.tls) return [];
   return [

@@ -8,7 +8,7 @@ import {
   type PlaneSpec,
 } from '../index.ts';
 
-// Specs as the guides' manifests lead to them.
+// Specs that result from the guides' manifests.
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -29,7 +29,7 @@ const yearly = {
   leafRenewBeforeMs: 90 * day,
 };
 
-/** Guide 000: k0s controllers behind a load balancer, an etcd of one member. */
+/** Guide 000: k0s controllers behind a load balancer, with a single-member etcd. */
 export function k0smotronPlaneSpec(more: Partial<PlaneSpec> = {}): PlaneSpec {
   const cluster = 'openstack-hcp-cluster';
   return {
@@ -95,7 +95,7 @@ export function k0smotronPlaneSpec(more: Partial<PlaneSpec> = {}): PlaneSpec {
   };
 }
 
-/** Guide 002: all components in one Deployment, data in a shared etcd. */
+/** Guide 002: all components in one Deployment, with data in a shared etcd. */
 export function kamajiPlaneSpec(more: Partial<PlaneSpec> = {}): PlaneSpec {
   const tenant = 'kamaji-quickstart-control-plane';
   return {
@@ -198,7 +198,6 @@ export function hostedPlaneSpec(more: Partial<PlaneSpec> = {}): PlaneSpec {
 export const certificateText = (name: string): string =>
   `-----BEGIN CERTIFICATE-----\n${Buffer.from(name).toString('base64')}\n-----END CERTIFICATE-----\n`;
 
-/** What is seen of a plane that has an address and all its Secrets. */
 export function factsOf(desired: PlaneSpec, more: Partial<PlaneFacts> = {}): PlaneFacts {
   const names = Object.values(desired.naming.secrets).map(({ name }) => name);
   const store = desired.dataStore;

@@ -1,27 +1,27 @@
 import { parseKubernetesVersion, withLeadingV } from '../../api/index.ts';
 import { trimTrailing } from '../../machinery/index.ts';
 
-/** Where the community publishes the images of Kubernetes. */
+/** Official registry of Kubernetes images. */
 export const defaultRegistry = 'registry.k8s.io';
 
-/** The newest minor release the images of konnectivity follow. */
+/** Newest known minor version of konnectivity images. */
 const newestKonnectivity = 36;
 
-/** Image tags know no `+`. */
+/** Image tags must not contain `+`. */
 export const imageTag = (version: string): string => withLeadingV(version).replaceAll('+', '_');
 
-/** An image of Kubernetes' own, e.g. kube-apiserver. */
+/** Reference of a Kubernetes image such as kube-apiserver. */
 export function componentImage(registry: string, name: string, version: string, suffix = ''): string {
   return `${trimTrailing(registry, '/')}/${name}:${imageTag(version)}${suffix}`;
 }
 
-/** konnectivity is released with the minor releases of Kubernetes. */
+/** konnectivity versions follow Kubernetes minor versions. */
 export function konnectivityVersion(kubernetesVersion: string): string {
   const minor = parseKubernetesVersion(withLeadingV(kubernetesVersion))?.minor ?? newestKonnectivity;
   return `v0.${Math.min(minor, newestKonnectivity)}.0`;
 }
 
-/** The version of CoreDNS that comes with a version of Kubernetes. */
+/** CoreDNS version that ships with a Kubernetes version. */
 export function coreDnsVersion(kubernetesVersion: string): string {
   const minor = parseKubernetesVersion(withLeadingV(kubernetesVersion))?.minor ?? 0;
   if (minor >= 34) return 'v1.12.1';
@@ -30,7 +30,7 @@ export function coreDnsVersion(kubernetesVersion: string): string {
   return 'v1.11.1';
 }
 
-/** The images of a plane that is made of Kubernetes' own components. */
+/** Images of a plane of Kubernetes components. */
 export interface KubernetesImages {
   readonly apiServer: string;
   readonly controllerManager: string;

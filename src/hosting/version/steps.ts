@@ -6,9 +6,9 @@ import {
   withLeadingV,
 } from '../../api/index.ts';
 
-/** How many minor releases a kubelet may be behind its API server. */
+/** Maximum number of minor versions that a kubelet may be behind its API server. */
 const kubeletSkew = 3;
-/** before this minor release it was less */
+/** first minor version with this skew; before, it was smaller */
 const wideSkewSince = 28;
 const formerKubeletSkew = 2;
 
@@ -21,8 +21,8 @@ export type VersionDecision =
     };
 
 /**
- * The version the control plane is to run now: the one asked for, unless that would be a step back, more than one minor release
- * at once, or too far ahead of the workers. Planes that do not run yet begin with any version.
+ * Returns the version to run now: the desired one, unless it is a downgrade, skips a minor version, or is too far ahead
+ * of the workers. A plane that does not run yet may start with any version.
  */
 export function nextVersion(
   running: string | undefined,
@@ -53,7 +53,7 @@ export function nextVersion(
   return { allowed: true, version: desired };
 }
 
-/** Whether workers may run a version beside this control plane: never a newer minor release than it. */
+/** Tells whether workers may run a version: not a newer minor version than the control plane. */
 export function workersMayRun(controlPlane: string | undefined, workers: string): boolean {
   const plane = controlPlane === undefined ? undefined : parsed(controlPlane);
   const worker = parsed(workers);
@@ -61,7 +61,7 @@ export function workersMayRun(controlPlane: string | undefined, workers: string)
   return plane.major === worker.major && worker.minor <= plane.minor;
 }
 
-/** k0s's own ending is no part of the comparison. */
+/** Ignores the k0s suffix in comparisons. */
 function parsed(text: string): KubernetesVersion | undefined {
   return parseKubernetesVersion(withLeadingV(kubernetesVersionOfK0s(text)));
 }

@@ -3,13 +3,10 @@ import { checksumOf } from '../objects/metadata.ts';
 import type { WorkloadObject } from '../result.ts';
 import type { CloudCredentials } from '../spec.ts';
 
-/** On Secrets with credentials that we keep current: what they hold, so that keys that are no longer asked for are noticed. */
+/** Annotation of credentials Secrets with a checksum of their content, so that surplus keys are noticed. */
 const checksumAnnotation = 'controlplane.cluster.x-k8s.io/cloud-credentials-checksum';
 
-/**
- * Credentials for the controllers of the cloud inside the workload cluster, in both forms they come in: clouds.yaml for some,
- * cloud.conf for the others.
- */
+/** Credentials Secrets for cloud controllers inside the workload cluster, with both clouds.yaml and cloud.conf. */
 export function cloudCredentialObjects({ secrets, cloudsYaml, cloudConf, ca }: CloudCredentials): WorkloadObject[] {
   const data: Record<string, string> = {
     'clouds.yaml': base64(cloudsYaml),

@@ -3,7 +3,7 @@ import type { PlaneFacts } from '../facts.ts';
 import { clusterConfigurationDocument } from '../kubeadm-documents/index.ts';
 import type { PlaneSpec } from '../spec.ts';
 
-/** kubeadm's ClusterConfiguration for the plane, as YAML: joining machines read versions and networks from it. */
+/** Renders kubeadm's ClusterConfiguration; joining machines read versions and networks from it. */
 export function planeClusterConfiguration(desired: PlaneSpec, facts: PlaneFacts): string {
   const { identity, network, exposure } = desired;
   const answer = planeEndpoint(desired, facts);

@@ -9,7 +9,7 @@ const labels = { 'k8s-app': 'kube-dns' };
 const system = 'kube-system';
 const name = 'coredns';
 
-/** DNS of the workload cluster. Its configuration and its size belong to the users once it is there. */
+/** DNS of the workload cluster. After creation, its configuration and replicas belong to the users. */
 export function coreDnsObjects(desired: PlaneSpec): WorkloadObject[] {
   const { coreDns } = desired.addons;
   if (!coreDns) return [];
@@ -34,7 +34,7 @@ export function coreDnsObjects(desired: PlaneSpec): WorkloadObject[] {
   ];
 }
 
-/** Names of the cluster first, the machine's own resolver for all others. */
+/** Resolves cluster names, and forwards all others to the machine's resolver. */
 function corefile(domain: string): string {
   const lines = [
     '.:53 {',

@@ -8,7 +8,7 @@ import { kubeProxyObjects } from './kube-proxy.ts';
 import { kubeadmObjects } from './kubeadm.ts';
 import { writeLimitObjects } from './write-limits.ts';
 
-/** What the workload cluster must contain, in the order it is needed. k0s brings its own add-ons. */
+/** Lists the required objects of the workload cluster in order. k0s brings its own add-ons. */
 export function workloadObjects(desired: PlaneSpec, facts: PlaneFacts): WorkloadObject[] {
   if (desired.layout === 'k0s') return k0sObjects(desired, facts);
   return [

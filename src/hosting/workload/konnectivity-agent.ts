@@ -14,7 +14,7 @@ const labels = { 'k8s-app': name };
 const tokens = '/var/run/secrets/tokens';
 const tokenFile = 'konnectivity-agent-token';
 
-/** The agents that open the way from the API server to nodes and Pods; empty until their server's address is known. */
+/** konnectivity agents, which connect the API server to nodes and Pods; empty until the server's address is known. */
 export function konnectivityAgentObjects(desired: PlaneSpec, facts: PlaneFacts): WorkloadObject[] {
   const { konnectivity } = desired;
   const server = konnectivityEndpoint(desired, facts);
@@ -35,7 +35,7 @@ export function konnectivityAgentObjects(desired: PlaneSpec, facts: PlaneFacts):
 function agents(desired: PlaneSpec, facts: PlaneFacts, server: { host: string; port: number }): KubeObject {
   const { konnectivity } = desired;
   const isDeployment = konnectivity?.agentReplicas !== undefined;
-  // more agents than nodes would only share them
+  // no more agents than nodes
   const replicas = Math.min(konnectivity?.agentReplicas ?? 1, Math.max(1, facts.workload?.nodes ?? 1));
   return {
     apiVersion: 'apps/v1',
@@ -77,7 +77,7 @@ function podSpec(desired: PlaneSpec, server: { host: string; port: number }): ob
         command: ['/proxy-agent'],
         args: [...args],
         env: [{ name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
-        // without a request they are the first to go when memory is short, and every log with them
+        // Pods without requests are evicted first under memory pressure, and logs depend on this one
         resources: { requests: { cpu: '10m', memory: '32Mi' } },
         livenessProbe: {
           httpGet: { path: '/healthz', port: konnectivityHealthPort, scheme: 'HTTP' },

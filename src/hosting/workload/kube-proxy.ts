@@ -10,7 +10,7 @@ const system = 'kube-system';
 const labels = { 'k8s-app': name };
 const account = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** kube-proxy on every node; empty until the address of the API is known. */
+/** kube-proxy on every node; empty until the API endpoint is known. */
 export function kubeProxyObjects(desired: PlaneSpec, facts: PlaneFacts): WorkloadObject[] {
   const answer = planeEndpoint(desired, facts);
   if (!desired.addons.kubeProxy || !answer.known) return [];
@@ -38,7 +38,7 @@ export function kubeProxyObjects(desired: PlaneSpec, facts: PlaneFacts): Workloa
     {
       mode: 'once',
       object: config(desired, serverUrl(answer.endpoint)),
-      // people tune how it works; where the API is they do not choose
+      // users may tune kube-proxy, but the API address follows the spec
       follow: [['data', 'kubeconfig.conf']],
     },
     { mode: 'keep', object: daemonSet(desired) },

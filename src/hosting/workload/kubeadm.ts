@@ -7,14 +7,14 @@ import type { PlaneSpec } from '../spec.ts';
 import { planeClusterConfiguration } from './cluster-configuration.ts';
 import { binding, role, type Subject, workloadConfigMap } from './rbac.ts';
 
-// What `kubeadm join` reads in a cluster, and what it needs permission for: nobody ran `kubeadm init` here.
+// Objects and RBAC that `kubeadm join` needs; in a hosted cluster, `kubeadm init` was never run.
 
 const joining: Subject = ['Group', 'system:bootstrappers:kubeadm:default-node-token'];
 const nodes: Subject = ['Group', 'system:nodes'];
 const system = 'kube-system';
 const approver = 'system:certificates.k8s.io:certificatesigningrequests';
 
-/** Empty until the address and the authority of the API are known. */
+/** Empty until the API's endpoint and CA are known. */
 export function kubeadmObjects(desired: PlaneSpec, facts: PlaneFacts): WorkloadObject[] {
   if (!desired.addons.kubeadm) return [];
   return [...clusterInfo(desired, facts), ...documents(desired, facts), ...permissions()].map((object) => ({
@@ -23,7 +23,7 @@ export function kubeadmObjects(desired: PlaneSpec, facts: PlaneFacts): WorkloadO
   }));
 }
 
-/** Where the API is and who vouches for it, for everybody to read; signed for those who hold a token. */
+/** Public cluster-info with endpoint and CA; signed for holders of a bootstrap token. */
 function clusterInfo(desired: PlaneSpec, facts: PlaneFacts): WorkloadObject['object'][] {
   const answer = planeEndpoint(desired, facts);
   const trust = facts.trust.ca;
@@ -72,7 +72,7 @@ function permissions(): WorkloadObject['object'][] {
     binding('kubeadm:get-nodes', undefined, ['ClusterRole', 'kubeadm:get-nodes'], [joining]),
     binding('kubeadm:kubelet-bootstrap', undefined, ['ClusterRole', 'system:node-bootstrapper'], [joining]),
     binding('kubeadm:node-autoapprove-bootstrap', undefined, ['ClusterRole', `${approver}:nodeclient`], [joining]),
-    // a node may renew its own certificate, and nobody else's
+    // a node may renew only its own certificate
     binding(
       'kubeadm:node-autoapprove-certificate-rotation',
       undefined,
@@ -101,7 +101,7 @@ const readOne = (name: string) => ({
   verbs: ['get'],
 });
 
-/** How kubelets of the cluster run, unless their machine says otherwise. */
+/** Default kubelet configuration of the cluster; a machine may override it. */
 export function kubeletConfiguration(desired: PlaneSpec): JsonObject {
   const { addons, network } = desired;
   const configuration: JsonObject = {

@@ -15,7 +15,7 @@ export interface RoleRule {
   readonly resourceNames?: readonly string[];
 }
 
-/** A Role, or without a namespace a ClusterRole. */
+/** Builds a Role, or without a namespace a ClusterRole. */
 export function role(name: string, namespace: string | undefined, rules: readonly RoleRule[]): KubeObject {
   return {
     apiVersion,
@@ -25,7 +25,7 @@ export function role(name: string, namespace: string | undefined, rules: readonl
   } as KubeObject;
 }
 
-/** A RoleBinding, or without a namespace a ClusterRoleBinding. */
+/** Builds a RoleBinding, or without a namespace a ClusterRoleBinding. */
 export function binding(
   name: string,
   namespace: string | undefined,

@@ -1,8 +1,8 @@
 import type { Toleration } from '../../api/index.ts';
 
 /**
- * What add-ons of a cluster without control plane nodes must put up with: every node is new at first, and it stays so until a
- * cloud controller has come, which needs names resolved and the way to the API open.
+ * Tolerations of add-ons in a cluster without control plane nodes. New nodes are tainted until a cloud controller
+ * manager runs, which itself needs DNS and a connection to the API.
  */
 export const addonTolerations: readonly Toleration[] = [
   { key: 'CriticalAddonsOnly', operator: 'Exists' },

@@ -8,17 +8,17 @@ const apiVersion = `${group}/v1`;
 const everything = 'kamaji-write-permissions';
 const leases = 'kamaji-write-permissions-leases';
 const labels = { 'kamaji.clastix.io/project': 'kamaji' };
-/** what is in here keeps running nodes alive */
+/** exempt, because their objects keep running nodes alive */
 const spared = ['kube-system', 'kube-node-lease'];
 
-/** Whether limits can be kept in a cluster of this version. */
+/** Tells whether a Kubernetes version supports the limits. */
 export function takesWriteLimits(version: string): boolean {
   return (parseKubernetesVersion(version)?.minor ?? 0) >= firstMinorWithPolicies;
 }
 
 /**
- * Policies that refuse writes. Nodes that are there go on; none can come, because their leases are among what cannot be made.
- * Those who keep the cluster itself (`system:masters`) are not bound by them.
+ * ValidatingAdmissionPolicies that refuse writes. Existing nodes continue; new ones cannot join, because their leases
+ * cannot be created. `system:masters` is exempt.
  */
 export function writeLimitObjects({ writeLimits, version, identity, naming }: PlaneSpec): WorkloadObject[] {
   if (!writeLimits || !takesWriteLimits(version)) return [];

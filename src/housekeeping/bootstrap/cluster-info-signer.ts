@@ -10,8 +10,8 @@ const signaturePrefix = 'jws-kubeconfig-';
 const fieldManager = 'bootstrap-signer-controller';
 
 /**
- * Signs the address and authority of the cluster, which anybody may read, with every bootstrap token meant for it: who
- * joins with a token can tell that they were written by someone who knows it.
+ * Signs the public `cluster-info` ConfigMap with every bootstrap token enabled for signing. A node that joins with a
+ * token can verify that the address and CA come from someone who knows that token.
  */
 export function clusterInfoSigner(): ControllerDefinition {
   return defineController({
@@ -48,7 +48,7 @@ function withSignatures(
   };
 }
 
-/** A JSON web signature without the content it signs (RFC 7515, appendix F). */
+/** Returns a JSON web signature without the content it signs (RFC 7515, appendix F). */
 export function detachedSignature(content: string, { id, secret }: SigningToken): string {
   const header = Buffer.from(JSON.stringify({ alg: 'HS256', kid: id })).toString('base64url');
   const payload = Buffer.from(content).toString('base64url');

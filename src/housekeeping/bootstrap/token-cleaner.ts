@@ -3,7 +3,7 @@ import { ignoreNotFound, isConflict, must } from '../../machinery/index.ts';
 import { after, type ControllerDefinition, defineController, done, watchObjects } from '../../runtime/index.ts';
 import { expirationOf, tokenScope } from './token-secret.ts';
 
-/** Deletes bootstrap tokens when their time is over. */
+/** Deletes bootstrap tokens after they expire. */
 export function bootstrapTokenCleaner(): ControllerDefinition {
   return defineController({
     name: 'token-cleaner',

@@ -2,7 +2,7 @@ import type { Secret } from '../../api/index.ts';
 import type { InformerScope } from '../../client/index.ts';
 import { parseRfc3339 } from '../../machinery/index.ts';
 
-/** the Secrets that hold bootstrap tokens, and no others */
+/** selects only the Secrets that hold bootstrap tokens */
 export const tokenScope: InformerScope = {
   namespace: 'kube-system',
   fieldSelector: 'type=bootstrap.kubernetes.io/token',
@@ -15,13 +15,13 @@ export interface SigningToken {
   secret: string;
 }
 
-/** When a token ends; undefined when it does not. A date that cannot be read is long past. */
+/** Time at which a token expires; undefined when it never expires. An unreadable date counts as expired long ago. */
 export function expirationOf(secret: Secret): number | undefined {
   const text = textOf(secret, 'expiration');
   return text === '' ? undefined : (parseRfc3339(text) ?? 0);
 }
 
-/** The token, when it is complete, alive and meant to sign with. */
+/** Returns the token if it is complete, not expired and enabled for signing. */
 export function signingTokenOf(secret: Secret, nowMs: number): SigningToken | undefined {
   const id = namePattern.exec(secret.metadata.name ?? '')?.[1];
   const token = textOf(secret, 'token-secret');

@@ -12,7 +12,7 @@ import { hasDecision, isIssued, requestText } from './request-state.ts';
 const fieldManager = 'certificate-approval-controller';
 const minute = 60_000;
 
-/** What a kubelet may be let in for without a person looking; RBAC says who may use which way. */
+/** A kubelet request that is approved without a person. RBAC decides who may use which subresource. */
 interface Permission {
   subresource: 'selfnodeclient' | 'nodeclient';
   message: string;
@@ -27,7 +27,10 @@ const anyNode: Permission = {
   message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
 };
 
-/** Approves client certificates of kubelets whose sender may ask for them: joining nodes, and nodes that renew theirs. */
+/**
+ * Approves client certificates of kubelets, for joining nodes and for renewals, if RBAC allows the requester to ask for
+ * them.
+ */
 export function certificateApprovalController(): ControllerDefinition {
   return defineController({
     name: 'certificate-approval',
@@ -48,7 +51,7 @@ export function certificateApprovalController(): ControllerDefinition {
         return done();
       }
       if (permissions.length === 0) return done();
-      // The right may be granted a moment later, or by a person who wonders why nothing happens: ask ever more rarely.
+      // The right may be granted later, or never. The check repeats with growing intervals.
       const ageMs = clock.now() - Date.parse(request.metadata.creationTimestamp ?? '');
       return after(Math.min(Math.max(ageMs, 1000), 15 * minute), 'leave to ask for a kubelet certificate');
     },

@@ -8,7 +8,7 @@ const hour = 60 * 60 * 1000;
 const decidedForMs = hour;
 const undecidedForMs = 24 * hour;
 
-/** Deletes certificate requests an hour after they were settled, and those nobody cared about after a day. */
+/** Deletes certificate requests one hour after a decision, and undecided ones after one day. */
 export function certificateCleaner(): ControllerDefinition {
   return defineController({
     name: 'certificate-cleaner',
@@ -28,7 +28,7 @@ export function certificateCleaner(): ControllerDefinition {
   });
 }
 
-/** When a request has served its purpose; undefined while it still waits for its signer. */
+/** Time at which a request may be deleted; undefined while it waits for its signer. */
 function endOf(request: CertificateSigningRequest): number | undefined {
   const ends = [decidedAt(request, 'Denied'), decidedAt(request, 'Failed')].map((at) => at && at + decidedForMs);
   if (isIssued(request)) {
@@ -46,7 +46,7 @@ function certificateEnd({ status }: CertificateSigningRequest): number | undefin
   try {
     return parseCertificate(Buffer.from(status?.certificate ?? '', 'base64').toString('utf8')).notAfter;
   } catch {
-    // Some other signer's idea of a certificate: it goes with its approval.
+    // The certificate is missing or in a format of another signer. Only the time of the approval counts then.
     return undefined;
   }
 }

@@ -2,7 +2,7 @@ import type { CertificateSigningRequest } from '../../api/index.ts';
 
 type Decision = 'Approved' | 'Denied' | 'Failed';
 
-/** The moment a decision was last written; undefined when it was not made. */
+/** Time of the last write of a decision; undefined if the decision was not made. */
 export function decidedAt(request: CertificateSigningRequest, type: Decision): number | undefined {
   const condition = request.status?.conditions?.find((candidate) => candidate.type === type);
   return condition && Date.parse(condition.lastUpdateTime ?? '');
@@ -16,7 +16,7 @@ export function isIssued(request: CertificateSigningRequest): boolean {
   return (request.status?.certificate ?? '') !== '';
 }
 
-/** The PEM text of the request. */
+/** Returns the PEM text of the request. */
 export function requestText({ spec }: CertificateSigningRequest): string {
   return Buffer.from(spec.request, 'base64').toString('utf8');
 }

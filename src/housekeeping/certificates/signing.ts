@@ -9,9 +9,9 @@ import { type ControllerDefinition, defineController, done } from '../../runtime
 import { hasDecision, isIssued, requestText } from './request-state.ts';
 
 export interface CertificateSigningOptions {
-  /** signs for the signers every Kubernetes has; the API server must trust its client certificates */
+  /** signs for the built-in Kubernetes signers; the API server must trust the client certificates it issues */
   authority: CertificateAndKey;
-  /** longest life of a certificate; default one year */
+  /** maximum validity of a certificate; default one year */
   maxValidityMs?: number;
 }
 
@@ -19,8 +19,8 @@ const fieldManager = 'certificate-signing-controller';
 const builtInSigners: ReadonlySet<string> = new Set(Object.values(signerNames));
 
 /**
- * Signs approved certificate requests of the built-in signers, and says on those whose subject or usages the signer does
- * not allow why they failed. Requests of other signers are left to their owners.
+ * Signs approved certificate requests of the built-in signers. Requests whose subject or usages the signer does not
+ * allow get a Failed condition with the reason. Requests of other signers are left alone.
  */
 export function certificateSigningController(options: CertificateSigningOptions): ControllerDefinition {
   return defineController({

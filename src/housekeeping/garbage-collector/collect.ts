@@ -19,7 +19,6 @@ import {
   refersTo,
 } from './graph.ts';
 
-/** What one look at one object works with. */
 export interface CollectContext {
   client: Client;
   served: ServedResources;
@@ -27,26 +26,26 @@ export interface CollectContext {
   log: Logger;
   events: EventRecorder;
   signal: AbortSignal;
-  /** all caches are filled: what is not in the graph does not exist (or is of a kind that just appeared) */
+  /** true when all caches are synced: an object missing from the graph does not exist, or its kind has just appeared */
   graphIsComplete: () => boolean;
   enqueue: (uid: string) => void;
-  /** owners known to be gone, so that a thousand dependents do not ask for them one by one */
+  /** owners known to be gone, so that many dependents cause only one lookup */
   gone: { has(uid: string): boolean; add(uid: string): void };
-  /** objects whose owner's kind is not served; looked at again when kinds change */
+  /** objects whose owner's kind is not served; checked again when the served kinds change */
   unresolved: Set<string>;
 }
 
 const writer = { fieldManager: 'garbage-collector' };
 const incompleteGraphMs = 1_000;
 
-/** Does for one object what its owners, dependents and finalizers demand. */
+/** Reconciles one object: handles its finalizers and dependents, and deletes it when all its owners are gone. */
 export async function collect(uid: string, context: CollectContext): Promise<Result> {
   const node = context.graph.get(uid);
   context.unresolved.delete(uid);
   if (!node) return done();
   if (node.orphansDependents) return await orphanDependents(node, context);
   if (node.waitsForDependents) return await deleteAfterDependents(node, context);
-  // a deletion under way is a one-way street: its end will wake the dependents
+  // A deletion cannot be undone. Its completion enqueues the dependents.
   if (node.terminating || node.owners.length === 0) return done();
   return await deleteUnlessOwned(node, context);
 }
@@ -55,7 +54,7 @@ function keyOfNode(node: GraphNode): ObjectKey {
   return node.namespace === undefined ? { name: node.name } : { namespace: node.namespace, name: node.name };
 }
 
-/** The object as it is now, undefined when it is gone or another one bears its name. */
+/** Reads the object from the server; undefined if it is gone or another object has its name. */
 async function current(node: GraphNode, { client, signal }: CollectContext): Promise<KubeObject | undefined> {
   try {
     const object = await client.get(node.resource, keyOfNode(node), { signal });
@@ -67,12 +66,12 @@ async function current(node: GraphNode, { client, signal }: CollectContext): Pro
 }
 
 interface Classified {
-  /** the owner lives */
+  /** the owner exists */
   solid: OwnerReference[];
   dangling: OwnerReference[];
   /** the owner is being deleted and waits for its dependents */
   waiting: OwnerReference[];
-  /** nobody can tell: the owner's kind is not served, or the reference cannot be followed */
+  /** undecidable: the owner's kind is not served, or the reference cannot be resolved */
   unknown: OwnerReference[];
 }
 
@@ -93,7 +92,7 @@ async function classOf(
   const known = context.graph.get(reference.uid);
   if (known && refersTo(node, reference, known)) return known.waitsForDependents ? 'waiting' : 'solid';
   if (!known && context.gone.has(reference.uid)) return 'dangling';
-  // not in the graph under this description: only the server can tell
+  // The graph has no owner that matches this reference, so the server is asked.
   const resource = findServed(context.served, {
     group: parseApiVersion(reference.apiVersion).group,
     kind: reference.kind,
@@ -141,7 +140,8 @@ async function deleteUnlessOwned(node: GraphNode, context: CollectContext): Prom
   if (!object || (object.metadata.ownerReferences ?? []).length === 0) return done();
   const { solid, dangling, waiting, unknown } = await classify(node, object, context);
   if (solid.length > 0) {
-    // references to the dead are dropped; those to owners that wait would keep these owners waiting for ever
+    // References to deleted owners are dropped. References to owners that wait are dropped too, because they would keep
+    // these owners waiting for ever.
     const obsolete = [...dangling, ...waiting];
     if (obsolete.length > 0) await dropOwners(node, object, new Set(obsolete.map(({ uid }) => uid)), context);
     return done();
@@ -150,7 +150,7 @@ async function deleteUnlessOwned(node: GraphNode, context: CollectContext): Prom
   const dependents = context.graph.dependentsOf(node.uid);
   if (waiting.length > 0 && dependents.length > 0) {
     const fresh = dependents.some((dependent) => dependent.waitsForDependents)
-      ? // a ring of objects that all wait for each other is broken by not blocking any more
+      ? // A cycle of objects that wait for each other is broken by clearing blockOwnerDeletion.
         await unblockOwners(node, object, context)
       : object;
     await remove(node, fresh, 'Foreground', context);
@@ -176,7 +176,7 @@ async function remove(
   try {
     await client.delete(node.resource, keyOfNode(node), {
       propagationPolicy,
-      // what was decided holds only for the object as it was looked at
+      // The decision holds only for the version of the object that was read.
       preconditions: { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) },
       signal,
     });
@@ -209,7 +209,7 @@ async function unblockOwners(node: GraphNode, object: KubeObject, context: Colle
   return await patchMetadata(node, object, { ownerReferences: asJson(references) }, context);
 }
 
-/** Lists in a merge patch replace what is there, hence the lock on the version they were computed from. */
+/** A merge patch replaces whole lists, so it carries the resourceVersion that the lists were computed from. */
 function patchMetadata(
   node: GraphNode,
   object: KubeObject,
@@ -236,7 +236,7 @@ async function removeFinalizer(node: GraphNode, finalizer: string, context: Coll
       return;
     } catch (error) {
       if (isNotFound(error)) return;
-      // others remove their finalizers at the same moment: that is what deletions look like
+      // Conflicts are expected: other controllers remove their finalizers at the same time.
       if (!isConflict(error) || tries >= 5) throw error;
     }
   }

@@ -7,15 +7,16 @@ import { blocks, type GraphNode, nodeOf, OwnershipGraph, refersTo } from './grap
 
 export interface GarbageCollectorOptions {
   served: ServedResources;
-  /** objects looked at in parallel; default 20 as upstream */
+  /** maximum concurrent reconciles; default 20 as upstream */
   concurrency?: number;
 }
 
 const maxGone = 5_000;
 
 /**
- * Deletes what nobody owns any more, lets owners wait for their dependents (foreground) or sets these free (orphan).
- * Keys are uids: an object deleted and made again under the same name is another one.
+ * Deletes objects whose owners are gone. Makes owners wait for their dependents (foreground) or removes the owner
+ * references of dependents (orphan). Keys are uids, because an object that is deleted and created again under the same
+ * name is a different object.
  */
 export function garbageCollector(options: GarbageCollectorOptions): ControllerDefinition {
   const { served } = options;
@@ -25,10 +26,10 @@ export function garbageCollector(options: GarbageCollectorOptions): ControllerDe
   let factory: InformerFactory | undefined;
   let informers: DynamicInformers | undefined;
   let enqueue = (_uid: string): void => {};
-  /** before the first sync owners are missing from the graph only because they were not read yet */
+  /** Before the first sync, an owner may be missing from the graph only because it was not read yet. */
   let filled = false;
 
-  /** The object is in a state, or owned by somebody in a state, that asks for action. */
+  /** Reports whether the state of the object, or of one of its owners, requires a reconcile. */
   const needsAttention = (node: GraphNode): boolean =>
     node.orphansDependents ||
     node.waitsForDependents ||
@@ -52,12 +53,12 @@ export function garbageCollector(options: GarbageCollectorOptions): ControllerDe
       for (const dependent of graph.dependentsOf(node.uid)) enqueue(dependent.uid);
     }
     if (!old) {
-      // it may turn out not to be the owner some objects took it for
+      // Dependents may refer to this uid with another kind or name, so they are checked again.
       for (const dependent of graph.dependentsOf(node.uid)) if (needsAttention(dependent)) enqueue(dependent.uid);
     } else if (old.owners.some(({ uid }) => blocks(old, uid) && !blocks(node, uid))) wakeWaitingOwners(old);
   };
 
-  /** `deleted` is false when we merely stopped following the kind: then only the server knows what became of it. */
+  /** `deleted` is false when the kind is no longer followed. Then only the server knows whether the object exists. */
   const forget = (uid: string, { deleted }: { deleted: boolean }): void => {
     const node = graph.remove(uid);
     if (!node) return;
@@ -70,7 +71,7 @@ export function garbageCollector(options: GarbageCollectorOptions): ControllerDe
 
   return defineController({
     name: 'garbage-collector',
-    // names what appears in tools; what is really followed is everything served
+    // Only a label for tools; the controller follows every served kind.
     for: { group: '', version: 'v1', kind: 'Object', plural: 'objects', namespaced: false },
     watches: [],
     concurrency: options.concurrency ?? 20,
@@ -124,7 +125,7 @@ export function garbageCollector(options: GarbageCollectorOptions): ControllerDe
   });
 }
 
-/** A set that forgets its oldest members: what it holds is only a shortcut. */
+/** Builds a set that drops its oldest values beyond the limit. It is only a cache, so losing values is safe. */
 function boundedSet(limit: number): { has(value: string): boolean; add(value: string): void } {
   const values = new Set<string>();
   return {

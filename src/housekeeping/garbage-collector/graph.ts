@@ -3,18 +3,17 @@ import { type KubeObject, must, type OwnerReference, parseApiVersion, type Resou
 export const foregroundFinalizer = 'foregroundDeletion';
 export const orphanFinalizer = 'orphan';
 
-/** What the collector knows of one object. */
+/** State of one object in the ownership graph. */
 export interface GraphNode {
   readonly uid: string;
   readonly resource: Resource<KubeObject>;
   readonly namespace: string | undefined;
   readonly name: string;
   readonly owners: readonly OwnerReference[];
-  /** being deleted */
   readonly terminating: boolean;
-  /** being deleted, and only after its dependents */
+  /** being deleted in the foreground: only after its dependents */
   readonly waitsForDependents: boolean;
-  /** being deleted, and its dependents are to be set free first */
+  /** being deleted with orphan propagation: owner references of dependents are removed first */
   readonly orphansDependents: boolean;
 }
 
@@ -33,7 +32,7 @@ export function nodeOf(resource: Resource<KubeObject>, object: KubeObject): Grap
   };
 }
 
-/** Who owns whom, by uid. Owners need not be known to have dependents. */
+/** Graph of owners and dependents by uid. Dependents may refer to owners that are not in the graph. */
 export class OwnershipGraph {
   readonly #nodes = new Map<string, GraphNode>();
   readonly #dependents = new Map<string, Set<string>>();
@@ -57,7 +56,7 @@ export class OwnershipGraph {
     return found;
   }
 
-  /** Returns the node replaced. */
+  /** Returns the node it replaced. */
   put(node: GraphNode): GraphNode | undefined {
     const old = this.#nodes.get(node.uid);
     if (old) this.#unlink(old);
@@ -88,7 +87,10 @@ export class OwnershipGraph {
   }
 }
 
-/** The reference really means this node: uids alone could be copied between kinds, names and namespaces. */
+/**
+ * Reports whether the reference matches this node in every field. A uid alone could be copied between kinds, names and
+ * namespaces.
+ */
 export function refersTo(dependent: GraphNode, reference: OwnerReference, owner: GraphNode): boolean {
   return (
     reference.uid === owner.uid &&
@@ -99,7 +101,7 @@ export function refersTo(dependent: GraphNode, reference: OwnerReference, owner:
   );
 }
 
-/** The owner may not go before this dependent does. */
+/** Reports whether the dependent blocks the deletion of the owner. */
 export function blocks(dependent: GraphNode, ownerUid: string): boolean {
   return dependent.owners.some(({ uid, blockOwnerDeletion }) => uid === ownerUid && blockOwnerDeletion === true);
 }

@@ -1,20 +1,23 @@
 import type { Condition } from '../../machinery/index.ts';
 
-/** What was found while emptying a namespace. */
+/** Result of one attempt to empty a namespace. */
 export interface ContentReport {
-  /** group/versions that could not be described */
+  /** group/versions whose discovery failed */
   undiscovered: readonly string[];
-  /** kinds whose group or version makes no sense */
+  /** kinds whose group or version cannot be parsed */
   unparsable: readonly string[];
-  /** why content could not be deleted, one text per kind */
+  /** reasons why content could not be deleted, one text per kind */
   failures: readonly string[];
-  /** objects left, by "plural.group" (the core group leaves the dot at the end, as upstream) */
+  /** remaining objects by "plural.group"; the core group keeps the trailing dot, as upstream */
   remaining: ReadonlyMap<string, number>;
-  /** objects left, by the finalizer that holds them */
+  /** remaining objects by the finalizer that holds them */
   finalizers: ReadonlyMap<string, number>;
 }
 
-/** The conditions kube-controller-manager writes while a namespace goes away, in its words, which people search for. */
+/**
+ * Builds the conditions of a terminating namespace with the wording of kube-controller-manager, because people search
+ * for it.
+ */
 export function namespaceConditions(report: ContentReport): Condition[] {
   const { undiscovered, unparsable, failures, remaining, finalizers } = report;
   return [

@@ -18,7 +18,7 @@ export interface DeleteContentContext {
   signal: AbortSignal;
 }
 
-/** Configuration that other objects still need while they are being taken down (credentials above all): it goes last. */
+/** Configuration that other objects still need during their deletion, above all credentials. It is deleted last. */
 const lastKinds = new Set([
   'secrets',
   'configmaps',
@@ -30,15 +30,15 @@ const lastKinds = new Set([
 ]);
 
 /**
- * The order in which content goes: pods first, as kube-controller-manager does, so that nothing runs on without what
- * it was given; then everything else; configuration at the end.
+ * Wave in which a kind is deleted: pods first, as kube-controller-manager does, so that no pod runs without its
+ * configuration; then everything else; configuration last.
  */
 function waveOf(resource: Resource): 0 | 1 | 2 {
   if (resource.group === '' && resource.plural === 'pods') return 0;
   return lastKinds.has(resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`) ? 2 : 1;
 }
 
-/** Deletes what is in a namespace, wave by wave: a wave begins when nothing of the one before is left. */
+/** Deletes the content of a namespace in waves. A wave starts when nothing of the previous one remains. */
 export async function deleteContent(namespace: string, context: DeleteContentContext): Promise<ContentReport> {
   const { served } = context;
   const unparsable: string[] = [];
@@ -78,7 +78,7 @@ export async function deleteContent(namespace: string, context: DeleteContentCon
   return { undiscovered: served.failures?.() ?? [], unparsable, failures, remaining, finalizers };
 }
 
-/** Deletes all objects of a kind in a namespace and returns those that are still there. */
+/** Deletes all objects of a kind in a namespace and returns those that still exist. */
 async function deleteAllOf(
   resource: Resource<KubeObject>,
   namespace: string,
@@ -119,7 +119,7 @@ async function listAll(
         ...(next !== undefined && { continue: next }),
       });
     } catch (error) {
-      // the kind went away together with its definition
+      // The kind was removed together with its definition.
       if (isNotFound(error)) return items;
       throw error;
     }

@@ -23,14 +23,14 @@ export interface NamespaceControllerOptions {
 
 const contentFinalizer = 'kubernetes';
 const fieldManager = 'namespace-controller';
-/** The objects left tell us when they go; looking again is only for what could not be followed. */
+/** Deletions of remaining objects enqueue the namespace. The periodic recheck covers kinds that cannot be watched. */
 const recheckMs = 15_000;
 
-/** Empties namespaces that are being deleted, says on them what is left and why, and lets them go. */
+/** Empties terminating namespaces, reports in their conditions what remains and why, and removes their finalizer. */
 export function namespaceController(options: NamespaceControllerOptions): ControllerDefinition {
   const { served } = options;
   let factory: InformerFactory | undefined;
-  /** namespaces with content left: only deletes in these are of interest */
+  /** namespaces with remaining content; only deletes in these are of interest */
   const waiting = new Set<string>();
 
   return defineController({
@@ -83,7 +83,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
         waiting.delete(name);
         return done();
       }
-      // from before the look at the content, so that nothing that goes meanwhile is missed
+      // Added before the content is read, so that no deletion in between is missed.
       waiting.add(name);
       const report = await deleteContent(name, { client: context.client, served, signal: context.signal });
       const reported = await writeConditions(namespace, report, context);

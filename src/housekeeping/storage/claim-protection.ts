@@ -4,16 +4,16 @@ import { type ControllerDefinition, defineController, done, watchMapped, watchOb
 import { markState, writeMark } from './protection-mark.ts';
 
 export interface ClaimProtectionOptions {
-  /** reads whole pods; default: the controller's own client, which may know identities only */
+  /** client that reads whole pods; default: the controller's own client, whose cache may hold metadata only */
   reader?: Client;
 }
 
 const finalizer = 'kubernetes.io/pvc-protection';
 const fieldManager = 'pvc-protection-controller';
 
-/** Keeps claims that are being deleted until no pod that was given a node uses them. */
+/** Keeps claims that are being deleted until no scheduled pod uses them. */
 export function claimProtection(options: ClaimProtectionOptions = {}): ControllerDefinition {
-  /** claims that wait for pods to go, by namespace */
+  /** claims that wait for pods to be deleted, by namespace */
   const waiting = new Map<string, Set<string>>();
   return defineController({
     name: 'pvc-protection',
@@ -32,7 +32,7 @@ export function claimProtection(options: ClaimProtectionOptions = {}): Controlle
     async reconcile({ client, cache, signal }, { namespace = '', name }) {
       const claim = cache.lister(PersistentVolumeClaims).get({ namespace, name });
       const state = claim ? markState(claim, finalizer) : 'settled';
-      // From before the look at the pods, so that none that goes meanwhile is missed.
+      // Remembered before the pods are read, so that no deletion in between is missed.
       remember(waiting, namespace, name, { waits: state === 'held' });
       if (!claim || state === 'settled') return done();
       if (state === 'held') {
@@ -58,7 +58,7 @@ function remember(
   else if (names.delete(name) && names.size === 0) waiting.delete(namespace);
 }
 
-/** Pods without a node do not count: they could not start with a claim that goes away. */
+/** Pods without a node do not count: they cannot start with a claim that is being deleted. */
 function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
   const { nodeName, volumes = [] } = pod.spec ?? {};
   if (!nodeName) return false;
@@ -77,7 +77,10 @@ function isMadeFor(claim: PersistentVolumeClaim, pod: Pod): boolean {
   return claim.metadata.ownerReferences?.some(({ uid, controller }) => controller && uid === pod.metadata.uid) ?? false;
 }
 
-/** A kubelet has ended it and only waits for others: its own volumes may go first, for they may be these others. */
+/**
+ * The kubelet has stopped the pod, which waits only for finalizers. Its volumes may be released first, because a
+ * finalizer may wait for them.
+ */
 function isShutDown({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
 }

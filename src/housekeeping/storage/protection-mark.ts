@@ -1,14 +1,14 @@
 import { type Client, objectKey } from '../../client/index.ts';
 import { ignoreNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
 
-/** What the mark on an object asks for: to be set, to be looked at again, or nothing. */
+/** State of the protection finalizer: to be added, to be checked again, or nothing to do. */
 export function markState({ metadata }: KubeObject, finalizer: string): 'missing' | 'held' | 'settled' {
   const marked = metadata.finalizers?.includes(finalizer) ?? false;
   if (metadata.deletionTimestamp === undefined) return marked ? 'settled' : 'missing';
   return marked ? 'held' : 'settled';
 }
 
-/** Sets or takes away the mark, unless somebody else changed the object meanwhile. */
+/** Adds or removes the finalizer, unless the object changed in the meantime. */
 export async function writeMark<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,

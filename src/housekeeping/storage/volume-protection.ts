@@ -6,7 +6,7 @@ import { markState, writeMark } from './protection-mark.ts';
 const finalizer = 'kubernetes.io/pv-protection';
 const fieldManager = 'pv-protection-controller';
 
-/** Keeps volumes that are being deleted while a claim is bound to them. */
+/** Keeps volumes that are being deleted while they are bound to a claim. */
 export function volumeProtection(): ControllerDefinition {
   return defineController({
     name: 'pv-protection',
@@ -17,7 +17,7 @@ export function volumeProtection(): ControllerDefinition {
       }),
     ],
     async reconcile({ client, signal }, { name }) {
-      // Caches may know volumes by identity only; the phase is read where it is.
+      // The cache may hold metadata only, so the phase is read from the server.
       const volume = await client.get(PersistentVolumes, { name }, { signal }).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
         return undefined;

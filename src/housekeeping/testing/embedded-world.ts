@@ -21,17 +21,17 @@ export interface EmbeddedWorldOptions {
 
 const patienceMs = 10_000;
 
-/** Controllers running on a real API server of ours, in one process, on a clock that moves only when told to. */
+/** Controllers that run on the embedded API server in one process, with a manual clock. */
 export interface EmbeddedWorld {
   readonly clock: ManualClock;
   readonly server: ApiServer;
   readonly client: Client;
   readonly entries: readonly LogEntry[];
-  /** the object, undefined when it is not there */
+  /** reads the object; undefined if it does not exist */
   find<T extends KubeObject>(resource: Resource<T>, name: string, namespace?: string): Promise<T | undefined>;
-  /** lets time pass from timer to timer until the condition holds */
+  /** advances the clock from timer to timer until the condition holds */
   until(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
-  /** waits for work under way, such as signatures made on other threads, without moving the clock */
+  /** waits for work in progress, such as signatures on other threads, without advancing the clock */
   soon(condition: () => boolean | Promise<boolean>): Promise<void>;
   stop(): Promise<void>;
 }

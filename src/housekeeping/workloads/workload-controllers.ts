@@ -17,7 +17,7 @@ import { ephemeralClaims } from './volumes/ephemeral-claims.ts';
 import type { Provisioners } from './volumes/provisioner.ts';
 import { volumeReclaimer } from './volumes/volume-reclaimer.ts';
 
-/** The parts kube-controller-manager's work on Pods is made of; each names the controllers of one concern. */
+/** Controllers by concern; together they are the Pod-related part of kube-controller-manager. */
 const workloadParts: Readonly<Record<WorkloadPart, (options: WorkloadControllersOptions) => ControllerDefinition[]>> = {
   deployments: (): ControllerDefinition[] => [deploymentController(), replicaSetController(), replicationController()],
   statefulSets: (): ControllerDefinition[] => [statefulSetController()],
@@ -50,17 +50,18 @@ export type WorkloadPart =
   | 'podGarbage';
 
 export interface WorkloadControllersOptions {
-  /** which parts are wanted; default: all of them */
+  /** parts to run; default: all */
   readonly parts?: readonly WorkloadPart[];
-  /** make the volumes of claims; claims of classes with another provisioner wait for it */
+  /** provisioners by name; claims of classes with another provisioner wait for that one */
   readonly provisioners?: Provisioners;
-  /** whether they tell users what they do by events; default: true */
+  /** whether events are recorded; default: true */
   readonly events?: boolean;
 }
 
 /**
- * What kube-controller-manager does for Pods: Deployments, ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets, Jobs, CronJobs, Endpoints,
- * EndpointSlices, PodDisruptionBudgets, the binding of claims, and the removal of Pods that nobody else removes.
+ * Builds the Pod-related controllers of kube-controller-manager: Deployments, ReplicaSets, ReplicationControllers,
+ * StatefulSets, DaemonSets, Jobs, CronJobs, Endpoints, EndpointSlices, PodDisruptionBudgets, volume binding and Pod
+ * garbage collection.
  */
 export function workloadControllers(options: WorkloadControllersOptions = {}): ControllerDefinition[] {
   const parts = options.parts ?? (Object.keys(workloadParts) as WorkloadPart[]);

@@ -37,11 +37,11 @@ export interface ApplyConfigurationInput {
   manager: string;
   apiVersion: string;
   subresource?: string;
-  /** take fields others own */
+  /** whether to take over fields that others own */
   force: boolean;
   nowMs: number;
   versions: VersionedKind;
-  /** fields this endpoint never owns: `status` on the main resource, `metadata` and `spec` on status */
+  /** fields this endpoint never owns: `status` on the main resource, `metadata` and `spec` on the status subresource */
   resetFields?: FieldSet;
 }
 
@@ -49,7 +49,7 @@ export interface AppliedConfiguration {
   /** the merged object in the version of the request, without managedFields; shares parts with the input */
   object: UnstructuredObject;
   managedFields: ManagedFieldsEntry[];
-  /** whether anything but managedFields differs from the live object */
+  /** whether the object differs from the live object apart from managedFields */
   changed: boolean;
 }
 
@@ -114,7 +114,7 @@ function withoutManagedFields(object: UnstructuredObject): UnstructuredObject {
   return { ...object, metadata };
 }
 
-/** The managers on record; for an object that has none, whatever is there is put down to `before-first-apply`. */
+/** Returns the recorded managers. If none are recorded, existing fields belong to `before-first-apply`. */
 async function managersBefore(input: ApplyConfigurationInput): Promise<Manager[]> {
   const { live, liveManaged, ...write } = input;
   let managers: Manager[];
@@ -132,7 +132,7 @@ interface ConflictField {
   path: string[];
 }
 
-/** Internal: a conflict with its paths still in one piece, for the second look client-side apply deserves. */
+/** Internal: a conflict with unformatted paths, so that fields of client-side apply can be checked again. */
 class ConflictFound extends Error {
   readonly fields: ConflictField[];
 
@@ -197,7 +197,7 @@ async function applyOnce(
   const after = disownOthers(managers, writer, comparisons);
 
   const merged = !deepEqual(live, object);
-  // An apply that changes nothing keeps its time, and a first one that changes nothing has none.
+  // An apply without changes keeps its time. A first apply without changes has no time.
   const time = merged ? entryTime(input.nowMs) : last?.time;
   putManager(after, { ...writer, set: difference(set, unownedFields), time, entry: last?.entry });
   const result = input.manager === kubectlManager ? syncLastApplied(object, applied) : object;

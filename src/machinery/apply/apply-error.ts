@@ -1,6 +1,6 @@
 import { ApiStatusError, type StatusCause, statusError } from '../errors/status.ts';
 
-/** An applied configuration the server cannot read: wrong kind (400), or not of its type (500, as upstream answers). */
+/** An applied configuration that cannot be read: wrong kind (400), or a type mismatch (500, as upstream). */
 export class ApplyError extends Error {
   readonly status: 400 | 500;
 
@@ -10,7 +10,7 @@ export class ApplyError extends Error {
     this.status = status;
   }
 
-  /** The answer kube-apiserver gives for this failure. */
+  /** Builds the same API status as kube-apiserver. */
   toApiStatusError(): ApiStatusError {
     if (this.status === 400) return statusError.badRequest(this.message);
     return new ApiStatusError(
@@ -20,7 +20,7 @@ export class ApplyError extends Error {
   }
 }
 
-/** One field an applied configuration would take from another manager. */
+/** A field that an applied configuration would take from another manager. */
 export interface ApplyConflict {
   manager: string;
   operation: 'Apply' | 'Update';
@@ -31,7 +31,7 @@ export interface ApplyConflict {
   field: string;
 }
 
-/** The configuration sets fields others own to other values, and was not told to force it. */
+/** The configuration changes fields that others own, without force. */
 export class ApplyConflictError extends Error {
   readonly conflicts: readonly ApplyConflict[];
 
@@ -49,7 +49,7 @@ export class ApplyConflictError extends Error {
     }));
   }
 
-  /** The answer kube-apiserver gives for this failure. */
+  /** Builds the same API status as kube-apiserver. */
   toApiStatusError(): ApiStatusError {
     return statusError.applyConflict(this.message, this.toStatusCauses());
   }

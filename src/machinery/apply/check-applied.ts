@@ -4,8 +4,8 @@ import { formatPathElement } from './path-element.ts';
 import { type FieldType, formOf, ListType, MapType, type Scalar } from './type-model.ts';
 
 /**
- * What keeps a configuration from being applied: undeclared fields, wrong types, list items that cannot be told
- * apart. Each problem reads `.spec.ports: duplicate entries for key [port=80]`, as kube-apiserver words it.
+ * Lists reasons why a configuration cannot be applied: undeclared fields, wrong types, list items that cannot be told
+ * apart. Uses the wording of kube-apiserver, e.g. `.spec.ports: duplicate entries for key [port=80]`.
  */
 export function problemsOfApplied(type: FieldType, value: JsonValue): string[] {
   const problems: string[] = [];
@@ -31,7 +31,7 @@ function checkMap(type: MapType, value: JsonValue, path: string, problems: strin
     if (member === undefined) continue;
     const memberType = type.field(key) ?? type.element;
     if (!memberType) {
-      // Upstream gives up on an object at its first undeclared field.
+      // Upstream stops at the first undeclared field of an object.
       problems.push(`${path}.${key}: field not declared in schema`);
       return;
     }
@@ -81,7 +81,7 @@ function goType(value: JsonValue | undefined): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/** Go's `%v` */
+/** Formats like Go's `%v`. */
 function goPlain(value: JsonValue | undefined): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(goPlain).join(' ')}]`;
@@ -90,7 +90,7 @@ function goPlain(value: JsonValue | undefined): string {
   return `map[${members.map((key) => `${key}:${goPlain(value[key])}`).join(' ')}]`;
 }
 
-/** Go's `%#v` */
+/** Formats like Go's `%#v`. */
 function goSyntax(value: JsonValue | undefined): string {
   if (value === null || value === undefined) return 'interface {}(nil)';
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;

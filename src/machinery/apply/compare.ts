@@ -6,17 +6,17 @@ import { fieldElement, type PathElement } from './path-element.ts';
 import { type FieldType, type Form, formOf, ListType, MapType } from './type-model.ts';
 import { unownedMetadata } from './unowned-fields.ts';
 
-/** How one object differs from another, in field paths. */
+/** Differences between two objects as field paths. */
 export interface Comparison {
   /** fields that are new or have another value */
   changed: FieldSet;
-  /** fields that are gone */
+  /** removed fields */
   removed: FieldSet;
 }
 
 /**
- * Compares two objects of one type in a single walk; equal parts cost no allocation. Fields nobody owns (apiVersion,
- * kind, metadata itself, the name, …) are not looked at.
+ * Compares two objects of one type in a single walk. Equal parts cost no allocation. Skips fields nobody owns
+ * (apiVersion, kind, metadata itself, name and others).
  */
 export function compareObjects(type: FieldType, before: JsonObject, after: JsonObject): Comparison {
   const walk = new CompareWalk();
@@ -24,7 +24,7 @@ export function compareObjects(type: FieldType, before: JsonObject, after: JsonO
   return { changed: walk.changed, removed: walk.removed };
 }
 
-/** Leaves out the fields a write may not own, such as status for writes to the main resource. */
+/** Removes fields a write may not own, such as status for writes to the main resource. */
 export function withoutFields(comparison: Comparison, excluded: FieldSet | undefined): Comparison {
   if (excluded === undefined) return comparison;
   return {
@@ -82,7 +82,7 @@ class CompareWalk {
   #compareMaps(type: MapType, before: JsonValue, after: JsonValue): void {
     const oldMap = asMap(before);
     const newMap = asMap(after);
-    // Empty and null stay distinguishable: with nothing inside, the container itself is the leaf.
+    // An empty map and null stay distinguishable: the empty container itself is the leaf.
     if (type.atomic || (isEmpty(oldMap) && isEmpty(newMap))) {
       this.#compareWhole(before, after);
       return;
@@ -137,7 +137,10 @@ class CompareWalk {
     }
   }
 
-  /** Items of one identity. Usually one on each side; several are owned together, without a look inside. */
+  /**
+   * Compares items of one identity, usually one on each side. Several items are owned together, without comparing their
+   * fields.
+   */
   #compareItems(type: ListType, element: PathElement, before: JsonValue[], after: JsonValue[]): void {
     this.#path.push(element);
     if (before.length <= 1 && after.length <= 1) {
@@ -159,7 +162,7 @@ class CompareWalk {
   }
 }
 
-/** What a map holds under a key. `constructor` and its like, which every object inherits, are functions and no values. */
+/** Returns the member of a map. Inherited members such as `constructor` are functions and do not count. */
 function memberOf(map: JsonObject, key: string): JsonValue | undefined {
   const value = map[key];
   return typeof value === 'function' ? undefined : value;
@@ -174,7 +177,7 @@ function isEmpty(map: JsonObject | undefined): boolean {
   return true;
 }
 
-/** Items by identity; undefined when one of them has none. */
+/** Indexes items by identity; undefined if an item has none. */
 function indexItems(type: ListType, list: readonly JsonValue[]): Map<PathElement, JsonValue[]> | undefined {
   const items = new Map<PathElement, JsonValue[]>();
   for (const item of list) {

@@ -3,21 +3,20 @@ import { isJsonObject, type JsonValue } from '../json/value.ts';
 import { canonicalPathElement, comparePathElements, formatPathElement, type PathElement } from './path-element.ts';
 
 /**
- * A set of field paths, held as the very tree FieldsV1 is: an element without members of its own (`{}`) or with the
- * member `.` is in the set; an element with other members leads to paths in the set. The root stands for the whole
- * object and is never in the set. Sets are immutable; operations share what does not change and return the very
- * operand when nothing changes.
+ * Set of field paths, stored as the tree of FieldsV1. An element without members (`{}`) or with the member `.` is in
+ * the set. An element with other members leads to paths in the set. The root represents the whole object and is never
+ * in the set. Sets are immutable: operations share unchanged parts, and return the operand itself when nothing changes.
  */
 export interface FieldSet {
   readonly [element: PathElement]: FieldSet;
 }
 
-/** A set while it is being built; finished sets are only ever seen as FieldSet. */
+/** A set under construction. Finished sets are exposed only as FieldSet. */
 export interface MutableFieldSet {
   [element: PathElement]: FieldSet;
 }
 
-/** An element that is in the set and leads nowhere further. */
+/** An element that is in the set and has no further paths below it. */
 export const leaf: FieldSet = Object.freeze({});
 
 export const emptyFieldSet: FieldSet = leaf;
@@ -27,12 +26,12 @@ export function isEmptySet(set: FieldSet): boolean {
   return true;
 }
 
-/** Is the element that leads to this node itself in the set? */
+/** Reports whether the element that leads to this node is itself in the set. */
 export function isMember(node: FieldSet): boolean {
   return node === leaf || node['.'] !== undefined || isEmptySet(node);
 }
 
-/** Does the set contain exactly this path? */
+/** Reports whether the set contains exactly this path. */
 export function hasPath(set: FieldSet, path: readonly PathElement[]): boolean {
   let node: FieldSet | undefined = set;
   for (const element of path) {
@@ -43,12 +42,12 @@ export function hasPath(set: FieldSet, path: readonly PathElement[]): boolean {
 }
 
 /**
- * Nodes that `insertNode` gave members to. Asking an object of very many members whether it has any takes as long as it has
- * members, which for a node that gets them one by one would be asked that many times.
+ * Nodes that `insertNode` added members to. Testing whether an object is empty takes time proportional to its members,
+ * so testing it on each insert would be quadratic.
  */
 const filled = new WeakSet<FieldSet>();
 
-/** Adds a node at a path of a set under construction; what is there already is kept. */
+/** Adds a node at a path of a set under construction. Existing content is kept. */
 export function insertNode(root: MutableFieldSet, path: readonly PathElement[], node: FieldSet): void {
   let parent = root;
   const last = path.length - 1;
@@ -57,7 +56,7 @@ export function insertNode(root: MutableFieldSet, path: readonly PathElement[], 
     const next = parent[element];
     let child: MutableFieldSet;
     if (next === undefined) child = {};
-    // A leaf is shared: it becomes a node of its own before it gets members.
+    // The leaf object is shared, so it is replaced by a new node before it gets members.
     else if (!filled.has(next) && isEmptySet(next)) child = { '.': leaf };
     else child = next as MutableFieldSet;
     if (child !== next) parent[element] = child;
@@ -96,7 +95,7 @@ function asMember(node: FieldSet): FieldSet {
   return isMember(node) ? node : { '.': leaf, ...node };
 }
 
-/** Paths of `a` that are not in `b`. Taking away a parent leaves its children, and the other way round. */
+/** Returns the paths of `a` that are not in `b`. Removing a parent keeps its children, and vice versa. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   let result: MutableFieldSet | undefined;
   for (const element in b) {
@@ -123,7 +122,7 @@ function withoutSelf(node: FieldSet): FieldSet | undefined {
   return isEmptySet(rest) ? undefined : rest;
 }
 
-/** What remains of a node: nothing, a plain member, or a node with members. */
+/** Normalizes the rest of a node: nothing, a plain member, or a node with members. */
 function asNode(rest: FieldSet): FieldSet | undefined {
   let count = 0;
   for (const _ in rest) if (++count > 1) return rest;
@@ -131,7 +130,7 @@ function asNode(rest: FieldSet): FieldSet | undefined {
   return rest['.'] === undefined ? rest : leaf;
 }
 
-/** Paths of `a` that are neither in `b` nor below a path of `b`. */
+/** Returns the paths of `a` that are neither in `b` nor below a path of `b`. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   let result: MutableFieldSet | undefined;
   for (const element in b) {
@@ -169,7 +168,7 @@ function intersectNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return asNode(intersection(a, b));
 }
 
-/** Only the paths of the set below which it holds no other path. */
+/** Returns the paths of the set that have no other path of the set below them. */
 export function leaves(set: FieldSet): FieldSet {
   const result: MutableFieldSet = {};
   for (const element in set) {
@@ -193,7 +192,7 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
   return count === 0;
 }
 
-/** All paths, as kube-apiserver lists them: the members of a level before what lies deeper. */
+/** Yields all paths in the order of kube-apiserver: members of a level before deeper paths. */
 export function* paths(set: FieldSet, prefix: readonly PathElement[] = []): Generator<PathElement[]> {
   const members = Object.entries(set)
     .filter(([element]) => element !== '.')
@@ -202,12 +201,12 @@ export function* paths(set: FieldSet, prefix: readonly PathElement[] = []): Gene
   for (const [element, node] of members) yield* paths(node, [...prefix, element]);
 }
 
-/** A path as users read it: `.spec.containers[name="a"].image`. */
+/** Formats a path for users: `.spec.containers[name="a"].image`. */
 export function formatPath(path: readonly PathElement[]): string {
   return path.map(formatPathElement).join('');
 }
 
-/** The set of the given field paths, each a list of field names: for the fixed sets of the server. */
+/** Builds a set from lists of field names, for the fixed sets of the server. */
 export function fieldSetOf(...fieldPaths: readonly (readonly string[])[]): FieldSet {
   const set: MutableFieldSet = {};
   for (const names of fieldPaths) {
@@ -243,18 +242,18 @@ function decodeNode(node: JsonValue): FieldSet {
   return empty ? leaf : (asNode(result) ?? leaf);
 }
 
-/** How the members of FieldsV1 are ordered on the wire. */
+/** Order of FieldsV1 members on the wire. */
 export type FieldOrder = 'typed' | 'plain';
 
 /**
- * Brings a set into wire order. Built-in kinds (`typed`) are written in path order, where port 80 precedes 443; custom
- * kinds pass through a sorted map upstream and come out in plain text order (`plain`).
+ * Sorts a set into wire order. Built-in kinds (`typed`) use path order, where port 80 precedes 443. Custom kinds use
+ * plain text order (`plain`), because upstream passes them through a sorted map.
  */
 export function encodeFieldsV1(set: FieldSet, order: FieldOrder): FieldSet {
   return orderNode(set, comparatorOf(order));
 }
 
-/** Compares path elements for an order; undefined stands for the order of plain text. */
+/** Returns the comparator of an order; undefined for plain text order. */
 export function comparatorOf(order: FieldOrder): ((a: PathElement, b: PathElement) => number) | undefined {
   return order === 'typed' ? comparePathElements : undefined;
 }
@@ -278,7 +277,7 @@ function orderNode(node: FieldSet, compare: ((a: string, b: string) => number) |
   return inOrder(members, compare);
 }
 
-/** The same members, put in order. */
+/** Returns the same members in sorted order. */
 export function inOrder(node: FieldSet, compare: ((a: string, b: string) => number) | undefined): FieldSet {
   const result: MutableFieldSet = {};
   for (const element of Object.keys(node).sort(compare)) {

@@ -6,9 +6,9 @@ import { type FieldType, formOf, ListType, MapType } from './type-model.ts';
 import { unownedMetadata } from './unowned-fields.ts';
 
 /**
- * The fields a value brings when nothing was there before: every container is new and therefore in the set itself,
- * as are all its fields down to the leaves. Returns the node to hang under the element that leads to the value, its
- * members in order (list items only when an order is given).
+ * Builds the fields of a value that is new: every container is itself in the set, as are all its fields down to the
+ * leaves. Returns the node for the element that leads to the value, with sorted members (list items are sorted only if
+ * an order is given).
  */
 export function addedNode(type: FieldType, value: JsonValue, order?: FieldOrder): FieldSet {
   if (typeof value !== 'object' || value === null) return leaf;
@@ -49,9 +49,9 @@ function addedItems(
   let sorted = true;
   for (const item of value) {
     const element = type.elementOf(item);
-    // An item without identity cannot be owned by itself: then the list is owned as a whole.
+    // An item without identity cannot be owned, so the list is owned as a whole.
     if (element === undefined) return leaf;
-    // Two items of one identity are owned together, without a look inside.
+    // Two items of one identity are owned together, without their fields.
     node[element] = node[element] === undefined ? addedNode(type.element, item, order) : leaf;
     if (previous !== undefined && previous > element) sorted = false;
     previous = element;
@@ -60,7 +60,7 @@ function addedItems(
   return inOrder(node, comparatorOf(order));
 }
 
-/** The fields somebody owns who creates an object, in wire order: built in one pass, for every create goes through here. */
+/** Builds the fields owned by the creator of an object, in wire order. A single pass, because every create uses it. */
 export function createdSet(type: MapType, object: JsonObject, order: FieldOrder): FieldSet {
   const set: MutableFieldSet = {};
   for (const key of sortedKeys(object)) {
@@ -95,7 +95,7 @@ function createdMembers(
   return node;
 }
 
-/** What a creator owns at a place where, in a Go struct, something (`absent`) is there already. */
+/** Builds the creator's fields where a Go struct already has a value (`absent`). */
 function createdNode(
   type: FieldType,
   absent: JsonValue | undefined,
@@ -116,8 +116,8 @@ function createdNode(
 }
 
 /**
- * The fields an applied configuration mentions: leaves, members of free-form maps, list items and explicitly empty
- * or null values. Objects with declared fields are not in the set themselves.
+ * Builds the fields an applied configuration mentions: leaves, members of free-form maps, list items and explicitly
+ * empty or null values. Objects with declared fields are not themselves in the set.
  */
 export function appliedSet(type: FieldType, value: JsonValue): FieldSet {
   return appliedNode(type, value, false) ?? leaf;

@@ -9,7 +9,7 @@ import { typeOf, type VersionedKind } from './versioned-kind.ts';
 
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Only the default manager of `kubectl apply --server-side` takes over from client-side apply. */
+/** Only the default manager of `kubectl apply --server-side` migrates from client-side apply. */
 export const kubectlManager = 'kubectl';
 
 const maxAnnotationBytes = 256 * 1024;
@@ -19,8 +19,8 @@ function lastAppliedOf(object: UnstructuredObject): string {
 }
 
 /**
- * The fields client-side apply wrote and that still have the value it gave them: taking those over by server-side
- * apply is not a conflict. Undefined when the object was not written by client-side apply, or in another version.
+ * Returns the fields that client-side apply wrote and that still have the same value. Server-side apply takes them over
+ * without a conflict. Undefined if the object was not written by client-side apply, or in another version.
  */
 export function fieldsOfLastApplied(
   live: UnstructuredObject,
@@ -42,8 +42,8 @@ export function fieldsOfLastApplied(
 }
 
 /**
- * Keeps the annotation of client-side apply true after a server-side apply, so that users may go back. Objects that
- * never had it stay without.
+ * Updates the last-applied annotation after a server-side apply, so that users can return to client-side apply. Objects
+ * without the annotation stay without it.
  */
 export function syncLastApplied(object: UnstructuredObject, applied: UnstructuredObject): UnstructuredObject {
   if (lastAppliedOf(object) === '') return object;
@@ -65,7 +65,7 @@ export function syncLastApplied(object: UnstructuredObject, applied: Unstructure
   };
   let bytes = 0;
   for (const key in annotations) bytes += Buffer.byteLength(key) + Buffer.byteLength(annotations[key] ?? '');
-  // Too large to store: better no record than a refused write.
+  // Too large to store: the annotation is dropped so that the write does not fail.
   if (bytes > maxAnnotationBytes) delete annotations[lastAppliedAnnotation];
   if (annotations[lastAppliedAnnotation] === object.metadata.annotations?.[lastAppliedAnnotation]) return object;
   return { ...object, metadata: { ...object.metadata, annotations } };

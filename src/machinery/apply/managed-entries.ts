@@ -13,7 +13,7 @@ import {
 import { isKnownSet, rememberSet } from './reconcile-schema.ts';
 import type { KindOrigin } from './type-model.ts';
 
-/** What tells managers apart. Appliers stay the same when they move to another version, others do not. */
+/** Identity of a manager. Appliers stay the same when they change the version, other managers do not. */
 export interface ManagerOrigin {
   readonly name: string;
   readonly operation: 'Apply' | 'Update';
@@ -21,12 +21,12 @@ export interface ManagerOrigin {
   readonly subresource: string;
 }
 
-/** Who owns what, as one write sees it. Records are immutable; a write replaces them in its list. */
+/** A manager and its fields during one write. Managers are immutable; a write replaces them in the list. */
 export interface Manager extends ManagerOrigin {
   /** undefined for an applier that never changed anything */
   readonly time: string | undefined;
   readonly set: FieldSet;
-  /** the stored entry this came from, given back untouched when nothing changed */
+  /** the stored entry, returned untouched when nothing changed */
   readonly entry: ManagedFieldsEntry | undefined;
 }
 
@@ -43,7 +43,7 @@ export function indexOfManager(managers: readonly Manager[], origin: ManagerOrig
   return managers.findIndex((manager) => isSameManager(manager, origin));
 }
 
-/** Puts a manager in the place of its former self, or adds it; one that owns nothing is dropped. */
+/** Replaces the manager of the same identity, or adds it. A manager that owns nothing is removed. */
 export function putManager(managers: Manager[], manager: Manager): void {
   const index = indexOfManager(managers, manager);
   if (isEmptySet(manager.set)) {
@@ -52,7 +52,7 @@ export function putManager(managers: Manager[], manager: Manager): void {
   else managers.push(manager);
 }
 
-/** The order in which upstream, which identifies managers by this text, lists conflicts and folds old updaters. */
+/** Order in which upstream lists conflicts and folds old updaters: by the text that identifies a manager. */
 export function compareIdentities(a: ManagerOrigin, b: ManagerOrigin): number {
   return compareText(identityText(a), identityText(b));
 }
@@ -97,7 +97,7 @@ function decodeEntry(entry: ManagedFieldsEntry): Manager {
   };
 }
 
-/** Keeps the stored object itself when it is canonical, so that unchanged sets stay recognisable by identity. */
+/** Returns the stored object itself when it is canonical, so that unchanged sets can be recognised by identity. */
 function canonicalFields(fields: JsonObject | undefined): FieldSet {
   const set = decodeFieldsV1(fields);
   return fields !== undefined && equalSets(set, fields as FieldSet) ? (fields as FieldSet) : set;
@@ -112,7 +112,7 @@ function normalTime(time: string): string {
   return formatTime(ms);
 }
 
-/** Writes managers as entries: in the order of the server, untouched ones as the very objects they came from. */
+/** Encodes managers as entries in the order of the server. Untouched managers keep their original entry object. */
 export function encodeManagers(managers: readonly Manager[], order: FieldOrder): ManagedFieldsEntry[] {
   const sorted = managers.length > 1 ? [...managers].sort(compareManagers) : managers;
   return sorted.map((manager) => encodeManager(manager, order));
@@ -125,7 +125,7 @@ function encodeManager(manager: Manager, order: FieldOrder): ManagedFieldsEntry 
   let fieldsV1: JsonObject;
   if (entry?.fieldsV1 !== undefined && sameFields) fieldsV1 = entry.fieldsV1;
   else {
-    // Sets the server computed in this write are in order already.
+    // Sets computed in this write are already in order.
     const ordered = isKnownSet(set) ? set : encodeFieldsV1(set, order);
     if (ordered !== set || !isKnownSet(ordered)) rememberSet(ordered);
     fieldsV1 = ordered as JsonObject;
@@ -152,7 +152,7 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Gives back the list itself when it holds the same entries: the sign that nothing changed. */
+/** Returns the live list itself if it holds the same entries, which signals that nothing changed. */
 export function keepSame(entries: ManagedFieldsEntry[], live: ManagedFieldsEntry[]): ManagedFieldsEntry[] {
   if (entries.length !== live.length) return entries;
   for (let i = 0; i < live.length; i++) if (entries[i] !== live[i]) return entries;
@@ -160,8 +160,8 @@ export function keepSame(entries: ManagedFieldsEntry[], live: ManagedFieldsEntry
 }
 
 /**
- * Do two records of ownership differ in nothing but times? A write whose object turns out unchanged in the end must
- * then keep the stored record, or it would count as a change.
+ * Reports whether two records of ownership differ only in times. If the object is otherwise unchanged, the write must
+ * keep the stored record, or it would count as a change.
  */
 export function equalIgnoringTimes(a: readonly ManagedFieldsEntry[], b: readonly ManagedFieldsEntry[]): boolean {
   if (a === b) return true;
@@ -175,7 +175,7 @@ export function equalIgnoringTimes(a: readonly ManagedFieldsEntry[], b: readonly
 const maxUpdateManagers = 10;
 const bucketName = 'ancient-changes';
 
-/** Keeps the number of updaters bounded: the oldest are folded, per version, into one entry named ancient-changes. */
+/** Limits the number of updaters: the oldest ones are folded, per version, into one entry named ancient-changes. */
 export function capUpdateManagers(managers: Manager[]): void {
   if (managers.length <= maxUpdateManagers) return;
   const updaters = managers.filter((manager) => manager.operation === 'Update');
@@ -197,16 +197,16 @@ export function capUpdateManagers(managers: Manager[]): void {
       managers.splice(managers.indexOf(first), 1);
     }
     managers.splice(managers.indexOf(manager), 1);
-    // The time is that of the newest change in the bucket.
+    // The bucket keeps the time of its newest change.
     putManager(managers, { ...origin, set: union(manager.set, bucket.set), time: manager.time, entry: undefined });
     excess--;
   }
 }
 
 /**
- * Decides which record of ownership a write starts from. Clients may edit it, or reset it with `[{}]` (built-in kinds
- * also with `[]`); what they leave out or garble is taken from the live object, so that clients unaware of it cannot
- * destroy it.
+ * Chooses the record of ownership a write starts from. Clients may edit it, or reset it with `[{}]` (built-in kinds
+ * also with `[]`). If they omit or garble it, the record of the live object is used, so that clients unaware of it
+ * cannot destroy it.
  */
 export function startingManagers(
   sent: readonly ManagedFieldsEntry[] | undefined,
@@ -214,19 +214,19 @@ export function startingManagers(
   options: { subresource: string | undefined; origin: KindOrigin },
 ): Manager[] {
   if (options.subresource || sent === undefined || sent === null || sent === live) return decodeOrNone(live);
-  // An empty list does not survive the decoding of custom resources upstream: there it is no reset.
+  // Upstream, an empty list is lost when custom resources are decoded, so for them it is no reset.
   if (sent.length === 0 ? options.origin === 'builtin' : isReset(sent)) return [];
   if (deepEqual(sent, live)) return decodeOrNone(live);
   try {
     const managers = decodeManagers(sent);
     if (managers.length > 0) return managers;
   } catch {
-    // Not a record of ownership: fall back to the live one.
+    // Not a valid record of ownership: use the live one.
   }
   return decodeOrNone(live);
 }
 
-/** Anything else in an entry is unknown and does not count. */
+/** Other members of an entry are unknown and ignored. */
 const entryFields: readonly (keyof ManagedFieldsEntry)[] = [
   'manager',
   'operation',

@@ -3,8 +3,8 @@ import type { PathElement } from './path-element.ts';
 import { type FieldType, formOf, ListType, MapType } from './type-model.ts';
 
 /**
- * Lays an applied configuration over the live object: leaves of the configuration win, nothing is removed, lists keep
- * the live order unless the configuration orders shared items differently. Unchanged parts are shared.
+ * Merges an applied configuration into the live object: leaves of the configuration win and nothing is removed. Lists
+ * keep the live order, unless the configuration orders shared items differently. Unchanged parts are shared.
  */
 export function mergeApplied(type: FieldType, live: JsonValue, applied: JsonValue): JsonValue {
   const form = formOf(type, applied);
@@ -47,7 +47,7 @@ function isEmpty(map: JsonObject | undefined): boolean {
 interface IndexedList {
   items: readonly JsonValue[];
   elements: PathElement[];
-  /** the item of an identity; undefined where several share it, those are replaced and not merged */
+  /** the item of an identity; undefined where several items share it, which are replaced instead of merged */
   byElement: Map<PathElement, JsonValue | undefined>;
 }
 
@@ -56,7 +56,7 @@ function indexList(type: ListType, value: JsonValue): IndexedList {
   const elements: PathElement[] = [];
   const byElement = new Map<PathElement, JsonValue | undefined>();
   for (let i = 0; i < items.length; i++) {
-    // Live items without identity cannot match anything that is applied; they stay where they are.
+    // Live items without identity match no applied item and keep their place.
     const element = type.elementOf(items[i]) ?? `i:${i}`;
     elements.push(element);
     byElement.set(element, byElement.has(element) ? undefined : items[i]);
@@ -91,7 +91,7 @@ function mergeLists(type: ListType, live: JsonValue, applied: JsonValue): JsonVa
       }
       const expected = shared[nextShared];
       if (right.byElement.has(liveElement) && expected !== undefined && expected !== liveElement) {
-        // A shared item whose turn has not come: the configuration decides where it goes.
+        // A shared item that comes later in the configuration, which decides its place.
         l++;
         continue;
       }

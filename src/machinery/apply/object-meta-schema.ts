@@ -32,7 +32,7 @@ const managedFieldsEntry: Schema = {
   },
 };
 
-/** How the metadata every object carries merges and who may own which part of it: one rule for all kinds. */
+/** Merge and ownership rules of object metadata, the same for all kinds. */
 export const objectMetaSchema: Schema = {
   type: 'object',
   component: 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta',

@@ -8,7 +8,7 @@ import { inVersion, typeOf, type VersionedKind } from './versioned-kind.ts';
 
 const noChange: Comparison = { changed: emptyFieldSet, removed: emptyFieldSet };
 
-/** Drops managers of versions that are gone and brings the others in line with today's schema. */
+/** Drops managers of versions that no longer exist, and adapts the others to the present schema. */
 export function reconcileManagers(managers: readonly Manager[], versions: VersionedKind): Manager[] {
   const result: Manager[] = [];
   for (const manager of managers) {
@@ -20,7 +20,7 @@ export function reconcileManagers(managers: readonly Manager[], versions: Versio
   return result;
 }
 
-/** Compares two objects in the terms of one version. Both are in the same version, which may be another one. */
+/** Compares two objects in the terms of `version`. Both inputs share one version, which may be another one. */
 export function compareInVersion(
   versions: VersionedKind,
   { before, after, apiVersion }: { before: UnstructuredObject; after: UnstructuredObject; apiVersion: string },
@@ -41,14 +41,14 @@ export function compareInVersion(
 /** Comparisons by version. */
 export type Comparisons = ReadonlyMap<string, Comparison>;
 
-/** Comparisons in every version some manager uses. Synchronous as long as conversions are. */
+/** Compares in every version that some manager uses. Synchronous if the conversions are. */
 export function comparisonsFor(
   managers: readonly Manager[],
   compare: (apiVersion: string) => Comparison | Promise<Comparison>,
   own: { apiVersion: string; comparison: Comparison },
 ): Comparisons | Promise<Comparisons> {
   const comparisons = new Map<string, Comparison>([[own.apiVersion, own.comparison]]);
-  // Equal in one version means equal in all.
+  // Equality in one version implies equality in all.
   const equal = isEmptySet(own.comparison.changed) && isEmptySet(own.comparison.removed);
   let pending: Promise<void>[] | undefined;
   for (const { apiVersion } of managers) {
@@ -67,7 +67,7 @@ export function comparisonsFor(
   return pending ? Promise.all(pending).then(() => comparisons) : comparisons;
 }
 
-/** Takes changed and removed fields away from everybody but the writer; whoever is left with nothing disappears. */
+/** Removes changed and removed fields from all managers except the writer. Managers without fields are dropped. */
 export function disownOthers(managers: readonly Manager[], writer: ManagerOrigin, comparisons: Comparisons): Manager[] {
   const result: Manager[] = [];
   for (const manager of managers) {
@@ -79,7 +79,7 @@ export function disownOthers(managers: readonly Manager[], writer: ManagerOrigin
   return result;
 }
 
-/** What a write would take from others by giving fields another value. */
+/** Lists the fields a write would take from others by changing their value. */
 export function conflictsWithOthers(
   managers: readonly Manager[],
   writer: ManagerOrigin,

@@ -3,12 +3,12 @@ import { jsonText } from '../json/stringify.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 
 /**
- * One step of a field path in the spelling of FieldsV1: `f:name` a field, `k:{"port":80}` a list item by its keys,
- * `v:"x"` an item of a set, `i:0` an item by position. The spelling is canonical, so that equal steps are equal strings.
+ * One step of a field path as FieldsV1 writes it: `f:name` is a field, `k:{"port":80}` a list item by its keys, `v:"x"`
+ * an item of a set, `i:0` an item by position. The text is canonical, so equal steps are equal strings.
  */
 export type PathElement = string;
 
-/** text that needs no escaping at all: nearly every name */
+/** text that needs no escaping; true for nearly every name */
 const plainText = /^[\w ./:@+=-]*$/;
 const goEscaped = /[<>&\u2028\u2029]/;
 const goEscapedAll = /[<>&\u2028\u2029]/g;
@@ -20,7 +20,7 @@ const goEscapes: Readonly<Record<string, string>> = {
   '\u2029': '\\u2029',
 };
 
-/** JSON text as Go's encoder writes it (HTML characters escaped, members sorted): the spelling inside path elements. */
+/** JSON text as Go's encoder writes it: HTML characters escaped, members sorted. Path elements use this form. */
 export function goJson(value: JsonValue | undefined): string {
   if (typeof value === 'string') {
     if (plainText.test(value)) return `"${value}"`;
@@ -38,7 +38,7 @@ export function goJson(value: JsonValue | undefined): string {
   return typeof value === 'bigint' ? String(value) : JSON.stringify(value ?? null);
 }
 
-/** Field names repeat endlessly; building and interning their spelling each time would dominate the cost of a write. */
+/** Field names repeat constantly. Building their path elements each time would dominate the cost of a write. */
 const fieldElements = new Map<string, PathElement>();
 const maxFieldElements = 16_384;
 
@@ -52,7 +52,7 @@ export function fieldElement(name: string): PathElement {
   return element;
 }
 
-/** Member names in order; most objects arrive sorted, so looking is cheaper than sorting. */
+/** Returns sorted member names. Most objects are already sorted, so checking is cheaper than sorting. */
 export function sortedKeys(object: JsonObject): string[] {
   const keys = Object.keys(object);
   for (let i = 1; i < keys.length; i++) {
@@ -70,7 +70,7 @@ export function sortedKeys(object: JsonObject): string[] {
   return keys;
 }
 
-/** So many are put in order by hand faster than by calling for it. */
+/** limit up to which insertion sort is faster than Array.sort */
 const fewKeys = 16;
 
 export function valueElement(value: JsonValue): PathElement {
@@ -81,7 +81,7 @@ const mayHoldNumber = /[:,][-\d]/;
 
 const rank: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 };
 
-/** Order of path elements: fields by name, then keys, then values (numbers by size, before text), then positions. */
+/** Compares path elements: fields by name, then keys, then values (numbers by size, before text), then positions. */
 export function comparePathElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;
   const kind = a.charAt(0);
@@ -92,7 +92,7 @@ export function comparePathElements(a: PathElement, b: PathElement): number {
   }
   if (kind === 'f') return a < b ? -1 : 1;
   if (kind === 'i') return Number(a.slice(2)) - Number(b.slice(2));
-  // Only numbers are ordered differently from their spelling.
+  // Only numbers sort differently from their text.
   if (!mayHoldNumber.test(a) && !mayHoldNumber.test(b)) return a < b ? -1 : 1;
   const left = parseJson(a.slice(2));
   const right = parseJson(b.slice(2));
@@ -127,7 +127,7 @@ function compareValues(a: JsonValue, b: JsonValue): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** How conflicts and error messages spell a path element: `.name`, `[port=80,protocol="TCP"]`, `[="x"]`, `[0]`. */
+/** Formats a path element for conflicts and error messages: `.name`, `[port=80,protocol="TCP"]`, `[="x"]`, `[0]`. */
 export function formatPathElement(element: PathElement): string {
   const body = element.slice(2);
   switch (element.charAt(0)) {

@@ -9,8 +9,8 @@ import type { FieldType } from './type-model.ts';
 import { inVersion, typeOf, type VersionedKind } from './versioned-kind.ts';
 
 /**
- * Removes what the applier applied last time and leaves out now, unless somebody else owns it. Works in the version of
- * the last apply, where those fields have their names.
+ * Removes fields the applier applied last time and omits now, unless somebody else owns them. Works in the version of
+ * the last apply, where those fields have the recorded names.
  */
 export async function pruneAbandoned(
   merged: UnstructuredObject,
@@ -36,7 +36,7 @@ function remove(type: FieldType, object: UnstructuredObject, items: FieldSet): U
   return asUnstructured(result ?? {});
 }
 
-/** Puts back what any manager, the applier with its new configuration included, owns. */
+/** Restores fields that any manager owns, including the applier with its new configuration. */
 async function addBackOwned(
   { merged, pruned, prunedVersion }: { merged: UnstructuredObject; pruned: UnstructuredObject; prunedVersion: string },
   managers: readonly Manager[],
@@ -47,7 +47,7 @@ async function addBackOwned(
     const others = owned.get(apiVersion);
     owned.set(apiVersion, others ? union(others, set) : set);
   }
-  // The version of the last apply goes first: conversions may need fields that only it can put back.
+  // The version of the last apply goes first: conversions may need fields that only this version restores.
   const order = [...owned].sort(([a], [b]) => Number(b === prunedVersion) - Number(a === prunedVersion));
   let result = pruned;
   for (const [apiVersion, set] of order) {
@@ -64,7 +64,7 @@ async function addBackOwned(
   return result;
 }
 
-/** Puts back what nobody owns: only fields the applier itself had applied may go. */
+/** Restores fields nobody owns. Only fields the applier itself had applied may be removed. */
 function addBackDangling(
   type: FieldType,
   merged: UnstructuredObject,

@@ -2,8 +2,8 @@ import { type FieldSet, isEmptySet, isMember, leaf, type MutableFieldSet } from 
 import type { FieldType } from './type-model.ts';
 
 /**
- * Sets known to be canonical, with the type they are in order for. Stored sets are immutable, so one look per set and
- * schema is enough; sets the server itself just computed need none.
+ * Sets known to be canonical, with the type they are sorted for. Stored sets are immutable, so one check per set and
+ * schema suffices. Sets computed by the server need none.
  */
 const known = new WeakMap<FieldSet, FieldType>();
 
@@ -13,14 +13,14 @@ export function isKnownSet(set: object): boolean {
   return known.has(set as FieldSet);
 }
 
-/** Without a type the set is only known to be canonical and in order, not to fit a schema. */
+/** Without a type the set is only known to be canonical and sorted, not to match a schema. */
 export function rememberSet(set: FieldSet, type: FieldType = anyType): void {
   known.set(set, type);
 }
 
 /**
- * Brings a recorded set in line with a schema that changed since: what became atomic is owned as a whole. The other
- * direction needs nothing, an owner of the whole keeps owning just that. Returns the very set when nothing changes.
+ * Adapts a recorded set to a schema that changed since: parts that became atomic are owned as a whole. The opposite
+ * change needs nothing, because the owner of a whole keeps it. Returns the same set when nothing changes.
  */
 export function reconcileWithSchema(set: FieldSet, type: FieldType): FieldSet {
   if (known.get(set) === type) return set;
@@ -35,7 +35,7 @@ function reconcileMembers(node: FieldSet, type: FieldType): FieldSet {
     const child = node[element];
     if (child === undefined || element === '.') continue;
     let childType: FieldType | undefined;
-    // The order in which upstream settles places that may be several things: object, scalar, list.
+    // Upstream resolves places with several possible types in this order: object, scalar, list.
     if (type.map) {
       childType = (element.charAt(0) === 'f' ? type.map.field(element.slice(2)) : undefined) ?? type.map.element;
     } else if (type.scalar === undefined && type.list) childType = type.list.element;

@@ -10,8 +10,8 @@ import { fieldSetOf } from './field-set.ts';
 import { updateManagedFields } from './update-managed-fields.ts';
 import type { VersionedKind } from './versioned-kind.ts';
 
-// What a real kube-apiserver 1.34 answered, step by step. Every step starts from the recorded state of the one before.
-// All recorded times are made equal, which keeps the order of entries decidable.
+// Recorded answers of kube-apiserver 1.34, step by step. Every step starts from the recorded state of the previous one.
+// All recorded times are made equal, so that the order of entries is deterministic.
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
 
 function load<T>(file: string): T {
@@ -23,7 +23,7 @@ interface BuiltinStep {
   manager: string;
   force?: boolean;
   body?: UnstructuredObject;
-  /** managedFields the client sent with an update */
+  /** managedFields that the client sent with an update */
   sent?: ManagedFieldsEntry[];
   object?: UnstructuredObject;
   managed?: ManagedFieldsEntry[];
@@ -40,7 +40,7 @@ interface BuiltinRecording {
 describe('field ownership of built-in kinds, as recorded', () => {
   const { schemas, sequences } = load<BuiltinRecording>('recorded-builtin.json');
 
-  it.each(sequences)('$title', async ({ kind, steps }) => {
+  it.each(sequences)('matches the recorded ownership: $title', async ({ kind, steps }) => {
     const versions: VersionedKind = {
       schema: (apiVersion) => (apiVersion === 'v1' ? schemas[kind] : undefined),
       convert: (object) => object,
@@ -65,7 +65,7 @@ describe('field ownership of built-in kinds, as recorded', () => {
       if (step.verb === 'apply') {
         const result = await applyConfiguration({ ...write, applied: step.body!, force: step.force ?? false });
         expect(JSON.stringify(result.managedFields)).toBe(JSON.stringify(wireForm(step.managed!)));
-        // ConfigMaps have no defaults, so the whole object must be the recorded one.
+        // ConfigMaps have no defaults, so the whole object must equal the recording.
         if (kind === 'ConfigMap') expect(withoutEmpty(result.object)).toEqual(withoutEmpty(object));
       } else {
         const next = step.sent ? { ...object, metadata: { ...object.metadata, managedFields: step.sent } } : object;
@@ -81,7 +81,7 @@ function byField(causes: readonly StatusCause[] | undefined): StatusCause[] | un
   return causes && [...causes].sort((a, b) => (a.field! < b.field! ? -1 : 1));
 }
 
-/** The members of an entry in the order upstream writes them. */
+/** Orders the members of an entry as upstream does. */
 function wireForm(entries: ManagedFieldsEntry[]): ManagedFieldsEntry[] {
   return entries.map(({ manager, operation, apiVersion, time, fieldsV1, subresource }) => ({
     ...(manager !== undefined && { manager }),
@@ -94,7 +94,7 @@ function wireForm(entries: ManagedFieldsEntry[]): ManagedFieldsEntry[] {
   }));
 }
 
-/** Empty maps and lists of metadata and data do not survive encoding upstream. */
+/** Upstream drops empty maps and lists of metadata and data when encoding. */
 function withoutEmpty(object: UnstructuredObject): unknown {
   return JSON.parse(JSON.stringify(object), (_, value: JsonValue) =>
     typeof value === 'object' && value !== null && Object.keys(value).length === 0 ? undefined : value,
@@ -127,47 +127,50 @@ describe('field ownership of a custom kind, as recorded', () => {
     convert: (object, apiVersion) => ({ ...object, apiVersion }),
   };
 
-  it.each(sequences.map((steps, index) => [index, steps] as const))('sequence %i', async (_, steps) => {
-    let live: UnstructuredObject | undefined;
-    let liveManaged: ManagedFieldsEntry[] = [];
-    for (const step of steps) {
-      const apiVersion = `example.com/${step.version}`;
-      const write = {
-        liveManaged,
-        manager: step.manager,
-        apiVersion,
-        nowMs,
-        versions,
-        resetFields: step.subresource ? resetOnStatus : resetOnMain,
-        ...(step.subresource && { subresource: step.subresource }),
-        ...(live && { live: { ...live, apiVersion } }),
-      };
-      const applied = { apiVersion, kind: 'Widget', ...step.body } as UnstructuredObject;
-      if (step.message !== undefined) {
-        const error = await applyConfiguration({ ...write, applied, force: false }).catch((e: unknown) => e);
-        expect(error).toBeInstanceOf(ApplyConflictError);
-        expect((error as Error).message).toBe(step.message);
-        continue;
+  it.each(sequences.map((steps, index) => [index, steps] as const))(
+    'matches the recorded sequence %i',
+    async (_, steps) => {
+      let live: UnstructuredObject | undefined;
+      let liveManaged: ManagedFieldsEntry[] = [];
+      for (const step of steps) {
+        const apiVersion = `example.com/${step.version}`;
+        const write = {
+          liveManaged,
+          manager: step.manager,
+          apiVersion,
+          nowMs,
+          versions,
+          resetFields: step.subresource ? resetOnStatus : resetOnMain,
+          ...(step.subresource && { subresource: step.subresource }),
+          ...(live && { live: { ...live, apiVersion } }),
+        };
+        const applied = { apiVersion, kind: 'Widget', ...step.body } as UnstructuredObject;
+        if (step.message !== undefined) {
+          const error = await applyConfiguration({ ...write, applied, force: false }).catch((e: unknown) => e);
+          expect(error).toBeInstanceOf(ApplyConflictError);
+          expect((error as Error).message).toBe(step.message);
+          continue;
+        }
+        const { labels, annotations, ...rest } = step.object!;
+        const object: UnstructuredObject = {
+          apiVersion,
+          kind: 'Widget',
+          metadata: { name: 'w', ...(labels && { labels }), ...(annotations && { annotations }) },
+          ...rest,
+        };
+        if (step.do === 'apply') {
+          const result = await applyConfiguration({ ...write, applied, force: step.force ?? false });
+          expect(sorted(result.managedFields)).toEqual(sorted(step.managed!));
+          expect(defaulted(result.object)).toEqual({ spec: rest.spec, status: rest.status });
+        } else expect(sorted(await updateManagedFields({ ...write, next: object }))).toEqual(sorted(step.managed!));
+        live = object;
+        liveManaged = step.managed!.map((entry) => ({ ...entry, fieldsType: 'FieldsV1' as const }));
       }
-      const { labels, annotations, ...rest } = step.object!;
-      const object: UnstructuredObject = {
-        apiVersion,
-        kind: 'Widget',
-        metadata: { name: 'w', ...(labels && { labels }), ...(annotations && { annotations }) },
-        ...rest,
-      };
-      if (step.do === 'apply') {
-        const result = await applyConfiguration({ ...write, applied, force: step.force ?? false });
-        expect(sorted(result.managedFields)).toEqual(sorted(step.managed!));
-        expect(defaulted(result.object)).toEqual({ spec: rest.spec, status: rest.status });
-      } else expect(sorted(await updateManagedFields({ ...write, next: object }))).toEqual(sorted(step.managed!));
-      live = object;
-      liveManaged = step.managed!.map((entry) => ({ ...entry, fieldsType: 'FieldsV1' as const }));
-    }
-  });
+    },
+  );
 });
 
-/** Entries as text in a fixed order; the spelling of the fields counts, the time of the recording does not. */
+/** Entries as text in a fixed order, including the exact spelling of fields but not the recorded time. */
 function sorted(entries: ManagedFieldsEntry[]): string[] {
   return entries
     .map((e) => [e.manager, e.operation, e.apiVersion, e.subresource, e.time !== undefined, JSON.stringify(e.fieldsV1)])
@@ -175,7 +178,7 @@ function sorted(entries: ManagedFieldsEntry[]): string[] {
     .sort();
 }
 
-/** What the server does to the merged object before it answers: protocol is defaulted, nulls that may not be are dropped. */
+/** Mimics later server steps: sets the default protocol and drops nulls that are not allowed. */
 function defaulted(object: UnstructuredObject): unknown {
   const spec = JSON.parse(JSON.stringify(object.spec ?? null)) as Record<string, unknown> | null;
   if (spec) {

@@ -4,8 +4,8 @@ import { fieldElement } from './path-element.ts';
 import { type FieldType, formOf, ListType, MapType } from './type-model.ts';
 
 /**
- * Takes fields and list items out of a value. A container that loses its last member becomes null, which tells it
- * apart from one that was never there; the caller drops such nulls at the end.
+ * Removes fields and list items from a value. A container that loses its last member becomes null, which distinguishes
+ * it from one that never existed. The caller drops these nulls at the end.
  */
 export function removeItems(type: FieldType, value: JsonValue, items: FieldSet): JsonValue {
   if (isEmptySet(items)) return value;
@@ -60,8 +60,8 @@ function removeListItems(type: ListType, value: JsonValue, items: FieldSet): Jso
 }
 
 /**
- * Adds the declared fields that lead to members of the set. Removing the fields of a struct then removes the struct
- * once nothing is left in it, which the plain set, holding leaves only, could not say.
+ * Adds the declared fields that lead to members of the set. Then removing all fields of a struct also removes the
+ * struct, which the plain set of leaves could not express.
  */
 export function withNamedFields(set: FieldSet, type: FieldType | undefined): FieldSet {
   let result: MutableFieldSet | undefined;
@@ -87,8 +87,8 @@ export function withNamedFields(set: FieldSet, type: FieldType | undefined): Fie
 }
 
 /**
- * Settles the nulls that removing items left behind. Upstream, built-in kinds lose them when they are decoded; custom
- * kinds are refused for them, which helps nobody, so there the container is left behind empty.
+ * Resolves the nulls that removing items left behind. Upstream, built-in kinds lose them when decoded. Custom kinds
+ * would be rejected for them, so there an empty container remains instead.
  */
 export function settleEmptied(before: JsonValue, after: JsonValue, keepEmpty: boolean): JsonValue {
   if (before === after || typeof after !== 'object' || after === null) return after;

@@ -6,13 +6,10 @@ import { goJson, type PathElement, valueElement } from './path-element.ts';
 
 export type Scalar = 'numeric' | 'string' | 'boolean' | 'untyped';
 
-/** Where a kind comes from decides how absent fields look: built-in kinds are Go structs, whose fields always exist. */
+/** Origin of a kind. It decides how absent fields look: built-in kinds are Go structs, whose fields always exist. */
 export type KindOrigin = 'builtin' | 'custom';
 
-/**
- * What a value at some place may be, in the terms of field ownership. A place without a declared type may be any of
- * the three.
- */
+/** Possible types of a value in terms of field ownership. A place without a declared type may be any of the three. */
 export interface FieldType {
   readonly scalar: Scalar | undefined;
   readonly list: ListType | undefined;
@@ -21,11 +18,11 @@ export interface FieldType {
 
 interface CompileContext {
   origin: KindOrigin;
-  /** unknown fields below are kept, so they can be owned */
+  /** unknown fields below are preserved, so they can be owned */
   preserveUnknown: boolean;
 }
 
-/** Anything at all: objects are granular, lists are owned as a whole. */
+/** A value without a declared type: objects are granular, lists are atomic. */
 const deducedType: FieldType = {
   scalar: 'untyped',
   get list() {
@@ -46,12 +43,12 @@ const untypedAtomicType: FieldType = {
   },
 };
 
-/** A list and how its items are told apart: not at all (atomic), by value (set) or by key fields (map). */
+/** A list type. Items are identified not at all (atomic), by value (set) or by key fields (map). */
 export class ListType {
   readonly atomic: boolean;
   /** sorted names of the key fields; undefined for sets and atomic lists */
   readonly keys: readonly string[] | undefined;
-  /** key fields in the order of the schema, as messages quote them */
+  /** key fields in schema order, as messages quote them */
   readonly declaredKeys: readonly string[];
   readonly #element: () => FieldType;
   readonly #keyPrefixes: readonly string[];
@@ -75,7 +72,7 @@ export class ListType {
     return this.#resolved;
   }
 
-  /** The path element of an item, or undefined when the item has no identity (see `identityProblem`). */
+  /** Returns the path element of an item, or undefined when the item has no identity (see `identityProblem`). */
   elementOf(item: JsonValue | undefined): PathElement | undefined {
     const keys = this.keys;
     if (keys === undefined) {
@@ -91,7 +88,7 @@ export class ListType {
     return text === '' ? undefined : `${text}}`;
   }
 
-  /** Why an item has no path element, in the words of kube-apiserver. */
+  /** Explains why an item has no path element, in the wording of kube-apiserver. */
   identityProblem(item: JsonValue | undefined): string {
     if (this.keys === undefined) {
       if (Array.isArray(item)) return 'not supported: associative list with lists as elements';
@@ -108,12 +105,12 @@ export class ListType {
   }
 }
 
-/** An object: declared fields, and what other members may be. */
+/** An object type: declared fields, and the type of other members. */
 export class MapType {
   readonly atomic: boolean;
-  /** an object of which the schema says nothing: its ownership is never rewritten when schemas change */
+  /** an object without a schema: its ownership is never rewritten when schemas change */
   readonly deduced: boolean;
-  /** upstream this is a Go struct: null and absent are the same there */
+  /** a Go struct upstream: null and absent are the same */
   readonly isStruct: boolean;
   readonly #fields: Readonly<Record<string, Schema>>;
   readonly #compile: (schema: Schema) => FieldType;
@@ -140,7 +137,7 @@ export class MapType {
     this.#absent = options.absent;
   }
 
-  /** The type of a declared field; undefined when the schema does not name it. */
+  /** Returns the type of a declared field; undefined when the schema does not name it. */
   field(name: string): FieldType | undefined {
     let type = this.#compiled.get(name);
     if (type === undefined && Object.hasOwn(this.#fields, name)) {
@@ -150,18 +147,18 @@ export class MapType {
     return type;
   }
 
-  /** The type of members the schema does not name; undefined when there must be none. */
+  /** Type of members the schema does not name; undefined when there must be none. */
   get element(): FieldType | undefined {
     if (this.#resolvedElement === undefined && this.#element) this.#resolvedElement = this.#element();
     return this.#resolvedElement;
   }
 
-  /** The type of any member; what the schema forbids is treated as free-form. */
+  /** Returns the type of any member. Members the schema forbids are treated as free-form. */
   member(name: string): FieldType {
     return this.field(name) ?? this.element ?? deducedType;
   }
 
-  /** Fields that exist also when nobody wrote them, with the value they then have; only for built-in kinds. */
+  /** Fields that exist even if nobody wrote them, with their zero value. Only for built-in kinds. */
   get absent(): ReadonlyMap<string, JsonValue> | undefined {
     return this.#absent;
   }
@@ -189,7 +186,7 @@ const rootTypes: Readonly<Record<KindOrigin, WeakMap<Schema, FieldType>>> = {
   custom: new WeakMap(),
 };
 
-/** The type of a whole object. Compiled once per schema; metadata has the same type in every kind. */
+/** Returns the type of a whole object. Compiled once per schema; metadata has the same type in every kind. */
 export function rootTypeOf(schema: Schema, origin: KindOrigin): FieldType {
   let type = rootTypes[origin].get(schema);
   if (!type) {
@@ -210,7 +207,7 @@ function compile(schema: Schema, context: CompileContext, { isRoot = false }: { 
   if (component.endsWith('.ObjectMeta') && !schema.properties) return compile(objectMetaSchema, context);
   if (component.endsWith('.Quantity')) return { scalar: 'untyped', list: undefined, map: undefined };
   if (component.endsWith('.RawExtension')) return untypedAtomicType;
-  // Unknown fields stay allowed in everything below, as upstream reads the extension.
+  // Upstream allows unknown fields at every level below this extension.
   const inner: CompileContext =
     schema['x-kubernetes-preserve-unknown-fields'] === true && !context.preserveUnknown
       ? { ...context, preserveUnknown: true }
@@ -248,7 +245,7 @@ function compileList(schema: Schema, context: CompileContext): ListType {
       ...(items && { itemSchema: items }),
     });
   if (listType === undefined) {
-    // Older built-in types say it only through their patch strategy.
+    // Older built-in types express this only through their patch strategy.
     const strategy = schema['x-kubernetes-patch-strategy'];
     if (strategy === 'merge' || strategy === 'merge,retainKeys') {
       const key = schema['x-kubernetes-patch-merge-key'];
@@ -286,10 +283,10 @@ function compileMap(schema: Schema, context: CompileContext, { isRoot }: { isRoo
 const emptyStruct: JsonValue = Object.freeze({});
 
 /**
- * Fields of a Go struct that exist without anybody writing them: structs held by value (published with `default: {}`)
- * are empty objects, fields that are always written (`required`, or published with their zero value as default) have
- * their zero value. Ownership of built-in kinds shows it: creating a Deployment does not own `.spec` itself, creating
- * a custom resource does.
+ * Fields of a Go struct that exist without being written. Structs held by value (published with `default: {}`) are
+ * empty objects. Fields that are always written (`required`, or published with their zero value as default) have their
+ * zero value. This affects ownership of built-in kinds: creating a Deployment does not own `.spec` itself, creating a
+ * custom resource does.
  */
 function absentFields(
   schema: Schema,
@@ -341,7 +338,7 @@ function zeroValue(schema: Schema): JsonValue | undefined {
   }
 }
 
-/** Which of the three a value is read as. Null takes the first form its type knows. */
+/** Chooses one of the three forms for a value. Null uses the first form its type has. */
 export type Form = Scalar | ListType | MapType;
 
 export function formOf(type: FieldType, value: JsonValue): Form {

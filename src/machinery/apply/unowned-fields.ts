@@ -1,6 +1,6 @@
 import { type FieldSet, fieldSetOf } from './field-set.ts';
 
-/** Members of metadata nobody owns: identity and bookkeeping of the server. */
+/** Members of metadata nobody owns, because the server maintains them. */
 export const unownedMetadata: ReadonlySet<string> = new Set([
   'name',
   'namespace',
@@ -13,7 +13,7 @@ export const unownedMetadata: ReadonlySet<string> = new Set([
   'resourceVersion',
 ]);
 
-/** All fields nobody owns, though an applied configuration may mention them. */
+/** All fields nobody owns, even if an applied configuration mentions them. */
 export const unownedFields: FieldSet = fieldSetOf(
   ['apiVersion'],
   ['kind'],
@@ -21,8 +21,8 @@ export const unownedFields: FieldSet = fieldSetOf(
   ...[...unownedMetadata].map((name) => ['metadata', name]),
 );
 
-/** What the main endpoint of a kind with a status subresource never owns. */
+/** Fields the main endpoint of a kind with a status subresource never owns. */
 export const mainResetFields: FieldSet = fieldSetOf(['status']);
 
-/** What the status endpoint never owns; some built-in kinds add to it. */
+/** Fields the status endpoint never owns. Some built-in kinds add to it. */
 export const statusResetFields: FieldSet = fieldSetOf(['spec']);

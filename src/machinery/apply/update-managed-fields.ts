@@ -22,25 +22,23 @@ import { fieldOrderOf, inVersion, typeOf, type VersionedKind } from './versioned
 export interface UpdateManagedFieldsInput {
   /** the stored object; absent on create */
   live?: UnstructuredObject;
-  /** the object about to be stored, with the managedFields the client sent, if any */
+  /** the object to be stored, with the managedFields from the client, if any */
   next: UnstructuredObject;
   /** managedFields of the stored object */
   liveManaged: ManagedFieldsEntry[];
-  /** final name of the field manager */
   manager: string;
-  /** version of the request */
   apiVersion: string;
   subresource?: string;
   nowMs: number;
   versions: VersionedKind;
-  /** fields this endpoint never owns: `status` on the main resource, `spec` on status */
+  /** fields this endpoint never owns: `status` on the main resource, `spec` on the status subresource */
   resetFields?: FieldSet;
 }
 
 /**
- * Who owns what after a create, update or patch that is not an apply. Answers at once unless objects have to be
- * converted asynchronously. Entries that do not change are the very objects of `liveManaged`; when none does, the
- * result is `liveManaged` itself.
+ * Computes ownership after a create, update or patch other than apply. Returns synchronously unless objects must be
+ * converted asynchronously. Unchanged entries are the same objects as in `liveManaged`; if none changes, the result is
+ * `liveManaged` itself.
  */
 export function updateManagedFields(
   input: UpdateManagedFieldsInput,
@@ -49,7 +47,7 @@ export function updateManagedFields(
     subresource: input.subresource,
     origin: input.versions.origin ?? 'custom',
   });
-  // Objects without a record of ownership stay without one until the first apply; only creation starts one.
+  // Objects without a record of ownership stay without one until the first apply. Only a create starts one.
   if (managers.length === 0 && input.live !== undefined) return keepSame([], input.liveManaged);
   const updated = updateManagers(managers, input);
   return updated instanceof Promise ? updated.then((result) => finish(result, input)) : finish(updated, input);
@@ -62,7 +60,7 @@ function finish(managers: Manager[], input: UpdateManagedFieldsInput): ManagedFi
 
 type Write = Omit<UpdateManagedFieldsInput, 'liveManaged'>;
 
-/** The managers after a write: the writer gains what it changed, all others lose it. */
+/** Computes the managers after a write: the writer gains the fields it changed, all others lose them. */
 export function updateManagers(managers: readonly Manager[], write: Write): Manager[] | Promise<Manager[]> {
   const { versions, apiVersion } = write;
   const current = reconcileManagers(managers, versions);
@@ -75,12 +73,12 @@ export function updateManagers(managers: readonly Manager[], write: Write): Mana
   return recordChanges(current, before, after, write);
 }
 
-/** What upstream compares a new object with: one of its kind in which nothing is set. */
+/** Builds the object that upstream compares a new object with: same kind, no fields set. */
 export function emptyObject(next: UnstructuredObject, apiVersion: string): UnstructuredObject {
   return { apiVersion, kind: next.kind } as UnstructuredObject;
 }
 
-/** The common case of a create: nobody to take anything from, so the set is built straight from the object. */
+/** Builds the set directly from the object. On create there are no other managers. */
 function recordCreation(object: UnstructuredObject, write: Write): Manager[] {
   const { versions, apiVersion, resetFields } = write;
   const type = typeOf(versions, apiVersion);
@@ -100,7 +98,7 @@ function recordChanges(
   write: Write,
 ): Manager[] | Promise<Manager[]> {
   const { versions, apiVersion, resetFields } = write;
-  // Both objects are in this version already, so this one is never a promise.
+  // Both objects already have this version, so the result is never a promise.
   const comparison = compareInVersion(versions, { before, after, apiVersion }, resetFields) as Comparison;
   if (managers.length === 0) return recordWriter(managers, comparison, write);
   const compare = (version: string): Comparison | Promise<Comparison> =>
@@ -128,7 +126,7 @@ function recordWriter(managers: Manager[], { changed, removed }: Comparison, wri
   if (changesNothing && !previous) return managers;
   let set = previous ? union(difference(previous.set, removed), changed) : changed;
   if (changesNothing) {
-    // Only removing does not make a write the latest word on what remains.
+    // A write that only removes fields does not update the time of the entry.
     if (previous && set !== previous.set) putManager(managers, { ...previous, set });
     return managers;
   }

@@ -3,13 +3,13 @@ import type { Schema } from '../schema/types.ts';
 import type { FieldOrder } from './field-set.ts';
 import { type FieldType, type KindOrigin, rootTypeOf } from './type-model.ts';
 
-/** What field ownership must know of a kind: its shape in each version, and how to get from one to another. */
+/** Data about a kind that field ownership needs: schemas by version, and conversion between versions. */
 export interface VersionedKind {
-  /** undefined when the kind has no such version (any more): managers recorded in it are forgotten */
+  /** undefined if the version does not exist (any more): its managers are dropped */
   schema(apiVersion: string): Schema | undefined;
-  /** must not change its input */
+  /** must not modify its input */
   convert(object: UnstructuredObject, apiVersion: string): UnstructuredObject | Promise<UnstructuredObject>;
-  /** `builtin` kinds are Go structs upstream, whose fields exist also when empty; default `custom` */
+  /** `builtin` kinds are Go structs upstream, whose fields exist even when empty; default `custom` */
   origin?: KindOrigin;
 }
 
@@ -22,7 +22,7 @@ export function fieldOrderOf(versions: VersionedKind): FieldOrder {
   return versions.origin === 'builtin' ? 'typed' : 'plain';
 }
 
-/** The object in a version; no promise unless the conversion needs one. */
+/** Converts the object to a version. Returns a promise only if the conversion does. */
 export function inVersion(
   versions: VersionedKind,
   object: UnstructuredObject,
@@ -30,7 +30,7 @@ export function inVersion(
 ): UnstructuredObject | Promise<UnstructuredObject> {
   if (object.apiVersion === apiVersion) return object;
   if (object.metadata !== undefined) return versions.convert(object, apiVersion);
-  // Everything in metadata may have been pruned for the moment; conversions count on it.
+  // Metadata may have been pruned temporarily, but conversions expect it.
   const converted = versions.convert({ ...object, metadata: {} }, apiVersion);
   return converted instanceof Promise ? converted.then(withoutMetadata) : withoutMetadata(converted);
 }

@@ -1,7 +1,7 @@
 import { type CelProgram, compileProgram } from './program.ts';
 import { boolType, dynType, intType, type StaticType, simpleType, stringType } from './static-type.ts';
 
-// What expressions about requests on their way to the store may name, and its types.
+// Variables and types for admission expressions.
 
 const listOf = (element: StaticType): StaticType => ({ kind: 'list', element });
 const mapOf = (value: StaticType): StaticType => ({ kind: 'map', key: stringType, value });
@@ -91,12 +91,11 @@ function scopeOf({ hasParams, hasAuthorizer, variables }: Environment): Map<stri
   return scope;
 }
 
-/** A condition under which a webhook or policy is asked. */
+/** Compiles a match condition of a webhook or policy. */
 export function compileMatchCondition(expression: string, options: { hasParams: boolean }): CelProgram {
   return compileProgram(expression, scopeOf({ ...options, hasAuthorizer: true }), [boolType]);
 }
 
-/** The expressions of an admission policy. */
 export interface PolicyExpressions {
   paramKind?: object | undefined;
   matchConditions?: readonly { name?: string; expression?: string }[] | undefined;
@@ -107,14 +106,14 @@ export interface PolicyExpressions {
 
 export interface CompiledPolicy {
   matchConditions: readonly CelProgram[];
-  /** each may use those before it */
+  /** each may use the preceding ones */
   variables: readonly { name: string; program: CelProgram }[];
   validations: readonly { condition: CelProgram; message: CelProgram | undefined }[];
-  /** expressions that cannot be used, by the path of their field below the spec */
+  /** expressions that do not compile, by the path of their field below the spec */
   problems: readonly { path: string; program: CelProgram }[];
 }
 
-/** Compiles what a policy says. Empty expressions are left to validation to refuse. */
+/** Compiles the expressions of a policy. Validation rejects empty expressions. */
 export function compilePolicy(spec: PolicyExpressions): CompiledPolicy {
   const hasParams = spec.paramKind !== undefined;
   const problems: { path: string; program: CelProgram }[] = [];

@@ -1,10 +1,10 @@
 import type { CelValue } from './values.ts';
 
-/** A parsed expression; `at` is its offset in the source. */
+/** A parsed expression. `at` is its offset in the source. */
 export type Expression = { readonly at: number } & (
   | { kind: 'literal'; value: CelValue }
   | { kind: 'identifier'; name: string }
-  /** `test` is has(…); `optional` is `.?` */
+  /** `test` marks has(…), `optional` marks `.?` */
   | { kind: 'select'; operand: Expression; field: string; test: boolean; optional: boolean }
   | { kind: 'index'; operand: Expression; index: Expression; optional: boolean }
   | { kind: 'call'; name: string; target: Expression | undefined; args: Expression[] }
@@ -27,7 +27,7 @@ export interface MapEntry {
   optional: boolean;
 }
 
-/** `steps` are [filter, transform] for the forms that make something, [predicate] for the others */
+/** `steps` are [filter, transform] for forms that build a value, [predicate] for the others */
 export type ComprehensionForm =
   | 'all'
   | 'exists'
@@ -38,7 +38,7 @@ export type ComprehensionForm =
   | 'transformMap'
   | 'transformMapEntry';
 
-/** Visits an expression and everything in it. */
+/** Visits an expression and all its subexpressions. */
 export function forEachExpression(expression: Expression, visit: (expression: Expression) => void): void {
   visit(expression);
   for (const child of childrenOf(expression)) forEachExpression(child, visit);

@@ -22,10 +22,10 @@ import {
 import { parseGoDuration, parseTimestamp } from './time.ts';
 import { type CelValue, Uint } from './values.ts';
 
-/** Names in reach and their types. */
+/** Variables in scope and their types. */
 export type Scope = ReadonlyMap<string, StaticType>;
 
-/** Finds the type of an expression. Throws CelSourceError for what could never be evaluated. */
+/** Infers the type of an expression. Throws CelSourceError if it can never be evaluated. */
 export function checkExpression(expression: Expression, scope: Scope, source: string): StaticType {
   return new Checker(source).check(expression, scope);
 }
@@ -34,7 +34,7 @@ const signatures = new Map<string, { parameters: StaticType[]; result: StaticTyp
 for (const [name, texts] of Object.entries(operatorSignatures)) {
   const parsed = texts.map((text) => {
     const colon = text.lastIndexOf(': ');
-    // the only type with a comma in it is map<K, V>, which is always last
+    // Only map<K, V> contains a comma, and it is always last.
     const comma = text.indexOf(', ');
     const parts = comma < 0 ? [text.slice(0, colon)] : [text.slice(0, comma), text.slice(comma + 2, colon)];
     return { parameters: parts.map(parseType), result: parseType(text.slice(colon + 2)) };
@@ -159,7 +159,7 @@ class Checker {
       const bindings = new Map<string, StaticType>();
       if (!overload.parameters.every((wanted, i) => matchType(wanted, must(all[i], 'all[i]'), bindings))) continue;
       const type = substitute(overload.result, bindings);
-      // with arguments of unknown type several may apply
+      // With arguments of unknown type, several overloads may match.
       result = result === undefined ? type : (joinTypes(result, type) ?? dynType);
     }
     if (result) return result;
@@ -169,14 +169,14 @@ class Checker {
     throw this.#noOverload(expression, name, types, target);
   }
 
-  /** The arguments of format may be of different types, which no other list may. */
+  /** Only the argument list of format may mix types. */
   #checkArgument(call: Expression & { kind: 'call' }, argument: Expression, scope: Scope): StaticType {
     if (call.name !== 'format' || !call.target || argument.kind !== 'list') return this.check(argument, scope);
     for (const item of argument.items) this.check(item.value, scope);
     return { kind: 'list', element: dynType };
   }
 
-  /** Arguments that are written out and can never be right are found before anything runs. */
+  /** Invalid literal arguments are reported at compile time. */
   #checkLiterals(call: Expression & { kind: 'call' }, target: StaticType | undefined): void {
     const argument = call.args.at(call.name === 'findAll' && call.target ? 0 : -1);
     if (argument?.kind !== 'literal' || typeof argument.value !== 'string') return;

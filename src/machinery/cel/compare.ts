@@ -13,7 +13,7 @@ import {
   Uint,
 } from './values.ts';
 
-/** Equality of any two values: numbers compare across their types, values of different types are unequal. */
+/** Compares any two values: numbers across their types, values of different types are unequal. */
 export function celEquals(a: CelValue, b: CelValue): boolean {
   if (a === b) return true;
   if (a === null || b === null) return false;
@@ -32,7 +32,7 @@ export function celEquals(a: CelValue, b: CelValue): boolean {
   return isMap(a) && isMap(b) && mapEquals(a, b);
 }
 
-/** Lists declared as sets or maps are equal whatever their order, as Kubernetes treats them. */
+/** Lists of type set or map are equal regardless of order, as in Kubernetes. */
 function listEquals(a: CelList, b: CelList): boolean {
   if (a.items.length !== b.items.length) return false;
   if (a.identity !== 'atomic') return unorderedEquals(a, b);
@@ -44,7 +44,7 @@ function listEquals(a: CelList, b: CelList): boolean {
 
 function unorderedEquals(a: CelList, b: CelList): boolean {
   const keys = typeof a.identity === 'object' ? a.identity.keys : undefined;
-  // Elements whose identity can be written as text are looked up; comparing each with each would take too long.
+  // Elements with a text key are looked up, because comparing all pairs would be quadratic.
   const known = new Map<string, CelValue>();
   for (const item of b.items) {
     const text = identityText(item, keys);
@@ -74,7 +74,7 @@ function scalarText(value: CelValue): string | undefined {
     : undefined;
 }
 
-/** whether two elements of a list-type map have equal keys */
+/** Reports whether two elements of a list-type map have equal keys. */
 export function sameKeys(a: CelValue, b: CelValue, keys: readonly string[]): boolean {
   if (!isMap(a) || !isMap(b)) return false;
   return keys.every((key) => {
@@ -102,11 +102,11 @@ export function isNumeric(value: CelValue): value is Numeric {
 function compareNumbers(a: Numeric, b: Numeric): number {
   const left = a instanceof Uint ? a.value : a;
   const right = b instanceof Uint ? b.value : b;
-  // JavaScript compares bigint and number by mathematical value
+  // JavaScript compares bigint and number by mathematical value.
   return left < right ? -1 : left > right ? 1 : left >= right ? 0 : Number.NaN;
 }
 
-/** Orders two values; throws when their types have no order between them. */
+/** Orders two values. Throws if their types have no order. */
 export function celCompare(a: CelValue, b: CelValue): number {
   if (isNumeric(a) && isNumeric(b)) return compareNumbers(a, b);
   if (typeof a === 'string' && typeof b === 'string') return compareStrings(a, b);
@@ -121,7 +121,7 @@ function compareBigints(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Go compares strings by their UTF-8 bytes, which is the order of code points. */
+/** Go compares strings by UTF-8 bytes, which equals code point order. */
 function compareStrings(a: string, b: string): number {
   if (a === b) return 0;
   return isPlain(a) && isPlain(b) ? (a < b ? -1 : 1) : Buffer.compare(Buffer.from(a), Buffer.from(b));

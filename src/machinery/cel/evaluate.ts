@@ -5,7 +5,7 @@ import { type CostMeter, findOverloads, fits, isFunctionName } from './library.t
 import { binaryOperators, unaryOperators } from './operators.ts';
 import { CelError, CelList, type CelMap, CelType, type CelValue, EntryMap, isMap, Optional } from './values.ts';
 
-/** The running state of one evaluation: variables by slot, and what work is still allowed. */
+/** State of one evaluation: variables by slot, and the remaining cost budget. */
 export class Evaluation implements CostMeter {
   readonly slots: CelValue[];
   remaining: number;
@@ -21,7 +21,7 @@ export class Evaluation implements CostMeter {
   };
 }
 
-/** The expression does too much work. Unlike other errors no operator absorbs it. */
+/** The cost limit is exceeded. Unlike other errors, no operator absorbs it. */
 export class CostExceededError extends Error {
   constructor() {
     super('operation cancelled: actual cost limit exceeded');
@@ -29,7 +29,6 @@ export class CostExceededError extends Error {
   }
 }
 
-/** A compiled expression. */
 export type Evaluator = (evaluation: Evaluation) => CelValue;
 
 const typeNames: Record<string, string> = {
@@ -45,12 +44,12 @@ const typeNames: Record<string, string> = {
   uint: 'uint',
 };
 
-/** The type a bare name stands for, undefined when it is none. */
+/** Returns the type that an identifier denotes; undefined if it denotes none. */
 export function typeIdentifier(name: string): CelType | undefined {
   return Object.hasOwn(typeNames, name) ? new CelType(must(typeNames[name], 'typeNames[name]')) : undefined;
 }
 
-/** Compiles to closures. `scope` names the variables in the order of their slots. */
+/** Compiles an expression to closures. `scope` lists the variables by slot. */
 export function compileExpression(expression: Expression, scope: readonly string[]): Evaluator {
   switch (expression.kind) {
     case 'literal': {
@@ -143,14 +142,14 @@ function compileSelect(expression: Expression & { kind: 'select' }, scope: reado
   };
 }
 
-/** google.protobuf.Timestamp and Duration are types, not fields */
+/** google.protobuf.Timestamp and Duration are types, not field selections. */
 function qualifiedType(expression: Expression & { kind: 'select' }, scope: readonly string[]): CelType | undefined {
   const name = qualifiedName(expression);
   if (name === undefined || scope.includes('google')) return undefined;
   return name === 'google.protobuf.Timestamp' || name === 'google.protobuf.Duration' ? new CelType(name) : undefined;
 }
 
-/** `a.b.c` when an expression is nothing but names. */
+/** Returns `a.b.c` if an expression consists only of names. */
 export function qualifiedName(expression: Expression): string | undefined {
   if (expression.kind === 'identifier') return expression.name;
   if (expression.kind !== 'select' || expression.test || expression.optional) return undefined;
@@ -191,7 +190,7 @@ function listIndex(key: CelValue): number {
   throw new CelError(`unsupported index type '${typeof key}' in list`);
 }
 
-/** The name of a function behind a prefix, such as sets.contains; undefined when the target is a value. */
+/** Name of a function with a prefix, such as sets.contains; undefined when the target is a value. */
 export function prefixedFunction(
   expression: Expression & { kind: 'call' },
   scope: readonly string[],
@@ -237,7 +236,7 @@ function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** `&&` and `||` let either side decide, even when the other one fails. */
+/** `&&` and `||` succeed if either side decides the result, even when the other side fails. */
 function compileLogic(
   expression: Expression & { kind: 'and' | 'or' },
   scope: readonly string[],
@@ -304,7 +303,7 @@ function compileComprehension(expression: Expression & { kind: 'comprehension' }
   const filter = steps.length === 2 ? steps[0] : undefined;
   const two = variables.length === 2;
 
-  /** Calls back for every element that passes the filter, until told to stop. */
+  /** Calls back for every element that passes the filter, until the callback returns false. */
   const iterate = (evaluation: Evaluation, visit: (key: CelValue, value: CelValue) => boolean): void => {
     const collection = range(evaluation);
     const { slots } = evaluation;
@@ -382,7 +381,7 @@ function asRange(value: CelValue): CelMap {
 
 type Iterate = (evaluation: Evaluation, visit: (key: CelValue, value: CelValue) => boolean) => void;
 
-/** An element that decides wins over elements that fail. */
+/** An element that decides the result takes precedence over elements that fail. */
 function quantifier(iterate: Iterate, body: Evaluator, deciding: boolean): Evaluator {
   return (evaluation) => {
     let failure: unknown;

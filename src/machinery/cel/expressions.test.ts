@@ -7,7 +7,7 @@ function withRule(rule: string): Schema {
   return { type: 'object', properties: { spec: { ...sampleSchema, 'x-kubernetes-validations': [{ rule }] } } };
 }
 
-// What passes, fails and does not compile, and the texts, are those of kube-apiserver 1.34 for the same schema and data.
+// Results and error texts are those of kube-apiserver 1.34 for the same schema and data.
 describe('CEL expressions', () => {
   it.each([
     'self.i == 5',

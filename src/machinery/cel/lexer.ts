@@ -58,7 +58,7 @@ function readNumber(source: string, at: number, match: RegExpExecArray): Token {
     if (value >= maxUint) throw new CelSyntaxError(source, at, 'invalid uint literal');
     return { kind: 'literal', text, at, value: new Uint(value) };
   }
-  // one more than the greatest integer is allowed here: a minus may stand before it
+  // 2^63 is allowed here, because a minus may precede it.
   if (value > maxInt) throw new CelSyntaxError(source, at, 'invalid int literal');
   return { kind: 'literal', text, at, value };
 }

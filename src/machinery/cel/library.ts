@@ -1,14 +1,14 @@
 import { parseType, type StaticType } from './static-type.ts';
 import { CelList, CelType, type CelValue, Duration, isMap, Opaque, Optional, Timestamp, Uint } from './values.ts';
 
-/** Counts the work of an evaluation and stops it when there is too much. */
+/** Counts the cost of an evaluation and throws when the limit is exceeded. */
 export interface CostMeter {
   charge(cost: number): void;
 }
 
 export type Handler = (args: readonly CelValue[], meter: CostMeter) => CelValue;
 
-/** One way to call a function. The receiver of a method is its first parameter. */
+/** One overload of a function. The first parameter of a method is the receiver. */
 export interface Overload {
   readonly parameters: readonly StaticType[];
   readonly result: StaticType;
@@ -17,12 +17,14 @@ export interface Overload {
 
 const functions = new Map<string, Overload[]>();
 
-/** Declares a function: `defineFunction('isIP(string): bool', …)`; the name may have a prefix, `sets.contains`. */
+/**
+ * Declares a function: `defineFunction('isIP(string): bool', …)`. The name may have a prefix, as in `sets.contains`.
+ */
 export function defineFunction(signature: string, handler: Handler): void {
   define('function', signature, handler);
 }
 
-/** Declares a method; the first parameter is the receiver: `startsWith(string, string): bool`. */
+/** Declares a method. The first parameter is the receiver: `startsWith(string, string): bool`. */
 export function defineMethod(signature: string, handler: Handler): void {
   define('method', signature, handler);
 }
@@ -58,18 +60,18 @@ function keyOf(style: CallStyle, name: string, count: number): string {
   return `${style}:${name}:${count}`;
 }
 
-/** `count` includes the receiver of a method */
+/** Finds overloads by number of arguments. `count` includes the receiver of a method. */
 export function findOverloads(style: CallStyle, name: string, count: number): readonly Overload[] {
   return functions.get(keyOf(style, name, count)) ?? [];
 }
 
-/** whether any overload, with any number of arguments, has this name */
+/** Reports whether any overload has this name, with any number of arguments. */
 export function isFunctionName(style: CallStyle, name: string): boolean {
   for (const key of functions.keys()) if (key.startsWith(`${style}:${name}:`)) return true;
   return false;
 }
 
-/** Whether a value can be passed for a parameter; only the outermost type is looked at. */
+/** Reports whether a value matches a parameter type. Checks only the outermost type. */
 export function fits(type: StaticType, value: CelValue): boolean {
   switch (type.kind) {
     case 'dyn':

@@ -3,7 +3,7 @@ import type { ComprehensionForm, Expression } from './ast.ts';
 type Call = Expression & { kind: 'call' };
 type MakeError = (at: number, problem: string) => Error;
 
-/** Turns calls that are macros into what they stand for; undefined when the call is an ordinary one. */
+/** Expands a macro call. Returns undefined for an ordinary call. */
 export function expandMacro(call: Call, makeError: MakeError): Expression | undefined {
   const { at, name, target, args } = call;
   const [operand, body] = args;
@@ -19,7 +19,7 @@ export function expandMacro(call: Call, makeError: MakeError): Expression | unde
   return expandComprehension(call, target, makeError);
 }
 
-/** form, number of variables, number of further arguments allowed */
+/** form, number of variables, allowed numbers of further arguments */
 const comprehensions: Record<string, readonly [ComprehensionForm, number, readonly number[]][]> = {
   all: [
     ['all', 1, [1]],

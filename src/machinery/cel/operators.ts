@@ -43,7 +43,7 @@ export function add(a: CelValue, b: CelValue, meter: CostMeter): CelValue {
   throw noOverload();
 }
 
-/** Adding to a set keeps it a set; adding to a list-type map replaces the elements with the same keys. */
+/** Appending to a set keeps it a set. Appending to a list-type map replaces elements with equal keys. */
 function concatenate(a: CelList, b: CelList): CelList {
   if (a.identity === 'atomic') return new CelList([...a.items, ...b.items]);
   if (a.identity === 'set') {
@@ -115,7 +115,7 @@ function not(a: CelValue): CelValue {
   return !a;
 }
 
-/** Membership in a list or among the keys of a map. */
+/** Tests membership in a list or among the keys of a map. */
 function isIn(value: CelValue, collection: CelValue, meter: CostMeter): boolean {
   if (collection instanceof CelList) {
     meter.charge(collection.items.length);
@@ -158,7 +158,7 @@ const ordered = [
   ...['string', 'bool', 'bytes', 'timestamp', 'duration'].map((type) => `${type}, ${type}: bool`),
 ];
 
-/** The types operators take and give, for checking: `left, right: result`. */
+/** Operand and result types of operators for type checking: `left, right: result`. */
 export const operatorSignatures: Readonly<Record<string, readonly string[]>> = {
   '!_': ['bool: bool'],
   '-_': ['int: int', 'double: double'],

@@ -14,7 +14,7 @@ const maxDepth = 250;
 const expectedAtStart =
   "'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER";
 
-/** Parses a CEL expression; macros are expanded. Throws CelSourceError. */
+/** Parses a CEL expression and expands macros. Throws CelSourceError. */
 export function parseExpression(source: string): Expression {
   return new Parser(source).parse();
 }
@@ -225,7 +225,7 @@ class Parser {
     throw this.#unexpected(`expecting {${expectedAtStart}}`);
   }
 
-  /** 9223372036854775808 is a number only with a minus before it */
+  /** 9223372036854775808 is valid only after a minus. */
   #checkInteger(token: Token): void {
     if (token.kind === 'literal' && token.value === 2n ** 63n) {
       throw new CelSyntaxError(this.#source, token.at, 'invalid int literal');

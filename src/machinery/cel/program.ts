@@ -5,25 +5,28 @@ import { parseExpression } from './parser.ts';
 import { dynType, formatType, isSameType, type StaticType } from './static-type.ts';
 import type { CelValue } from './values.ts';
 
-/** As much work as kube-apiserver allows one expression. */
+/** Cost limit of kube-apiserver for one expression. */
 export const expressionCostLimit = 1_000_000;
 
-/** Work that several expressions share. */
+/** Cost budget shared by several expressions. */
 export interface CelBudget {
   remaining: number;
 }
 
-/** A compiled expression over named variables. */
+/** A compiled expression with named variables. */
 export interface CelProgram {
   readonly source: string;
-  /** why it cannot be used, undefined when it can */
+  /** compile error; undefined if the program can be used */
   readonly problem: string | undefined;
   readonly type: StaticType;
-  /** Throws an Error with cel-go's words when the expression cannot be evaluated. Absent variables are null. */
+  /**
+   * Evaluates the expression; absent variables are null. Throws an Error with the wording of cel-go if it cannot be
+   * evaluated.
+   */
   run(values: Readonly<Record<string, CelValue | undefined>>, budget: CelBudget): CelValue;
 }
 
-/** Compiles an expression. Problems are part of the result. `results` are the types it may have; absent: any. */
+/** Compiles an expression. Errors are part of the result. `results` lists the allowed result types; absent: any. */
 export function compileProgram(source: string, scope: Scope, results?: readonly StaticType[]): CelProgram {
   const names = [...scope.keys()];
   let type: StaticType = dynType;
@@ -56,7 +59,7 @@ export function compileProgram(source: string, scope: Scope, results?: readonly 
 }
 
 function unfitResult(results: readonly StaticType[], type: StaticType): string {
-  // Where several types are wanted, they are named as in the language and not as in other messages.
+  // With several allowed types, upstream uses the CEL names of the types, unlike in its other messages.
   const wanted = results.map((result) =>
     results.length > 1 && result.kind === 'simple' ? result.name : formatType(result),
   );

@@ -4,14 +4,14 @@ import type { Schema, ValidationRule } from '../schema/types.ts';
 import { hasRules, rulesOf } from './compiled-rules.ts';
 import { isExposed } from './schema-values.ts';
 
-/** Everything that keeps the rules of a schema from being used, with the path of the rule in its definition. */
+/** Collects the compile errors of all rules in a schema, with the path of each rule in its definition. */
 export function collectRuleErrors(schema: Schema, path: string): FieldError[] {
   const errors: FieldError[] = [];
   collect(schema, path, { isResource: true, uncorrelatable: undefined }, errors);
   return errors;
 }
 
-/** `uncorrelatable` is the path of the first ancestor whose elements have no counterpart in an old object */
+/** `uncorrelatable` is the path of the first ancestor whose elements cannot be matched to an old object. */
 function collect(
   schema: Schema,
   path: string,
@@ -60,7 +60,7 @@ function collectNode(
   }
 }
 
-/** kube-apiserver shows a rule as its internal type prints. */
+/** kube-apiserver prints a rule as its internal type. */
 function internalForm(rule: ValidationRule): JsonValue {
   return {
     Rule: rule.rule,

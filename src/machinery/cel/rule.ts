@@ -8,22 +8,22 @@ import { parseExpression } from './parser.ts';
 import { staticTypeOf } from './schema-values.ts';
 import { boolType, matchType, type StaticType, stringType } from './static-type.ts';
 
-/** One rule of x-kubernetes-validations, ready to run. */
+/** A compiled rule of x-kubernetes-validations. */
 export interface CompiledRule {
   readonly rule: ValidationRule;
   readonly evaluate: Evaluator | undefined;
   readonly message: Evaluator | undefined;
   readonly usesOldSelf: boolean;
-  /** fieldPath in the form of field errors, empty when not set */
+  /** fieldPath as used in field errors, empty when not set */
   readonly fieldPath: string;
-  /** why the rule cannot be used */
+  /** compile error of the rule */
   readonly problem: string | undefined;
   readonly messageProblem: string | undefined;
 }
 
 const scope = ['self', 'oldSelf'];
 
-/** Compiles a rule against the schema it stands on. Problems are part of the result. */
+/** Compiles a rule against the schema that contains it. Errors are part of the result. */
 export function compileRule(rule: ValidationRule, schema: Schema, isResource: boolean): CompiledRule {
   const self = staticTypeOf(schema, isResource);
   const oldSelf: StaticType = rule.optionalOldSelf ? { kind: 'optional', of: self } : self;
@@ -92,7 +92,7 @@ function mentions(expression: Expression, name: string): boolean {
   return found;
 }
 
-/** How a failed rule names itself when it has no message. */
+/** Text for a failed rule without a message. */
 export function ruleText(rule: ValidationRule): string {
   return (rule.message || rule.rule).trim();
 }
@@ -101,7 +101,7 @@ export function defaultMessage(rule: ValidationRule): string {
   return rule.message ? rule.message.trim() : `failed rule: ${ruleText(rule)}`;
 }
 
-/** The value shown with a failed rule: upstream shows the type instead of the data. */
+/** Value reported with a failed rule: upstream reports the type instead of the data. */
 export function shownValue(schema: Schema): JsonValue {
   return schema.type ?? '';
 }

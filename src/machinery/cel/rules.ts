@@ -12,27 +12,27 @@ import { isExposed, toCel } from './schema-values.ts';
 import { CelError, type CelValue, Optional } from './values.ts';
 
 export interface RuleSetOptions {
-  /** put before the field of every error */
+  /** prefix of the field of every error */
   path?: string;
-  /** the value is not a whole resource, but some value of the schema */
+  /** the value is not a whole resource but some value of the schema */
   partial?: boolean;
 }
 
-/** The x-kubernetes-validations of a schema and everything below it. Rules are compiled when first needed. */
+/** Rules (x-kubernetes-validations) of a schema and everything below it, compiled on first use. */
 export interface RuleSet {
   readonly isEmpty: boolean;
-  /** what is wrong with the rules themselves; `path` is where the schema stands, `…schema.openAPIV3Schema` */
+  /** Returns the compile errors of the rules. `path` is the position of the schema, `…schema.openAPIV3Schema`. */
   compileErrors(path: string): FieldError[];
   /**
-   * Runs all rules on a value that is valid by its schema. `old` is the value before an update: rules that mention
-   * oldSelf run only where a part can be found again in it, and other rules do not fail on parts that did not change.
+   * Runs all rules on a value that is valid by its schema. `old` is the value before an update. Rules with oldSelf run
+   * only where a part can be matched to the old value. Other rules do not fail on unchanged parts.
    */
   validate(value: unknown, old?: unknown, options?: RuleSetOptions): FieldError[];
 }
 
 const ruleSets = new WeakMap<Schema, RuleSet>();
 
-/** The rules of a schema; the same schema object always gives the same rule set. */
+/** Returns the rules of a schema. The same schema object always yields the same rule set. */
 export function compileRules(schema: Schema): RuleSet {
   let rules = ruleSets.get(schema);
   if (!rules) {
@@ -44,7 +44,7 @@ export function compileRules(schema: Schema): RuleSet {
 
 const noRules: RuleSet = { isEmpty: true, compileErrors: () => [], validate: () => [] };
 
-/** Limits of kube-apiserver: one rule, and all rules of one object. The units are not quite the same. */
+/** Limits of kube-apiserver for one rule and for all rules of one object. Its cost units differ slightly from these. */
 const ruleBudget = 1_000_000;
 const objectBudget = 10_000_000;
 
@@ -72,7 +72,7 @@ interface Correlated {
   value: JsonValue;
   old: JsonValue;
   schema: Schema;
-  /** whether nothing changed, found out when first asked */
+  /** whether nothing changed; computed on first use */
   unchanged: boolean | undefined;
 }
 
@@ -80,7 +80,7 @@ class Run {
   readonly errors: FieldError[] = [];
   readonly #prefix: string;
   readonly #path: PathSegment[] = [];
-  /** from the root down, the parts that have a counterpart in the old object */
+  /** path from the root to the present part, limited to parts that match a part of the old object */
   readonly #correlated: Correlated[] = [];
   #budget = objectBudget;
   #exhausted = false;
@@ -157,7 +157,7 @@ class Run {
     }
   }
 
-  /** A rule that looks at the present only cannot fail on what was there before. */
+  /** Reports whether an unchanged value may keep violating a rule that does not use oldSelf. */
   #isForgiven(compiled: CompiledRule): boolean {
     const nearest = this.#correlated.at(-1);
     if (compiled.usesOldSelf || !nearest) return false;
@@ -170,7 +170,7 @@ class Run {
     let message = defaultMessage(rule);
     if (compiled.message) {
       try {
-        // messages see oldSelf as it is, not as an optional
+        // Messages see oldSelf as a plain value, not as an optional.
         evaluation.slots.length = 1;
         if (oldSelf !== undefined) evaluation.slots.push(oldSelf);
         const text = compiled.message(evaluation);

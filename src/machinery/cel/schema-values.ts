@@ -5,12 +5,12 @@ import { dynType, intType, type StaticType, simpleType, stringType } from './sta
 import { parseGoDuration, parseTimestamp } from './time.ts';
 import { CelError, CelList, type CelMap, type CelValue, type ListIdentity } from './values.ts';
 
-/** What expressions may see of JSON data is what the schema says about them: types, and the names of fields. */
+/** Expressions see JSON data through the schema: its types and field names. */
 
 interface Field {
   name: string;
   schema: Schema;
-  /** a second name of a field that has an escaped one */
+  /** second name of a field that also has an escaped name */
   isAlias: boolean;
 }
 
@@ -20,7 +20,7 @@ const resourceTables = new WeakMap<Schema, Map<string, Field>>();
 const text: Schema = { type: 'string' };
 const metadata: Schema = { type: 'object', properties: { name: text, generateName: text } };
 
-/** The fields of an object by the name they have in expressions. Of a resource's metadata only names are visible. */
+/** Returns the fields of an object by their name in expressions. Only names of a resource's metadata are visible. */
 export function fieldsOf(schema: Schema, isResource: boolean): ReadonlyMap<string, Field> {
   const tables = isResource ? resourceTables : fieldTables;
   let table = tables.get(schema);
@@ -41,7 +41,7 @@ export function fieldsOf(schema: Schema, isResource: boolean): ReadonlyMap<strin
   return table;
 }
 
-/** Data without a type are hidden from expressions. */
+/** Reports whether data is visible to expressions. Data without a type is hidden. */
 export function isExposed(schema: Schema): boolean {
   if (schema['x-kubernetes-int-or-string'] === true) return true;
   switch (schema.type) {
@@ -90,7 +90,7 @@ function typeOfMember(schema: Schema): StaticType {
   return staticTypeOf(schema, schema['x-kubernetes-embedded-resource'] === true);
 }
 
-/** Gives JSON data the types of CEL. Objects are looked into only when an expression does. */
+/** Converts JSON data to CEL values. Objects are converted lazily. */
 export function toCel(value: JsonValue, schema: Schema, isResource: boolean): CelValue {
   if (value === null) return null;
   switch (typeof value) {
@@ -99,7 +99,7 @@ export function toCel(value: JsonValue, schema: Schema, isResource: boolean): Ce
     case 'bigint':
       return schema.type === 'number' ? Number(value) : value;
     case 'number':
-      // an int-or-string has no type, and a number that is not an integer did not pass validation
+      // An int-or-string has no type, and validation has rejected other numbers that are not integers.
       return schema.type === 'number' ? value : BigInt(Math.trunc(value));
     case 'string':
       return schema.type === 'string' && schema.format !== undefined ? fromFormat(value, schema.format) : value;
@@ -170,7 +170,7 @@ class JsonFields implements CelMap {
     const field = typeof key === 'string' ? this.#fields.get(key) : undefined;
     if (!field || !Object.hasOwn(this.#raw, field.name)) return undefined;
     const value = this.#raw[field.name];
-    // to expressions a field that is null is not set
+    // Expressions treat a null field as absent.
     if (value === undefined || value === null) return undefined;
     return toCel(value, field.schema, field.schema['x-kubernetes-embedded-resource'] === true);
   }
@@ -185,7 +185,7 @@ class JsonFields implements CelMap {
   }
 }
 
-/** A map from names to values of one schema. */
+/** A map whose values share one schema. */
 class JsonMap implements CelMap {
   readonly isMap = true;
   readonly #raw: JsonObject;

@@ -1,6 +1,6 @@
 import { must } from '../errors/must.ts';
 
-/** An expression that does not compile; the message points to the place as cel-go does. */
+/** A compile error. Its message points to the position as cel-go does. */
 export class CelSourceError extends Error {
   constructor(source: string, at: number, problem: string) {
     const before = source.slice(0, at).split('\n');
@@ -13,7 +13,7 @@ export class CelSourceError extends Error {
   }
 }
 
-/** An expression that is no expression at all, as opposed to one about things that do not exist. */
+/** A syntax error, as opposed to an undeclared reference or a type error. */
 export class CelSyntaxError extends CelSourceError {
   constructor(source: string, at: number, problem: string) {
     super(source, at, `Syntax error: ${problem}`);

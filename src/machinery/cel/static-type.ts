@@ -1,6 +1,6 @@
 import type { Schema } from '../schema/types.ts';
 
-/** What is known of a value before an expression runs. */
+/** Static type of a value at compile time. */
 export type StaticType =
   | { kind: 'dyn' }
   /** int, uint, double, bool, string, bytes, null_type, timestamp, duration, type and the types of libraries */
@@ -8,11 +8,11 @@ export type StaticType =
   | { kind: 'list'; element: StaticType }
   | { kind: 'map'; key: StaticType; value: StaticType }
   | { kind: 'optional'; of: StaticType }
-  /** an object whose fields a schema declares */
+  /** an object whose fields are declared by a schema */
   | { kind: 'object'; schema: Schema; isResource: boolean }
-  /** an object with these fields and no others, by its name also the receiver of methods */
+  /** an object with exactly these fields; its name makes it usable as a method receiver */
   | { kind: 'record'; name: string; fields: ReadonlyMap<string, StaticType> }
-  /** stands for any type, the same wherever it occurs in a signature */
+  /** any type, but the same for all uses within a signature */
   | { kind: 'parameter'; name: string };
 
 export const dynType: StaticType = { kind: 'dyn' };
@@ -55,7 +55,7 @@ export function formatType(type: StaticType): string {
   }
 }
 
-/** Reads `list<string>`, `map<K, V>`, `T`, `int`. */
+/** Parses `list<string>`, `map<K, V>`, `T`, `int`. */
 export function parseType(text: string): StaticType {
   const [, name, inner] = /^(\w+)(?:<(.*)>)?$/.exec(text.trim()) ?? [];
   if (name === undefined) throw new Error(`not a type: ${text}`);
@@ -76,7 +76,7 @@ export function parseType(text: string): StaticType {
   }
 }
 
-/** Values of these types are never null, so that comparing them with null is a mistake. */
+/** Values of these types are never null, so comparing them with null is a compile error. */
 const neverNull = new Set(['int', 'uint', 'double', 'bool', 'string', 'bytes', 'type']);
 
 function acceptsNull(type: StaticType): boolean {
@@ -88,7 +88,7 @@ function isNull(type: StaticType): boolean {
   return type.kind === 'simple' && type.name === 'null_type';
 }
 
-/** Whether two types are the same; unknown types are the same as no other. */
+/** Reports whether two types are equal. An unknown type equals no other. */
 export function isSameType(a: StaticType, b: StaticType): boolean {
   if (a.kind !== b.kind) return false;
   switch (a.kind) {
@@ -110,7 +110,7 @@ export function isSameType(a: StaticType, b: StaticType): boolean {
 
 export type Bindings = Map<string, StaticType>;
 
-/** Whether a value of type `actual` can stand where `wanted` is asked for; binds the parameters of `wanted`. */
+/** Reports whether a value of type `actual` is accepted for `wanted`. Binds the type parameters of `wanted`. */
 export function matchType(wanted: StaticType, actual: StaticType, bindings: Bindings): boolean {
   if (wanted.kind === 'parameter') {
     const bound = bindings.get(wanted.name);
@@ -144,7 +144,7 @@ export function matchType(wanted: StaticType, actual: StaticType, bindings: Bind
   }
 }
 
-/** The type both are, undefined when there is none. */
+/** Returns the common type; undefined if there is none. */
 export function joinTypes(a: StaticType, b: StaticType): StaticType | undefined {
   if (a.kind === 'dyn' || b.kind === 'dyn') return dynType;
   if (isNull(a)) return acceptsNull(b) || isNull(b) ? b : undefined;
@@ -175,7 +175,7 @@ export function joinTypes(a: StaticType, b: StaticType): StaticType | undefined 
   }
 }
 
-/** Replaces parameters by what they are bound to. */
+/** Replaces type parameters by their bindings. */
 export function substitute(type: StaticType, bindings: Bindings): StaticType {
   switch (type.kind) {
     case 'parameter':

@@ -1,4 +1,4 @@
-/** Strings in CEL are counted in code points. Most have none beyond 16 bits, where JavaScript counts the same way. */
+/** CEL counts strings in code points, JavaScript in UTF-16 units. Without surrogates the counts are equal. */
 
 const surrogates = /[\ud800-\udfff]/;
 
@@ -13,12 +13,12 @@ export function runeSlice(text: string, start: number, end: number): string {
   return surrogates.test(text) ? [...text].slice(start, end).join('') : text.slice(start, end);
 }
 
-/** The code point offset of a UTF-16 offset. */
+/** Converts a UTF-16 offset to a code point offset. */
 export function runeOffset(text: string, offset: number): number {
   return offset <= 0 ? offset : runeLength(text.slice(0, offset));
 }
 
-/** The UTF-16 offset of a code point offset. */
+/** Converts a code point offset to a UTF-16 offset. */
 export function unitOffset(text: string, offset: number): number {
   return surrogates.test(text) ? [...text].slice(0, offset).join('').length : offset;
 }

@@ -3,7 +3,7 @@ import { parseDurationNanos } from '../time/go-duration.ts';
 import { CelError, Duration, Timestamp } from './values.ts';
 
 const second = 1_000_000_000n;
-/** Parses Go's duration syntax; undefined when it is none. */
+/** Parses Go's duration syntax; undefined if invalid. */
 export function parseGoDuration(text: string): Duration | undefined {
   const nanos = parseDurationNanos(text);
   return nanos === undefined ? undefined : new Duration(nanos);
@@ -11,7 +11,7 @@ export function parseGoDuration(text: string): Duration | undefined {
 
 const timestamp = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([-+])(\d{2}):(\d{2}))$/;
 
-/** Parses RFC 3339; undefined when it is none. */
+/** Parses RFC 3339; undefined if invalid. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const match = timestamp.exec(text);
   if (!match) return undefined;
@@ -41,7 +41,7 @@ export function formatTimestamp(value: Timestamp): string {
   return rest === 0n ? `${text}Z` : `${text}.${fractionOf(rest)}Z`;
 }
 
-/** Seconds with a fraction, `3600s`, as cel-go prints durations. */
+/** Formats a duration in seconds with a fraction, `3600s`, as cel-go does. */
 export function formatDuration(value: Duration): string {
   const negative = value.nanos < 0n;
   const nanos = negative ? -value.nanos : value.nanos;
@@ -50,7 +50,7 @@ export function formatDuration(value: Duration): string {
   return `${negative ? '-' : ''}${nanos / second}${fraction}s`;
 }
 
-/** Digits after the point, without zeros at the end. */
+/** Formats decimal places without trailing zeros. */
 function fractionOf(nanos: bigint): string {
   return trimTrailing(nanos.toString().padStart(9, '0'), '0');
 }
@@ -67,11 +67,11 @@ function split(nanos: bigint): { seconds: bigint; rest: bigint } {
 
 export interface CalendarFields {
   year: number;
-  /** from 0 */
+  /** zero-based */
   month: number;
   day: number;
   weekday: number;
-  /** from 0 */
+  /** zero-based */
   yearDay: number;
   hours: number;
   minutes: number;
@@ -79,7 +79,7 @@ export interface CalendarFields {
   milliseconds: number;
 }
 
-/** The calendar and clock at a time, in UTC, an offset such as `+02:00` or a named zone. */
+/** Computes calendar fields for a time in UTC, an offset such as `+02:00` or a named zone. */
 export function calendarAt(value: Timestamp, zone: string): CalendarFields {
   const { seconds, rest } = split(value.nanos);
   const date = new Date(Number(seconds) * 1000 + offsetMs(zone, Number(seconds) * 1000));

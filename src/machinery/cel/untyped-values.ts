@@ -1,14 +1,14 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { CelList, type CelMap, type CelValue } from './values.ts';
 
-/** Gives JSON data of no known schema the types of CEL: whole numbers are ints, as Kubernetes decodes them. */
+/** Converts JSON data without a schema to CEL values. Whole numbers become ints, as Kubernetes decodes them. */
 export function untypedToCel(value: JsonValue): CelValue {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
   if (typeof value !== 'object' || value === null) return value;
   return Array.isArray(value) ? new CelList(value.map(untypedToCel)) : new UntypedMap(value);
 }
 
-/** An object that is looked into only where an expression does. */
+/** An object whose members are converted lazily. */
 class UntypedMap implements CelMap {
   readonly isMap = true;
   readonly #raw: JsonObject;

@@ -4,7 +4,7 @@ import type { Schema } from '../schema/types.ts';
 import { validateAgainstSchema } from '../schema/validate.ts';
 import { compileRules } from './rules.ts';
 
-/** With errors of these types around, rules might look at data that are not what they seem. */
+/** After errors of these types, rules could see data of unexpected types. */
 const blocking: ReadonlySet<FieldErrorType> = new Set([
   'NotSupported',
   'Required',
@@ -14,8 +14,8 @@ const blocking: ReadonlySet<FieldErrorType> = new Set([
 ]);
 
 /**
- * The whole validation of a custom resource: its schema, then its rules unless the schema was violated in a way that
- * makes them meaningless. `old` is the object before an update.
+ * Validates a custom resource: its schema, then its rules unless schema errors make them meaningless. `old` is the
+ * object before an update.
  */
 export function validateCustomResource(object: JsonValue, schema: Schema, old?: JsonValue): FieldError[] {
   const errors = validateAgainstSchema(object, schema, old === undefined ? {} : { old });

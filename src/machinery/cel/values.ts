@@ -1,8 +1,8 @@
 import { formatIp } from '../net/ip.ts';
 
 /**
- * What a CEL expression computes with. Integers are bigint and doubles are number, so that the two can be told apart;
- * everything without a JavaScript counterpart has a class.
+ * A CEL value. Integers are bigint and doubles are number, so that they can be distinguished. Types without a
+ * JavaScript counterpart have a class.
  */
 export type CelValue =
   | null
@@ -20,7 +20,6 @@ export type CelValue =
   | CelType
   | Opaque;
 
-/** An unsigned 64 bit integer. */
 export class Uint {
   readonly value: bigint;
 
@@ -29,7 +28,7 @@ export class Uint {
   }
 }
 
-/** A span of time in nanoseconds. */
+/** A duration in nanoseconds. */
 export class Duration {
   readonly nanos: bigint;
 
@@ -38,7 +37,7 @@ export class Duration {
   }
 }
 
-/** A point in time: nanoseconds since the epoch. */
+/** A timestamp in nanoseconds since the epoch. */
 export class Timestamp {
   readonly nanos: bigint;
 
@@ -47,7 +46,7 @@ export class Timestamp {
   }
 }
 
-/** A value that may be absent; `undefined` inside means none. */
+/** An optional value; `undefined` inside means none. */
 export class Optional {
   static readonly none: Optional = new Optional(undefined);
   readonly value: CelValue | undefined;
@@ -57,7 +56,7 @@ export class Optional {
   }
 }
 
-/** The type of a value, as `type(x)` gives it. */
+/** The type of a value, as returned by `type(x)`. */
 export class CelType {
   readonly name: string;
 
@@ -66,7 +65,7 @@ export class CelType {
   }
 }
 
-/** How elements of a list are told apart: by position, by value (set) or by key fields (map). */
+/** How list elements are identified: by position, by value (set) or by key fields (map). */
 export type ListIdentity = 'atomic' | 'set' | { keys: readonly string[] };
 
 export class CelList {
@@ -79,16 +78,16 @@ export class CelList {
   }
 }
 
-/** Maps and objects: both are asked for members by key. */
+/** Common interface of maps and objects. */
 export interface CelMap {
   readonly isMap: true;
   readonly size: number;
-  /** undefined when there is no such key */
+  /** undefined if the key does not exist */
   get(key: CelValue): CelValue | undefined;
   keys(): CelValue[];
 }
 
-/** A map made by an expression. */
+/** A map built by an expression. */
 export class EntryMap implements CelMap {
   readonly isMap = true;
   readonly #entries = new Map<MapKey, CelValue>();
@@ -106,7 +105,7 @@ export class EntryMap implements CelMap {
     return [...this.#entries.keys()];
   }
 
-  /** false when the key was there already */
+  /** Returns false if the key already exists. */
   add(key: CelValue, value: CelValue): boolean {
     const normal = mapKey(key);
     if (normal === undefined) throw new CelError(`unsupported key type: ${typeName(key)}`);
@@ -118,14 +117,14 @@ export class EntryMap implements CelMap {
 
 type MapKey = string | bigint | boolean;
 
-/** Numbers of equal value are one key, whatever their type. */
+/** Numbers of equal value are one key, regardless of type. */
 function mapKey(key: CelValue): MapKey | undefined {
   if (typeof key === 'string' || typeof key === 'bigint' || typeof key === 'boolean') return key;
   if (key instanceof Uint) return key.value;
   return typeof key === 'number' && Number.isInteger(key) ? BigInt(key) : undefined;
 }
 
-/** A value of a type that only library functions look into. */
+/** A value that only library functions can inspect. */
 export abstract class Opaque {
   abstract readonly typeName: string;
   abstract equals(other: Opaque): boolean;
@@ -175,7 +174,7 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
-/** An expression could not be evaluated; the message has cel-go's wording. */
+/** An evaluation error with the wording of cel-go. */
 export class CelError extends Error {
   constructor(message: string) {
     super(message);
@@ -187,7 +186,7 @@ export function isMap(value: CelValue | undefined): value is CelMap {
   return typeof value === 'object' && value !== null && 'isMap' in value;
 }
 
-/** The name of a value's type, as in `type(x)` and in messages. */
+/** Name of a value's type, as in `type(x)` and in messages. */
 export function typeName(value: CelValue): string {
   switch (typeof value) {
     case 'string':

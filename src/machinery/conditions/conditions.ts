@@ -1,7 +1,7 @@
 import { deepEqual } from '../json/index.ts';
 import { formatTime } from '../time/index.ts';
 
-/** What every kind of condition has, in whatever API group. */
+/** Fields shared by the conditions of all API groups. */
 export interface ConditionLike {
   type: string;
   status: string;
@@ -25,17 +25,17 @@ export function isConditionFalse(conditions: readonly ConditionLike[] | undefine
   return getCondition(conditions, type)?.status === 'False';
 }
 
-/** Since when a condition has its status: the time changes only when the status does. */
+/** Returns lastTransitionTime, which changes only together with the status. */
 export function transitionTime(before: ConditionLike | undefined, status: string, nowMs: number): string {
   return (before?.status === status && before.lastTransitionTime) || formatTime(nowMs);
 }
 
-/** A condition to be set; without a time it counts from now. */
+/** A condition to be set. Without a time it gets the present time. */
 type Unset<C extends ConditionLike> = Omit<C, 'lastTransitionTime'> & Pick<ConditionLike, 'lastTransitionTime'>;
 
 /**
- * The list with one condition set, in its place. lastTransitionTime changes only when the status does; the very same list
- * is returned when nothing changes at all.
+ * Replaces or adds a condition, keeping its position. lastTransitionTime changes only when the status does. Returns the
+ * same list if nothing changes.
  */
 export function withCondition<C extends ConditionLike>(
   conditions: readonly C[] | undefined,
@@ -58,8 +58,8 @@ export function withCondition<C extends ConditionLike>(
 }
 
 /**
- * The list with one condition set, as the controllers of Kubernetes itself do it: one that changes moves to the end, and
- * only status, reason and message count as a change. The very same list is returned when there is none.
+ * Replaces or adds a condition as the built-in Kubernetes controllers do: a changed condition moves to the end, and
+ * only status, reason and message count as a change. Returns the same list if nothing changes.
  */
 export function withConditionLast<C extends ConditionLike>(
   conditions: readonly C[],

@@ -1,6 +1,6 @@
 import type { ErrorCode } from './error-codes.ts';
 
-/** A failure a user can act on: a stable code, what happened, and what to do about it. Never holds secrets. */
+/** An error a user can act on: a stable code, a message and a hint. Never contains secrets. */
 export class CapstanError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
@@ -13,12 +13,12 @@ export class CapstanError extends Error {
   }
 }
 
-/** The message of anything thrown. */
+/** Message of any thrown value. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The same with what to do about it, for places that show one text. */
+/** Message together with the hint, for places that show one text. */
 export function errorWithHint(error: unknown): string {
   const message = errorMessage(error);
   const hint = error instanceof CapstanError ? error.hint : undefined;

@@ -1,7 +1,7 @@
 import { jsonText } from '../json/stringify.ts';
 import type { JsonValue } from '../json/value.ts';
 
-/** One thing that is wrong with one field, in the vocabulary of Kubernetes validation. */
+/** Type of a field error, in the vocabulary of Kubernetes validation. */
 export type FieldErrorType =
   | 'Invalid'
   | 'Required'
@@ -19,11 +19,11 @@ export interface FieldError {
   /** path such as `spec.ports[0].port`; empty for the whole object, printed as `<nil>` */
   field: string;
   value?: unknown;
-  /** what is allowed, without the leading field and value */
+  /** the rule that was violated, without the leading field and value */
   detail: string;
 }
 
-/** `push(...more)` hands every element over as an argument, and fails beyond about a hundred thousand of them. */
+/** `push(...more)` passes every element as an argument, and fails beyond about a hundred thousand elements. */
 export function appendErrors(errors: FieldError[], more: readonly FieldError[]): void {
   for (const error of more) errors.push(error);
 }
@@ -58,13 +58,13 @@ export function causeReason(type: FieldErrorType): string {
   return causeReasons[type];
 }
 
-/** Values are printed as Go's %#v and JSON do: strings quoted, objects as JSON. */
+/** Formats values like Go's %#v and JSON: strings quoted, objects as JSON. */
 function formatValue(value: unknown): string {
   if (value === undefined || value === null) return 'null';
   return jsonText(value) ?? 'null';
 }
 
-/** The text after "field: ", e.g. `Invalid value: -1: must be greater than or equal to 0`. */
+/** Text after "field: ", e.g. `Invalid value: -1: must be greater than or equal to 0`. */
 export function fieldErrorBody(error: FieldError): string {
   const title = titles[error.type];
   switch (error.type) {
@@ -85,7 +85,7 @@ export function formatFieldError(error: FieldError): string {
   return `${error.field === '' ? '<nil>' : error.field}: ${fieldErrorBody(error)}`;
 }
 
-/** Short constructors, so that validation reads as a list of rules. */
+/** Constructors of field errors. */
 export const fieldError = {
   invalid: (field: string, value: unknown, detail: string): FieldError => ({ type: 'Invalid', field, value, detail }),
   required: (field: string, detail = ''): FieldError => ({ type: 'Required', field, detail }),

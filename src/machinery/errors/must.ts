@@ -1,4 +1,4 @@
-/** A value that is there by what the code before has shown; `what` names it should that ever prove wrong. */
+/** Returns a value that is known to exist at this point. `what` names it in the error if it is missing. */
 export function must<T>(value: T | null | undefined, what: string): T {
   if (value === undefined || value === null) throw new Error(`${what} is missing`);
   return value;

@@ -17,7 +17,7 @@ export interface StatusDetails {
   retryAfterSeconds?: number;
 }
 
-/** The `Status` object every failed request answers with. */
+/** The `Status` object that answers every failed request. */
 export interface Status {
   kind: 'Status';
   apiVersion: 'v1';
@@ -29,7 +29,7 @@ export interface Status {
   code: number;
 }
 
-/** A failure of the Kubernetes API, local or remote. Compare with the predicates below, never by message. */
+/** An error of a local or remote Kubernetes API. Use the predicates below instead of comparing messages. */
 export class ApiStatusError extends Error {
   readonly status: Status;
 
@@ -50,7 +50,7 @@ export class ApiStatusError extends Error {
 
 interface Subject {
   group: string;
-  /** plural resource name, or the kind where upstream names the kind */
+  /** plural resource name, or the kind where upstream uses the kind */
   resource: string;
   name?: string;
 }
@@ -77,11 +77,11 @@ function detailsOf(subject: Subject, extra?: Partial<StatusDetails>): StatusDeta
   };
 }
 
-/** An object with more errors than anybody reads must not get an answer many times its size. */
+/** Limits of an error response, so that it does not grow to many times the size of an object with very many errors. */
 const maxFieldErrors = 1000;
 const maxFieldErrorText = 1024 * 1024;
 
-/** The errors that are reported, and their words. */
+/** Selects the errors to report and formats them. */
 function formatted(all: readonly FieldError[]): { errors: FieldError[]; texts: string[] } {
   const errors: FieldError[] = [];
   const texts: string[] = [];
@@ -96,7 +96,7 @@ function formatted(all: readonly FieldError[]): { errors: FieldError[]; texts: s
   return { errors, texts };
 }
 
-/** One constructor per way a request can fail, with the wording of kube-apiserver. */
+/** Constructors by kind of failure, with the wording of kube-apiserver. */
 export const statusError = {
   notFound: (subject: Subject): ApiStatusError =>
     failure(
@@ -174,7 +174,7 @@ export const statusError = {
     failure(429, 'TooManyRequests', message, { retryAfterSeconds }),
   internal: (message: string): ApiStatusError =>
     failure(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] }),
-  /** an object that etcd would not take; kube-apiserver hands on its words */
+  /** etcd rejected the object for its size; kube-apiserver passes on its message */
   storageTooLarge: (): ApiStatusError => failure(500, '', 'etcdserver: request is too large'),
   serviceUnavailable: (message: string): ApiStatusError => failure(503, 'ServiceUnavailable', message),
   timeout: (message: string, retryAfterSeconds = 1, causes?: StatusCause[]): ApiStatusError =>
@@ -196,13 +196,13 @@ export const isExpired = (error: unknown): boolean => hasReason(error, 'Expired'
 export const isTooManyRequests = (error: unknown): boolean => hasReason(error, 'TooManyRequests');
 
 /**
- * The very object that was meant does not exist any more: it is not found, or its name is taken by another one and the
- * uid that was sent is refused.
+ * Reports whether the exact object no longer exists: it is not found, or another object has its name and the uid
+ * precondition failed.
  */
 export const isObjectGone = (error: unknown): boolean =>
   isNotFound(error) || (error instanceof ApiStatusError && /uid mismatch|UID in precondition/i.test(error.message));
 
-/** Swallows NotFound, rethrows everything else: for deletes and optional reads. */
+/** Ignores NotFound and rethrows other errors: for deletes and optional reads. */
 export function ignoreNotFound(error: unknown): undefined {
   if (!isNotFound(error)) throw error;
   return undefined;

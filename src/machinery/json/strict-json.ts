@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from './value.ts';
 
-/** Text that is not acceptable JSON; the message says why. */
+/** Invalid JSON; the message gives the reason. */
 export class JsonParseError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
@@ -10,19 +10,19 @@ export class JsonParseError extends Error {
 
 export interface StrictJson {
   value: JsonValue;
-  /** paths of fields given more than once, such as `spec.ports[0].name`; the last value wins, as upstream */
+  /** paths of duplicate fields, such as `spec.ports[0].name`; the last value wins, as upstream */
   duplicateFields: string[];
 }
 
 /**
- * How deep a value may nest. kube-apiserver allows 10,000 with stacks that grow; here every later walk over the value recurses
- * on a fixed stack, of which the greediest (server-side apply) uses up to a kilobyte per level. No real object comes near.
+ * Maximum nesting depth. kube-apiserver allows 10,000 with growing stacks. Here, later walks recurse on a fixed stack,
+ * and server-side apply uses up to a kilobyte per level. No real object comes near the limit.
  */
 export const maxJsonDepth = 500;
 
 /**
- * Whether a value nests deeper than `limit`; found without recursion, so that it can be asked of any value. `looked` is given
- * the number of members of each value it looks into.
+ * Reports whether a value nests deeper than `limit`, without recursion, so that it is safe for any value. Calls
+ * `looked` with the number of members of each visited value.
  */
 export function isDeeperThan(value: JsonValue, limit: number, looked?: (members: number) => void): boolean {
   let level: JsonValue[] = [value];
@@ -40,7 +40,7 @@ export function isDeeperThan(value: JsonValue, limit: number, looked?: (members:
   return false;
 }
 
-/** kube-apiserver stops collecting complaints about one body after this many. */
+/** kube-apiserver reports at most this many duplicates of one body. */
 const maxReportedDuplicates = 100;
 const shortestUnsafeInteger = 16;
 
@@ -60,12 +60,16 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * What becomes of an int64 that no double holds. Kubernetes keeps them; code that calculates with the numbers of an object
- * cannot, and has them refused instead of altered in silence. Beyond int64 Kubernetes itself turns to doubles, and so do we.
+ * Handling of int64 values that a double cannot represent. Kubernetes keeps them. Code that calculates with numbers of
+ * an object cannot, so it refuses them instead of silently changing them. Beyond int64, Kubernetes and this parser use
+ * doubles.
  */
 export type LargeIntegers = 'refuse' | 'keep';
 
-/** JSON.parse that also notices duplicate fields, excessive nesting, and integers a JavaScript number cannot hold. */
+/**
+ * Parses JSON like JSON.parse, and detects duplicate fields, excessive nesting and integers that a JavaScript number
+ * cannot hold.
+ */
 export function parseJsonStrict(text: string, largeIntegers: LargeIntegers = 'refuse'): StrictJson {
   let value: JsonValue;
   try {
@@ -81,7 +85,7 @@ export function parseJsonStrict(text: string, largeIntegers: LargeIntegers = 're
   };
 }
 
-/** JSON.parse that keeps every int64, of text that is trusted to be JSON: what we wrote ourselves or another API answered. */
+/** Parses JSON like JSON.parse but keeps every int64. For trusted text: our own or the response of another API. */
 export function parseJson(text: string): JsonValue {
   if (!hasManyDigits(text)) return JSON.parse(text) as JsonValue;
   const { large } = scan(text);
@@ -92,7 +96,10 @@ function isDigit(code: number): boolean {
   return code >= zero && code <= nine;
 }
 
-/** Whether there are as many digits in a row as a large integer has: then one of them is at every so-many-th place. */
+/**
+ * Reports whether the text may contain as many digits in a row as a large integer has. It is enough to check every n-th
+ * position, where n is that number of digits.
+ */
 function hasManyDigits(text: string): boolean {
   for (let place = shortestUnsafeInteger - 1; place < text.length; place += shortestUnsafeInteger) {
     if (!isDigit(text.charCodeAt(place))) continue;
@@ -106,10 +113,13 @@ function hasManyDigits(text: string): boolean {
   return false;
 }
 
-/** Where in a text a number is. */
+/** Position of a number in a text. */
 type Span = readonly [start: number, end: number];
 
-/** The numbers at the given places become strings that nothing else in the text looks like, and those become bigints. */
+/**
+ * Parses numbers at the given positions as bigints: replaces them by unique strings first, and converts these strings
+ * after parsing.
+ */
 function parseWithLarge(text: string, large: readonly Span[]): JsonValue {
   const mark = freshMark();
   let marked = '';
@@ -123,15 +133,15 @@ function parseWithLarge(text: string, large: readonly Span[]): JsonValue {
   ) as JsonValue;
 }
 
-/** Begins a string that stands for a large integer. Drawn anew each time: whoever wrote the text cannot have it in there. */
+/** Creates a random prefix for strings that stand for large integers. The author of the text cannot predict it. */
 export function freshMark(): string {
   return `int64:${crypto.randomUUID()}:`;
 }
 
 interface Scanned {
-  /** how many fields its objects have */
+  /** number of fields of all objects in the text */
   fields: number;
-  /** where integers are that a double would change; undefined when there are none */
+  /** positions of integers that a double would change; undefined if there are none */
   large: Span[] | undefined;
 }
 
@@ -145,7 +155,7 @@ function scan(text: string): Scanned {
     const code = text.charCodeAt(i);
     if (code === quote) {
       const end = stringEnd(text, i);
-      // Setting `__proto__` on a plain object changes what it inherits instead of adding a field.
+      // Assigning `__proto__` on a plain object changes its prototype instead of adding a field.
       if (end - i >= 10 && isProto(text, i, end)) throw new JsonParseError('a field cannot be called "__proto__"');
       i = end;
     } else if (code === colon) {
@@ -193,20 +203,20 @@ function numberEnd(text: string, start: number): number {
 }
 
 const wholeNumber = /^-?\d+$/;
-/** the sign and digits of the longest int64 */
+/** length of the longest int64, including the sign */
 const longestInt64 = 20;
 const minInt64 = -(2n ** 63n);
 const maxInt64 = 2n ** 63n - 1n;
 
-/** Whether a text is an int64 that a double would change. */
+/** Reports whether a text is an int64 that a double would change. */
 function isLargeInteger(text: string): boolean {
-  // Reading very many digits exactly takes long, and no int64 has them.
+  // Converting very many digits to a bigint is slow, and no int64 has that many.
   if (text.length > longestInt64 || !wholeNumber.test(text) || String(Number(text)) === text) return false;
   const exact = BigInt(text);
   return exact >= minInt64 && exact <= maxInt64;
 }
 
-/** A whole number as JSON values have it; an int64 that no double holds is kept or refused. */
+/** Converts a whole number to a JSON value. An int64 that a double cannot represent is kept or refused. */
 export function integerValue(exact: bigint, largeIntegers: LargeIntegers): number | bigint {
   const text = String(exact);
   if (!isLargeInteger(text)) return Number(exact);
@@ -244,7 +254,7 @@ function countFields(value: JsonValue): number {
   return count;
 }
 
-/** An object or array being walked over, and where in it the walk is. */
+/** Position of a walk within an object or array. */
 interface Level {
   path: string;
   /** fields seen so far; undefined for an array */
@@ -257,13 +267,13 @@ function fieldPath(level: Level): string {
   return level.path === '' ? level.field : `${level.path}.${level.field}`;
 }
 
-/** Where in a value the walk is: the path of what comes next. */
+/** Path of the next value of the walk. */
 function nextPath(level: Level | undefined): string {
   if (!level) return '';
   return level.seen ? fieldPath(level) : `${level.path}[${level.index}]`;
 }
 
-/** The paths of duplicates, in the order of the text, each once. Runs only when it is known that there are some. */
+/** Returns the paths of duplicate fields in text order, each once. Runs only if there are duplicates. */
 function findDuplicateFields(text: string): string[] {
   const found = new Set<string>();
   walkFields(text, (path, again) => {
@@ -272,13 +282,13 @@ function findDuplicateFields(text: string): string[] {
   return [...found];
 }
 
-/** Something wrong with a field of a text. */
+/** A duplicate or unknown field. */
 export interface FieldProblem {
   path: string;
   kind: 'duplicate' | 'unknown';
 }
 
-/** Duplicate fields and those among `unknown`, in the order in which a reader of the text comes upon them. */
+/** Returns duplicate fields and the fields in `unknown`, in text order. */
 export function fieldProblemsInOrder(text: string, unknown: ReadonlySet<string>): FieldProblem[] {
   const duplicates = new Set<string>();
   const problems: FieldProblem[] = [];
@@ -293,7 +303,7 @@ export function fieldProblemsInOrder(text: string, unknown: ReadonlySet<string>)
   return problems;
 }
 
-/** Calls back with the path of every field of valid JSON, and whether the same object had it before. */
+/** Calls back with the path of every field of valid JSON, and whether it is a duplicate. */
 function walkFields(text: string, visit: (path: string, again: boolean) => void): void {
   const levels: Level[] = [];
   let expectsField = false;

@@ -1,7 +1,7 @@
 import { freshMark } from './strict-json.ts';
 import type { JsonValue } from './value.ts';
 
-/** Shorter strings are not worth the look before they are copied. */
+/** For shorter strings the check costs more than it saves. */
 const longString = 64;
 const scratchBytes = 64 * 1024;
 
@@ -11,15 +11,15 @@ let scratch: { bytes: Uint8Array; words: Uint32Array } | undefined;
 type Members = Readonly<Record<string, JsonValue | undefined>>;
 
 /**
- * JSON.stringify for objects as people store them, whose size is often that of a few long strings: scripts, certificates,
- * manifests in the data of ConfigMaps and Secrets. V8 looks at every character of a string to find the few that need a
- * backslash; long strings without any are found here four characters at a time and copied whole. The text is the same.
+ * Works like JSON.stringify, with the same result, but faster for long strings. The size of stored objects is often
+ * that of scripts, certificates or manifests in ConfigMaps and Secrets. V8 checks every character for escapes. This
+ * code checks four characters at a time and copies long strings without escapes as a whole.
  */
 export function stringifyJson(object: Members): string {
   return stringifyObject(object).json;
 }
 
-/** The same, and whether it holds integers that only `parseJson` reads back as they were. */
+/** Returns the JSON text, and whether it contains integers that only `parseJson` reads back exactly. */
 export function stringifyObject(object: Members): { json: string; hasLargeIntegers: boolean } {
   try {
     return { json: stringifyQuickly(object), hasLargeIntegers: false };
@@ -29,7 +29,9 @@ export function stringifyObject(object: Members): { json: string; hasLargeIntege
   }
 }
 
-/** JSON.stringify that can write bigints. They are rare: only a text that has them is looked at twice. */
+/**
+ * Works like JSON.stringify but supports bigints. They are rare, so only values that contain them take a second pass.
+ */
 export function jsonText(value: unknown, indent?: number): string {
   try {
     return JSON.stringify(value, undefined, indent);
@@ -39,7 +41,7 @@ export function jsonText(value: unknown, indent?: number): string {
   }
 }
 
-/** Bigints are written as strings that nobody else can have written, and those lose their quotes. */
+/** Bigints are first written as strings with a unique prefix, and then lose their quotes. */
 function stringifyExactly(value: unknown, indent?: number): string {
   const mark = freshMark();
   const marked = JSON.stringify(
@@ -61,7 +63,7 @@ function stringifyQuickly(object: Members): string {
   return text === '' ? '{}' : `${text}}`;
 }
 
-/** Looks no deeper than the members themselves: that is where long strings are, and a look at all would cost what it saves. */
+/** Checks only the direct members, where long strings usually are. A deep check would cost more than it saves. */
 function hasLongString(value: JsonValue): value is Members & JsonValue {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   for (const key in value) {
@@ -87,10 +89,10 @@ function stringifyValue(value: JsonValue): string {
     : JSON.stringify(value);
 }
 
-/** What short strings mostly look like; every call of JSON.stringify costs more than this look. */
+/** Matches most short strings. A call of JSON.stringify costs more than this test. */
 const plainWord = /^[\w./-]*$/;
 
-/** `"name":` of the fields seen so far: few, and the same in every object. */
+/** `"name":` of the fields seen so far. The same few names occur in every object. */
 const quotedNames = new Map<string, string>();
 const maxQuotedNames = 4096;
 
@@ -103,13 +105,13 @@ function quoteName(name: string): string {
   return quoted;
 }
 
-/** True for ASCII text without quotes, backslashes and control characters: as JSON it is itself between quotes. */
+/** Reports whether a text is ASCII without quotes, backslashes and control characters, so that it needs no escaping. */
 function isPlain(text: string): boolean {
   const { length } = text;
   if (length > scratchBytes - 4) return false;
   scratch ??= makeScratch();
   const { bytes, words } = scratch;
-  // As many bytes as characters means ASCII.
+  // Equal numbers of bytes and characters mean ASCII.
   if (encoder.encodeInto(text, bytes).written !== length) return false;
   bytes[length] = 0x20;
   bytes[length + 1] = 0x20;
@@ -117,7 +119,7 @@ function isPlain(text: string): boolean {
   const end = (length + 3) >>> 2;
   let found = 0;
   for (let i = 0; i < end; i++) {
-    // Of bytes below 0x80, subtracting sets the top bit of those, and only because of those, that are searched for.
+    // For bytes below 0x80, the subtractions set the top bit exactly when a byte is one that needs an escape.
     const word = words[i] ?? 0;
     found |= (word - 0x20202020) | ((word ^ 0x22222222) - 0x01010101) | ((word ^ 0x5c5c5c5c) - 0x01010101);
   }

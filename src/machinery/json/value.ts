@@ -15,7 +15,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Deep copy by plain recursion: several times faster than structuredClone or a JSON round trip. */
+/** Deep copy by plain recursion, several times faster than structuredClone or a JSON round trip. */
 export function clone<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
@@ -29,7 +29,7 @@ export function clone<T>(value: T): T {
   return copy as T;
 }
 
-/** Deep equality of JSON values; an undefined member equals an absent one. */
+/** Compares JSON values deeply. An undefined member equals an absent one. */
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -51,7 +51,7 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   return count === 0;
 }
 
-/** Freezes a value and everything below it; used in tests and development to catch writes to shared objects. */
+/** Freezes a value deeply. Tests and development builds use it to detect writes to shared objects. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);

@@ -1,9 +1,9 @@
-/** How a scalar is written; each way has its own rule for where a line may end. */
+/** Style of a scalar. Each style has its own rule for line breaks. */
 export type ScalarStyle = 'plain' | 'single' | 'double';
 
 /**
- * Breaks the text of a scalar as go-yaml does: at the first lone space after the width is passed, so that the words still
- * fit when they are read back. `written` is what stands for each character, `column` where the text begins.
+ * Folds the text of a scalar as go-yaml does: at the first single space after the width is exceeded, so that the text
+ * is read back unchanged. `written` is the escaped form of each character, `column` the start of the text.
  */
 export function foldScalar(
   text: string,
@@ -19,7 +19,7 @@ export function foldScalar(
     const isInside = style === 'plain' || (index > 0 && index < runes.length - 1);
     const isBeforeSpace = runes[index + 1] === ' ';
     if (rune === ' ' && !isAfterSpace && at > width && isInside && (style === 'double' || !isBeforeSpace)) {
-      // A space that begins a line of a quoted text needs a backslash to be kept.
+      // A space at the start of a line of a quoted text is kept only after a backslash.
       const mark = style === 'double' && isBeforeSpace ? '\\' : '';
       result += `\n${indent}${mark}`;
       at = indent.length + mark.length;

@@ -5,21 +5,21 @@ import { formatGoFloat, resolvePlainScalar } from './yaml-scalar.ts';
 interface Output {
   readonly lines: string[];
   readonly width: number;
-  /** lists stand two columns in from their key */
+  /** indent lists by two columns from their key */
   readonly indentsLists: boolean;
 }
 
-/** Writes a value as `kubectl -o yaml` does: sorted keys, lists at the level of their key, quotes only where needed. */
+/** Formats a value like `kubectl -o yaml`: sorted keys, lists at the level of their key, quotes only where needed. */
 export function formatYaml(value: JsonValue): string {
   return formatFoldedYaml(value, Number.POSITIVE_INFINITY);
 }
 
-/** The same with text that is longer than a line folded at spaces, as Helm's `toYaml` does at 80 columns. */
+/** Like formatYaml, but folds long text at spaces, as Helm's `toYaml` does at 80 columns. */
 export function formatFoldedYaml(value: JsonValue, width: number): string {
   return write(value, { lines: [], width, indentsLists: false });
 }
 
-/** The same with lists that are indented, as Helm's `toYamlPretty` does. */
+/** Like formatYaml, but indents lists, as Helm's `toYamlPretty` does. */
 export function formatPrettyYaml(value: JsonValue): string {
   return write(value, { lines: [], width: Number.POSITIVE_INFINITY, indentsLists: true });
 }
@@ -42,7 +42,7 @@ function definedKeys(object: JsonObject): string[] {
   return Object.keys(object).filter((key) => object[key] !== undefined);
 }
 
-/** `lead` is what the first line starts with (the indent plus `- ` of the lists this is an item of), `indent` the others. */
+/** `lead` starts the first line: the indent plus a `- ` for each enclosing list. `indent` starts the other lines. */
 function writeCollection(out: Output, value: JsonObject | JsonValue[], lead: string, indent: string): void {
   let start = lead;
   if (Array.isArray(value)) {
@@ -55,7 +55,7 @@ function writeCollection(out: Output, value: JsonObject | JsonValue[], lead: str
   }
   for (const key of definedKeys(value).sort(compareKeys)) {
     const member = value[key] ?? null;
-    // The colon of a key too long for one line stands below it.
+    // A key too long for one line has its colon on the line below.
     const isSimple = Buffer.byteLength(key) <= maxSimpleKey && !breaks.test(key);
     if (!isSimple) writeScalar(out, key, `${start}? `, `${indent}  `);
     const before = isSimple ? `${start}${formatKey(key)}:` : `${indent}:`;
@@ -87,9 +87,9 @@ function writeScalar(out: Output, value: JsonValue, before: string, indent: stri
     );
 }
 
-/** A block of several lines with the marks that keep leading space and trailing line ends. */
+/** Writes a block scalar with the indicators that keep leading spaces and trailing line breaks. */
 function writeBlock(out: Output, text: string, before: string, indent: string): void {
-  // At the top level a block still stands two columns in.
+  // At the top level a block is also indented by two columns.
   const inner = indent === '' ? '  ' : indent;
   const hint = /^[ \n]/.test(text) ? '2' : '';
   const chomp = !text.endsWith('\n') ? '-' : text.endsWith('\n\n') || text === '\n' ? '+' : '';
@@ -108,7 +108,7 @@ function formatNumber(value: number): string {
   return isInteger ? String(value) : formatGoFloat(value);
 }
 
-/** Unlike go-yaml we quote `<<`, which would be read back as a merge. */
+/** Unlike go-yaml, `<<` is quoted, because it would be read back as a merge key. */
 function formatKey(key: string): string {
   return key === '<<' ? '"<<"' : formatString(key);
 }
@@ -116,7 +116,7 @@ function formatKey(key: string): string {
 const breaks = /[\n\r\u0085\u2028\u2029]/;
 const base60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
 const timestampLike = /^\d{4}-\d{1,2}-\d{1,2}(?:$|[Tt ]|\s)/;
-/** everything the writer must escape: control characters, tabs, and all beyond the basic plane */
+/** characters that must be escaped: control characters, tabs, and all beyond the basic plane */
 const special = /[^\n\u0020-\u007e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/u;
 
 interface Place {
@@ -137,7 +137,7 @@ function formatString(text: string, place?: Place): string {
   return place ? `"${fold('double', (rune) => rune.replace(escaped, escapeRune), 1)}"` : doubleQuoted(text);
 }
 
-/** Whether the text, unquoted, would be read back as this very string and not as a number, boolean, date or null. */
+/** Reports whether unquoted text is read back as the same string, not as a number, boolean, date or null. */
 function meansItself(text: string): boolean {
   if (text.includes('\n')) return false;
   if (base60.test(text) || isTimestamp(text)) return false;
@@ -148,7 +148,7 @@ function meansItself(text: string): boolean {
   }
 }
 
-/** Go's four accepted forms of a date; anything else stays a string there too. */
+/** Go accepts four forms of a date. Anything else stays a string. */
 function isTimestamp(text: string): boolean {
   if (!timestampLike.test(text)) return false;
   const match =
@@ -167,7 +167,7 @@ function isTimestamp(text: string): boolean {
   );
 }
 
-/** Nothing in the text is an indicator in block context. */
+/** Reports whether the text contains no indicator in block context. */
 function mayBePlain(text: string): boolean {
   if (text.startsWith('---') || text.startsWith('...')) return false;
   if (/^[ ]|[ ]$/.test(text) || breaks.test(text) || special.test(text)) return false;
@@ -217,7 +217,7 @@ function escapeRune(char: string): string {
 const letter = /\p{L}/u;
 const digit = /\p{Nd}/u;
 
-/** Go-yaml's order of keys: numbers inside them by value, letters after everything else. */
+/** Compares keys in go-yaml's order: embedded numbers by value, letters after everything else. */
 function compareKeys(a: string, b: string): number {
   const left = [...a];
   const right = [...b];
@@ -238,7 +238,7 @@ function compareKeys(a: string, b: string): number {
   return left.length - right.length;
 }
 
-/** Compares the numbers two keys differ in, starting at the first differing character. */
+/** Compares the numbers in which two keys differ, starting at the first differing character. */
 function compareNumbersAt(left: string[], right: string[], at: number): number {
   // Digits before a differing zero make it part of a longer number, where zeros count.
   let carry = 0n;

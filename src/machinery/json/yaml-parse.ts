@@ -19,9 +19,9 @@ import { isJsonObject } from './value.ts';
 import { parsePlainYaml } from './yaml-plain.ts';
 import { formatGoFloat, resolvePlainScalar } from './yaml-scalar.ts';
 
-/** Text that is not acceptable YAML. The message reads `yaml: line 3: what is wrong`. */
+/** Invalid YAML. The message reads `yaml: line 3: what is wrong`. */
 export class YamlParseError extends Error {
-  /** line in the whole text, counted from 1 */
+  /** line in the whole text, one-based */
   readonly line: number;
 
   constructor(line: number, detail: string, options?: { cause?: unknown }) {
@@ -34,52 +34,51 @@ export class YamlParseError extends Error {
 export interface DuplicateKey {
   /** path of the field, such as `spec.ports[0].name` */
   field: string;
-  /** the last part of it, as it stands in the text */
+  /** last part of the path, as written in the text */
   key: string;
   line: number;
 }
 
 export interface ParsedDocument {
   value: JsonValue;
-  /** paths of fields given more than once, the last value won */
+  /** paths of duplicate fields; the last value wins */
   duplicateFields: string[];
-  /** the same with their lines, for messages; empty when the document was plain JSON */
+  /** duplicate fields with their lines, for messages; empty when the document was plain JSON */
   duplicates: DuplicateKey[];
-  /** where the document starts in the whole text, counted from 1 */
+  /** first line of the document in the whole text, one-based */
   line: number;
 }
 
 /**
- * How deep a document may nest. The library recurses several frames per level, and at the end of its stack the engine does
- * not always throw: a regular expression compiled there ends the process. So nothing deeper ever reaches the part that
- * recurses; it would have room for about three times as much.
+ * Maximum nesting depth. The library recurses several frames per level. At the end of its stack the engine does not
+ * always throw: a regular expression compiled there ends the process. The limit keeps deeper text away from the
+ * recursive part, which could handle about three times as much.
  */
 const maxYamlDepth = 200;
 
-/** Aliases may multiply a document by this many nodes before it counts as an attack. */
+/** Maximum number of nodes that aliases may add to a document. More counts as an attack. */
 const maxAliasedNodes = 100_000;
 
-/** Every document of a text that holds something, read as kubectl reads them. */
+/** Parses all documents of a text that are not empty, as kubectl does. */
 export function parseYamlDocuments(text: string, options: YamlOptions = {}): ParsedDocument[] {
   const json = parseAsJson(text, options);
   if (json) return json.value === null ? [] : [json];
   return parseAll(text, options).filter(({ value }) => value !== null);
 }
 
-/** The first document of a text; null when there is none. Later documents are ignored, as kube-apiserver does. */
+/** Parses the first document of a text; null if there is none. Ignores later documents, as kube-apiserver does. */
 export function parseYaml(text: string, options: YamlOptions = {}): ParsedDocument {
   const none: ParsedDocument = { value: null, duplicateFields: [], duplicates: [], line: 1 };
   const json = parseAsJson(text, options);
-  // What stands twice is reported with its line, which reading as JSON does not tell.
+  // The JSON parser does not report lines of duplicates, so the text is parsed again as YAML.
   if (json && (json.duplicateFields.length === 0 || !options.duplicateLines)) return json;
   return parseAll(text, options)[0] ?? none;
 }
 
-/** How to read a text. */
 export interface YamlOptions {
-  /** the meaning of a scalar without quotes; kubectl's when left out */
+  /** resolves unquoted scalars; default: like kubectl */
   plainScalar?: PlainScalarReader;
-  /** what becomes of integers that no double holds; they are refused when left out */
+  /** handling of integers that a double cannot represent; default: refuse */
   largeIntegers?: LargeIntegers;
   /** fill `duplicates` for JSON as well */
   duplicateLines?: boolean;
@@ -87,7 +86,7 @@ export interface YamlOptions {
 
 export type PlainScalarReader = (text: string) => JsonPrimitive;
 
-/** JSON is YAML, and by far faster to read as what it is. */
+/** JSON is valid YAML but much faster to parse as JSON. */
 function parseAsJson(text: string, { largeIntegers }: YamlOptions): ParsedDocument | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   try {
@@ -106,7 +105,7 @@ function parseAll(text: string, options: YamlOptions): ParsedDocument[] {
   return parseWithLibrary(text, plainScalar);
 }
 
-/** Every YAML there is. Exported for comparison with the faster reader. */
+/** Parses any YAML. Exported for comparison with the faster parser. */
 export function parseWithLibrary(text: string, plainScalar: PlainScalarReader): ParsedDocument[] {
   const lines = new LineCounter();
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
@@ -137,7 +136,7 @@ function compose(tokens: readonly CST.Token[]): Document.Parsed[] {
 const firstError = (documents: readonly Document.Parsed[]): YAMLParseError | undefined =>
   documents.find(({ errors }) => errors.length > 0)?.errors[0];
 
-/** The syntax of a text, which is read without recursion; too deep a text is refused as soon as that shows. */
+/** Tokenizes a text without recursion. Rejects it as soon as the nesting is too deep. */
 function shallowTokens(
   text: string,
   lines: LineCounter | undefined,
@@ -149,7 +148,7 @@ function shallowTokens(
   lines?.addNewLine(0);
   for (const lexeme of lexer.lex(text)) {
     for (const token of parser.next(lexeme)) tokens.push(token);
-    // What is being built: the document, the collections around the present place, and a scalar.
+    // The stack also holds the document and a scalar, in addition to the nested collections.
     if (parser.stack.length > maxYamlDepth + 2) throw new YamlParseError(lineAt(parser.offset), 'exceeded max depth');
   }
   for (const token of parser.end()) tokens.push(token);
@@ -157,8 +156,8 @@ function shallowTokens(
 }
 
 /**
- * Between brackets indentation has no meaning to Go's reader: a list may go on and end left of where it began. The library is
- * strict about that, by comparing with the indentation it expects next; there is none between brackets here.
+ * Go's parser ignores indentation inside flow collections: a list may continue and end left of its start. The library
+ * is strict and compares with the expected indentation, so this lexer expects none inside brackets.
  */
 function flowLexer(): Lexer {
   const lexer = new Lexer();
@@ -172,11 +171,11 @@ function flowLexer(): Lexer {
   return lexer;
 }
 
-/** Turns the nodes of one document into plain values. */
+/** Converts the nodes of one document to plain values. */
 class Reader {
   readonly #lineAt: (offset: number) => number;
   readonly #plainScalar: PlainScalarReader;
-  /** where the text ends in the middle of a line */
+  /** offset of the end of the text if its last line has no line break */
   readonly #openEnd: number;
   readonly #anchors = new Map<string, Node>();
   readonly #expanding = new Set<Node>();
@@ -224,7 +223,7 @@ class Reader {
     return value;
   }
 
-  /** Inside an expansion anchors keep the meaning they had outside of it. */
+  /** While an alias is expanded, anchors keep the meaning they had outside. */
   #remember(node: Node): void {
     const anchor = 'anchor' in node ? node.anchor : undefined;
     if (anchor !== undefined && this.#expanding.size === 0) this.#anchors.set(anchor, node);
@@ -240,7 +239,7 @@ class Reader {
     }
   }
 
-  /** Sets the members of a mapping in the order written; a merge sets its members where it stands, as upstream. */
+  /** Sets the members of a mapping in written order. A merge key sets its members at its position, as upstream. */
   #fill(object: JsonObject, map: YAMLMap, path: string): void {
     for (const pair of map.items) {
       const key = pair.key as Node | null;
@@ -265,7 +264,7 @@ class Reader {
       this.#remember(value);
       this.#fill(object, value, path);
     } else if (isSeq(value)) {
-      // Of several mappings the first one wins, so it comes last.
+      // The first of several merged mappings wins, so it is applied last.
       for (const item of value.items.toReversed()) {
         const target = isAlias(item) ? this.#anchors.get(item.source) : item;
         if (!isMap(target)) throw this.#error(at, 'map merge requires map or sequence of maps as the value');
@@ -286,7 +285,7 @@ class Reader {
 
   #scalar(node: Node & { source?: string; tag?: string; type?: string; value: unknown }): JsonPrimitive {
     let text = String(node.value ?? '');
-    // A line without an end has none to keep; the library adds one.
+    // The library adds a line break to a last line that has none, so it is removed.
     if (node.type?.startsWith('BLOCK_') && (node.range?.[1] ?? 0) >= this.#openEnd) text = text.replace(/\n$/, '');
     try {
       if (node.tag !== undefined) return resolveTagged(node.tag, text);
@@ -309,7 +308,7 @@ function isMergeKey(key: Node | null): key is Node {
   return isScalar(key) && key.type === 'PLAIN' && key.tag === undefined && key.source === '<<';
 }
 
-/** Upstream writes keys read as 64-bit integers in full, and others as floats. */
+/** Upstream writes keys within int64 as integers, and others as floats. */
 function numberKey(value: number, source: string): string {
   const isInteger = (!/[.eE]/.test(source) || /^[-+]?0[xX]/.test(source)) && value >= -(2 ** 63) && value < 2 ** 64;
   return isInteger ? String(value) : formatGoFloat(value);
@@ -317,7 +316,7 @@ function numberKey(value: number, source: string): string {
 
 const standardTag = 'tag:yaml.org,2002:';
 
-/** A scalar with an explicit tag, such as `!!str 1`. Tags of one's own say nothing about how to read a scalar. */
+/** Resolves a scalar with an explicit tag, such as `!!str 1`. Custom tags are ignored. */
 function resolveTagged(tag: string, text: string): JsonPrimitive {
   switch (tag) {
     case `${standardTag}str`:

@@ -1,10 +1,10 @@
 import type { JsonObject, JsonPrimitive, JsonValue } from './value.ts';
 
 /**
- * Reads the part of YAML that manifests and values files are written in: block mappings and sequences, flow collections,
- * scalars, block scalars, comments. It is many times faster than the library, which reads everything else: anchors, tags,
- * scalars over several lines, keys that are no strings, keys that stand twice, errors. Whatever is not plainly in its part makes
- * it give up, so that the library has the last word.
+ * Parses the subset of YAML that manifests and values files use: block mappings and sequences, flow collections,
+ * scalars, block scalars, comments. It is many times faster than the library. Anchors, tags, scalars over several
+ * lines, keys that are not strings, duplicate keys and errors are left to the library. Returns undefined for anything
+ * outside its subset.
  */
 export function parsePlainYaml(text: string, plainScalar: (text: string) => JsonPrimitive): PlainDocument | undefined {
   if (unusual.test(text)) return undefined;
@@ -18,7 +18,7 @@ export function parsePlainYaml(text: string, plainScalar: (text: string) => Json
 
 export interface PlainDocument {
   readonly value: JsonValue;
-  /** where its content starts, counted from 1 */
+  /** first line of the content, one-based */
   readonly line: number;
 }
 
@@ -26,7 +26,7 @@ export interface PlainDocument {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const unusual = /[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ufeff\ufffe\uffff]/;
 
-/** The end of a document, or the begin of another. */
+/** The end of a document or the start of another. */
 const marker = /^(?:---|\.\.\.)(?=[ \t\n]|$)/gm;
 
 class NotPlain extends Error {}
@@ -51,15 +51,18 @@ const bar = 0x7c;
 const closeBrace = 0x7d;
 const greater = 0x3e;
 
-/** No plain scalar begins with these; the last three do when something follows them, which is left to the library. */
+/**
+ * Characters that cannot start a plain scalar. The last three can if followed by certain characters, which is left to
+ * the library.
+ */
 const indicators: ReadonlySet<number> = new Set([...'!&*{}[],#|>@%`"\'?:'].map((char) => char.charCodeAt(0)));
 
 class PlainReader {
   readonly #text: string;
   readonly #plainScalar: (text: string) => JsonPrimitive;
-  /** the next character */
+  /** position of the next character */
   #at = 0;
-  /** the column of the content that follows; -1 at the end */
+  /** column of the next content; -1 at the end */
   #indent = 0;
   #depth = 0;
 
@@ -69,7 +72,7 @@ class PlainReader {
       try {
         return plainScalar(scalar);
       } catch {
-        // The library tells what is wrong, with its line.
+        // The library reports the error with its line.
         throw notPlain;
       }
     };
@@ -103,7 +106,7 @@ class PlainReader {
     return Number.isNaN(after) || after === space || after === lineFeed || after === tab;
   }
 
-  /** From the start of a line to the first character of content, over blank lines and comments. */
+  /** Skips blank lines and comments to the first character of content. */
   #nextContent(): void {
     const text = this.#text;
     let at = this.#at;
@@ -131,7 +134,7 @@ class PlainReader {
     this.#indent = -1;
   }
 
-  /** Over what may follow a value in its line: blanks and a comment. */
+  /** Skips spaces and a comment after a value. */
   #endOfLine(): void {
     const text = this.#text;
     const start = this.#at;
@@ -148,7 +151,7 @@ class PlainReader {
     else throw notPlain;
   }
 
-  /** A collection or scalar whose first character is at this column. */
+  /** Parses a collection or scalar that starts in this column. */
   #block(indent: number): JsonValue {
     if (++this.#depth > maxDepth) throw notPlain;
     const value = this.#isItem() ? this.#sequence(indent) : this.#mappingOrScalar(indent);
@@ -169,7 +172,7 @@ class PlainReader {
     this.#at = start;
     const code = this.#text.charCodeAt(start);
     if (code === bar || code === greater) throw notPlain;
-    // A scalar or flow collection that stands alone, below its key.
+    // A scalar or flow collection on the line below its key.
     return this.#inline(indent - 1);
   }
 
@@ -184,7 +187,7 @@ class PlainReader {
     }
   }
 
-  /** What follows a dash, in its line or below. */
+  /** Parses the content after a dash, on the same line or below. */
   #item(indent: number): JsonValue {
     const text = this.#text;
     const dashAt = this.#at - 1;
@@ -227,7 +230,7 @@ class PlainReader {
     }
   }
 
-  /** A key up to behind its colon; undefined: this is no key. */
+  /** Parses a key including its colon; undefined if there is no key. */
   #key(): string | undefined {
     const text = this.#text;
     const start = this.#at;
@@ -265,7 +268,7 @@ class PlainReader {
     }
   }
 
-  /** The value of a key, in its line or below. */
+  /** Parses the value of a key, on the same line or below. */
   #member(indent: number): JsonValue {
     const text = this.#text;
     let at = this.#at;
@@ -275,7 +278,7 @@ class PlainReader {
       this.#endOfLine();
       this.#nextContent();
       if (this.#indent > indent) return this.#block(this.#indent);
-      // A sequence may begin in the column of its key.
+      // A sequence may start in the column of its key.
       if (this.#indent === indent && this.#isItem()) return this.#block(indent);
       return null;
     }
@@ -283,7 +286,7 @@ class PlainReader {
     return this.#inline(indent);
   }
 
-  /** A value that begins in this line and belongs to a collection at this column. Ends at the next content. */
+  /** Parses a value that starts on this line and belongs to a collection in this column. Stops at the next content. */
   #inline(indent: number): JsonValue {
     const text = this.#text;
     const first = text.charCodeAt(this.#at);
@@ -332,7 +335,7 @@ class PlainReader {
     return this.#plainScalar(scalar);
   }
 
-  /** The end of a plain scalar's content in this line, and the start of the next line. */
+  /** Returns the end of a plain scalar on this line, and the start of the next line. */
   #plainLine(): { end: number; next: number; hasComment: boolean } {
     const text = this.#text;
     let hasComment = false;
@@ -360,8 +363,8 @@ class PlainReader {
   }
 
   /**
-   * Goes to where a scalar continues in a line further down, and says how many blank lines are between; undefined: it does
-   * not continue.
+   * Advances to the line where a scalar continues and returns the number of blank lines in between; undefined if it
+   * does not continue.
    */
   #continuation(indent: number): number | undefined {
     const text = this.#text;
@@ -383,7 +386,7 @@ class PlainReader {
     }
   }
 
-  /** Behind the closing quote: in the same line, or in one that is indented more than the column given. */
+  /** Returns the position after the closing quote, on the same line or on one indented deeper than the given column. */
   #quotedEnd(start: number, mark: number, indent?: number): number {
     const text = this.#text;
     for (let at = start + 1; ; at++) {
@@ -410,7 +413,7 @@ class PlainReader {
     const inside = written.includes('\n') ? foldedLines(written) : written;
     if (mark === apostrophe) return inside.includes("''") ? inside.replaceAll("''", "'") : inside;
     if (!inside.includes('\\')) return inside;
-    // Escapes that JSON has as well; there are others.
+    // Only escapes that JSON shares are handled here; YAML has more.
     if (
       /\\[^"\\/bfnrtu]|\\u(?![0-9a-fA-F]{4})|\\u[dD][89a-fA-F]/.test(inside.replaceAll('\\\\', '')) ||
       inside.includes('\t')
@@ -428,7 +431,7 @@ class PlainReader {
     return value;
   }
 
-  /** Over blanks and line ends in a flow collection. */
+  /** Skips spaces and line breaks in a flow collection. */
   #flowSpace(indent: number): number {
     const text = this.#text;
     for (;;) {
@@ -442,7 +445,7 @@ class PlainReader {
           column++;
         }
         const next = text.charCodeAt(this.#at);
-        // Lines of it are indented more than what is around it.
+        // Lines of a flow collection must be indented deeper than its parent.
         if (next !== lineFeed && column <= indent) throw notPlain;
       } else {
         if (code === hash || code === tab || Number.isNaN(code)) throw notPlain;
@@ -485,7 +488,7 @@ class PlainReader {
       if (this.#text.charCodeAt(this.#at) !== colon) throw notPlain;
       this.#at++;
       const after = this.#text.charCodeAt(this.#at);
-      // `{a:1}` is one key, and `{"a":1}` is left to the library.
+      // `{a:1}` is one key; `{"a":1}` is left to the library.
       if (after !== space && after !== lineFeed) throw notPlain;
       if (Object.hasOwn(object, checkedKey(key))) throw notPlain;
       object[key] = this.#flowValueOrNull(indent);
@@ -519,7 +522,7 @@ class PlainReader {
     return this.#plainScalar(scalar);
   }
 
-  /** A plain scalar in a flow collection; it ends at its line's end at the latest. */
+  /** Parses a plain scalar in a flow collection, at most to the end of the line. */
   #flowPlain(): string {
     const text = this.#text;
     const start = this.#at;
@@ -560,7 +563,7 @@ class PlainReader {
     this.#endOfLine();
     const lines: string[] = [];
     let column = -1;
-    /** of the blank lines before the content */
+    /** deepest indentation of the blank lines before the content */
     let deepest = 0;
     at = this.#at;
     while (at < text.length) {
@@ -577,7 +580,7 @@ class PlainReader {
         } else {
           if (content - at <= indent) break;
           column = content - at;
-          // Blanks deeper than the content are an error, which the library tells.
+          // Blank lines deeper than the content are an error, which the library reports.
           if (column === 0 || deepest > column) throw notPlain;
           lines.push(text.slice(content, end));
         }
@@ -586,7 +589,7 @@ class PlainReader {
       else lines.push(text.slice(at + column, end));
       at = isLast ? text.length : end + 1;
     }
-    // The last line of a text without a line end at its end, and tabs where content begins, have rules of their own.
+    // A last line without a line break and tabs at the start of content have special rules, left to the library.
     const isOpen = at >= text.length && text.charCodeAt(text.length - 1) !== lineFeed;
     if (column < 0 && lines.length > 0 && chomp === '+') throw notPlain;
     this.#at = at;
@@ -610,7 +613,7 @@ class PlainReader {
 const isWordStart = (code: number): boolean =>
   !Number.isNaN(code) && code !== space && code !== lineFeed && code !== tab;
 
-/** Without blanks at its end, in linear time. */
+/** Trims trailing spaces in linear time. */
 function trimmedEnd(text: string): string {
   let end = text.length;
   while (end > 0 && text.charCodeAt(end - 1) === space) end--;
@@ -623,7 +626,7 @@ function trimmedStart(text: string): string {
   return text.slice(start);
 }
 
-/** A quoted text over several lines: they become one, blank lines become line ends. */
+/** Folds a quoted text over several lines: lines are joined, blank lines become line breaks. */
 function foldedLines(text: string): string {
   if (text.includes('\t') || text.includes('\\\n')) throw notPlain;
   const [first = '', ...lines] = text.split('\n');
@@ -642,7 +645,10 @@ function foldedLines(text: string): string {
   return result;
 }
 
-/** Lines become one, blank lines become line ends; what is indented further keeps its lines, which is left to the library. */
+/**
+ * Folds a block scalar: lines are joined, blank lines become line breaks. Lines indented deeper keep their breaks,
+ * which is left to the library.
+ */
 function folded(lines: readonly string[]): string {
   let result = '';
   let blanks = 0;

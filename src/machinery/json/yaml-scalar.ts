@@ -2,8 +2,8 @@ import { integerValue, type LargeIntegers } from './strict-json.ts';
 import type { JsonPrimitive } from './value.ts';
 
 /**
- * Reads an unquoted scalar as kubectl and kube-apiserver do, which is YAML 1.1 with exceptions: `yes` and `on` are booleans,
- * `017` and `0o17` both octal, but dates and base-60 numbers stay strings.
+ * Resolves an unquoted scalar as kubectl and kube-apiserver do. This is YAML 1.1 with exceptions: `yes` and `on` are
+ * booleans, `017` and `0o17` are octal, but dates and base-60 numbers stay strings.
  */
 export function resolvePlainScalar(text: string, largeIntegers: LargeIntegers = 'refuse'): JsonPrimitive {
   const word = words.get(text);
@@ -29,7 +29,7 @@ const maxUint64 = 2n ** 64n - 1n;
 const minInt64 = -(2n ** 63n);
 
 function resolveNumber(text: string, largeIntegers: LargeIntegers): number | bigint | undefined {
-  // A leading dot is read by another path upstream, which does not know about underscores.
+  // Upstream parses a leading dot with other code, which does not support underscores.
   const digits = text.startsWith('.') ? text : text.replaceAll('_', '');
   const whole = integer.exec(digits);
   if (whole) {
@@ -45,7 +45,7 @@ function resolveNumber(text: string, largeIntegers: LargeIntegers): number | big
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** A number as Go's shortest `%g` prints it: `1e+06`, `1.5`, `1e-07`. */
+/** Formats a number like Go's shortest `%g`: `1e+06`, `1.5`, `1e-07`. */
 export function formatGoFloat(value: number): string {
   const [mantissa, exponentText] = value.toExponential().split('e') as [string, string];
   const exponent = Number(exponentText);

@@ -1,14 +1,13 @@
 import { isJsonObject, type JsonValue } from '../json/value.ts';
 import { type FilterOperator, type PathStep, parseJsonPath } from './parse.ts';
 
-/** A compiled JSONPath expression in the Kubernetes dialect. */
 export interface JsonPath {
   readonly expression: string;
-  /** All values the expression points to. Nothing is found where a part is missing or does not fit the data. */
+  /** Returns all values the expression matches. Returns none where a part is missing or has another type. */
   find(object: unknown): JsonValue[];
 }
 
-/** Compiles the expression of a printer column or `kubectl -o jsonpath`. Throws JsonPathError. */
+/** Compiles the expression of a printer column or of `kubectl -o jsonpath`. Throws JsonPathError. */
 export function compileJsonPath(expression: string): JsonPath {
   const steps = parseJsonPath(expression);
   return {
@@ -24,7 +23,7 @@ export function compileJsonPath(expression: string): JsonPath {
   };
 }
 
-/** The data do not have the shape the expression asks for: the whole expression finds nothing, as in client-go. */
+/** The data does not have the expected shape. The whole expression then finds nothing, as in client-go. */
 class DataMismatch extends Error {}
 
 function applySteps(values: JsonValue[], steps: readonly PathStep[]): JsonValue[] {
@@ -72,7 +71,7 @@ function members(value: JsonValue): JsonValue[] {
   return isJsonObject(value) ? (Object.values(value).filter((member) => member !== undefined) as JsonValue[]) : [];
 }
 
-/** The value and everything below it that has members of its own. */
+/** Collects the value and all its descendants that have members. */
 function collect(value: JsonValue, results: JsonValue[]): void {
   const children = members(value);
   if (children.length === 0) return;
@@ -85,7 +84,7 @@ function slice(value: JsonValue, step: PathStep & { kind: 'slice' }, results: Js
   const { length } = value;
   const start = step.start < 0 ? step.start + length : step.start;
   let end = step.end ?? length;
-  // the end of a single negative index is zero for the last element
+  // The end of a single negative index is zero for the last element.
   if (end < 0 || (end === 0 && step.single)) end += length;
   if (start === end) return;
   if (start < 0 || start >= length || end < 0 || end > length || start > end || step.step <= 0) {

@@ -1,4 +1,4 @@
-/** A step of a JSONPath; each maps a list of values to a list of values. */
+/** A step of a JSONPath. Each step maps a list of values to another list. */
 export type PathStep =
   | { kind: 'field'; name: string }
   | { kind: 'wildcard' }
@@ -11,7 +11,7 @@ export type PathStep =
 
 export type FilterOperator = '==' | '!=' | '<' | '>' | '<=' | '>=' | 'exists';
 
-/** The expression is not valid in the Kubernetes dialect. */
+/** The expression is invalid in the Kubernetes dialect. */
 export class JsonPathError extends Error {
   constructor(message: string) {
     super(message);
@@ -23,8 +23,8 @@ const operators = new Set<string>(['==', '!=', '<', '>', '<=', '>=']);
 const terminators = new Set(['', ' ', '\t', '\r', '\n', '.', ',', '[', ']', '$', '@', '{', '}']);
 
 /**
- * Parses one expression, with or without braces around it. The dialect is that of client-go, its habits included: a quoted
- * key in brackets is read as a path, so that its dots need a backslash.
+ * Parses one expression, with or without braces. Follows the dialect of client-go and its quirks: a quoted key in
+ * brackets is parsed as a path, so dots in it need a backslash.
  */
 export function parseJsonPath(expression: string): PathStep[] {
   let text = expression.trim();

@@ -4,13 +4,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 /** A path of plain field names, such as the replica paths of the scale subresource. */
 export interface SimplePath {
   readonly fields: readonly string[];
-  /** the value, undefined when a part of the path is missing */
+  /** returns the value; undefined when a part of the path is missing */
   get(object: unknown): JsonValue | undefined;
-  /** writes the value, making the objects on the way; does nothing when something else is in the way */
+  /** sets the value and creates missing parent objects; does nothing if a parent is not an object */
   set(draft: unknown, value: JsonValue): void;
 }
 
-/** Compiles `.spec.replicas`. Throws when the path is not dot notation. */
+/** Compiles `.spec.replicas`. Throws if the path is not in dot notation. */
 export function compileSimplePath(path: string): SimplePath {
   if (!path.startsWith('.') || path.length < 2) throw new Error(`${path} is not a simple JSON path starting with .`);
   const fields = path.slice(1).split('.');

@@ -1,23 +1,23 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import type { KubeObject, UnstructuredObject } from './types.ts';
 
-// Where typed objects and JSON meet. An interface has no index signature, so the compiler cannot see that a typed object
-// holds nothing but JSON, nor that JSON which passed the schema of a kind has the type of that kind. These functions are
-// the places that say so; they do nothing at run time.
+// Conversions between typed objects and JSON. Interfaces have no index signature, so the compiler cannot see that a
+// typed object contains only JSON, nor that validated JSON has the type of its kind. These functions only cast; they do
+// nothing at run time.
 
-/** A typed object, or a list of them, as the JSON it is. */
+/** Casts a typed object, or a list of them, to JSON. */
 export function asJson(value: readonly object[]): JsonObject[];
 export function asJson(value: object): JsonObject;
 export function asJson(value: object): JsonObject | JsonObject[] {
   return value as JsonObject | JsonObject[];
 }
 
-/** The typed view of an object whose shape has been checked: by the schema of its kind, or by whoever wrote it. */
+/** Casts an object whose shape has been checked: by the schema of its kind, or by its author. */
 export function asTyped<T extends object>(value: JsonValue | KubeObject): T {
   return value as object as T;
 }
 
-/** An object of any kind, its fields read by name. */
+/** Casts to an object whose fields are read by name. */
 export function asUnstructured(object: KubeObject | JsonObject): UnstructuredObject {
   return object as UnstructuredObject;
 }

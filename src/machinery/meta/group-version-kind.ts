@@ -19,7 +19,7 @@ export interface GroupResource {
   resource: string;
 }
 
-/** "apps/v1" -> {group: "apps", version: "v1"}; the core group is the empty string. */
+/** Parses "apps/v1" as {group: "apps", version: "v1"}. The core group is the empty string. */
 export function parseApiVersion(apiVersion: string): GroupVersion {
   const slash = apiVersion.indexOf('/');
   return slash < 0
@@ -31,14 +31,13 @@ export function formatApiVersion(group: string, version: string): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** "deployments.apps", or just "pods" for the core group: how messages name a resource. */
+/** Formats a resource for messages: "deployments.apps", or "pods" for the core group. */
 export function formatGroupResource(group: string, resource: string): string {
   return group === '' ? resource : `${resource}.${group}`;
 }
 
 /**
- * Everything needed to address a kind over REST, with the object's type attached for the compiler.
- * `T` is a phantom: it exists only so that clients return the right type.
+ * Everything needed to address a kind over REST. `T` is a phantom type, so that clients return the right object type.
  */
 export interface Resource<T = KubeObject> extends GroupVersionKind {
   plural: string;
@@ -49,7 +48,10 @@ export interface Resource<T = KubeObject> extends GroupVersionKind {
 
 const versionPattern = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/;
 
-/** Kubernetes version priority: GA before beta before alpha, higher numbers first, odd names last by alphabet. */
+/**
+ * Compares by Kubernetes version priority: GA before beta before alpha, higher numbers first, other names last in
+ * alphabetical order.
+ */
 export function compareVersionPriority(a: string, b: string): number {
   const left = versionPattern.exec(a);
   const right = versionPattern.exec(b);

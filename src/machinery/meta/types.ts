@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
 
-/** A type, not an interface: as such it is known to be JSON and fits into a patch. */
+/** A type alias instead of an interface, so that the compiler accepts it as JSON in a patch. */
 export type OwnerReference = {
   apiVersion: string;
   kind: string;
@@ -38,14 +38,14 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[];
 }
 
-/** Any Kubernetes object in its JSON form. Typed kinds extend it. */
+/** Any Kubernetes object in JSON form. Typed kinds extend it. */
 export interface KubeObject {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
 }
 
-/** A Kubernetes object whose remaining fields are not known at compile time. */
+/** A Kubernetes object whose other fields are unknown at compile time. */
 export interface UnstructuredObject extends KubeObject {
   spec?: JsonValue;
   status?: JsonValue;

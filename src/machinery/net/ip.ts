@@ -1,9 +1,9 @@
-/** An address as 4 or 16 bytes, or undefined when the text is none. Zones (`%eth0`) are not accepted. */
+/** Parses an address to 4 or 16 bytes; undefined if invalid. Zones (`%eth0`) are rejected. */
 export function parseIp(text: string, notation: IpNotation = {}): Uint8Array | undefined {
   return text.includes(':') ? parseIpv6(text) : parseIpv4(text, notation);
 }
 
-/** Lenient ones accept leading zeros, as the sloppy parsers of older Kubernetes fields do. */
+/** `lenient` accepts leading zeros, as the parsers of older Kubernetes fields do. */
 export interface IpNotation {
   lenient?: boolean;
 }
@@ -30,7 +30,7 @@ function parseIpv6(text: string): Uint8Array | undefined {
   const tail = after === undefined ? [] : parseGroups(after, { endsText: true });
   if (!head || !tail) return undefined;
   const missing = 16 - head.length - tail.length;
-  // `::` stands for at least one group
+  // `::` replaces at least one group.
   if (halves.length === 1 ? missing !== 0 : missing < 2) return undefined;
   const bytes = new Uint8Array(16);
   bytes.set(head, 0);
@@ -38,7 +38,7 @@ function parseIpv6(text: string): Uint8Array | undefined {
   return bytes;
 }
 
-/** The bytes of colon-separated groups; the last one may be an IPv4 address when these end the text. */
+/** Parses colon-separated groups to bytes. At the end of the text, the last group may be an IPv4 address. */
 function parseGroups(text: string, { endsText }: { endsText: boolean }): number[] | undefined {
   if (text === '') return [];
   const bytes: number[] = [];
@@ -58,7 +58,7 @@ function parseGroups(text: string, { endsText }: { endsText: boolean }): number[
 }
 
 export interface Cidr {
-  /** as written, host bits included */
+  /** as written, including host bits */
   address: Uint8Array;
   prefixLength: number;
 }
@@ -75,7 +75,7 @@ export function parseCidr(text: string, notation: IpNotation = {}): Cidr | undef
   return address && prefixLength <= address.length * 8 ? { address, prefixLength } : undefined;
 }
 
-/** The address with the bits after the prefix cleared. */
+/** Clears the bits after the prefix. */
 export function maskAddress(address: Uint8Array, prefixLength: number): Uint8Array {
   return address.map((byte, i) => {
     const bits = Math.min(8, Math.max(0, prefixLength - i * 8));
@@ -83,7 +83,7 @@ export function maskAddress(address: Uint8Array, prefixLength: number): Uint8Arr
   });
 }
 
-/** The canonical text of RFC 5952. */
+/** Formats an address canonically (RFC 5952). */
 export function formatIp(address: Uint8Array): string {
   if (address.length === 4) return address.join('.');
   const groups: number[] = [];
@@ -100,7 +100,7 @@ export function formatIp(address: Uint8Array): string {
   return `${text(groups.slice(0, best.start))}::${text(groups.slice(best.start + best.length))}`;
 }
 
-/** whether an IPv6 address is an IPv4 one in disguise (::ffff:0:0/96) */
+/** Reports whether the address is an IPv4-mapped IPv6 address (::ffff:0:0/96). */
 export function isIpv4Mapped(address: Uint8Array): boolean {
   return (
     address.length === 16 &&
@@ -114,19 +114,19 @@ export type IpFamily = 'IPv4' | 'IPv6';
 
 const familyOf = ({ length }: Uint8Array): IpFamily => (length === 4 ? 'IPv4' : 'IPv6');
 
-/** The family of an address without zone, undefined when it is no address. */
+/** Returns the family of an address without zone; undefined if invalid. */
 export function ipFamily(text: string): IpFamily | undefined {
   const address = parseIp(text);
   return address && familyOf(address);
 }
 
-/** The family of `address/length`, undefined when it is no CIDR. */
+/** Returns the family of `address/length`; undefined if invalid. */
 export function cidrFamily(text: string): IpFamily | undefined {
   const cidr = parseCidr(text);
   return cidr && familyOf(cidr.address);
 }
 
-/** An address as a number, for ranges and ordering. */
+/** Converts an address to a number, for ranges and ordering. */
 export function bytesToBigInt(address: Uint8Array): bigint {
   let value = 0n;
   for (const byte of address) value = (value << 8n) | BigInt(byte);
@@ -140,14 +140,14 @@ export function bigIntToBytes(value: bigint, length: 4 | 16): Uint8Array {
   return bytes;
 }
 
-/** The number of an address given as text, which must be valid. */
+/** Converts a valid address text to a number. */
 export function ipToBigInt(text: string): bigint {
   const address = parseIp(text);
   if (!address) throw new TypeError(`${JSON.stringify(text)} is not an IP address`);
   return bytesToBigInt(address);
 }
 
-/** The address with this number in a network (0 is the network's own), undefined when the network has none such. */
+/** Returns the address at an index of a network (0 is the network address); undefined if the network is too small. */
 export function addressInCidr(text: string, index: number): string | undefined {
   const cidr = parseCidr(text);
   if (!cidr || index < 0 || BigInt(index) >> BigInt(cidr.address.length * 8 - cidr.prefixLength) !== 0n)

@@ -1,29 +1,33 @@
 import { CapstanError } from '../errors/index.ts';
 import { type Cidr, maskAddress, parseCidr, parseIp } from './ip.ts';
 
-// Tenants name peers: the URL of a cloud, the server of a kubeconfig, the host of a bucket. This program asks them from where it
-// runs, which may reach more than the tenant can. The operator says which addresses it must not ask on a tenant's word.
+// Tenants specify peers: the URL of a cloud, the server of a kubeconfig, the host of a bucket. This program connects to
+// them from its own network, which may reach more than the tenant can. The operator configures which addresses are
+// denied.
 
-/** Which addresses may be asked on the word of a tenant. */
+/** Decides which tenant-specified addresses may be contacted. */
 export interface PeerPolicy {
   allows(address: string): boolean;
 }
 
 export interface PeerNetworks {
-  /** CIDRs or single addresses that must not be asked */
+  /** CIDRs or single addresses that are denied */
   readonly deny: readonly string[];
-  /** exceptions from these */
+  /** exceptions from `deny` */
   readonly allow: readonly string[];
 }
 
-/** Addresses that serve this machine alone, such as the metadata service of a cloud: nothing a tenant names is there. */
+/**
+ * Link-local addresses serve only this machine, such as the metadata service of a cloud. No tenant has a legitimate
+ * peer there.
+ */
 export const linkLocalNetworks: readonly string[] = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128'];
-/** The machine itself. The unspecified addresses lead there as well. */
+/** Loopback networks. Unspecified addresses also reach this machine. */
 export const loopbackNetworks: readonly string[] = ['127.0.0.0/8', '::1/128', '0.0.0.0/8', '::/128'];
 
 export const anyPeer: PeerPolicy = { allows: () => true };
 
-/** A peer the operator does not want to be asked. */
+/** The operator's policy denies a peer. */
 export class PeerRefusedError extends CapstanError {
   constructor(host: string, address: string) {
     const where = host === address ? host : `${host} (${address})`;
@@ -34,21 +38,21 @@ export class PeerRefusedError extends CapstanError {
   }
 }
 
-/** Throws CapstanError for what is no network. */
+/** Builds a policy. Throws CapstanError for an invalid network. */
 export function peerPolicy({ deny, allow }: PeerNetworks): PeerPolicy {
   const denied = deny.map(networkOf);
   const allowed = allow.map(networkOf);
   return {
     allows(text) {
       const address = addressOf(text);
-      // what cannot be read cannot be judged
+      // Addresses that cannot be parsed are denied.
       if (!address) return false;
       return !denied.some((network) => contains(network, address)) || allowed.some((one) => contains(one, address));
     },
   };
 }
 
-/** Throws PeerRefusedError for a host that is an address and not allowed; names are judged by what they resolve to. */
+/** Throws PeerRefusedError if the host is a denied address. Names are checked when they are resolved. */
 export function checkPeerHost(policy: PeerPolicy, host: string): void {
   const address = host.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
   if (parseIp(address) && !policy.allows(address)) throw new PeerRefusedError(address, address);
@@ -61,7 +65,7 @@ type Lookup = (
   done: (error: Error | null, found: Found, family?: number) => void,
 ) => void;
 
-/** A resolver of names, as sockets use it, that gives only addresses which may be asked. */
+/** Wraps a DNS lookup for sockets, so that it yields only permitted addresses. */
 export function guardedLookup(policy: PeerPolicy, lookup: Lookup): Lookup {
   return (host, options, done) => {
     lookup(host, options, (error, found, family) => {
@@ -88,7 +92,7 @@ function networkOf(text: string): Cidr {
 
 const mappedPrefix = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
-/** IPv4 inside of IPv6 is the same peer. */
+/** An IPv4-mapped IPv6 address counts as its IPv4 address. */
 function addressOf(text: string): Uint8Array | undefined {
   const address = parseIp(text.replace(/%.*$/, ''));
   const isMapped = address?.length === 16 && mappedPrefix.every((byte, index) => address[index] === byte);

@@ -1,16 +1,16 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import type { Schema } from '../schema/types.ts';
 
-/** Members of a component that are for our walkers, not for readers of the document; upstream publishes neither. */
+/** Extensions of components that only internal walkers use. Upstream does not publish them. */
 const unpublishedInComponents: ReadonlySet<string> = new Set([
   'x-kubernetes-preserve-unknown-fields',
   'x-kubernetes-int-or-string',
 ]);
 
-/** What a reference repeats of its component so that walkers need not look twice. */
+/** Parts of a component that references repeat, so that walkers need not resolve the reference. */
 const repeatedByReferences: ReadonlySet<string> = new Set(['type', 'properties', 'required', 'format', 'oneOf']);
 
-/** Renders schemas as OpenAPI, collecting the shared components they refer to. */
+/** Renders schemas as OpenAPI and collects the shared components they refer to. */
 export class SchemaRenderer {
   readonly #refPrefix: string;
   readonly #components = new Map<string, JsonObject>();
@@ -19,7 +19,7 @@ export class SchemaRenderer {
     this.#refPrefix = refPrefix;
   }
 
-  /** components rendered so far, by name */
+  /** Components rendered so far, by name. */
   get components(): JsonObject {
     return Object.fromEntries([...this.#components].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -28,20 +28,20 @@ export class SchemaRenderer {
     return { $ref: `${this.#refPrefix}${name}` };
   }
 
-  /** Publishes a component; `extra` adds what only this publication knows, such as its group, version and kind. */
+  /** Adds a component. `extra` contains members only for this publication, such as group, version and kind. */
   add(name: string, schema: Schema, extra?: JsonObject): void {
     const known = this.#components.get(name);
     if (known) {
       Object.assign(known, extra);
       return;
     }
-    // Reserved first: recursive schemas refer to themselves.
+    // Registered before rendering, because recursive schemas refer to themselves.
     const rendered: JsonObject = {};
     this.#components.set(name, rendered);
     Object.assign(rendered, this.renderNode(schema), extra);
   }
 
-  /** The schema itself when it is nobody's component, else a reference with what the place adds to the component. */
+  /** Renders a schema inline, or as a reference if it is a component, with the members this place adds. */
   render(schema: Schema): JsonObject {
     const { component, componentSchema } = schema;
     if (component === undefined) return this.renderNode(schema);
@@ -55,7 +55,7 @@ export class SchemaRenderer {
     return published;
   }
 
-  /** The node in full, whether or not it is a component; nodes below it may become references. */
+  /** Renders the node in full, even if it is a component. Nodes below it may become references. */
   renderNode(schema: Schema): JsonObject {
     const result: JsonObject = {};
     const isComponent = schema.component !== undefined;

@@ -1,13 +1,13 @@
 import { deepEqual, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 
-/** One step of a JSON patch (RFC 6902) that needs no other steps than these. */
+/** A step of a JSON patch (RFC 6902), limited to the generated operations. */
 export type JsonPatchOperation =
   | { op: 'add' | 'replace'; path: string; value: JsonValue }
   | { op: 'remove'; path: string };
 
 /**
- * The steps that make one document of another. Lists of equal length are compared item by item; others are replaced
- * as a whole, which is always right and short where defaults are concerned.
+ * Computes a patch between two documents. Lists of equal length are compared item by item. Other lists are replaced as
+ * a whole, which is always correct, and short for defaulted fields.
  */
 export function createJsonPatch(from: JsonObject, to: JsonObject): JsonPatchOperation[] {
   const operations: JsonPatchOperation[] = [];
@@ -38,7 +38,7 @@ function compare(from: JsonValue, to: JsonValue, path: string, operations: JsonP
   } else if (!deepEqual(from, to)) operations.push({ op: 'replace', path, value: to });
 }
 
-/** never what every object inherits, such as `constructor` */
+/** Ignores inherited members, such as `constructor`. */
 function member(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }

@@ -3,43 +3,45 @@ import { jsonText } from '../json/stringify.ts';
 import { clone, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { doesNotApply, goJsonKind, PatchError } from './patch-error.ts';
 
-/** kube-apiserver refuses longer JSON patches: each operation may copy the document. */
+/** kube-apiserver refuses longer JSON patches, because each operation may copy the document. */
 export const maxJsonPatchOperations = 10_000;
 
-/** kube-apiserver refuses patches whose copies add up to more: a few copies of a part into itself would fill any memory. */
+/**
+ * kube-apiserver refuses patches whose copies add up to more. A few copies of a part into itself would exhaust memory.
+ */
 export const maxJsonPatchCopiedBytes: number = 3 * 1024 * 1024;
 
 /**
- * What the operations of one patch may cost together, in values looked at. Lists are shifted and values that are moved are
- * measured again by every operation, so the size of a patch says little about the work behind it.
+ * Maximum cost of all operations of a patch, in visited values. Every operation shifts lists and measures moved values
+ * again, so the cost is unrelated to the size of the patch.
  */
 export const maxJsonPatchSteps = 2_000_000;
-/** elements of a list that are shifted in the time another value is looked at */
+/** list elements that can be shifted in the time one value is visited */
 const shiftedPerStep = 32;
 
 interface Operation {
   op: string;
   path: string | undefined;
   from: string | undefined;
-  /** undefined when the operation carries none */
+  /** undefined when the operation has no value */
   value: JsonValue | undefined;
 }
 
 type Container = JsonObject | JsonValue[];
 
-/** The document being patched: containers are copied the first time a path through them is written. */
+/** The document being patched. A container is copied when a path through it is first written. */
 interface Work {
   root: JsonValue;
   readonly copied: Set<object>;
-  /** what `copy` operations have added so far */
+  /** bytes added by `copy` operations so far */
   copiedBytes: number;
-  /** what is left of the steps */
+  /** remaining steps */
   steps: number;
   readonly strict: boolean;
 }
 
 export interface JsonPatchOptions {
-  /** `replace` needs something to replace, as the RFC says */
+  /** `replace` requires an existing value, as in the RFC */
   strict?: boolean;
 }
 
@@ -169,7 +171,7 @@ interface Location {
   key: string;
 }
 
-/** The container a path ends in, or undefined when something on the way is missing. */
+/** Finds the container of the last path element; undefined if a part of the path is missing. */
 function locate(work: Work, path: string, access: 'write' | 'read'): Location | undefined {
   const tokens = path.split('/');
   if (tokens.length < 2 || !isContainer(work.root)) return undefined;
@@ -209,12 +211,12 @@ function setMember(container: Container, key: string | number, value: JsonValue)
 }
 
 function setOwn(object: JsonObject, key: string, value: JsonValue): void {
-  // Assigned, it would change what the object inherits; bodies with such a field are refused too.
+  // An assignment would change the prototype. Request bodies with this field are rejected too.
   if (key === '__proto__') throw doesNotApply('a field cannot be called "__proto__"');
   object[key] = value;
 }
 
-/** Position of an element that exists; negative numbers count from the end. */
+/** Returns the index of an existing element; negative numbers count from the end. */
 function existingIndex(array: JsonValue[], token: string): number | undefined {
   if (!arrayIndexPattern.test(token)) return undefined;
   const number = Number(token);
@@ -231,7 +233,7 @@ function read(work: Work, path: string, operation: string): JsonValue | undefine
   return found.container[index];
 }
 
-/** The result must be a document that could have been sent whole; copies of a part into itself soon would not. */
+/** The result must obey the depth limit of request bodies. Copies of a part into itself would soon exceed it. */
 function checkDepth(work: Work, path: string, value: JsonValue): void {
   const above = path.split('/').length - 1;
   const deeper = isDeeperThan(value, maxJsonDepth - above, (members) => spend(work, members));
@@ -298,14 +300,14 @@ function test(work: Work, path: string, expected: JsonValue): void {
   if (!isEqual(work, actual, expected)) throw doesNotApply(`testing value ${path} failed`);
 }
 
-/** Looks at the expected value first: it came with the patch, so what is compared is bounded by the size of the patch. */
+/** Compares along the expected value, which is part of the patch. This bounds the work by the size of the patch. */
 function isEqual(work: Work, actual: JsonValue | undefined, expected: JsonValue | undefined): boolean {
   if (!isContainer(actual) || !isContainer(expected)) return actual === expected;
   if (Array.isArray(actual) || Array.isArray(expected)) {
     if (!Array.isArray(actual) || !Array.isArray(expected) || actual.length !== expected.length) return false;
     return expected.every((item, index) => isEqual(work, actual[index], item));
   }
-  // Counting the members of an object takes as long as it has members. An undefined one is absent.
+  // Counting members takes time proportional to their number. An undefined member counts as absent.
   const members = Object.values(actual);
   spend(work, members.length);
   const count = members.reduce<number>((sum, member) => (member === undefined ? sum : sum + 1), 0);

@@ -23,7 +23,7 @@ function mergeValue(current: JsonValue | undefined, patch: JsonValue): JsonValue
   let merged: JsonObject | undefined;
   for (const key in patch) {
     const change = patch[key];
-    // JSON can spell a member that would set the prototype when assigned; no Kubernetes field is named so.
+    // Assigning `__proto__` would set the prototype. No Kubernetes field has this name.
     if (change === undefined || key === '__proto__') continue;
     const before = current[key];
     if (change === null) {
@@ -40,7 +40,7 @@ function mergeValue(current: JsonValue | undefined, patch: JsonValue): JsonValue
   return merged ?? current;
 }
 
-/** Null in a patch means "not there"; kube-apiserver drops it also inside arrays that are written whole. */
+/** Null in a patch means absent. kube-apiserver also drops nulls of objects inside arrays. */
 function withoutNulls(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map((item) => (item === null ? item : withoutNulls(item)));
   if (!isJsonObject(value)) return value;
@@ -52,7 +52,7 @@ function withoutNulls(value: JsonValue): JsonValue {
   return kept;
 }
 
-/** The merge patch that turns `from` into `to`, or undefined when they are equal. */
+/** Computes the merge patch from `from` to `to`; undefined if they are equal. */
 export function createMergePatch(from: JsonObject, to: JsonObject): JsonObject | undefined {
   let patch: JsonObject | undefined;
   for (const key in to) {

@@ -9,16 +9,16 @@ const reasons: Readonly<Record<PatchErrorStatus, string>> = {
   500: '',
 };
 
-/** What kube-apiserver says for every operation of a JSON patch that does not apply, whatever the cause. */
+/** Message of kube-apiserver for every JSON patch operation that does not apply, whatever the cause. */
 export const rejectedPatchMessage = 'the server rejected our request due to an error in our request';
 
 /**
- * A patch that cannot be decoded (400), is too long (413), does not apply to the document (422), or is a strategic
- * merge patch that contradicts itself (500, as kube-apiserver answers).
+ * A patch that cannot be decoded (400), is too long (413), does not apply (422), or is a contradictory strategic merge
+ * patch (500, as kube-apiserver answers).
  */
 export class PatchError extends Error {
   readonly status: PatchErrorStatus;
-  /** the cause in words; kube-apiserver keeps it to itself for 422, logs and debuggers want it */
+  /** cause in words, for logs; kube-apiserver does not return it for 422 */
   readonly detail: string;
 
   constructor(status: PatchErrorStatus, message: string, detail: string = message) {
@@ -28,12 +28,12 @@ export class PatchError extends Error {
     this.detail = detail;
   }
 
-  /** The reason of the Status object: empty for 500, as kube-apiserver leaves it out there. */
+  /** Reason of the Status object; empty for 500, as upstream. */
   get reason(): string {
     return reasons[this.status];
   }
 
-  /** The answer kube-apiserver gives for this failure. */
+  /** Builds the same API status as kube-apiserver. */
   toApiStatusError(): ApiStatusError {
     const reason = this.reason;
     return new ApiStatusError(
@@ -52,12 +52,12 @@ export class PatchError extends Error {
   }
 }
 
-/** The operation is well formed but does not fit the document. */
+/** Builds the error for a well-formed operation that does not fit the document. */
 export function doesNotApply(detail: string): PatchError {
   return new PatchError(422, rejectedPatchMessage, detail);
 }
 
-/** How Go's JSON decoder names a value of the wrong type. */
+/** Names a value's type as Go's JSON decoder does. */
 export function goJsonKind(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'boolean') return 'bool';

@@ -5,7 +5,7 @@ export const retainKeysDirective = '$retainKeys';
 export const deleteFromPrimitiveListPrefix = '$deleteFromPrimitiveList';
 export const setElementOrderPrefix = '$setElementOrder';
 
-/** True for member names that instruct the merge instead of being data. */
+/** Reports whether a member name is a merge directive instead of data. */
 export function isDirectiveKey(key: string): boolean {
   return (
     key.charCodeAt(0) === 36 &&
@@ -17,8 +17,8 @@ export function isDirectiveKey(key: string): boolean {
 }
 
 /**
- * The data of a patch value that lands where the document has nothing: nulls mean "not there", and anything carrying
- * a `$patch` directive is an instruction about data that does not exist. Undefined when nothing remains.
+ * Extracts the data of a patch value where the document has nothing. Nulls mean absent, and objects with a `$patch`
+ * directive refer to data that does not exist. Undefined when nothing remains.
  */
 export function dataOfPatch(value: JsonValue): JsonValue | undefined {
   if (Array.isArray(value)) {
@@ -42,8 +42,9 @@ export function dataOfPatch(value: JsonValue): JsonValue | undefined {
 }
 
 /**
- * The data of a patch value taken over whole (`$patch: replace`, new list items): kube-apiserver decodes it into a
- * typed object, which loses directives and nulls but, unlike dataOfPatch, keeps what they were attached to.
+ * Extracts the data of a patch value that is taken over whole (`$patch: replace`, new list items). kube-apiserver
+ * decodes it into a typed object, which drops directives and nulls. Unlike dataOfPatch, it keeps the objects that
+ * contained them.
  */
 export function stripDirectives(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(stripDirectives);
@@ -57,7 +58,7 @@ export function stripDirectives(value: JsonValue): JsonValue {
   return data;
 }
 
-/** A value as Go's `%v` prints it: what error messages of strategic merge patches quote. */
+/** Formats a value like Go's `%v`, as error messages of strategic merge patches do. */
 export function goFormat(value: JsonValue | undefined): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(goFormat).join(' ')}]`;
@@ -68,7 +69,7 @@ export function goFormat(value: JsonValue | undefined): string {
   return `map[${members.join(' ')}]`;
 }
 
-/** The Go type a JSON value decodes to, as error messages name it. */
+/** Go type of a JSON value, as error messages name it. */
 export function goTypeName(value: JsonValue): string {
   if (Array.isArray(value)) return '[]interface {}';
   if (isJsonObject(value)) return 'map[string]interface {}';

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { PatchError } from './patch-error.ts';
 import { directiveMarker, goFormat, goTypeName } from './strategic-directives.ts';
 
-/** Where the elements of a list stand, by merge key or, without one, by value; of equal ones the first counts. */
+/** Positions of list elements by merge key, or by value without one. The first of equal elements counts. */
 export class Positions {
   readonly #mergeKey: string;
   readonly #positions = new Map<JsonValue | undefined, number>();
@@ -17,7 +17,7 @@ export class Positions {
     if (!this.#positions.has(key)) this.#positions.set(key, position);
   }
 
-  /** -1 when absent */
+  /** Returns -1 when absent. */
   of(element: JsonValue): number {
     return this.#positions.get(this.#keyOf(element)) ?? -1;
   }
@@ -36,8 +36,8 @@ export function missingMergeKey(item: JsonValue, mergeKey: string): PatchError {
 }
 
 /**
- * Orders a merged list as kube-apiserver does: elements named by the patch in the order the patch wants, elements only
- * the server knows in the order they had, the latter slipped in before the first patch element they used to precede.
+ * Orders a merged list as kube-apiserver does. Elements in the patch follow the patch order. Elements only in the live
+ * list keep their order, each before the first patch element it used to precede.
  */
 export function orderElements(
   merged: readonly JsonValue[],
@@ -72,7 +72,7 @@ export function orderElements(
   return [...ordered, ...serverOnly.slice(next)];
 }
 
-/** `$setElementOrder` must name every element of the patch list, in the same relative order. */
+/** `$setElementOrder` must name every element of the patch list in the same relative order. */
 export function checkElementOrder(patch: readonly JsonValue[], wanted: readonly JsonValue[], mergeKey: string): void {
   if (patch.length === 0 || wanted.length === 0) return;
   const kept = patch.filter((item) => !(isJsonObject(item) && item[directiveMarker] !== undefined));
@@ -95,7 +95,7 @@ export function checkElementOrder(patch: readonly JsonValue[], wanted: readonly 
   }
 }
 
-/** Lists merge only when all their elements are of one type; tells whether that type is object. */
+/** Checks that all elements have one type, because only then lists merge. Returns whether this type is object. */
 export function elementsAreObjects(live: readonly JsonValue[], patch: readonly JsonValue[]): boolean {
   let type: string | undefined;
   for (const list of [live, patch]) {
@@ -111,7 +111,7 @@ export function elementsAreObjects(live: readonly JsonValue[], patch: readonly J
   return type === 'map[string]interface {}';
 }
 
-/** Splits a list of objects into what to remove from the live list and what to merge into it. */
+/** Splits a patch list of objects into removals from the live list and elements to merge. */
 export function applySpecialElements(
   live: readonly JsonValue[],
   patch: readonly JsonValue[],

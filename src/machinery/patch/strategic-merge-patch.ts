@@ -41,7 +41,7 @@ export function applyStrategicMergePatch(document: JsonValue, patch: unknown, sc
 
 const rootSchemas = new WeakMap<Schema, Schema>();
 
-/** Kinds describe metadata only loosely, but how its lists merge is the same everywhere. */
+/** Schemas of kinds describe metadata only loosely, but its merge rules are the same for all kinds. */
 function withObjectMeta(schema: Schema): Schema {
   let root = rootSchemas.get(schema);
   if (!root) {
@@ -110,7 +110,7 @@ function mergeMember(merged: JsonObject, key: string, change: JsonValue, schema:
   }
 }
 
-/** `$retainKeys` clears every member it does not name: how a union switches from one alternative to another. */
+/** `$retainKeys` removes every member it does not name. Unions use it to switch between alternatives. */
 function retainKeys(merged: JsonObject, patch: JsonObject): void {
   const names = patch[retainKeysDirective];
   if (!Array.isArray(names)) throw new PatchError(400, 'invalid patch format of retainKeys');
@@ -123,7 +123,7 @@ function retainKeys(merged: JsonObject, patch: JsonObject): void {
   for (const key in merged) if (!retained.has(key)) delete merged[key];
 }
 
-/** Handles `$setElementOrder/<field>` together with the list it orders; returns the fields that are done. */
+/** Merges lists that have a `$setElementOrder/<field>` directive. Returns the merged fields. */
 function mergeOrderedLists(merged: JsonObject, patch: JsonObject, schema: Schema | undefined): Set<string> | undefined {
   let done: Set<string> | undefined;
   for (const key in patch) {

@@ -1,4 +1,4 @@
-/** Whether a UTF-16 code unit fits. */
+/** Reports whether a UTF-16 code unit matches. */
 export type CharacterTest = (code: number) => boolean;
 
 const range =
@@ -27,7 +27,7 @@ export const isSpace: CharacterTest = oneOf(' \t\n\v\f\r\u00a0\ufeff\u2028\u2029
 export const isAny: CharacterTest = () => true;
 export const isNoLineBreak: CharacterTest = not(oneOf('\n\r\u2028\u2029'));
 
-/** `\d`, `\w`, `\s` and their opposites; undefined: no class of characters. */
+/** `\d`, `\w`, `\s` and their negations; undefined for other escapes. */
 export const classEscapes: Readonly<Record<string, CharacterTest | undefined>> = {
   d: isDigit,
   D: not(isDigit),
@@ -37,7 +37,7 @@ export const classEscapes: Readonly<Record<string, CharacterTest | undefined>> =
   S: not(isSpace),
 };
 
-/** `[:alpha:]` and the others within brackets. */
+/** `[:alpha:]` and other named classes within brackets. */
 export const namedClasses: Readonly<Record<string, CharacterTest | undefined>> = {
   alpha: anyOf(range('a', 'z'), range('A', 'Z')),
   digit: isDigit,
@@ -53,7 +53,7 @@ export const namedClasses: Readonly<Record<string, CharacterTest | undefined>> =
   xdigit: anyOf(isDigit, range('a', 'f'), range('A', 'F')),
 };
 
-/** A code unit in lower and upper case, so that both fit. */
+/** Extends a test to both cases of a code unit. */
 export function ignoringCase(test: CharacterTest): CharacterTest {
   return (code) => {
     if (test(code)) return true;

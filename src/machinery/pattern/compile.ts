@@ -1,7 +1,7 @@
 import type { CharacterTest } from './characters.ts';
 import { type Node, PatternError } from './syntax.ts';
 
-/** One step of a match. Threads that split prefer the first way. */
+/** An instruction of the matcher. A thread that splits prefers the first branch. */
 export type Instruction =
   | { readonly op: 'char'; readonly test: CharacterTest }
   | { readonly op: 'assert'; readonly at: 'start' | 'end' | 'boundary' | 'inside' }
@@ -12,7 +12,7 @@ export type Instruction =
 
 const maxInstructions = 20_000;
 
-/** The steps of a pattern; what it may repeat is written out, so that their number bounds its cost. */
+/** Compiles a pattern. Counted repetitions are unrolled, so the number of instructions bounds the cost. */
 export function compile(root: Node): readonly Instruction[] {
   const program: Instruction[] = [];
   const add = <I extends Instruction>(instruction: I): I => {

@@ -5,18 +5,18 @@ type Token =
   | { readonly kind: 'many'; readonly test: CharacterTest }
   | { readonly kind: 'one'; readonly test: CharacterTest };
 
-/** Steps one match or replacement may take: a fraction of a second. */
+/** Maximum steps of one match or replacement: a fraction of a second. */
 const maxSteps = 20_000_000;
 
 interface Budget {
   left: number;
 }
 
-/** A pattern of a shell (`*`, `?`, `[a-z]`), matched in time pattern times text. */
+/** A shell pattern (`*`, `?`, `[a-z]`). Matching takes time proportional to pattern times text. */
 export class Glob {
   readonly #tokens: readonly Token[];
 
-  /** `beyond` lets `*` and `?` stand for slashes too */
+  /** With `beyond`, `*` and `?` also match slashes. */
   constructor(pattern: string, { beyond = true }: { beyond?: boolean } = {}) {
     this.#tokens = tokensOf(pattern, beyond);
   }
@@ -35,18 +35,18 @@ export class Glob {
     return isWhole;
   }
 
-  /** How much of the text's beginning fits; undefined: none, not even nothing. */
+  /** Returns the length of the matching prefix; undefined if not even the empty prefix matches. */
   prefix(text: string, match: 'longest' | 'shortest'): number | undefined {
     return best(this.#tokens, text.length, (index) => text.charCodeAt(index), match);
   }
 
-  /** How much of the text's end fits. */
+  /** Returns the length of the matching suffix. */
   suffix(text: string, match: 'longest' | 'shortest'): number | undefined {
     const last = text.length - 1;
     return best(this.#tokens.toReversed(), text.length, (index) => text.charCodeAt(last - index), match);
   }
 
-  /** The text with the first match, or all, replaced. A match is as long as it can be. */
+  /** Replaces the first match or all matches. Matches are as long as possible. */
   replace(text: string, by: string, matches: 'all' | 'first'): string {
     let result = '';
     let from = 0;
@@ -89,7 +89,7 @@ function best(
   return found;
 }
 
-/** Tells every length of the text's beginning that fits, the shortest first, as long as more are wanted. */
+/** Yields the lengths of all matching prefixes, shortest first, until the callback returns false. */
 function ends(
   tokens: readonly Token[],
   length: number,

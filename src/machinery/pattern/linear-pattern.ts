@@ -4,21 +4,21 @@ import { compile, type Instruction } from './compile.ts';
 import { type PatternOptions, parsePattern } from './parse.ts';
 import { PatternError } from './syntax.ts';
 
-/** What fitted: where, and the text of every group. */
+/** Position of a match and the texts of its groups. */
 export interface PatternMatch {
   readonly index: number;
   readonly end: number;
-  /** the whole text first */
+  /** group 0 is the whole match */
   readonly groups: readonly (string | undefined)[];
 }
 
-/** Steps one search may take: a fraction of a second. Patterns and texts of people fit many times. */
+/** Maximum steps of one search: a fraction of a second. Realistic patterns and texts need far fewer. */
 const maxSteps = 5_000_000;
 
 /**
- * A regular expression whose time grows with pattern times text and never beyond, whoever wrote it: all ways to match are
- * followed at once. It finds what JavaScript's expressions find (leftmost, first alternative). There are no back-references
- * and no look-around. Throws PatternError.
+ * A regular expression that runs in time proportional to pattern times text, so that untrusted patterns are safe. It
+ * follows all alternatives in parallel. Results equal those of JavaScript (leftmost, first alternative). Backreferences
+ * and lookaround are not supported. Throws PatternError.
  */
 export class LinearPattern {
   readonly #program: readonly Instruction[];
@@ -34,7 +34,7 @@ export class LinearPattern {
     return this.exec(text) !== undefined;
   }
 
-  /** The first match at or after a place. */
+  /** Finds the first match at or after `from`. */
   exec(text: string, from = 0): PatternMatch | undefined {
     const slots = this.#search(text, from);
     if (!slots) return undefined;
@@ -47,7 +47,6 @@ export class LinearPattern {
     return { index, end, groups };
   }
 
-  /** All matches, one after the other. */
   *all(text: string): Generator<PatternMatch> {
     for (let at = 0; at <= text.length; ) {
       const match = this.exec(text, at);
@@ -57,7 +56,7 @@ export class LinearPattern {
     }
   }
 
-  /** The text with the first match, or all, made into something else. */
+  /** Replaces the first match or all matches. */
   replace(text: string, by: (match: PatternMatch) => string, matches: 'all' | 'first' = 'first'): string {
     let result = '';
     let at = 0;
@@ -71,14 +70,16 @@ export class LinearPattern {
 
   #search(text: string, from: number): number[] | undefined {
     const program = this.#program;
-    /** threads by the instruction they wait at, in the order of preference */
+    /** threads by instruction, in order of preference */
     let current: Thread[] = [];
     let next: Thread[] = [];
     const seen = new Int32Array(program.length).fill(-1);
     let found: number[] | undefined;
     let steps = 0;
 
-    /** Follows a thread to where it needs a character; of two at the same place the first is preferred. */
+    /**
+     * Advances a thread to its next character instruction. Of two threads at the same instruction, the first is kept.
+     */
     const follow = (into: Thread[], start: number, given: number[], at: number): void => {
       const stack: Thread[] = [{ at: start, slots: given }];
       for (let thread = stack.pop(); thread; thread = stack.pop()) {
@@ -111,7 +112,7 @@ export class LinearPattern {
 
     const none = new Array<number>(this.#slots).fill(-1);
     for (let at = from; at <= text.length; at++) {
-      // Later beginnings are of interest only as long as no earlier one fits.
+      // A later start matters only while no earlier one matches.
       if (!found) follow(current, 0, none, at);
       if (current.length === 0) {
         if (found) break;

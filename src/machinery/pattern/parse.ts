@@ -13,7 +13,7 @@ import { type Node, PatternError } from './syntax.ts';
 
 export interface PatternOptions {
   readonly ignoreCase?: boolean;
-  /** a dot stands for line breaks too */
+  /** a dot also matches line breaks */
   readonly dotAll?: boolean;
 }
 
@@ -21,7 +21,7 @@ const maxDepth = 100;
 const maxRepeat = 1_000;
 const controls: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', f: '\f', v: '\v', '0': '\0' };
 
-/** Reads a pattern as JavaScript and extended POSIX write it. Throws PatternError. */
+/** Parses a pattern in JavaScript or extended POSIX syntax. Throws PatternError. */
 export function parsePattern(source: string, options: PatternOptions = {}): { readonly root: Node; groups: number } {
   let at = 0;
   let groups = 0;
@@ -132,7 +132,7 @@ export function parsePattern(source: string, options: PatternOptions = {}): { re
     return character(coded(char) ?? controls[char] ?? char);
   };
 
-  /** `\x41`, `\u0041`. */
+  /** Parses `\x41` and `\u0041`. */
   const coded = (char: string): string | undefined => {
     const digits = char === 'x' ? 2 : char === 'u' ? 4 : 0;
     const hex = source.slice(at, at + digits);

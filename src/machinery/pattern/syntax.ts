@@ -1,6 +1,6 @@
 import type { CharacterTest } from './characters.ts';
 
-/** A regular expression as a tree. */
+/** Syntax tree of a regular expression. */
 export type Node =
   | { readonly kind: 'empty' }
   | { readonly kind: 'char'; readonly test: CharacterTest }
@@ -12,12 +12,12 @@ export type Node =
       readonly kind: 'repeat';
       readonly inner: Node;
       readonly min: number;
-      /** Infinity: as often as it fits */
+      /** Infinity for no limit */
       readonly max: number;
       readonly isLazy: boolean;
     };
 
-/** A pattern that is wrong, or asks for more than a match in linear time can give. */
+/** The pattern is invalid, or cannot be matched in linear time. */
 export class PatternError extends Error {
   constructor(message: string) {
     super(message);

@@ -5,26 +5,26 @@ import type { ProtobufField, ProtobufLeaf, ProtobufMessage } from './message.ts'
 import { formatMicroTime, formatTime } from './timestamp.ts';
 import { WireReader, wireBytes, wireFixed64, wireVarint } from './wire-reader.ts';
 
-/** Deeper than any schema of a CustomResourceDefinition, shallow enough for any stack. */
+/** Deeper than any schema of a CustomResourceDefinition, but safe for the stack. */
 const maxDepth = 200;
 
 /**
- * Two bytes can say "one more container", whose JSON is a hundred times that. Objects near the body limit of the API
- * server stay far below this count.
+ * Limits the number of messages. Two bytes can encode one more container, whose JSON is a hundred times larger. Objects
+ * near the body limit of the API server stay far below this number.
  */
 const maxMessages = 500_000;
 
-/** seconds of 0001-01-01T00:00:00Z, which Go takes for "no time" */
+/** seconds of 0001-01-01T00:00:00Z, Go's zero time */
 const goZeroTime = -62_135_596_800;
 
-/** Decodes the embedded envelope of a RawExtension; handed in because only the envelope knows the registry. */
+/** Decodes the embedded envelope of a RawExtension. Passed in, because only the envelope decoder knows the registry. */
 export type EmbeddedDecoder = (bytes: Uint8Array) => JsonValue;
 
 interface Decoding {
   reader: WireReader;
   embedded: EmbeddedDecoder;
   messagesLeft: number;
-  /** how many messages lie around the one being read */
+  /** nesting depth of the message being read */
   depth: number;
 }
 
@@ -34,7 +34,7 @@ export function decodeMessage(bytes: Uint8Array, message: ProtobufMessage, embed
   return readMessage(decoding, message);
 }
 
-/** Reads up to the end of the window. A message that comes twice is merged into what the first one left. */
+/** Reads to the end of the window. A repeated message is merged into the first one. */
 function readMessage(decoding: Decoding, message: ProtobufMessage, existing?: JsonValue): JsonValue {
   if (decoding.depth > maxDepth) throw new ProtobufError(`protobuf: messages are nested more than ${maxDepth} deep`);
   if (--decoding.messagesLeft < 0) throw new ProtobufError(`protobuf: more than ${maxMessages} nested messages`);
@@ -91,7 +91,7 @@ function readSingle(
   }
 }
 
-/** What `omitempty` leaves out; structs are never empty for it, so a zero time or quantity stays. */
+/** Reports whether `omitempty` omits the value. Structs never count as empty, so a zero time or quantity stays. */
 function isOmittedZero(type: ProtobufLeaf | ProtobufMessage, value: JsonValue): boolean {
   switch (type) {
     case 'string':
@@ -103,7 +103,7 @@ function isOmittedZero(type: ProtobufLeaf | ProtobufMessage, value: JsonValue): 
     case 'int64':
     case 'double':
       return value === 0;
-    // reached only by `omitzero` fields: all other struct values are emitted
+    // reached only by `omitzero` fields; all other struct values are emitted
     case 'time':
     case 'microTime':
       return value === null;
@@ -139,7 +139,7 @@ function isPackable(type: ProtobufLeaf | ProtobufMessage): boolean {
   return type === 'int32' || type === 'int64' || type === 'bool' || type === 'double';
 }
 
-/** A map is a list of messages {1 key, 2 value}; either may be missing, meaning its zero value. */
+/** Reads a map entry {1 key, 2 value}. A missing key or value has its zero value. */
 function readEntry(
   decoding: Decoding,
   layout: MessageLayout,
@@ -170,7 +170,9 @@ function readEntry(
   setMember(map, key, value ?? zeroOfEntry(field.type));
 }
 
-/** Unlike a field, a missing value of bytes is empty, not null: Go's generated code starts from an empty slice. */
+/**
+ * Unlike a field, missing bytes in a map entry are empty and not null: Go's generated code starts from an empty slice.
+ */
 function zeroOfEntry(type: ProtobufLeaf | ProtobufMessage): JsonValue {
   if (typeof type === 'object') return zeroMessage(type);
   return type === 'bytes' ? '' : zeroOfLeaf(type);
@@ -259,7 +261,7 @@ function readStructuredLeaf(
   }
 }
 
-/** An empty message is Go's zero time, which JSON shows as null. */
+/** Reads a timestamp. An empty message is Go's zero time, which is null in JSON. */
 function readTime(
   reader: WireReader,
   layout: MessageLayout,
@@ -307,7 +309,7 @@ function readIntOrString(reader: WireReader, layout: MessageLayout, field: Proto
   return type === 0 ? number : text;
 }
 
-/** Raw JSON, or, in a RawExtension sent by a protobuf client, another envelope. */
+/** Reads raw JSON, or the nested envelope that protobuf clients send in a RawExtension. */
 function readRawJson(decoding: Decoding, layout: MessageLayout, field: ProtobufField): JsonValue {
   const reader = decoding.reader;
   let raw: Uint8Array | undefined;
@@ -339,7 +341,7 @@ function skipUnknown(
   reader.skip(tag & 7);
 }
 
-/** Narrows the window to the next length-prefixed part and returns the end to restore. */
+/** Narrows the window to the next length-prefixed part and returns the previous end. */
 function enter(reader: WireReader): number {
   const length = reader.length();
   const end = reader.end;
@@ -361,7 +363,7 @@ function isPlainObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Plain assignment of `__proto__` would change the prototype instead of adding a member. */
+/** Assigning `__proto__` would change the prototype instead of adding a member. */
 function setMember(target: JsonObject, name: string, value: JsonValue): void {
   if (name === '__proto__') {
     Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });

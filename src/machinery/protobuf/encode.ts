@@ -11,8 +11,8 @@ const goZeroTime = -62_135_596_800;
 const noFields: JsonObject = {};
 
 /**
- * Writes the fields of a message byte for byte as Go's generated code does: in ascending order, maps sorted by key, and
- * values that are not pointers even when they are zero.
+ * Writes the fields of a message exactly as Go's generated code does: in ascending order, maps sorted by key, and
+ * non-pointer values even when zero.
  */
 export function writeMessage(writer: WireWriter, message: ProtobufMessage, value: JsonValue): void {
   const members = message.fromJson === undefined ? asObject(message, value) : message.fromJson(value);
@@ -191,7 +191,7 @@ function writeStructuredLeaf(
   writer.closeMessage(start);
 }
 
-/** 2^63 passes although it is too large by one: it is what the largest int64 becomes in a JavaScript number. */
+/** Accepts 2^63, although it is too large by one, because a JavaScript number rounds the largest int64 to it. */
 function isInteger(value: JsonValue, limit: number): value is number {
   return (
     typeof value === 'number' &&

@@ -9,7 +9,7 @@ import { WireWriter } from './wire-writer.ts';
 
 export const protobufMediaType = 'application/vnd.kubernetes.protobuf';
 
-/** The four bytes in front of every object: `k8s` and a zero. */
+/** Magic bytes before every object: `k8s` and a zero byte. */
 export const protobufMagic: Uint8Array = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 
 export interface DecodedProtobuf {
@@ -18,7 +18,7 @@ export interface DecodedProtobuf {
   object: UnstructuredObject;
 }
 
-/** Envelopes inside envelopes: a WatchEvent, or a List of RawExtensions. Nobody sends more. */
+/** Maximum nesting of envelopes. Real cases are a WatchEvent or a List of RawExtensions. */
 const maxEnvelopeDepth = 4;
 
 export function isKubernetesProtobuf(bytes: Uint8Array): boolean {
@@ -26,8 +26,8 @@ export function isKubernetesProtobuf(bytes: Uint8Array): boolean {
 }
 
 /**
- * Decodes an object as client-go sends it. `defaults` names the kind when the envelope does not, as upstream takes it
- * from the request path. Throws ProtobufError; its reason is `unregisteredKind` when the kind has no table.
+ * Decodes an object as client-go sends it. `defaults` names the kind if the envelope does not, as upstream takes it
+ * from the request path. Throws ProtobufError, with reason `unregisteredKind` if the kind has no table.
  */
 export function decodeKubernetesProtobuf(
   bytes: Uint8Array,
@@ -94,14 +94,14 @@ function readEnvelope(bytes: Uint8Array): Envelope {
         envelope.contentEncoding = reader.string();
         break;
       default:
-        // the content type says nothing that the magic bytes have not said
+        // The content type adds nothing to the magic bytes.
         reader.skip(tag & 7);
     }
   }
   return envelope;
 }
 
-/** Encodes an object for a client that reads nothing but protobuf. Throws ProtobufError when it has no table. */
+/** Encodes an object for a client that accepts only protobuf. Throws ProtobufError if the kind has no table. */
 export function encodeKubernetesProtobuf(
   object: UnstructuredObject | JsonObject,
   registry: ProtobufRegistry,
@@ -125,14 +125,14 @@ export function encodeKubernetesProtobuf(
   const raw = writer.openMessage();
   writeMessage(writer, message, object as JsonObject);
   writer.closeMessage(raw);
-  // Go writes the empty contentEncoding and contentType too
+  // Go also writes the empty contentEncoding and contentType.
   writer.raw(Uint8Array.of(0x1a, 0, 0x22, 0));
   return writer.finish();
 }
 
 /**
- * One frame of a protobuf watch stream: the length as four bytes, big end first, then a bare WatchEvent
- * `{1 type, 2 RawExtension}` whose raw bytes are the enveloped object.
+ * Encodes one frame of a protobuf watch stream: the length as four big-endian bytes, then a bare WatchEvent `{1 type, 2
+ * RawExtension}` whose raw bytes are the enveloped object.
  */
 export function encodeProtobufWatchFrame(
   type: string,

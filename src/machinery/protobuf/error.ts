@@ -1,7 +1,7 @@
-/** `malformed` bytes are the sender's fault (400); an `unregisteredKind` is one we have no table for (415). */
+/** `malformed` is an error of the sender (400); `unregisteredKind` means that the kind has no table here (415). */
 export type ProtobufErrorReason = 'malformed' | 'unregisteredKind';
 
-/** Bytes that are not the protobuf they claim to be, or an object that does not fit its table. */
+/** The bytes are not valid protobuf, or an object does not match its table. */
 export class ProtobufError extends Error {
   readonly reason: ProtobufErrorReason;
 
@@ -12,7 +12,7 @@ export class ProtobufError extends Error {
   }
 }
 
-/** True when the bytes may be fine but the kind has no protobuf table here: the client should use JSON instead. */
+/** Reports whether the kind has no protobuf table here, so that the client should use JSON instead. */
 export function isUnregisteredKind(error: unknown): boolean {
   return error instanceof ProtobufError && error.reason === 'unregisteredKind';
 }

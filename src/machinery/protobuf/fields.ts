@@ -2,15 +2,17 @@ import { ProtobufError } from './error.ts';
 import { WireReader, wireBytes, wireFixed32, wireFixed64, wireVarint } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
-// Messages without a description of their fields: who reads them knows what the numbers mean.
+// Messages without field descriptions. The caller knows the meaning of the field numbers.
 
-/** One field of a message: a number, or the bytes of a text or of a message inside. */
+/** One field of a message: a number, or the bytes of a text or nested message. */
 export interface RawField {
   number: number;
   value: bigint | Buffer;
 }
 
-/** The fields of a message in the order they came. Numbers use all 64 bits, hence bigint. Throws ProtobufError. */
+/**
+ * Yields the fields of a message in wire order. Numbers are bigint, because they may use 64 bits. Throws ProtobufError.
+ */
 export function* readRawFields(message: Uint8Array): Generator<RawField> {
   const reader = new WireReader(message);
   while (reader.position < reader.end) {
@@ -35,7 +37,7 @@ export function* readRawFields(message: Uint8Array): Generator<RawField> {
   }
 }
 
-/** A message of one number field, zero included. Messages are joined by putting them one after another. */
+/** Encodes a message with one number field, even if it is zero. Concatenated messages form one message. */
 export function numberField(number: number, value: bigint): Buffer {
   const writer = new WireWriter(20);
   writer.tag(number, wireVarint);
@@ -43,7 +45,7 @@ export function numberField(number: number, value: bigint): Buffer {
   return writer.finish();
 }
 
-/** A message of one field of text, bytes or a message inside. */
+/** Encodes a message with one field of text, bytes or a nested message. */
 export function bytesField(number: number, value: string | Uint8Array): Buffer {
   const content = typeof value === 'string' ? Buffer.from(value) : value;
   const writer = new WireWriter(content.byteLength + 20);

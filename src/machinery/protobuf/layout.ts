@@ -1,18 +1,18 @@
 import type { JsonValue } from '../json/value.ts';
 import type { ProtobufField, ProtobufLeaf, ProtobufMessage } from './message.ts';
 
-/** What decoding needs to know of a message, computed once. */
+/** Decoding data of a message, computed once. */
 export interface MessageLayout {
   readonly message: ProtobufMessage;
   /** by field number, with holes */
   readonly byNumber: readonly (ProtobufField | undefined)[];
-  /** members that Go's JSON encoder writes even when they are unset, inlined messages included */
+  /** members that Go's JSON encoder writes even when unset, including those of inlined messages */
   readonly emitted: readonly EmittedMember[];
 }
 
 export interface EmittedMember {
   readonly name: string;
-  /** the value of the member when nothing set it; a fresh one each time where it could be changed */
+  /** JSON value of the unset member; a fresh one on each call if it is mutable */
   readonly zero: () => JsonValue;
 }
 
@@ -41,7 +41,7 @@ function emittedMembers(message: ProtobufMessage): EmittedMember[] {
 const nothing = (): JsonValue => null;
 
 function zeroOf(field: ProtobufField): () => JsonValue {
-  // nil pointers, slices and maps are null in Go's JSON
+  // Nil pointers, slices and maps are null in Go's JSON.
   if (field.pointer || field.shape !== 'one') return nothing;
   if (typeof field.type === 'object') {
     const message = field.type;
@@ -51,7 +51,7 @@ function zeroOf(field: ProtobufField): () => JsonValue {
   return () => zero;
 }
 
-/** The JSON of an unset Go value: nil bytes, zero times and empty raw JSON are null, a zero quantity is "0". */
+/** Returns the JSON of an unset Go value: nil bytes, zero times and empty raw JSON are null, a zero quantity is "0". */
 export function zeroOfLeaf(type: ProtobufLeaf): string | number | boolean | null {
   switch (type) {
     case 'string':
@@ -70,7 +70,7 @@ export function zeroOfLeaf(type: ProtobufLeaf): string | number | boolean | null
   }
 }
 
-/** The JSON of a message of which nothing is set. */
+/** Returns the JSON of an empty message. */
 export function zeroMessage(message: ProtobufMessage): JsonValue {
   const fields: Record<string, JsonValue> = {};
   for (const member of layoutOf(message).emitted) fields[member.name] = member.zero();

@@ -21,13 +21,16 @@ export type ProtobufLeaf =
   | 'intOrString'
   | 'rawJson';
 
-/** A message of the wire format. Messages may refer to themselves, so `fields` may be computed on first use. */
+/** A protobuf message. Messages may be recursive, so `fields` may be computed on first use. */
 export interface ProtobufMessage {
   /** for error messages */
   readonly name: string;
   /** in ascending order of their numbers */
   readonly fields: readonly ProtobufField[];
-  /** for messages that are not an object in JSON, such as a union or a wrapped list: from the decoded fields, and back */
+  /**
+   * converts decoded fields to JSON and back, for messages that are not an object in JSON, such as a union or a wrapped
+   * list
+   */
   toJson?(fields: JsonObject): JsonValue;
   fromJson?(value: JsonValue): JsonObject;
 }
@@ -37,11 +40,11 @@ export interface ProtobufField {
   readonly name: string;
   readonly number: number;
   readonly type: ProtobufLeaf | ProtobufMessage;
-  /** `inline`: the fields of the nested message are members of the surrounding JSON object */
+  /** `inline`: the fields of the nested message are members of the parent JSON object */
   readonly shape: 'one' | 'list' | 'map' | 'inline';
-  /** absence differs from the zero value: a zero on the wire is kept, an absent value is not written */
+  /** absent differs from zero: a zero on the wire is kept, an absent value is not written */
   readonly pointer: boolean;
-  /** what Go's JSON encoder does with an unset value: leave it out, or write its zero value (null for a nil pointer) */
+  /** how Go's JSON encoder treats an unset value: omit it, or write its zero value (null for a nil pointer) */
   readonly whenUnset: 'omit' | 'emit';
 }
 

@@ -4,20 +4,20 @@ const pattern = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9
 
 export interface Timestamp {
   seconds: number;
-  /** 0 to 999,999,999, counting forward also before 1970 */
+  /** 0 to 999,999,999, counted forward even before 1970 */
   nanos: number;
 }
 
-/** The first and last second that RFC 3339 can write. */
+/** First and last second that RFC 3339 can express. */
 const earliest = -62_167_219_200;
 const latest = 253_402_300_799;
 
-/** Seconds only: metav1.Time has never carried fractions, neither in JSON nor in protobuf. */
+/** Formats whole seconds: metav1.Time has no fractions in JSON or protobuf. */
 export function formatTime(timestamp: Timestamp): string {
   return `${isoSeconds(timestamp.seconds)}Z`;
 }
 
-/** Always six digits: metav1.MicroTime. */
+/** Formats six decimal places, as metav1.MicroTime. */
 export function formatMicroTime(timestamp: Timestamp): string {
   const micros = Math.floor(timestamp.nanos / 1000);
   return `${isoSeconds(timestamp.seconds)}.${String(micros).padStart(6, '0')}Z`;
@@ -30,7 +30,7 @@ function isoSeconds(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 19);
 }
 
-/** Undefined when the text is not RFC 3339. */
+/** Parses RFC 3339; undefined if invalid. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const match = pattern.exec(text);
   if (match === null) return undefined;

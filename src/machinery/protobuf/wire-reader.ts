@@ -8,7 +8,7 @@ export const wireFixed32 = 5;
 /** Reads the protobuf wire format from a window of bytes. Every read is bounds checked and throws ProtobufError. */
 export class WireReader {
   position = 0;
-  /** end of the message being read; nested messages narrow it for their time */
+  /** end of the present message; reading a nested message narrows it temporarily */
   end: number;
   readonly #bytes: Buffer;
 
@@ -17,7 +17,7 @@ export class WireReader {
     this.end = bytes.byteLength;
   }
 
-  /** A varint of at most 32 significant bits; what is above is dropped, as Go does when it narrows. */
+  /** Reads a varint of at most 32 significant bits. Higher bits are dropped, as in Go. */
   varint32(): number {
     const bytes = this.#bytes;
     let result = 0;
@@ -30,7 +30,7 @@ export class WireReader {
     throw new ProtobufError('protobuf: a varint is longer than 10 bytes');
   }
 
-  /** A signed 64-bit varint; magnitudes above 2^53 lose precision, as they would in JSON. */
+  /** Reads a signed 64-bit varint. Magnitudes above 2^53 lose precision, as they would in JSON. */
   varint64(): number {
     const bytes = this.#bytes;
     let low = 0;
@@ -48,7 +48,7 @@ export class WireReader {
     throw new ProtobufError('protobuf: a varint is longer than 10 bytes');
   }
 
-  /** An unsigned 64-bit varint, exactly. */
+  /** Reads an unsigned 64-bit varint exactly. */
   varintBigInt(): bigint {
     let result = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
@@ -67,7 +67,7 @@ export class WireReader {
     return value;
   }
 
-  /** The length prefix of a string, bytes or message, checked against what is left. */
+  /** Reads the length prefix of a string, bytes or message, and checks it against the remaining bytes. */
   length(): number {
     const length = this.varint32();
     if (length < 0 || length > this.end - this.position) throw truncated();
@@ -88,21 +88,21 @@ export class WireReader {
     return this.#bytes.toString('base64', start, this.position);
   }
 
-  /** A view of the next `length` bytes, which are skipped. */
+  /** Returns a view of the next `length` bytes and skips them. */
   view(length: number): Uint8Array {
     const start = this.position;
     this.position += length;
     return this.#bytes.subarray(start, this.position);
   }
 
-  /** A view of the next bytes, as many as there must be. */
+  /** Returns a view of the next `length` bytes. Throws if fewer remain. */
   take(length: number): Buffer {
     const start = this.position;
     this.#advance(length);
     return this.#bytes.subarray(start, this.position);
   }
 
-  /** Steps over a field nobody knows. Groups have been gone from protobuf since before Kubernetes. */
+  /** Skips an unknown field. Groups are not supported: protobuf deprecated them before Kubernetes existed. */
   skip(wireType: number): void {
     switch (wireType) {
       case wireVarint:
@@ -132,7 +132,7 @@ function truncated(): ProtobufError {
   return new ProtobufError('protobuf: the message ends too early');
 }
 
-/** Joins 28 + 28 + 8 bits of two's complement; Go, too, drops what the tenth byte holds beyond the 64th bit. */
+/** Joins 28 + 28 + 8 bits of two's complement. Like Go, drops bits of the tenth byte beyond the 64th. */
 function combine(low: number, middle: number, high: number): number {
   if ((high & 0x80) === 0) return low + middle * 2 ** 28 + (high & 0x7f) * 2 ** 56;
   const inverted = (~low & 0xfffffff) + (~middle & 0xfffffff) * 2 ** 28 + (~high & 0xff) * 2 ** 56;

@@ -1,7 +1,6 @@
-/** doubles cannot hold it: they round it up to 2^63 */
+/** A double cannot hold this value and rounds it up to 2^63. */
 const maxInt64 = 2n ** 63n - 1n;
 
-/** Writes the protobuf wire format into a growing buffer. */
 export class WireWriter {
   #bytes: Buffer;
   #position = 0;
@@ -14,7 +13,7 @@ export class WireWriter {
     return this.#position;
   }
 
-  /** The bytes written so far; the writer must not be used afterwards. */
+  /** Returns the written bytes. The writer must not be used afterwards. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#position);
   }
@@ -23,7 +22,7 @@ export class WireWriter {
     this.unsigned(field * 8 + wireType);
   }
 
-  /** A non-negative integer up to 2^53. */
+  /** Writes a non-negative integer up to 2^53. */
   unsigned(value: number): void {
     this.#reserve(10);
     let rest = value;
@@ -34,7 +33,7 @@ export class WireWriter {
     this.#bytes[this.#position++] = rest;
   }
 
-  /** A signed integer; negative ones take ten bytes, as int32 and int64 do in protobuf. */
+  /** Writes a signed integer. Negative ones take ten bytes, as int32 and int64 do in protobuf. */
   signed(value: number): void {
     if (value >= 0 && value <= Number.MAX_SAFE_INTEGER) {
       this.unsigned(value);
@@ -43,7 +42,7 @@ export class WireWriter {
     this.bigInt(value >= 2 ** 63 ? maxInt64 : BigInt(value));
   }
 
-  /** An integer of 64 bits, exactly. */
+  /** Writes a 64-bit integer exactly. */
   bigInt(value: bigint): void {
     this.#reserve(10);
     let rest = BigInt.asUintN(64, value);
@@ -79,14 +78,14 @@ export class WireWriter {
     this.#position += value.byteLength;
   }
 
-  /** Starts a length-prefixed part; hand the result to `closeMessage`. */
+  /** Starts a length-prefixed part. Pass the result to `closeMessage`. */
   openMessage(): number {
     this.#reserve(1);
     this.#position++;
     return this.#position;
   }
 
-  /** Fills in the length of the part that began at `start`, moving it when the length needs more than one byte. */
+  /** Fills in the length of the part that starts at `start`. Moves the part if the length needs more than one byte. */
   closeMessage(start: number): void {
     const length = this.#position - start;
     let extra = 0;

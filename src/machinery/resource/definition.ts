@@ -22,11 +22,11 @@ export interface TableColumn {
   type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   format?: string;
   description?: string;
-  /** 0 shows always, greater only with -o wide */
+  /** 0 always shows the column, greater values only with -o wide */
   priority?: number;
 }
 
-/** Turns an object into a row of `kubectl get`. The first column is Name. */
+/** Converts an object to a row of `kubectl get`. The first column is Name. */
 export interface TablePrinter {
   columns: readonly TableColumn[];
   row(object: UnstructuredObject, nowMs: number): JsonValue[];
@@ -38,7 +38,7 @@ export interface ScalePaths {
   labelSelectorPath?: string;
 }
 
-/** What strategies may know of the world. */
+/** Request data for strategies. */
 export interface StrategyContext {
   nowMs: number;
   random: Random;
@@ -46,41 +46,46 @@ export interface StrategyContext {
   user: string;
   /** nothing will be stored */
   dryRun?: boolean;
-  /** the door the write came through, undefined for the main one */
+  /** subresource of the write; undefined for the main resource */
   subresource?: string;
-  /** the field manager, where the write is a JSON, merge or strategic merge patch */
+  /** field manager, if the write is a JSON, merge or strategic merge patch */
   patchedBy?: string;
-  /** what else is known of the requesting user; CertificateSigningRequests record it */
+  /** the object as such a patch left it, before anybody filled in what it leaves out; for kinds with `validateWritten` */
+  written?: UnstructuredObject;
+  /** further data of the requesting user, which CertificateSigningRequests record */
   userUid?: string;
   groups?: readonly string[];
   extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * The behaviour of a kind that a schema cannot say. All functions see the storage (hub) version. `draft` objects are
- * private copies and may be changed; all other objects are shared and must not be.
+ * Behaviour of a kind beyond its schema. All functions receive the storage (hub) version. `draft` objects are private
+ * copies and may be modified; all other objects are shared and must not be.
  */
 export interface ResourceStrategy<T extends KubeObject = UnstructuredObject> {
-  /** defaults that depend on other fields; runs after schema defaulting, on every write and on decode of old objects */
+  /**
+   * sets defaults that depend on other fields; runs after schema defaulting, on every write and when old objects are
+   * decoded
+   */
   applyDefaults?(draft: T): void;
-  /** fields only the server may set, reset or fill on create */
+  /** sets or resets server-managed fields on create */
   prepareForCreate?(draft: T, context: StrategyContext): void;
-  /** fields only the server may set, carried over from `old`; not called for the status subresource */
+  /** carries over server-managed fields from `old`; not called for the status subresource */
   prepareForUpdate?(draft: T, old: T, context: StrategyContext): void;
-  /** the same for writes to the status subresource (and its kin, such as approval) */
+  /** does the same for writes to the status subresource and similar ones, such as approval */
   prepareForStatusUpdate?(draft: T, old: T, context: StrategyContext): void;
-  /** what is wrong with an update as it was written, before anybody filled in what it leaves out; webhooks that give defaults ask it */
+  /** what is wrong with an update as it was written (`context.written`); webhooks that give defaults ask it, others are part of `validateUpdate` */
   validateWritten?(object: T, old: T, context: StrategyContext): FieldError[];
   validateCreate?(object: T, context: StrategyContext): FieldError[];
   validateUpdate?(object: T, old: T, context: StrategyContext): FieldError[];
   validateStatusUpdate?(object: T, old: T, context: StrategyContext): FieldError[];
-  /** texts for `Warning: 299` headers */
+  /** returns texts for `Warning: 299` headers */
   warnings?(object: T, old?: T): string[];
-  /** returns what is wrong with a metadata.name, empty when fine; default is a DNS-1123 subdomain */
+  /** returns the errors of a metadata.name, empty if valid; default: a DNS-1123 subdomain */
   validateName?(name: string): string[];
-  /** finalizers the server itself adds when deletion begins, to clean up after the object */
+  /** finalizers the server adds when deletion begins, to clean up after the object */
   deletionFinalizers?(object: T): string[];
-  /** seconds a delete waits unless the caller says otherwise; undefined means the kind has no graceful deletion */
+  /** default grace period in seconds; undefined if the kind has no graceful deletion */
   gracePeriodSeconds?(object: T): number | undefined;
 }
 
@@ -98,19 +103,21 @@ export interface VersionDefinition {
   served: boolean;
   deprecated?: boolean;
   deprecationWarning?: string;
-  /** schema of the whole object, apiVersion/kind/metadata included loosely (metadata is handled by the server) */
+  /**
+   * schema of the whole object; apiVersion, kind and metadata are only loosely described, because the server handles
+   * them
+   */
   schema: Schema;
-  /** has a status subresource: main writes ignore status, status writes ignore the rest */
+  /** has a status subresource: main writes ignore status, status writes ignore everything else */
   hasStatus: boolean;
   scale?: ScalePaths;
   printer: TablePrinter;
-  /** field selectors beyond metadata.name and metadata.namespace: label -> value of the object, '' when absent */
+  /** field selectors beyond metadata.name and metadata.namespace: label -> value in the object, '' when absent */
   selectableFields?: Readonly<Record<string, (object: UnstructuredObject) => string>>;
 }
 
 /**
- * One served kind, wherever it comes from: built in, our own, or a CustomResourceDefinition. The API server knows
- * kinds only through this.
+ * One served kind: built in, our own, or from a CustomResourceDefinition. The API server knows kinds only through this.
  */
 export interface ResourceDefinition {
   group: string;
@@ -131,17 +138,17 @@ export interface ResourceDefinition {
   origin: 'builtin' | 'custom';
   strategy: ResourceStrategy;
   /**
-   * Converts between versions. Called with different versions only. Custom kinds may be converted by a webhook, hence
-   * the promise. Must not change its input.
+   * Converts between different versions. Returns a promise when a webhook converts a custom kind. Must not modify its
+   * input.
    */
   convert?(object: UnstructuredObject, toVersion: string): UnstructuredObject | Promise<UnstructuredObject>;
-  /** nothing about the kind goes beyond the schema of its only version: no defaults, rules or warnings of its own */
+  /** the kind has a single version and no defaults, rules or warnings beyond its schema */
   schemaSaysAll?: boolean;
-  /** the CustomResourceDefinition object this kind is published as, for our own kinds */
+  /** the CustomResourceDefinition that publishes one of our own kinds */
   crd?: JsonObject & KubeObject;
   /**
-   * Another kind's storage that this kind is a view of: events.k8s.io and core events are one store. Both functions are
-   * pure and must not change their input.
+   * Storage of another kind that this kind is a view of: events.k8s.io and core events share one store. Both functions
+   * are pure and must not modify their input.
    */
   storedAs?: {
     group: string;
@@ -149,12 +156,12 @@ export interface ResourceDefinition {
     toStorage(object: UnstructuredObject): UnstructuredObject;
     fromStorage(object: UnstructuredObject): UnstructuredObject;
   };
-  /** stored objects disappear this long after their last write (events) */
+  /** time to live of stored objects after their last write (events) */
   ttlMs?: number;
-  /** spec changes do not count generations (ConfigMap, Secret, …) */
+  /** spec changes do not increment the generation (ConfigMap, Secret and others) */
   noGeneration?: boolean;
-  /** PUT on an absent object creates it (Lease, Event, … as upstream) */
+  /** PUT on an absent object creates it (Lease, Event and others, as upstream) */
   allowCreateOnUpdate?: boolean;
-  /** PUT must name the resourceVersion it starts from; custom kinds always demand it, built-in ones only where set */
+  /** PUT requires a resourceVersion; always required for custom kinds, for built-in ones only if set */
   conditionalUpdatesOnly?: boolean;
 }

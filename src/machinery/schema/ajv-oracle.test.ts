@@ -5,7 +5,7 @@ import type { JsonValue } from '../json/value.ts';
 import type { Schema } from './types.ts';
 import { validateAgainstSchema } from './validate.ts';
 
-/** The part of structural schemas that means the same in JSON Schema; fractional bounds of integers do not. */
+/** Subset of structural schemas with the same meaning in JSON Schema. Fractional bounds of integers differ. */
 const schemas = fc.letrec<{ schema: Schema }>((tie) => ({
   schema: fc.oneof(
     { maxDepth: 3 },

@@ -4,23 +4,24 @@ import { own } from './own.ts';
 import type { Schema } from './types.ts';
 
 /**
- * Which part of the old object a part of the new one is to be compared with. As in kube-apiserver: fields and map entries
- * by name (unless the map is atomic), elements of list-type map by their keys, other list elements not at all.
+ * Finds the part of the old object that a part of the new one is compared with. Follows kube-apiserver: fields and map
+ * entries by name (unless the map is atomic), elements of a list-type map by their keys, other list elements not at
+ * all.
  */
 
-/** The schema of a member, undefined when the schema does not know it. */
+/** Schema of a member; undefined if the schema does not declare it. */
 export function memberSchema(schema: Schema, key: string): Schema | undefined {
   const member = own(schema.properties, key);
   if (member) return member;
   return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
 }
 
-/** The value of a key field of a list-type map element; an absent key counts with its default. */
+/** Value of a key field of a list-type map element. An absent key has its default value. */
 function keyValue(element: JsonObject, key: string, items: Schema | undefined): JsonValue | undefined {
   return own(element as Record<string, JsonValue>, key) ?? own(items?.properties, key)?.default;
 }
 
-/** A text that two elements of a list-type map share exactly when their keys are equal. */
+/** Text that is equal for two elements of a list-type map exactly when their keys are equal. */
 export function listMapKey(element: JsonValue | undefined, schema: Schema): string | undefined {
   const keys = schema['x-kubernetes-list-map-keys'];
   if (!keys || !isJsonObject(element)) return undefined;
@@ -32,7 +33,7 @@ export function listMapKey(element: JsonValue | undefined, schema: Schema): stri
   return text;
 }
 
-/** The elements of an old list by their keys; undefined when the list is not a list-type map. */
+/** Indexes the elements of an old list by their keys; undefined if the list is not a list-type map. */
 export function correlateList(old: JsonValue | undefined, schema: Schema): Map<string, JsonValue> | undefined {
   if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return undefined;
   const byKey = new Map<string, JsonValue>();
@@ -43,7 +44,7 @@ export function correlateList(old: JsonValue | undefined, schema: Schema): Map<s
   return byKey;
 }
 
-/** Whether a value is the same as before; the order of a list-type map does not count. */
+/** Reports whether a value is unchanged. The order of a list-type map does not matter. */
 export function isUnchanged(value: JsonValue, old: JsonValue, schema: Schema): boolean {
   if (value === old) return true;
   if (Array.isArray(value)) {

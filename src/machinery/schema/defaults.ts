@@ -3,8 +3,8 @@ import { own } from './own.ts';
 import type { Schema } from './types.ts';
 
 /**
- * Fills in the defaults of a schema. Follows CustomResourceDefinition defaulting: only existing objects, lists and maps
- * are entered; a null where null is not allowed is replaced by the default or, where there is none, removed.
+ * Applies the defaults of a schema as CustomResourceDefinition defaulting does: it descends only into existing objects,
+ * lists and maps. A null that is not allowed is replaced by the default or, without a default, removed.
  */
 export function applySchemaDefaults(draft: JsonValue, schema: Schema): void {
   if (typeof draft !== 'object' || draft === null) return;
@@ -12,7 +12,7 @@ export function applySchemaDefaults(draft: JsonValue, schema: Schema): void {
     const { items } = schema;
     if (!items) return;
     for (const [i, item] of draft.entries()) {
-      // a null element without a default stays: removing it would shift the others
+      // A null list element without a default stays, because removing it would shift the others.
       let present = item;
       if (item === null && items.nullable !== true && items.default !== undefined) {
         present = clone(items.default);

@@ -3,8 +3,8 @@ import { own } from './own.ts';
 import type { Schema } from './types.ts';
 
 /**
- * Takes nulls out of a draft where its schema does not ask for them, as decoding into Go types and writing the object out
- * again does. False when one stands where it cannot be left out: in a list.
+ * Removes nulls that the schema does not allow, as decoding into Go types and encoding again does. Returns false if
+ * such a null is in a list, where it cannot be removed.
  */
 export function dropNulls(value: JsonValue, schema: Schema): boolean {
   if (typeof value !== 'object' || value === null) return true;

@@ -14,7 +14,7 @@ type ResourceCheck = (resource: JsonObject, path: string) => void;
 
 const hasEmbedded = subtreeQuery((schema) => schema['x-kubernetes-embedded-resource'] === true);
 
-/** Appends what is wrong with the apiVersion, kind and metadata of resources embedded in another one. */
+/** Appends errors about the apiVersion, kind and metadata of embedded resources. */
 export function validateEmbeddedResources(
   value: JsonValue,
   schema: Schema,
@@ -76,15 +76,15 @@ function validateResource(resource: JsonObject, path: string, errors: FieldError
   else if (metadata !== null) errors.push(...validateEmbeddedMeta(metadata as ObjectMeta, at('metadata')));
 }
 
-/** An embedded object need not have a name, nor a namespace. */
+/** An embedded object needs neither a name nor a namespace. */
 function validateEmbeddedMeta(meta: ObjectMeta, path: string): FieldError[] {
   const named = meta.name ? meta : { ...meta, name: 'unnamed' };
   return validateObjectMeta(named, { namespaced: Boolean(meta.namespace), nameValidator: checkPathSegmentName, path });
 }
 
 /**
- * The first resource inside a custom resource whose apiVersion, kind or metadata cannot be decoded. kube-apiserver finds
- * this while decoding and answers 400, not 422.
+ * Finds the first resource inside a custom resource whose apiVersion, kind or metadata cannot be decoded.
+ * kube-apiserver detects this while decoding and answers 400, not 422.
  */
 export function findUndecodableResource(value: JsonValue, schema: Schema): FieldError | undefined {
   if (!hasEmbedded(schema)) return undefined;

@@ -4,14 +4,13 @@ import type { Schema } from './types.ts';
 export interface ResolvedFieldPath {
   /** normalized, e.g. `spec.labels[a]` */
   path: string;
-  /** first name of the path */
   root: string;
   schema: Schema;
 }
 
 /**
- * Resolves a path of fields and map keys such as `.spec.labels['a']` against a schema. Returns the words of
- * kube-apiserver when it does not lead anywhere.
+ * Resolves a path of fields and map keys such as `.spec.labels['a']` against a schema. Returns the error text of
+ * kube-apiserver if the path does not exist.
  */
 export function resolveFieldPath(
   text: string,

@@ -2,12 +2,12 @@ import { parseCidr, parseIp, parseIpv4 } from '../net/ip.ts';
 import { parseDurationNanos } from '../time/go-duration.ts';
 import { goRegexp } from './go-regexp/index.ts';
 
-/** Says whether a string has a format. */
+/** Reports whether a string matches a format. */
 export type FormatCheck = (text: string) => boolean;
 
 /**
- * The check behind an OpenAPI `format`, undefined when kube-apiserver does not enforce it on custom resources. Dashes in
- * the name do not count: `date-time` and `datetime` are one.
+ * Returns the check for an OpenAPI `format`; undefined if kube-apiserver does not enforce it on custom resources.
+ * Dashes are ignored: `date-time` and `datetime` are the same.
  */
 export function formatCheck(format: string): FormatCheck | undefined {
   return formats.get(format.replaceAll('-', ''));
@@ -50,7 +50,7 @@ const formats = new Map<string, FormatCheck>([
       /^rgb\(\s*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*\)$/,
     ),
   ],
-  // the empty string is not valid here, though it is to a decoder
+  // The empty string is invalid here, although a decoder accepts it.
   ['byte', matches(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/)],
   ['password', () => true],
   ['date', isDate],
@@ -71,12 +71,11 @@ export function isDate(text: string): boolean {
 
 const timePattern = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/;
 
-/** times of the last objects: most of what is checked was written by ourselves and is checked again at every update */
+/** Recently seen times. Most checked times were written by the server itself and are checked again at every update. */
 const knownTimes = new Set<string>();
 const maxKnownTimes = 1000;
 const maxKnownLength = 40;
 
-/** RFC 3339 date-time. */
 export function isDateTime(text: string): boolean {
   if (knownTimes.has(text)) return true;
   if (!parsesAsDateTime(text)) return false;
@@ -93,12 +92,12 @@ function parsesAsDateTime(text: string): boolean {
   return hours !== undefined && hours <= '23' && minutes <= '59' && seconds <= '59';
 }
 
-// Digits before the first would be tried again and again.
+// Without the lookbehind, the digits of a long number would be retried from every position.
 const wordyDuration = /(?<!\d)(\d+)\s*([A-Za-zµ]+)/g;
 const exactUnits = new Set(['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk']);
 const unitPrefixes = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week'];
 
-/** Go's durations, and sentences like `3 days 2 hours`. */
+/** Accepts Go durations and sentences like `3 days 2 hours`. */
 export function isDuration(text: string): boolean {
   if (parseDurationNanos(text) !== undefined) return true;
   for (const [, , word = ''] of text.matchAll(wordyDuration)) {
@@ -117,7 +116,7 @@ function isHostname(text: string): boolean {
   return text.split('.').every((label) => Buffer.byteLength(label) <= 63);
 }
 
-/** Absolute URIs and absolute paths, as Go's url.ParseRequestURI takes them. */
+/** Accepts absolute URIs and absolute paths, as Go's url.ParseRequestURI does. */
 function isRequestUri(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: Go refuses control characters in URLs
   if (text === '' || /[\u0000-\u001f\u007f]/.test(text) || /%(?![0-9a-fA-F]{2})/.test(text.split('?')[0] ?? ''))
@@ -135,7 +134,7 @@ const address = new RegExp(
   `^(?:${atext}(?:\\.${atext})*|"(?:[^"\\\\]|\\\\.)*")@(?:${atext}(?:\\.${atext})*|\\[[^\\]]*\\])$`,
 );
 
-/** A bare address, or a display name followed by one in angle brackets. */
+/** Accepts a bare address, or a display name followed by an address in angle brackets. */
 function isEmail(text: string): boolean {
   const trimmed = text.trim();
   const [, named = trimmed] = /^[^<>]*<([^<>]*)>$/.exec(trimmed) ?? [];

@@ -12,8 +12,8 @@ const hasUniqueLists = subtreeQuery((schema) => {
 });
 
 /**
- * Appends an error for every repeated element of a list-type set and every repeated key of a list-type map. On update
- * nothing is said when the old object was already wrong in this way, as upstream.
+ * Appends an error for every repeated element of a list-type set and every repeated key of a list-type map. On update,
+ * upstream reports nothing if the old object already had duplicates.
  */
 export function validateListTypes(
   value: JsonValue,
@@ -90,8 +90,8 @@ function keyOf(element: JsonValue, names: readonly string[]): Record<string, Jso
 }
 
 /**
- * A quick look at the keys, which nearly always are short texts and numbers and all different; only when two look alike are
- * they compared in earnest.
+ * Fast check of the keys, which nearly always are short, distinct texts and numbers. Only if two look alike, the exact
+ * comparison runs.
  */
 function hasRepeatedText(list: JsonArray, names: readonly string[]): boolean {
   const seen = new Set<string>();
@@ -108,7 +108,7 @@ function hasRepeatedText(list: JsonArray, names: readonly string[]): boolean {
   return false;
 }
 
-/** Reports the second occurrence of a value, once however often it is repeated. */
+/** Reports the second occurrence of a value, once regardless of the number of repetitions. */
 function checkUnique(
   list: readonly JsonValue[],
   shown: readonly JsonValue[],
@@ -126,7 +126,7 @@ function checkUnique(
   }
 }
 
-/** JSON with sorted keys: equal texts mean equal values. */
+/** JSON with sorted keys, so that equal texts mean equal values. */
 function canonical(value: JsonValue): string {
   if (typeof value !== 'object' || value === null) return jsonText(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;

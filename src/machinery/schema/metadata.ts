@@ -10,7 +10,7 @@ const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const time: Schema = { type: 'string', format: 'date-time', component: `${meta}.Time` };
 const int64: Schema = { type: 'integer', format: 'int64' };
 
-/** ObjectMeta as the server decodes it; descriptions are the business of OpenAPI publishing. */
+/** ObjectMeta as the server decodes it. Descriptions are added when OpenAPI is published. */
 export const objectMetaSchema: Schema = {
   type: 'object',
   component: `${meta}.ObjectMeta`,
@@ -31,7 +31,7 @@ export const objectMetaSchema: Schema = {
         properties: {
           apiVersion: string,
           fieldsType: string,
-          // raw JSON: whatever it is, it decodes
+          // Raw JSON: any value can be decoded.
           fieldsV1: { 'x-kubernetes-preserve-unknown-fields': true, component: `${meta}.FieldsV1` },
           manager: string,
           operation: string,
@@ -68,15 +68,15 @@ export const objectMetaSchema: Schema = {
   },
 };
 
-/** What pruning an object's metadata found. */
+/** Result of pruning an object's metadata. */
 export interface MetadataPruning {
   /** paths of removed fields, such as `metadata.foo`, sorted */
   unknownFields: string[];
-  /** the metadata cannot be decoded: nothing was pruned */
+  /** set if the metadata cannot be decoded; then nothing was pruned */
   mismatch?: TypeMismatch;
 }
 
-/** Removes from `draft.metadata` what ObjectMeta does not know and checks the types of the rest. */
+/** Removes unknown fields from `draft.metadata` and checks the types of the others. */
 export function pruneMetadata(draft: JsonObject): MetadataPruning {
   const { metadata } = draft;
   if (metadata === undefined || metadata === null) return { unknownFields: [] };
@@ -87,7 +87,7 @@ export function pruneMetadata(draft: JsonObject): MetadataPruning {
   return { unknownFields: unknownFields.sort() };
 }
 
-/** Prunes the metadata of a resource embedded in another one; metadata of the wrong type is left to validation. */
+/** Prunes the metadata of an embedded resource. Metadata of the wrong type is left to validation. */
 export function pruneEmbeddedMetadata(resource: JsonObject, path: PathSegment[], unknown: string[]): void {
   const { metadata } = resource;
   if (!isJsonObject(metadata)) return;
@@ -95,7 +95,7 @@ export function pruneEmbeddedMetadata(resource: JsonObject, path: PathSegment[],
   path.push('metadata');
   pruneMeta(metadata, objectMetaSchema, path, unknown);
   path.pop();
-  // decoding and encoding ObjectMeta drops an unset time
+  // Decoding and encoding ObjectMeta drops an unset time.
   if (metadata['creationTimestamp'] === null) delete metadata['creationTimestamp'];
 }
 

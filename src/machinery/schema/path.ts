@@ -1,15 +1,15 @@
 /**
- * The way from the root to the value being looked at. Walkers push and pop on one array and turn it into text only when
- * there is something to report, so that a valid object costs no string.
+ * A step from the root to the visited value. Walkers push and pop on one array and format it only for errors, so that a
+ * valid object needs no string.
  */
 export type PathSegment = string | number | MapKey;
 
-/** A key of a map, as opposed to a field of an object: some messages print it as `labels[key]`. */
+/** A key of a map, as opposed to a field of an object. Some messages print it as `labels[key]`. */
 export interface MapKey {
   readonly key: string;
 }
 
-/** `spec.list[0].labels.key`: map keys look like fields, as schema validation and strict decoding print them. */
+/** Formats `spec.list[0].labels.key`: map keys look like fields, as in schema validation and strict decoding. */
 export function dottedPath(segments: readonly PathSegment[]): string {
   let text = '';
   for (const segment of segments) {
@@ -22,7 +22,7 @@ export function dottedPath(segments: readonly PathSegment[]): string {
   return text;
 }
 
-/** `spec.list[0].labels[key]`: how field errors print map keys. */
+/** Formats `spec.list[0].labels[key]`, as field errors print map keys. */
 export function bracketPath(segments: readonly PathSegment[]): string {
   let text = '';
   for (const segment of segments) {
@@ -33,7 +33,6 @@ export function bracketPath(segments: readonly PathSegment[]): string {
   return text;
 }
 
-/** Joins two paths that may be empty. */
 export function joinPath(prefix: string, path: string): string {
   if (prefix === '') return path;
   if (path === '') return prefix;

@@ -5,9 +5,8 @@ import { dottedPath, type PathSegment } from './path.ts';
 import type { Schema } from './types.ts';
 
 /**
- * Removes the fields a schema does not know from a draft and returns their paths, sorted. The apiVersion, kind and
- * metadata of the object itself are left to others; those of embedded resources stay, their metadata cut to what
- * ObjectMeta knows.
+ * Removes unknown fields from a draft and returns their paths, sorted. Does not touch apiVersion, kind and metadata of
+ * the object itself. Embedded resources keep theirs, with metadata pruned to ObjectMeta.
  */
 export function pruneUnknownFields(draft: JsonObject, schema: Schema): string[] {
   const unknown: string[] = [];
@@ -15,7 +14,7 @@ export function pruneUnknownFields(draft: JsonObject, schema: Schema): string[] 
   return unknown.length > 1 ? unknown.sort() : unknown;
 }
 
-/** Removes from a value that is not a whole resource, such as a default, what its schema does not know. */
+/** Removes unknown fields from a value that is not a whole resource, such as a default. */
 export function pruneValue(draft: JsonValue, schema: Schema): string[] {
   const unknown: string[] = [];
   prune(draft, schema, [], unknown);
@@ -41,7 +40,7 @@ function prune(draft: JsonValue | undefined, schema: Schema | undefined, path: P
   pruneMembers(draft, schema, { isResource, keepUnknown: keepsUnknown(schema) }, path, unknown);
 }
 
-/** The elements of a list marked x-kubernetes-preserve-unknown-fields keep what they have; declared members are pruned. */
+/** Elements of a list with x-kubernetes-preserve-unknown-fields keep unknown fields. Declared members are pruned. */
 function prunePreserved(draft: JsonValue, schema: Schema, path: PathSegment[], unknown: string[]): void {
   if (isJsonObject(draft)) {
     const isResource = schema['x-kubernetes-embedded-resource'] === true;
@@ -75,7 +74,7 @@ function pruneMembers(
       const value = draft[key];
       if (typeof value !== 'object' || value === null) continue;
       path.push(key);
-      // With `additionalProperties: true` nothing is known of the values, so that their fields go, as upstream.
+      // With `additionalProperties: true` the values have no schema, so all their fields are pruned, as upstream.
       prune(value, member ?? (typeof additional === 'object' ? additional : undefined), path, unknown);
       path.pop();
     } else if (!keepUnknown) {

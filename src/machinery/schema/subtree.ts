@@ -1,6 +1,6 @@
 import type { Schema } from './types.ts';
 
-/** Calls back for every schema directly below a node that applies to a part of the value. */
+/** Calls back for every direct child schema that applies to a part of the value. */
 export function forEachChild(schema: Schema, visit: (child: Schema) => void): void {
   for (const property of Object.values(schema.properties ?? {})) visit(property);
   if (typeof schema.additionalProperties === 'object') visit(schema.additionalProperties);
@@ -8,8 +8,8 @@ export function forEachChild(schema: Schema, visit: (child: Schema) => void): vo
 }
 
 /**
- * Makes a cached answer to "does anything at or below this schema node satisfy the condition?", so that walks can skip
- * the parts of an object that do not matter. Schemas may be recursive.
+ * Builds a cached query: does any schema at or below a node satisfy the condition? Walks use it to skip irrelevant
+ * parts of an object. Schemas may be recursive.
  */
 export function subtreeQuery(condition: (schema: Schema) => boolean): (schema: Schema) => boolean {
   const answers = new WeakMap<Schema, boolean>();
@@ -32,7 +32,7 @@ export function subtreeQuery(condition: (schema: Schema) => boolean): (schema: S
     if (known !== undefined) return known;
     const seen = new Set<Schema>();
     const found = search(schema, seen);
-    // a negative answer holds for everything that was searched
+    // A negative result holds for every schema that was visited.
     if (!found) for (const visited of seen) answers.set(visited, false);
     return found;
   };

@@ -3,18 +3,18 @@ import { own } from './own.ts';
 import { joinPath } from './path.ts';
 import type { Schema } from './types.ts';
 
-/** The first place where a value is not of the JSON type its schema asks for. */
+/** The first value whose JSON type does not match the schema. */
 export interface TypeMismatch {
   /** e.g. `spec.ports[0].port` */
   path: string;
-  /** what the schema asks for: a JSON type, or a format such as `int32` or `date-time` */
+  /** expected JSON type, or a format such as `int32` or `date-time` */
   expected: string;
-  /** the JSON type found */
+  /** JSON type of the value */
   found: JsonTypeName;
   value: unknown;
   /** the field as Go's decoder names it: struct, then names without indexes and map keys; empty for the root */
   goField: string;
-  /** the Go type the value should have had */
+  /** expected Go type */
   goType: string;
 }
 
@@ -41,19 +41,19 @@ const integerLimits: Record<string, readonly [number, number]> = {
 };
 
 /**
- * Finds the first value that could not be decoded into a typed object: what kube-apiserver answers 400 to for built-in
- * kinds. Null fits everywhere, since decoding null leaves a field unset. Unknown fields are not looked at.
+ * Finds the first value that cannot be decoded into a typed object, for which kube-apiserver answers 400 for built-in
+ * kinds. Null is accepted everywhere, because decoding null leaves a field unset. Unknown fields are ignored.
  */
 export function checkTypes(value: unknown, schema: Schema, path = ''): TypeMismatch | undefined {
-  // The path is put together on the way back from a mismatch, so that the usual case builds none.
+  // The path is built while returning from a mismatch, so that the usual case builds none.
   const mismatch = findMismatch(value, schema);
   if (mismatch) mismatch.path = joinPath(path, mismatch.path);
   return mismatch;
 }
 
 /**
- * The words of kube-apiserver for a mismatch, to follow `<Kind> in version "<v>" cannot be handled as a <Kind>: `. Structs
- * have their Go names where the schema names its components.
+ * Returns kube-apiserver's text for a mismatch, which follows `<Kind> in version "<v>" cannot be handled as a <Kind>:
+ * `. Structs have their Go names if the schema names its components.
  */
 export function decodeErrorText(mismatch: TypeMismatch): string {
   const { value } = mismatch;
@@ -142,7 +142,9 @@ function mismatchOf(value: unknown, expected: string, schema: Schema): TypeMisma
   return { path: '', expected, found: jsonTypeOf(value), value, goField: '', goType: goTypeOf(schema) };
 }
 
-/** Go names the innermost struct, then the fields from the outermost one on: `OwnerReference.metadata.ownerReferences`. */
+/**
+ * Go names the innermost struct, followed by all fields from the outermost: `OwnerReference.metadata.ownerReferences`.
+ */
 function outerGoField(schema: Schema, key: string, inner: string): string {
   if (inner === '') return `${schema.component?.split('.').at(-1) ?? ''}.${key}`;
   const dot = inner.indexOf('.');
@@ -170,7 +172,7 @@ function goTypeOf(schema: Schema): string {
   }
 }
 
-// The empty string decodes to no bytes; line breaks are ignored by Go's decoder.
+// The empty string decodes to no bytes. Go's decoder ignores line breaks.
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 function isBase64(text: string): boolean {

@@ -11,9 +11,9 @@ export interface ValidationRule {
 }
 
 /**
- * A structural OpenAPI v3 schema: what a CRD carries and what we describe built-in kinds with.
- * Schemas are immutable and shared; nodes may be referenced from many parents (and, for JSONSchemaProps, from
- * themselves), so walkers must follow the data, not the schema.
+ * A structural OpenAPI v3 schema, as CRDs contain it and as built-in kinds are described. Schemas are immutable and
+ * shared. A node may have many parents and may contain itself (JSONSchemaProps), so walkers must follow the data, not
+ * the schema.
  */
 export interface Schema {
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
@@ -53,16 +53,16 @@ export interface Schema {
   'x-kubernetes-list-map-keys'?: string[];
   'x-kubernetes-map-type'?: 'atomic' | 'granular';
   'x-kubernetes-validations'?: ValidationRule[];
-  /** strategic merge patch of built-in kinds: `merge`, `replace`, `retainKeys`, comma separated */
+  /** for strategic merge patches of built-in kinds: `merge`, `replace`, `retainKeys`, comma separated */
   'x-kubernetes-patch-strategy'?: string;
   'x-kubernetes-patch-merge-key'?: string;
-  /** which fields belong to which value of a discriminator; documentation only */
+  /** fields by discriminator value; documentation only */
   'x-kubernetes-unions'?: JsonValue[];
-  /** name of the shared OpenAPI component this node stands for, e.g. io.k8s.api.core.v1.PodSpec; never published */
+  /** name of the shared OpenAPI component of this node, e.g. io.k8s.api.core.v1.PodSpec; never published */
   component?: string;
   /**
-   * On a node that refers to a component and adds something of its own (default, description, patch strategy): the node
-   * of the component itself, from which the difference can be told; not enumerable, never published.
+   * For a node that refers to a component and adds members of its own (default, description, patch strategy): the node
+   * of the component, to compute the difference. Not enumerable, never published.
    */
   componentSchema?: Schema;
 }

@@ -13,17 +13,17 @@ import type { Schema } from './types.ts';
 
 export interface ValidateOptions {
   /**
-   * The value before an update. Errors in parts that did not change and that can be correlated are then forgiven, so
-   * that tightening a schema does not lock existing objects.
+   * The value before an update. Errors in unchanged parts that can be matched to it are ignored, so that a tightened
+   * schema does not lock existing objects.
    */
   old?: JsonValue;
-  /** put before the field of every error */
+  /** prefix of the field of every error */
   path?: string;
 }
 
 /**
- * Validates a value against a structural schema with the rules and the words of kube-apiserver for custom resources:
- * OpenAPI validation, then embedded resources, then the uniqueness that list types promise. CEL rules are separate.
+ * Validates a value against a structural schema with the rules and messages of kube-apiserver for custom resources:
+ * OpenAPI validation, then embedded resources, then uniqueness in list types. CEL rules are separate.
  */
 export function validateAgainstSchema(value: JsonValue, schema: Schema, options: ValidateOptions = {}): FieldError[] {
   const run: Run = { errors: [], path: [], prefix: options.path ?? '', matches: 0 };
@@ -38,11 +38,11 @@ interface Run {
   errors: FieldError[];
   readonly path: PathSegment[];
   readonly prefix: string;
-  /** how many checks were made, counted as kube-openapi does to pick the branch of an anyOf that came closest */
+  /** number of checks, counted as kube-openapi does to find the anyOf branch that came closest */
   matches: number;
 }
 
-/** What is derived from a schema node once. */
+/** Derived data of a schema node, computed once. */
 interface Facts {
   readonly pattern: GoRegexp | string | undefined;
   readonly format: FormatCheck | undefined;
@@ -64,7 +64,7 @@ function facts(schema: Schema): Facts {
   return known;
 }
 
-/** Validates and, when the value did not change, forgives what is wrong with it. `old` is undefined when not correlated. */
+/** Validates a value, and ignores its errors if it did not change. `old` is undefined when not correlated. */
 function validateCorrelated(run: Run, value: JsonValue, schema: Schema, old: JsonValue | undefined): void {
   const before = run.errors.length;
   validateNode(run, value, schema, old);
@@ -123,7 +123,7 @@ function validateType(run: Run, value: JsonValue, schema: Schema): void {
         fits = typeof value === 'number' || typeof value === 'bigint';
         break;
       default:
-        // string and boolean are named alike in both worlds
+        // string and boolean have the same names in JavaScript.
         fits = typeof value === schema.type;
     }
   }
@@ -136,7 +136,7 @@ function validateType(run: Run, value: JsonValue, schema: Schema): void {
 
 function addTypeError(run: Run, schema: Schema, found: string): void {
   const { format, typeText } = facts(schema);
-  // kube-openapi names the format instead of the type when an enforced format meets something that is not a string
+  // kube-openapi names the format instead of the type if an enforced format meets a value that is not a string.
   const named = format && found !== 'null' && found !== 'array' && found !== 'string';
   const expected = named ? schema.format : typeText;
   const shown = named ? goFormatOf(found) : found;
@@ -196,7 +196,7 @@ function isInteger(value: JsonValue): boolean {
 function validateNumber(run: Run, value: number | bigint, schema: Schema): void {
   const { multipleOf, minimum, maximum } = schema;
   run.matches++;
-  // Bounds are converted to the value's own kind: against an integer, 1.5 counts as 1.
+  // Bounds are converted to the type of the value: for an integer, 1.5 counts as 1.
   const integer = isInteger(value);
   if (multipleOf !== undefined) {
     const factor = integer ? Math.trunc(multipleOf) : multipleOf;
@@ -269,7 +269,7 @@ function validateObject(run: Run, value: JsonObject, schema: Schema, old: JsonVa
       const memberShape = own(properties, key) ?? rest;
       if (memberShape) {
         run.path.push(key);
-        // the type of an object cannot be forgiven: it decides what all the rest means
+        // Errors in apiVersion and kind are never ignored, because they decide the meaning of everything else.
         const ratchets = before !== undefined && !(atRoot && (key === 'apiVersion' || key === 'kind'));
         validateCorrelated(
           run,
@@ -341,7 +341,7 @@ function validateBranches(run: Run, value: JsonValue, schema: Schema, old: JsonV
   }
 }
 
-/** Counts the valid branches; `best` are the errors of the invalid branch that passed most checks, if none is valid. */
+/** Counts the valid branches. If none is valid, `best` has the errors of the branch that passed most checks. */
 function tryBranches(
   run: Run,
   value: JsonValue,
@@ -378,7 +378,7 @@ function addInvalid(run: Run, value: unknown, sentence: string): void {
   addError(run, path, 'Invalid', value, `${path} in body ${sentence}`);
 }
 
-/** Errors of combined schemas carry their path only in the text; the field stays that of the whole object. */
+/** Errors of combined schemas have their path only in the text. Their field is that of the whole object. */
 function addComposite(run: Run, sentence: string): void {
   addError(run, '', 'Invalid', '', `${JSON.stringify(dottedPath(run.path))} ${sentence}`);
 }

@@ -28,7 +28,7 @@ describe('parseFieldSelector', () => {
     expect(parseFieldSelector(text)).toEqual(expected);
   });
 
-  // Observed on kube-apiserver 1.34.4.
+  // Recorded from kube-apiserver 1.34.4.
   it.each([
     ['metadata.name', "invalid selector: 'metadata.name'; can't understand 'metadata.name'"],
     ['metadata.name==a,foo', "invalid selector: 'metadata.name==a,foo'; can't understand 'foo'"],
@@ -67,7 +67,7 @@ describe('field requirements', () => {
     expect(on({ b: '1' })).toBe(false);
   });
 
-  it('tell the one value they allow', () => {
+  it('report the one value they allow', () => {
     const requirements = parseFieldSelector('a=1,b!=2');
     expect(exactFieldValue(requirements, 'a')).toBe('1');
     expect(exactFieldValue(requirements, 'b')).toBeUndefined();

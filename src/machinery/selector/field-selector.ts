@@ -7,7 +7,7 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-/** Cuts at commas that are not escaped; escapes stay in place. */
+/** Splits at unescaped commas and keeps escapes. */
 function splitTerms(text: string): string[] {
   const terms: string[] = [];
   let start = 0;
@@ -33,7 +33,7 @@ function unescapeValue(text: string): string {
       }
       value += escaped;
     } else if (character === ',' || character === '=') {
-      // Upstream prints the number of the character.
+      // Upstream prints the character code.
       throw statusError.badRequest(`invalid field selector: unescaped character in value: ${character.codePointAt(0)}`);
     } else value += character;
   }
@@ -41,9 +41,8 @@ function unescapeValue(text: string): string {
 }
 
 /**
- * Reads `metadata.name=a,status.phase!=b` (`==` works as `=`; `\,`, `\=` and `\\` stand for themselves in values).
- * Terms come back in alphabetical order and empty ones are dropped, as kube-apiserver does.
- * Throws ApiStatusError (400 BadRequest).
+ * Parses `metadata.name=a,status.phase!=b`. `==` equals `=`; `\,`, `\=` and `\\` are escapes in values. Returns terms
+ * in alphabetical order without empty ones, as kube-apiserver does. Throws ApiStatusError (400 BadRequest).
  */
 export function parseFieldSelector(text: string): FieldRequirement[] {
   const requirements: FieldRequirement[] = [];
@@ -67,12 +66,12 @@ export function formatFieldSelector(requirements: readonly FieldRequirement[]): 
     .join(',');
 }
 
-/** The value a selector demands of a field, or undefined when it leaves the field open. */
+/** Value a selector requires of a field; undefined if it does not restrict the field to one value. */
 export function exactFieldValue(requirements: readonly FieldRequirement[], field: string): string | undefined {
   return requirements.find((requirement) => requirement.field === field && requirement.operator === '=')?.value;
 }
 
-/** Whether all requirements hold; `read` answers '' for an absent field. */
+/** Reports whether all requirements hold. `read` returns '' for an absent field. */
 export function fieldsMatch(requirements: readonly FieldRequirement[], read: (field: string) => string): boolean {
   for (const { field, operator, value } of requirements) {
     if ((read(field) === value) !== (operator === '=')) return false;

@@ -15,7 +15,6 @@ export interface LabelSelectorExpression {
   values?: string[] | null;
 }
 
-/** The `LabelSelector` field of Kubernetes objects. */
 export interface LabelSelectorObject {
   matchLabels?: Record<string, string> | null;
   matchExpressions?: LabelSelectorExpression[] | null;
@@ -31,8 +30,8 @@ const operators: Readonly<Record<string, LabelOperator>> = {
 const compiled = new WeakMap<LabelSelectorObject, LabelSelectorMatcher>();
 
 /**
- * Compiles a LabelSelector field; the result is remembered per (immutable) selector object. As upstream, an absent
- * selector matches nothing and an empty one everything. Throws on an operator that does not exist: validate first.
+ * Compiles a LabelSelector field; cached per (immutable) selector object. As upstream, an absent selector matches
+ * nothing and an empty one everything. Throws on an unknown operator: validate first.
  */
 export function labelSelectorFromObject(selector: LabelSelectorObject | null | undefined): LabelSelectorMatcher {
   if (selector === null || selector === undefined) return nothingSelector;
@@ -56,7 +55,7 @@ function compile({ matchLabels, matchExpressions }: LabelSelectorObject): LabelS
   return requirements.length === 0 ? everythingSelector : labelSelectorFromRequirements(requirements);
 }
 
-/** Everything that is wrong with a LabelSelector field at `path`, in the words of kube-apiserver. */
+/** Validates a LabelSelector field at `path` with the messages of kube-apiserver. */
 export function validateLabelSelector(
   selector: LabelSelectorObject | null | undefined,
   path: string,
@@ -106,7 +105,7 @@ export function validateLabelSelector(
   return errors;
 }
 
-/** The selector as table columns show it: `<none>` when it selects everything, `<error>` when it cannot be read. */
+/** Formats a selector for table columns: `<none>` if it selects everything, `<error>` if it is invalid. */
 export function formatLabelSelectorObject(selector: LabelSelectorObject | null | undefined): string {
   try {
     const text = labelSelectorFromObject(selector).toString();

@@ -9,23 +9,23 @@ export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' 
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
-  /** empty for `exists` and `!`, exactly one for everything but `in` and `notin` */
+  /** empty for `exists` and `!`, one value for other operators except `in` and `notin` */
   readonly values: readonly string[];
 }
 
-/** A label selector ready to match: parse once, match many. */
+/** A compiled label selector: parse once, match many times. */
 export interface LabelSelectorMatcher {
   matches(labels: Readonly<Record<string, string>> | undefined): boolean;
-  /** does not restrict anything */
+  /** true if it has no requirements */
   readonly empty: boolean;
   /** ordered by key; all must hold */
   readonly requirements: readonly LabelRequirement[];
-  /** the selector as kubectl and `status.selector` spell it */
+  /** the selector in the syntax of kubectl and `status.selector` */
   toString(): string;
 }
 
 interface CompiledRequirement extends LabelRequirement {
-  /** the only value of a requirement with one, so that the common case compares two strings */
+  /** the value of a requirement with exactly one, so that the common case compares two strings */
   readonly single: string | undefined;
   readonly bound: bigint;
 }
@@ -34,7 +34,7 @@ const binaryOperators = 'in, notin, =, ==, !=, gt, lt';
 const integer = /^[+-]?[0-9]+$/;
 const noLabels: Readonly<Record<string, string>> = {};
 
-/** Go's ParseInt(text, 10, 64). */
+/** Parses like Go's ParseInt(text, 10, 64). */
 function parseInt64(text: string): bigint | undefined {
   if (!integer.test(text)) return undefined;
   const value = BigInt(text[0] === '+' ? text.slice(1) : text);
@@ -43,7 +43,7 @@ function parseInt64(text: string): bigint | undefined {
 
 function requirementMatches(requirement: CompiledRequirement, labels: Readonly<Record<string, string>>): boolean {
   const found: unknown = labels[requirement.key];
-  // A key such as `constructor` finds something inherited in every object: only strings are labels.
+  // A key such as `constructor` finds an inherited member. Only strings are labels.
   if (typeof found !== 'string') return requirement.operator[0] === '!' || requirement.operator === 'notin';
   switch (requirement.operator) {
     case 'exists':
@@ -108,10 +108,9 @@ class RequirementsMatcher implements LabelSelectorMatcher {
   }
 }
 
-/** Matches every object. */
 export const everythingSelector: LabelSelectorMatcher = new RequirementsMatcher([]);
 
-/** Matches no object: what an absent LabelSelector field means. */
+/** Matches no object: the meaning of an absent LabelSelector field. */
 export const nothingSelector: LabelSelectorMatcher = {
   matches: () => false,
   empty: false,
@@ -125,12 +124,12 @@ export function labelSelectorFromRequirements(requirements: readonly LabelRequir
   return new RequirementsMatcher([...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)));
 }
 
-/** The text of a list of problems as Go's error aggregates print it. */
+/** Formats errors as Go's error aggregates do. */
 function aggregate(errors: readonly FieldError[]): string {
   return aggregateText([...new Set(errors.map(formatFieldError))]);
 }
 
-/** A refusal while reading; becomes a 400 at the door of the parser. */
+/** A syntax error, which the parser's entry point converts to a 400. */
 class SelectorSyntaxError extends Error {}
 
 type TokenType = 'end' | 'identifier' | 'in' | 'notin' | '(' | ')' | ',' | '!' | '==' | '=' | '>' | '<' | '!=';
@@ -149,7 +148,7 @@ function scan(text: string): Token[] {
   let at = 0;
   for (;;) {
     while (at < text.length && blanks.includes(text.charAt(at))) at++;
-    // A NUL byte ends the text, as it does for upstream's scanner.
+    // A NUL byte ends the text, as in upstream's scanner.
     if (at >= text.length || text[at] === '\0') break;
     if (specials.includes(text.charAt(at))) {
       const pair = text.slice(at, at + 2);
@@ -167,7 +166,7 @@ function scan(text: string): Token[] {
   return tokens;
 }
 
-/** Recursive descent over the tokens. `in` and `notin` are operators only where an operator may stand. */
+/** Recursive descent parser. `in` and `notin` are operators only where an operator may occur. */
 class LabelSelectorParser {
   readonly #tokens: readonly Token[];
   #position = 0;
@@ -277,7 +276,7 @@ class LabelSelectorParser {
         if (next.type === ')') break;
         if (next.type !== ',') throw new SelectorSyntaxError(`found '${next.text}', expected: ',' or ')'`);
       } else if (token.type === ',') {
-        // An empty place between commas is the empty value.
+        // Nothing between two commas is the empty value.
         if (values.size === 0) values.add('');
         const next = this.#peek();
         if (next.type === ')') {
@@ -316,8 +315,8 @@ function checkValues(requirement: LabelRequirement): LabelRequirement {
 }
 
 /**
- * Reads the text form (`a=b,c in (d,e),!f,g>3`), as in `kubectl -l` and `?labelSelector=`.
- * Throws ApiStatusError (400 BadRequest) with kube-apiserver's wording.
+ * Parses the text form (`a=b,c in (d,e),!f,g>3`) of `kubectl -l` and `?labelSelector=`. Throws ApiStatusError (400
+ * BadRequest) with kube-apiserver's wording.
  */
 export function parseLabelSelector(text: string): LabelSelectorMatcher {
   try {

@@ -6,7 +6,7 @@ import { pruneValue, type Schema, validateAgainstSchema } from '../schema/index.
 /** Checks that every default in a structural schema is valid by that schema and has no unknown fields. */
 export function validateSchemaDefaults(schema: Schema, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  // a resource must say what it is, and a default cannot
+  // A resource must contain its apiVersion and kind. A default cannot supply them.
   if (schema.default !== undefined && schema.default !== null) {
     for (const name of ['apiVersion', 'kind']) {
       if (!isJsonObject(schema.default) || !(name in schema.default)) {
@@ -20,7 +20,7 @@ export function validateSchemaDefaults(schema: Schema, path: string): FieldError
 
 function visit(schema: Schema, path: string, errors: FieldError[]): void {
   if (schema.default !== undefined && schema.default !== null) validateDefault(schema, schema.default, path, errors);
-  // defaults below additionalProperties are not applied to what is absent: nothing to check there
+  // Defaults below additionalProperties do not apply to absent values, so they are not checked.
   if (schema.items) visit(schema.items, `${path}.items`, errors);
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
     visit(property, `${path}.properties[${key}]`, errors);
@@ -35,7 +35,7 @@ function validateDefault(schema: Schema, value: JsonValue, path: string, errors:
   const problems = validateAgainstSchema(value, schema, { path: field });
   if (problems.length === 0) {
     const rules = compileRules(schema);
-    // as an update to itself and as a creation: rules may look at either
+    // Checked both as an update without changes and as a create, because rules may depend on either.
     problems.push(...rules.validate(value, value, { path: field, partial: true }));
     if (problems.length === 0) problems.push(...rules.validate(value, undefined, { path: field, partial: true }));
   }

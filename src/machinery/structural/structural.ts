@@ -5,8 +5,8 @@ import { own, type Schema, validatePattern } from '../schema/index.ts';
 type Level = 'root' | 'item' | 'field';
 
 /**
- * Checks that a schema is structural: every field has a type outside of logical junctors, junctors only restrict values,
- * and metadata is left to the server.
+ * Checks that a schema is structural: every field outside of logical junctors has a type, junctors only restrict
+ * values, and metadata is left to the server.
  */
 export function validateStructural(schema: Schema, path: string): FieldError[] {
   const errors: FieldError[] = [];
@@ -145,7 +145,7 @@ function validateValues(
   }
 }
 
-/** What may not stand below allOf, anyOf, oneOf and not, with the demand that is then not met. */
+/** Members forbidden below allOf, anyOf, oneOf and not, with the error text. */
 const forbiddenInJunctors: readonly [keyof Schema, string][] = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],
@@ -186,7 +186,7 @@ function validateNested(
   }
 }
 
-/** Every field that a junctor at the root restricts must be declared; upstream looks no deeper either. */
+/** Every field that a junctor at the root restricts must be declared. Upstream does not check deeper either. */
 function validateCompleteness(
   values: Schema,
   structure: Schema | undefined,

@@ -17,7 +17,7 @@ export function validateVersionSchema(schema: Schema, hasStatus: boolean, path: 
   const openApi: FieldError[] = [];
   validateOpenApi(schema, path, { isRoot: true, defaultsForbidden: undefined, insideMeta: false }, openApi);
   errors.push(...openApi);
-  // rules are looked at only when the types they speak about are sound
+  // Rules are compiled only if the schema itself is valid.
   if (errors.length === 0) errors.push(...compileRules(schema).compileErrors(path));
   return errors;
 }
@@ -47,7 +47,9 @@ const allowedAtRoot = new Map<string, string>([
   ['x-kubernetes-validations', 'XValidations'],
 ]);
 
-/** With a status subresource, status is validated apart: the root may say nothing that would then be lost. */
+/**
+ * With a status subresource, status is validated separately. The root may not contain constraints that would be lost.
+ */
 function validateRootWithStatus(schema: Schema, path: string, errors: FieldError[]): void {
   if (schema.type && schema.type !== 'object') {
     const detail =
@@ -67,7 +69,7 @@ function validateRootWithStatus(schema: Schema, path: string, errors: FieldError
 
 interface Place {
   isRoot: boolean;
-  /** why defaults may not be set here; undefined where they may */
+  /** reason why defaults are forbidden here; undefined where they are allowed */
   defaultsForbidden: string | undefined;
   insideMeta: boolean;
 }
@@ -244,7 +246,7 @@ function validateMapItems(schema: Schema, keys: readonly string[], path: string,
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 
-/** The texts around a rule; whether it compiles is seen later. */
+/** Validates the texts of a rule. Compilation happens later. */
 function validateRuleTexts(rule: ValidationRule, schema: Schema, path: string, errors: FieldError[]): void {
   const at = (name: string): string => `${path}.${name}`;
   const text = (rule.rule ?? '').trim();

@@ -1,4 +1,4 @@
-/** One text of several, as Go prints an aggregate of errors: one stands alone, more are listed in brackets. */
+/** Joins texts as Go prints aggregated errors: a single one stands alone, several are listed in brackets. */
 export function aggregateText(texts: readonly string[]): string {
   const [only] = texts;
   return only !== undefined && texts.length === 1 ? only : `[${texts.join(', ')}]`;

@@ -1,6 +1,6 @@
 /*
- * Names, conditions, events and errors are written by others: tenants, clouds, servers that answer in place of the right
- * one. None of it may move the cursor, rename the window or recolour what a person at a terminal takes for our words.
+ * Names, conditions, events and errors come from others: tenants, clouds, foreign servers. None of them may move the
+ * cursor, rename the window or recolour output that a person takes for ours.
  */
 
 // ESC or its one-character form, then: colours and cursor; titles, links and clipboard up to their end; anything else.
@@ -11,12 +11,12 @@ const escapes =
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the same
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
-/** The text without anything a terminal acts upon; line feeds and tabs stay. */
+/** Removes everything a terminal interprets, except line feeds and tabs. */
 export function printable(text: string): string {
   return text.replace(escapes, '').replace(controls, '');
 }
 
-/** The same on one line. */
+/** Like printable, but on one line. */
 export function printableLine(text: string): string {
   const lines = text.split(/[\n\t]/);
   if (lines.length === 1) return printable(text);
@@ -30,12 +30,12 @@ export function printableLine(text: string): string {
 
 const unescapedByJson = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
-/** JSON that says the same and shows nothing a terminal acts upon: JSON itself escapes only what is below the space. */
+/** Escapes everything in JSON that a terminal interprets. JSON itself escapes only characters below the space. */
 export function printableJson(json: string): string {
   return json.replace(unescapedByJson, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A value as JSON, for programs and for people who look at it. */
+/** Formats a value as JSON, for programs and people. */
 export function formatJson(value: unknown): string {
   return `${printableJson(JSON.stringify(value, undefined, 2))}\n`;
 }

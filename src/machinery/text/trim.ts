@@ -1,6 +1,6 @@
 /**
- * The text without any of these characters at its end. The expression for it, /[…]+$/, takes quadratic time on texts that
- * have many of them elsewhere, and texts come from clients.
+ * Removes these characters from the end of a text. The expression /[…]+$/ takes quadratic time on texts with many of
+ * them elsewhere, and texts come from clients.
  */
 export function trimTrailing(text: string, characters: string): string {
   let end = text.length;
@@ -8,5 +8,5 @@ export function trimTrailing(text: string, characters: string): string {
   return end === text.length ? text : text.slice(0, end);
 }
 
-/** the full stops and spaces that sentences end with */
+/** full stops and white space at the end of sentences */
 export const sentenceEnd = '. \t\r\n\f\v\u00a0';

@@ -1,11 +1,11 @@
 import type { CancelTimer, Clock } from './clock.ts';
 
-/** Timers are this late only when the whole process stood still. */
+/** Timers are this late only if the whole process was paused. */
 const stoodStillMs = 250;
 
 /**
- * A time limit for somebody else's answer. A process that stood still itself, for a collection of garbage or because its
- * machine slept, has not listened meanwhile: it listens for that much longer before it says that nobody answered.
+ * Starts a time limit for a response. A process that was paused itself, by garbage collection or sleep of the machine,
+ * could not receive anything. It waits that much longer before it reports a timeout.
  */
 export function limitAnswer(clock: Clock, ms: number, onSilence: () => void): CancelTimer {
   const dueMs = clock.now() + ms;

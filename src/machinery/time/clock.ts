@@ -1,13 +1,13 @@
 import { type Timer, TimerHeap } from './timer-heap.ts';
 
-/** Stops a timer that has not fired yet. */
+/** Cancels a timer that has not fired yet. */
 export type CancelTimer = () => void;
 
 /** The only source of time. Production uses `systemClock`; tests use `ManualClock`. */
 export interface Clock {
-  /** milliseconds since the epoch; steps when somebody sets the computer's clock */
+  /** milliseconds since the epoch; jumps when the system clock is set */
   now(): number;
-  /** milliseconds that only ever pass, from a start that means nothing: for how long ago something was */
+  /** milliseconds from an arbitrary start that never jump: for measuring elapsed time */
   monotonic(): number;
   /** calls back once after `ms` milliseconds */
   after(ms: number, callback: () => void): CancelTimer;
@@ -22,7 +22,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** A clock that moves only when told to; timers fire in order of their due time. */
+/** A clock that tests advance. Timers fire in order of their due time. */
 export class ManualClock implements Clock {
   #now: number;
   #sequence = 0;
@@ -46,20 +46,20 @@ export class ManualClock implements Clock {
     return () => this.#timers.cancel(timer);
   }
 
-  /** Time until the next timer, or undefined when nothing waits. */
+  /** Time until the next timer; undefined without timers. */
   untilNext(): number | undefined {
     const next = this.#timers.peek();
     return next && next.due - this.#now;
   }
 
-  /** Moves time forward, firing due timers in order; microtasks run between them. */
+  /** Advances the clock and fires due timers in order. Microtasks run between them. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (let next = this.#timers.peek(); next && next.due <= end; next = this.#timers.peek()) {
       this.#timers.pop();
       this.#now = next.due;
       const { callback } = next;
-      // cancelling it from now on means nothing
+      // From here on, cancelling the timer has no effect.
       next.callback = undefined;
       callback?.();
       await new Promise<void>((resolve) => setImmediate(resolve));
@@ -68,10 +68,10 @@ export class ManualClock implements Clock {
   }
 }
 
-/** metadata timestamps: RFC 3339, UTC, whole seconds */
+/** Formats metadata timestamps: RFC 3339, UTC, whole seconds. */
 export function formatTime(ms: number): string {
   const second = Math.floor(ms / 1000);
-  // Every write asks several times for the same second.
+  // Every write formats the same second several times.
   if (second !== lastSecond) {
     lastText = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`;
     lastSecond = second;
@@ -82,7 +82,7 @@ export function formatTime(ms: number): string {
 let lastSecond = Number.NaN;
 let lastText = '';
 
-/** Lease and event times: RFC 3339, UTC, microseconds */
+/** Formats Lease and event times: RFC 3339, UTC, microseconds. */
 export function formatMicroTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 23)}000Z`;
 }

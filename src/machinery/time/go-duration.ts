@@ -13,12 +13,12 @@ const units: Readonly<Record<string, bigint>> = {
 };
 const whole = /^([-+]?)(0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 const part = /(?<![\d.])(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g;
-/** Go keeps a duration in a signed number of 64 bits. */
+/** Go stores a duration in a signed 64-bit number. */
 const maxNanos = 2n ** 63n;
-/** Numbers of very many digits take long to read; no duration needs them. */
+/** Numbers with very many digits are slow to parse, and no duration needs them. */
 const maxLength = 1000;
 
-/** Nanoseconds of a Go duration such as `1h30m` or `-1.5s`; undefined when it is none or too long for Go. */
+/** Parses a Go duration such as `1h30m` or `-1.5s` to nanoseconds; undefined if invalid or too long for Go. */
 export function parseDurationNanos(text: string): bigint | undefined {
   if (text.length > maxLength) return undefined;
   const match = whole.exec(text);
@@ -35,16 +35,16 @@ export function parseDurationNanos(text: string): bigint | undefined {
   return sign === '-' ? -nanos : nanos;
 }
 
-/** Milliseconds of a Go duration; undefined when it is none. */
+/** Parses a Go duration to milliseconds; undefined if invalid. */
 export function parseDuration(text: string): number | undefined {
   const nanos = parseDurationNanos(text);
   return nanos === undefined ? undefined : Number(nanos) / 1e6;
 }
 
-/** How Go writes a duration of milliseconds: `1h30m0s`, `1.5s`, `250ms`, `0s`. */
+/** Formats milliseconds as a Go duration: `1h30m0s`, `1.5s`, `250ms`, `0s`. */
 export const formatDuration = (ms: number): string => formatDurationNanos(ms * 1e6);
 
-/** How Go writes a duration of nanoseconds. */
+/** Formats nanoseconds as a Go duration. */
 export function formatDurationNanos(nanoseconds: number): string {
   const size = Math.abs(nanoseconds);
   const sign = nanoseconds < 0 ? '-' : '';

@@ -3,8 +3,8 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 /**
- * A length of time as `kubectl get` prints ages: two units at most, coarser the longer it is. Matches client-go's
- * HumanDuration, its tolerance for clocks that differ by up to two seconds included.
+ * Formats a duration as `kubectl get` prints ages: at most two units, coarser for longer times. Matches client-go's
+ * HumanDuration, including its tolerance of two seconds for clock skew.
  */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / second);

@@ -1,7 +1,10 @@
-/** A server takes its time for each request; more than this at once only wait for each other. */
+/** A server takes time for each request. More parallel requests would only wait for each other. */
 const usualLimit = 16;
 
-/** Runs the work for all items, several at once. The first failure ends it once what was begun has ended. */
+/**
+ * Runs the work for all items with limited concurrency. After the first failure no new work starts, and it throws once
+ * running work has ended.
+ */
 export async function inParallel<T>(
   items: Iterable<T>,
   work: (item: T) => Promise<void>,

@@ -9,7 +9,7 @@ export interface Random {
   text(length: number, alphabet?: string): string;
 }
 
-/** No vowels and no digits that look like letters: generated names never spell words. */
+/** Excludes vowels and digits that look like letters, so that generated names never form words. */
 export const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
 function textFrom(next: () => number, length: number, alphabet: string): string {
@@ -28,7 +28,7 @@ export const systemRandom: Random = {
   text: (length, alphabet = nameAlphabet) => textFrom(cryptoNext, length, alphabet),
 };
 
-/** A reproducible generator (mulberry32): the same seed gives the same run. Not for secrets. */
+/** Creates a reproducible generator (mulberry32). Not for secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

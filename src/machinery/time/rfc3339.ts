@@ -1,6 +1,8 @@
 const pattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** Milliseconds since the epoch of an RFC 3339 time; undefined when the text is none, however much it looks like a date. */
+/**
+ * Parses an RFC 3339 time to milliseconds since the epoch. Undefined for anything else, including other date formats.
+ */
 export function parseRfc3339(text: string): number | undefined {
   if (!pattern.test(text)) return undefined;
   const time = Date.parse(text);

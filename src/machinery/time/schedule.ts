@@ -1,23 +1,23 @@
 import { type CronSchedule, cronDescriptors, parseCronFields } from '../validation/cron.ts';
 import { parseDuration } from './go-duration.ts';
 
-// When a schedule is due, in the time zone it is meant for.
+// Cron schedules in a time zone.
 
-/** The moments of a schedule, all in milliseconds since the epoch. */
+/** Due times of a schedule, in milliseconds since the epoch. */
 export interface Schedule {
-  /** the first moment after the given one; undefined when there is none within years */
+  /** first due time after the given time; undefined if there is none within years */
   next(afterMs: number): number | undefined;
-  /** the last moment after `fromMs` that is not after `untilMs` */
+  /** last due time after `fromMs` and not after `untilMs` */
   latest(fromMs: number, untilMs: number): number | undefined;
 }
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** a schedule such as the 30th of February is never due; one of the 29th within eight years */
+/** A schedule on the 30th of February is never due; one on the 29th is due within eight years. */
 const horizonMs = 8 * 366 * dayMs;
 
-/** Reads a schedule; a text says what is wrong with it. */
+/** Parses a schedule. Returns an error text if it is invalid. */
 export function parseSchedule(text: string, timeZone?: string): Schedule | string {
   if (text.startsWith('@every ')) return everySchedule(text.slice('@every '.length).trim());
   const fields = parseCronFields(cronDescriptors.get(text) ?? text);
@@ -26,10 +26,7 @@ export function parseSchedule(text: string, timeZone?: string): Schedule | strin
   return typeof wallClock === 'string' ? wallClock : fieldSchedule(fields, wallClock);
 }
 
-/**
- * The first moment after `afterMs` at which a schedule strikes, in universal time; undefined when it never does, and when it
- * has not passed `checkCronSchedule`.
- */
+/** First due time after `afterMs`, in UTC; undefined if there is none or the schedule is invalid. */
 export function nextCronTime(text: string, afterMs: number): number | undefined {
   const schedule = parseSchedule(text);
   return typeof schedule === 'string' ? undefined : schedule.next(afterMs);
@@ -48,7 +45,7 @@ function everySchedule(text: string): Schedule | string {
   };
 }
 
-/** What a clock on the wall shows. */
+/** Local time of a wall clock. */
 interface WallTime {
   readonly month: number;
   readonly day: number;
@@ -115,7 +112,7 @@ function fieldSchedule(fields: CronSchedule, wallClock: WallClock): Schedule {
   return {
     next: (afterMs) => next(afterMs),
     latest(fromMs, untilMs) {
-      // From now backwards in steps that grow: after a long sleep not every missed moment is looked at.
+      // Searches backwards in growing windows, so that a long pause does not enumerate every missed time.
       for (let windowMs = minuteMs; ; windowMs *= 2) {
         const from = Math.max(fromMs, untilMs - windowMs);
         let found: number | undefined;
@@ -126,14 +123,14 @@ function fieldSchedule(fields: CronSchedule, wallClock: WallClock): Schedule {
   };
 }
 
-/** Restricted days of the month and of the week are alternatives. */
+/** If day of month and day of week are both restricted, either may match. */
 function isDay(fields: CronSchedule, { day, weekday }: WallTime): boolean {
   const isDayOfMonth = fields.daysOfMonth.has(day);
   const isDayOfWeek = fields.daysOfWeek.has(weekday);
   return fields.anyDayOfMonth || fields.anyDayOfWeek ? isDayOfMonth && isDayOfWeek : isDayOfMonth || isDayOfWeek;
 }
 
-/** The first minute of the next day on the wall, also when the clock is put forward or back before. */
+/** Returns the first minute of the next local day, also across daylight saving changes. */
 function nextMidnight(at: number, { hour, minute }: WallTime, wallClock: WallClock): number {
   const guess = at + dayMs - hour * hourMs - minute * minuteMs;
   const shown = wallClock(guess);

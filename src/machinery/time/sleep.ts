@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Resolves after `ms` on the given clock; rejects with the signal's reason as soon as it aborts. */
+/** Resolves after `ms` on the given clock. Rejects with the signal's reason when it aborts. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

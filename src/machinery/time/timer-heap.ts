@@ -1,18 +1,21 @@
 import { must } from '../errors/must.ts';
 
-/** A timer of a clock that is moved by hand. */
+/** A timer of a ManualClock. */
 export interface Timer {
   due: number;
-  /** timers due at the same moment fire in the order they were set */
+  /** timers with the same due time fire in the order they were set */
   sequence: number;
-  /** undefined once it was cancelled */
+  /** undefined once cancelled */
   callback: (() => void) | undefined;
 }
 
-/** Below this size the cancelled are not worth clearing away. */
+/** Below this size, removing cancelled timers is not worthwhile. */
 const smallSize = 64;
 
-/** Timers by their due time. Most are cancelled before they are due: those stay until they come up or outnumber the others. */
+/**
+ * Timers by due time. Most are cancelled before they are due. Cancelled timers stay until they reach the top or
+ * outnumber the others.
+ */
 export class TimerHeap {
   #items: Timer[] = [];
   #cancelled = 0;
@@ -29,7 +32,7 @@ export class TimerHeap {
     if (this.#items.length > smallSize && this.#cancelled * 2 > this.#items.length) this.#clearAway();
   }
 
-  /** the next timer that was not cancelled */
+  /** Returns the next timer that is not cancelled. */
   peek(): Timer | undefined {
     let top = this.#items[0];
     while (top && top.callback === undefined) {
@@ -40,7 +43,7 @@ export class TimerHeap {
     return top;
   }
 
-  /** takes the next timer out */
+  /** Removes the next timer and returns it. */
   pop(): Timer | undefined {
     const top = this.peek();
     if (top) this.#removeTop();

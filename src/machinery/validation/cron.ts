@@ -18,7 +18,7 @@ const fields: readonly Bounds[] = [
   { min: 1, max: 12, names: monthNames, firstName: 1 },
   { min: 0, max: 6, names: dayNames, firstName: 0 },
 ];
-/** Words that stand for five fields. */
+/** Descriptors and their five fields. */
 export const cronDescriptors: ReadonlyMap<string, string> = new Map([
   ['@yearly', '0 0 1 1 *'],
   ['@annually', '0 0 1 1 *'],
@@ -29,14 +29,14 @@ export const cronDescriptors: ReadonlyMap<string, string> = new Map([
   ['@hourly', '0 * * * *'],
 ]);
 
-/** Sets of allowed values of a schedule: minute, hour, day of month, month, day of week. */
+/** Allowed values of a schedule by field. */
 export interface CronSchedule {
   minutes: ReadonlySet<number>;
   hours: ReadonlySet<number>;
   daysOfMonth: ReadonlySet<number>;
   months: ReadonlySet<number>;
   daysOfWeek: ReadonlySet<number>;
-  /** a restricted day of month and a restricted day of week match when either does */
+  /** if day of month and day of week are both restricted, either may match */
   anyDayOfMonth: boolean;
   anyDayOfWeek: boolean;
 }
@@ -75,7 +75,7 @@ function parseRange(text: string, bounds: Bounds, into: Set<number>): string | u
     const parsed = parseNumber(stepText, bounds);
     if (typeof parsed === 'string') return parsed;
     step = parsed;
-    // "N/step" means "N-max/step"
+    // "N/step" means "N-max/step".
     if (single) end = bounds.max;
   }
   if (start < bounds.min) return `beginning of range (${start}) below minimum (${bounds.min}): ${text}`;
@@ -97,7 +97,7 @@ function descriptorProblem(spec: string): string | undefined {
   return `unrecognized descriptor: ${spec}`;
 }
 
-/** Reads the five fields of a schedule; a text says what is wrong with it. */
+/** Parses the five fields of a schedule. Returns an error text if invalid. */
 export function parseCronFields(spec: string): CronSchedule | string {
   const parts = spec.split(/\s+/).filter((part) => part !== '');
   if (parts.length !== 5) return `expected exactly 5 fields, found ${parts.length}: [${parts.join(' ')}]`;
@@ -123,7 +123,7 @@ export function parseCronFields(spec: string): CronSchedule | string {
   };
 }
 
-/** What is wrong with a cron schedule in the standard five-field form or a descriptor such as `@hourly`. */
+/** Returns the errors of a cron schedule in the standard five-field form or a descriptor such as `@hourly`. */
 export function checkCronSchedule(spec: string): string[] {
   if (spec === '') return ['empty spec string'];
   if (spec.startsWith('@')) {

@@ -15,7 +15,7 @@ export function validateLabels(labels: Readonly<Record<string, string>> | undefi
   return errors;
 }
 
-/** keys and values together may not exceed this many bytes */
+/** maximum size of keys and values together, in bytes */
 export const maxAnnotationBytes: number = 256 * 1024;
 
 export function validateAnnotations(
@@ -28,7 +28,7 @@ export function validateAnnotations(
     for (const text of checkQualifiedName(key.toLowerCase())) errors.push(fieldError.invalid(path, key, text));
     characters += key.length + (annotations[key]?.length ?? 0);
   }
-  // a character takes at most three bytes: count exactly only when it can matter
+  // A character takes at most three bytes, so bytes are counted exactly only near the limit.
   if (annotations && characters * 3 > maxAnnotationBytes && annotationBytes(annotations) > maxAnnotationBytes) {
     errors.push(fieldError.tooLong(path, '', maxAnnotationBytes));
   }

@@ -1,5 +1,5 @@
-// What names may look like. Every check returns what is wrong, empty when nothing is; the texts are kube-apiserver's.
-// An absent value is judged as an empty one: that is what it becomes when Go decodes it.
+// Name validation. Every check returns a list of errors with kube-apiserver's texts, empty if valid. An absent value is
+// checked as an empty one, which is how Go decodes it.
 
 const dns1123LabelFormat = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const dns1123SubdomainFormat = `${dns1123LabelFormat}(\\.${dns1123LabelFormat})*`;
@@ -36,7 +36,7 @@ export function maxLengthText(length: number): string {
   return `must be no more than ${length} characters`;
 }
 
-/** Explains a pattern by its meaning, examples and expression. */
+/** Explains a pattern with its meaning, examples and expression. */
 export function patternText(meaning: string, format: string, ...examples: string[]): string {
   if (examples.length === 0) return `${meaning} (regex used for validation is '${format}')`;
   const shown = examples.map((example) => `'${example}', `).join(' or ');
@@ -108,7 +108,7 @@ const explainQualifiedName = (): string =>
     '123-abc',
   );
 
-/** The same few keys stand on nearly all objects: those found good are not looked at again. */
+/** Nearly all objects use the same few keys, so valid ones are cached. */
 const goodQualifiedNames = new Set<string>();
 const maxGoodQualifiedNames = 10_000;
 
@@ -171,7 +171,7 @@ function relativePathProblems(value: string): string[] {
   return value.startsWith('..') ? ["must not start with '..'"] : [];
 }
 
-/** The strict form of environment variable names, still used for prefixes of imported variables by old servers. */
+/** The strict form of environment variable names. Older servers still require it for prefixes of imported variables. */
 export function checkStrictEnvVarName(value = ''): string[] {
   const problems = check(value, envVarName, Number.POSITIVE_INFINITY, () =>
     patternText(
@@ -185,7 +185,7 @@ export function checkStrictEnvVarName(value = ''): string[] {
   return [...problems, ...relativePathProblems(value)];
 }
 
-/** kube-apiserver since 1.34 takes any printable ASCII except `=`. */
+/** kube-apiserver accepts any printable ASCII except `=` since 1.34. */
 export function checkEnvVarName(value = ''): string[] {
   const problems: string[] = [];
   if (value === '') problems.push(`environment variable name ${nonEmptyText}`);
@@ -219,12 +219,12 @@ export function checkHttpHeaderName(value = ''): string[] {
   );
 }
 
-/** Whether the part of a domain-prefixed path after the domain is a path; the text when it is not. */
+/** Checks the part of a domain-prefixed path after the domain. */
 export function checkHttpPath(value = ''): string[] {
   return httpPath.test(value) ? [] : [patternText('Invalid path', httpPathFormat)];
 }
 
-/** Names of ports that are to be resolved: IANA service names. */
+/** Names of ports that are resolved: IANA service names. */
 export function checkPortName(value = ''): string[] {
   const problems: string[] = [];
   if (value.length > 15) problems.push(maxLengthText(15));
@@ -237,7 +237,7 @@ export function checkPortName(value = ''): string[] {
   return problems;
 }
 
-/** Names that become a segment of a URL path and nothing else: RBAC objects, for example. */
+/** Names that only need to be a segment of a URL path, for example of RBAC objects. */
 export function checkPathSegmentName(value = ''): string[] {
   if (value === '.') return ["may not be '.'"];
   if (value === '..') return ["may not be '..'"];
@@ -249,8 +249,8 @@ export function checkPathSegmentName(value = ''): string[] {
 }
 
 /**
- * A generateName may end with a dash because characters follow it: upstream checks it as if the dash were part of a
- * longer name.
+ * Prepares a generateName for validation. It may end with a dash because characters follow, so upstream checks it as
+ * part of a longer name.
  */
 export function maskTrailingDash(prefix: string): string {
   return prefix.length > 1 && prefix.endsWith('-') ? `${prefix.slice(0, -2)}a` : prefix;

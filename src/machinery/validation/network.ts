@@ -8,7 +8,7 @@ export function checkCidr(cidr: string): string[] {
   return cidrFamily(cidr) === undefined ? ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'] : [];
 }
 
-/** Whether `inner` lies strictly inside `outer` (both valid CIDRs of one family). */
+/** Reports whether `inner` is strictly inside `outer` (valid CIDRs of one family). */
 export function cidrStrictlyContains(outer: string, inner: string): boolean {
   const family = cidrFamily(outer);
   if (family === undefined || family !== cidrFamily(inner)) return false;
@@ -19,7 +19,7 @@ export function cidrStrictlyContains(outer: string, inner: string): boolean {
   return ipToBigInt(outerIp) >> shift === ipToBigInt(innerIp) >> shift;
 }
 
-/** An address that endpoints may use: not unspecified, loopback or link-local. */
+/** Checks that an endpoint may use the address: not unspecified, loopback or link-local. */
 export function nonSpecialIpProblems(address: string): string[] {
   const family = ipFamily(address);
   if (family === undefined) return [];

@@ -3,7 +3,7 @@ import { checkPortName, patternText } from './names.ts';
 
 const percentPattern = /^[0-9]+%$/;
 
-/** A number, or a text such as a percentage or the name of a port. */
+/** A number, or a text such as a percentage or a port name. */
 export type IntOrString = number | string;
 
 export function rangeText(low: number, high: number): string {
@@ -27,12 +27,12 @@ export function checkPercent(value: string): string[] {
       ];
 }
 
-/** The number before the percent sign, undefined when the value is not a percentage. */
+/** Number before the percent sign; undefined if the value is not a percentage. */
 export function percentOf(value: IntOrString | undefined): number | undefined {
   return typeof value === 'string' && percentPattern.test(value) ? Number(value.slice(0, -1)) : undefined;
 }
 
-/** Turns `25%` into a count of `total`, rounding up or down; a number stays what it is. */
+/** Converts `25%` to a share of `total`, rounded up or down. A number is returned unchanged. */
 export function scaledValue(value: IntOrString, total: number, rounding: 'up' | 'down'): number {
   const percent = percentOf(value);
   if (percent === undefined) return typeof value === 'number' ? value : Number.parseInt(value, 10) || 0;
@@ -50,14 +50,14 @@ export function validatePositive(value: number | undefined, path: string): Field
   return value !== undefined && value <= 0 ? [fieldError.invalid(path, value, 'must be greater than 0')] : [];
 }
 
-/** A non-negative number or a percentage. */
+/** Checks for a non-negative number or a percentage. */
 export function validateNonNegativeIntOrPercent(value: IntOrString | undefined, path: string): FieldError[] {
   if (value === undefined) return [];
   if (typeof value === 'number') return validateNonNegative(value, path);
   return checkPercent(value).map((text) => fieldError.invalid(path, value, text));
 }
 
-/** A percentage above 100 makes no sense for parts of a whole. */
+/** Rejects percentages above 100. */
 export function validateNotMoreThan100Percent(value: IntOrString | undefined, path: string): FieldError[] {
   const percent = percentOf(value);
   return percent !== undefined && percent > 100
@@ -65,7 +65,7 @@ export function validateNotMoreThan100Percent(value: IntOrString | undefined, pa
     : [];
 }
 
-/** A port by number or by name. */
+/** Checks a port number or name. */
 export function validatePortNumberOrName(value: IntOrString | undefined, path: string): FieldError[] {
   const problems = typeof value === 'string' ? checkPortName(value) : checkPort(value ?? 0);
   return problems.map((text) => fieldError.invalid(path, value ?? 0, text));

@@ -7,15 +7,15 @@ import { validateNonNegative } from './numbers.ts';
 
 export interface ObjectMetaOptions {
   namespaced: boolean;
-  /** what is wrong with a name; a DNS-1123 subdomain unless told */
+  /** returns the errors of a name; default: a DNS-1123 subdomain */
   nameValidator?: ((name: string) => string[]) | undefined;
-  /** where the metadata stands; `metadata` unless told */
+  /** path of the metadata; default: `metadata` */
   path?: string;
 }
 
 export const immutableText = 'field is immutable';
 
-/** The rule for metadata of a new object; names must have been generated already. */
+/** Validates metadata of a new object. Names must be generated before. */
 export function validateObjectMeta(meta: ObjectMeta, options: ObjectMetaOptions): FieldError[] {
   const path = options.path ?? 'metadata';
   const checkName = options.nameValidator ?? checkDns1123Subdomain;
@@ -45,7 +45,7 @@ export function validateObjectMeta(meta: ObjectMeta, options: ObjectMetaOptions)
   return errors;
 }
 
-/** The rule for changed metadata. The server has filled in what clients may leave out. */
+/** Validates updated metadata, after the server has filled in what clients may omit. */
 export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = 'metadata'): FieldError[] {
   const errors: FieldError[] = [];
   if (old.deletionTimestamp !== undefined) {
@@ -83,7 +83,7 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path
   if (meta.labels) errors.push(...validateLabels(meta.labels, `${path}.labels`));
   if (meta.annotations) errors.push(...validateAnnotations(meta.annotations, `${path}.annotations`));
   if (meta.ownerReferences) errors.push(...validateOwnerReferences(meta.ownerReferences, `${path}.ownerReferences`));
-  // unchanged finalizers were accepted before; upstream checks the names in its update strategy
+  // Unchanged finalizers were accepted before. Upstream checks their names in its update strategy.
   if (meta.finalizers && !deepEqual(meta.finalizers, old.finalizers)) {
     errors.push(...validateFinalizers(meta.finalizers, `${path}.finalizers`));
   }
@@ -135,7 +135,7 @@ export function validateFinalizers(finalizers: readonly string[], path: string):
   return errors;
 }
 
-/** A value that may not change once set; `undefined` and an empty object or list count as different from a value. */
+/** Checks that a value did not change. `undefined` and an empty object or list are different values. */
 export function validateImmutable(value: unknown, old: unknown, path: string): FieldError[] {
   return deepEqual(value, old) ? [] : [fieldError.invalid(path, value ?? null, immutableText)];
 }

@@ -1,11 +1,11 @@
 import { type FieldError, fieldError } from '../errors/field-error.ts';
 
-/** Paths that must not leave the place they start from. */
+/** Rejects paths with `..`, which could leave their root. */
 export function validatePathWithoutBacksteps(path: string, field: string): FieldError[] {
   return path.split('/').includes('..') ? [fieldError.invalid(field, path, "must not contain '..'")] : [];
 }
 
-/** A relative path that stays below its root. */
+/** Checks for a relative path that stays below its root. */
 export function validateDescendingPath(path: string, field: string): FieldError[] {
   const errors: FieldError[] = [];
   if (path.startsWith('/')) errors.push(fieldError.invalid(field, path, 'must be a relative path'));

@@ -4,14 +4,14 @@ import { must } from '../errors/must.ts';
 
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
-/** An exact amount in billionths, and the notation it prefers to be written in. */
+/** An exact amount in billionths, and its preferred notation. */
 export interface Quantity {
   nanos: bigint;
   format: QuantityFormat;
 }
 
 const nano = 1_000_000_000n;
-/** upstream caps amounts at what an int64 can count */
+/** Upstream limits amounts to the range of an int64. */
 const maxNanos = (2n ** 63n - 1n) * nano;
 
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
@@ -20,7 +20,7 @@ const pattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:(n|u|m|k|M|G|T|P|E)|(Ki|Mi|Gi
 
 const shortWholeNumber = /^[1-9][0-9]{0,2}(?:Ki|Mi|Gi|m)?$/;
 
-/** What upstream says of a text that is no quantity. */
+/** Upstream's error text for an invalid quantity. */
 export const quantityFormatText: string =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
@@ -31,7 +31,7 @@ function tenTo(exponent: number): bigint {
   return powersOfTen[exponent] ?? 10n ** BigInt(exponent);
 }
 
-/** Reads a quantity, or a JSON number standing for one; undefined when it is none. */
+/** Parses a quantity, or a JSON number in its place; undefined if invalid. */
 export function parseQuantity(value: unknown): Quantity | undefined {
   const text = typeof value === 'number' ? numberText(value) : value;
   if (typeof text !== 'string') return undefined;
@@ -57,7 +57,7 @@ export function parseQuantity(value: unknown): Quantity | undefined {
   let nanos: bigint;
   if (scale >= 0) nanos = digits * tenTo(scale);
   else {
-    // amounts below a billionth round away from zero, as upstream does
+    // Amounts below a billionth are rounded away from zero, as upstream.
     const divisor = tenTo(-scale);
     nanos = (digits + divisor - 1n) / divisor;
   }
@@ -69,7 +69,7 @@ function numberText(value: number): string {
   return Number.isFinite(value) ? String(value) : '';
 }
 
-/** The one way upstream writes an amount: no fraction, the largest suffix that needs none. */
+/** Formats an amount canonically, as upstream: no fraction, with the largest suffix that avoids one. */
 export function formatQuantity(quantity: Quantity): string {
   const { nanos } = quantity;
   if (nanos === 0n) return '0';
@@ -96,22 +96,22 @@ export function formatQuantity(quantity: Quantity): string {
   return step === 3 ? `${amount}` : `${amount}e${3 * (step - 3)}`;
 }
 
-/** The canonical writing of a quantity, undefined when it is none. */
+/** Canonical text of a quantity; undefined if invalid. */
 export function canonicalQuantity(value: unknown): string | undefined {
-  // most amounts are written canonically already
+  // Most amounts are already canonical.
   if (typeof value === 'string' && shortWholeNumber.test(value)) return value;
   const quantity = parseQuantity(value);
   return quantity && formatQuantity(quantity);
 }
 
-/** Negative when `a` is the smaller; texts that are no quantities count as zero. */
+/** Negative if `a` is smaller. Invalid texts count as zero. */
 export function compareQuantities(a: unknown, b: unknown): number {
   const left = parseQuantity(a)?.nanos ?? 0n;
   const right = parseQuantity(b)?.nanos ?? 0n;
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** The sum in the notation of the first; texts that are no quantities count as zero. */
+/** Returns the sum in the notation of the first operand. Invalid texts count as zero. */
 export function addQuantities(a: unknown, b: unknown): string {
   const left = parseQuantity(a);
   const right = parseQuantity(b);
@@ -119,7 +119,7 @@ export function addQuantities(a: unknown, b: unknown): string {
   return formatQuantity({ nanos: (left?.nanos ?? 0n) + (right?.nanos ?? 0n), format });
 }
 
-/** The amount as a number, rounded up to a whole one: bytes of memory, counts of pods. */
+/** The amount as a whole number, rounded up: bytes of memory, counts of pods. */
 export function quantityValue(value: unknown): number {
   const nanos = parseQuantity(value)?.nanos ?? 0n;
   return Number(nanos >= 0n ? (nanos + nano - 1n) / nano : nanos / nano);

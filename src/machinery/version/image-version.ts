@@ -1,10 +1,12 @@
 import { parseKubernetesVersion, withLeadingV } from './kubernetes-version.ts';
 
-/** `ubuntu-2204-kube-v1.33.1`, `flatcar-stable-1.32.4`, `capi-1.31.0-ubuntu` */
+/** matches `ubuntu-2204-kube-v1.33.1`, `flatcar-stable-1.32.4`, `capi-1.31.0-ubuntu` */
 const inName = /(?:^|[-_ ])v?(1\.\d{1,2}\.\d{1,2})(?=$|[-_ +.])/;
 const properties = ['kubernetes_version', 'kube_version', 'k8s_version'];
 
-/** The version of Kubernetes that an image of a cloud has installed, with its v, when its properties or its name say so. */
+/**
+ * Kubernetes version of a cloud image, with leading v, from its properties or name; undefined if neither contains one.
+ */
 export function kubernetesVersionOfImage(image: {
   readonly name: string;
   readonly properties: Readonly<Record<string, string>>;

@@ -8,9 +8,9 @@ import { type ComputeLimits, computeLimits } from './limits.ts';
 import { type ServerGroups, serverGroups } from './server-groups.ts';
 import { type Servers, servers } from './servers/servers.ts';
 
-/** Nova. */
+/** Client for nova. */
 export interface Compute {
-  /** for requests this client has no name for */
+  /** for requests that have no method here */
   readonly service: ServiceClient;
   readonly servers: Servers;
   readonly flavors: Flavors;

@@ -9,7 +9,7 @@ export interface Flavor {
   readonly vcpus: number;
   /** MiB */
   readonly ram: number;
-  /** GiB; 0 when servers of this flavor must boot from a volume */
+  /** GiB; 0 if servers of this flavor must boot from a volume */
   readonly disk: number;
   /** GiB */
   readonly ephemeral: number;
@@ -21,9 +21,9 @@ export interface Flavor {
 }
 
 export interface FlavorFilter {
-  /** MiB at least */
+  /** minimum in MiB */
   readonly minRam?: number | undefined;
-  /** GiB at least */
+  /** minimum in GiB */
   readonly minDisk?: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export function flavors(service: ServiceClient): Flavors {
   });
   return {
     ...all,
-    // nova has no filter by name for flavors
+    // nova cannot filter flavors by name.
     async find(name, filter, options) {
       const found: Flavor[] = [];
       for await (const flavor of all.list(filter, options)) if (flavor.name === name) found.push(flavor);

@@ -5,7 +5,7 @@ import { type Deletable, deleteAt } from '../resource/collection.ts';
 import { type ListOptions, pages } from '../resource/pages.ts';
 import { text, textIf, textOrEmpty } from '../resource/read.ts';
 
-/** A public SSH key. Key pairs have no id: the name is all there is, and each user has his own. */
+/** A public SSH key. Key pairs have no id; their name is unique per user. */
 export interface Keypair {
   readonly name: string;
   readonly publicKey: string;
@@ -15,7 +15,7 @@ export interface Keypair {
 
 export interface KeypairSpec {
   readonly name: string;
-  /** in the form of authorized_keys */
+  /** in authorized_keys format */
   readonly publicKey: string;
 }
 
@@ -31,7 +31,7 @@ export function keypairs(service: ServiceClient): Keypairs {
   return {
     async *list(options = {}) {
       for await (const page of pages(service, { path, many: 'keypairs' }, options)) {
-        // each one is wrapped a second time
+        // nova wraps each list item in another object.
         yield* page.many('keypairs', (item) => parseKeypair(isJsonObject(item['keypair']) ? item['keypair'] : item));
       }
     },

@@ -1,7 +1,7 @@
 import type { CallOptions, ServiceClient } from '../http/service-client.ts';
 import { objectIf } from '../resource/read.ts';
 
-/** What the project may use and uses, by nova's names: `maxTotalCores`, `totalCoresUsed`, … */
+/** Limits and usage of the project by nova's names: `maxTotalCores`, `totalCoresUsed`, … */
 export type ComputeLimits = Readonly<Record<string, number>>;
 
 export async function computeLimits(service: ServiceClient, options: CallOptions = {}): Promise<ComputeLimits> {

@@ -6,7 +6,7 @@ import { text, textIf, texts } from '../resource/read.ts';
 
 export type ServerGroupPolicy = 'affinity' | 'anti-affinity' | 'soft-affinity' | 'soft-anti-affinity';
 
-/** Servers that shall (or shall not) be on the same host. */
+/** Servers that must (or must not) share a host. */
 export interface ServerGroup {
   readonly id: string;
   readonly name: string;
@@ -35,7 +35,7 @@ export function serverGroups(service: ServiceClient): ServerGroups {
   });
   return {
     ...all,
-    // nova has no filter by name for server groups
+    // nova cannot filter server groups by name.
     async find(name, _filter, options) {
       const found: ServerGroup[] = [];
       for await (const group of all.list(undefined, options)) if (group.name === name) found.push(group);

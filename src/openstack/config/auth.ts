@@ -1,6 +1,6 @@
 import type { Credential, DomainReference, Reference, Scope } from './cloud-config.ts';
 
-/** A setting that is missing or contradicts another. */
+/** A missing or contradictory setting. */
 export class AuthProblem extends Error {
   readonly key: string;
   readonly cure: string;
@@ -19,8 +19,8 @@ const tokenTypes: ReadonlySet<string> = new Set(['token', 'v3token']);
 const applicationCredentialTypes: ReadonlySet<string> = new Set(['v3applicationcredential', 'applicationcredential']);
 
 /**
- * The credential a cloud's `auth` holds. Without an `auth_type` it is told from what is there, as gophercloud does: many a
- * clouds.yaml in the wild has an application credential and no type.
+ * Reads the credential from a cloud's `auth`. Without an `auth_type` it is inferred from the members, as gophercloud
+ * does, because many clouds.yaml files have an application credential and no type.
  */
 export function readCredential(auth: AuthSettings, authType: string | undefined): Credential {
   const type = authType?.toLowerCase();
@@ -81,7 +81,7 @@ function required(auth: AuthSettings, key: string, cure: string): string {
   throw new AuthProblem(`auth.${key}`, 'is missing', cure);
 }
 
-/** What the token shall be good for. */
+/** Reads the scope of the token. */
 export function readScope(auth: AuthSettings, credential: Credential): Scope {
   if (credential.method === 'applicationCredential') return { kind: 'none' };
   const project = projectOf(auth);
@@ -110,7 +110,7 @@ function projectOf(auth: AuthSettings): Reference | undefined {
   if (id !== undefined) return { id };
   const name = auth['project_name'];
   if (name === undefined) return undefined;
-  // keystone wants a domain with a name; the user's own is what gophercloud takes when none is given
+  // keystone requires a domain with a name. Without one, gophercloud uses the user's domain.
   const domain = domainOf(auth, 'project_domain') ?? domainOf(auth, 'default_domain') ?? domainOf(auth, 'user_domain');
   if (domain) return { name, domain };
   throw new AuthProblem('auth.project_domain_name', 'is missing', 'give the domain of the project, often "Default"');

@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machinery/index.ts';
 import { normaliseKeys, settingText } from './merge.ts';
 
-/** A cloud's settings in one spelling: everything about authentication in `auth`, everything else beside it. */
+/** Canonical settings of a cloud: all authentication settings in `auth`, all others beside it. */
 export interface CanonicalSettings {
   readonly auth: Readonly<Record<string, string>>;
   readonly settings: JsonObject;
 }
 
-/** Old and new spellings by the name they end up under, the last one wins; a value outside of `auth` beats one inside. */
+/** Spellings by their canonical name; the last one wins. A value outside of `auth` takes precedence over one inside. */
 const aliases: readonly [target: string, spellings: readonly string[]][] = [
   ['domain_id', ['domain_id', 'domain-id']],
   ['domain_name', ['domain_name', 'domain-name']],
@@ -20,7 +20,9 @@ const aliases: readonly [target: string, spellings: readonly string[]][] = [
   ['project_name', ['tenant_name', 'tenant-name', 'project_name', 'project-name']],
 ];
 
-/** Options of authentication that may stand beside `auth`, as the OS_* variables put them; inside of it they win. */
+/**
+ * Authentication options that may be outside of `auth`, as the OS_* variables set them. Those inside take precedence.
+ */
 const authOptions: readonly [target: string, spellings: readonly string[]][] = [
   ['auth_url', ['auth_url']],
   ['system_scope', ['system_scope']],
@@ -35,7 +37,7 @@ const authOptions: readonly [target: string, spellings: readonly string[]][] = [
   ['application_credential_secret', ['application_credential_secret']],
 ];
 
-/** Brings the spellings of many years to one form, by the rules of openstacksdk. */
+/** Converts historic spellings to the canonical form by the rules of openstacksdk. */
 export function canonicalSettings(cloud: JsonObject): CanonicalSettings {
   const { auth: given, ...rest } = renameOldSettings(cloud);
   const auth: JsonObject = isJsonObject(given) ? { ...given } : {};
@@ -73,7 +75,7 @@ function renameOldSettings(cloud: JsonObject): JsonObject {
   const renamed: JsonObject = {};
   let timeout: JsonValue | undefined;
   for (const [key, value] of Object.entries(cloud)) {
-    // Clients of old had a time limit of their own each; there is only one now.
+    // Old per-service clients had timeouts of their own. Now there is only one.
     if (key.endsWith('timeout') && key !== 'timeout' && key !== 'api_timeout') timeout = value;
     else if (key === 'auth_plugin') renamed['auth_type'] ??= value;
     else if (key.endsWith('endpoint_type')) renamed[key.replace('endpoint_type', 'interface')] = value;
@@ -83,7 +85,7 @@ function renameOldSettings(cloud: JsonObject): JsonObject {
   return renamed;
 }
 
-/** Of a project-scoped cloud `domain_*` is the domain of user and project alike; otherwise it is what is scoped to. */
+/** For a project-scoped cloud, `domain_*` is the domain of user and project. Otherwise it is the scope itself. */
 function shareDomain(auth: JsonObject): void {
   if (auth['project_id'] === undefined && auth['project_name'] === undefined) return;
   for (const kind of ['id', 'name']) {
@@ -95,7 +97,7 @@ function shareDomain(auth: JsonObject): void {
   }
 }
 
-/** `{region_name}` and the like stand for other settings. */
+/** Replaces placeholders such as `{region_name}` by other settings. */
 function fillIn(text: string, settings: JsonObject): string {
   if (!text.includes('{')) return text;
   return text.replaceAll(/\{(\w+)\}/g, (all, name: string) => settingText(settings[name]) ?? all);

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../machinery/index.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables that choose among clouds; they describe none. */
+/** Variables that select a cloud but do not describe one. */
 const selectors: ReadonlySet<string> = new Set([
   'OS_CLOUD',
   'OS_REGION_NAME',
@@ -11,10 +11,10 @@ const selectors: ReadonlySet<string> = new Set([
   'OS_CLOUD_NAME',
 ]);
 
-/** Set by test tools of OpenStack itself. */
+/** Variables of OpenStack's own test tools. */
 const foreign = /^OS_(?:TEST|STD|LOG)/;
 
-/** The cloud the OS_* variables describe, as openstacksdk reads them; undefined when they describe none. */
+/** Reads a cloud from the OS_* variables as openstacksdk does; undefined if they describe none. */
 export function cloudFromEnvironment(env: Environment): JsonObject | undefined {
   const cloud: JsonObject = {};
   let describes = false;

@@ -1,10 +1,10 @@
 import { CapstanError } from '../../machinery/index.ts';
 
 export interface CloudConfigErrorOptions {
-  /** what is wrong, without the place */
+  /** the problem without its place */
   readonly problem: string;
   readonly cure: string;
-  /** the file (or Secret, or `the environment`) the value came from */
+  /** origin of the value: a file, a Secret or `the environment` */
   readonly file?: string | undefined;
   readonly cloud?: string | undefined;
   /** such as `auth.password` */
@@ -12,7 +12,7 @@ export interface CloudConfigErrorOptions {
   readonly cause?: unknown;
 }
 
-/** A cloud's settings that cannot be used. The one-line message says where, what, and what to do. */
+/** Invalid cloud settings. The one-line message names the place, the problem and the cure. */
 export class CloudConfigError extends CapstanError {
   readonly file: string | undefined;
   readonly cloud: string | undefined;

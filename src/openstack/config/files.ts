@@ -4,12 +4,12 @@ import { errorMessage, isJsonObject, type JsonObject, type ParsedDocument, parse
 import type { Environment } from './environment.ts';
 import { pythonScalar } from './python-scalar.ts';
 
-/** Where configuration is looked for. */
+/** Places to search for configuration. */
 export interface ConfigPlaces {
   readonly env: Environment;
   readonly cwd: string;
   readonly home: string;
-  /** the directory above `etc`; `/` unless a test says otherwise */
+  /** parent directory of `etc`; `/` except in tests */
   readonly root?: string;
 }
 
@@ -20,7 +20,9 @@ const overrides: Partial<Record<ConfigFileKind, string>> = {
   secure: 'OS_CLIENT_SECURE_FILE',
 };
 
-/** The files openstacksdk would try, in order: the one a variable names, then each directory with each ending. */
+/**
+ * Lists the files openstacksdk would try, in order: the one a variable names, then each directory with each extension.
+ */
 export function candidateFiles(kind: ConfigFileKind, places: ConfigPlaces): string[] {
   const { env, cwd, home } = places;
   const root = places.root ?? '/';
@@ -50,12 +52,12 @@ export interface ConfigFile {
 
 export interface FoundConfig {
   readonly file: ConfigFile | undefined;
-  /** one sentence per file that was there and could not be used */
+  /** one sentence per file that exists but cannot be used */
   readonly skipped: string[];
   readonly warnings: string[];
 }
 
-/** The first of the files that can be read and understood, as openstacksdk goes through them. */
+/** Reads the first file that exists and can be parsed, in the order of openstacksdk. */
 export async function readFirst(paths: readonly string[]): Promise<FoundConfig> {
   const skipped: string[] = [];
   for (const path of paths) {
@@ -78,7 +80,7 @@ export async function readFirst(paths: readonly string[]): Promise<FoundConfig> 
   return { file: undefined, skipped, warnings: [] };
 }
 
-/** Messages of a parser like to quote what they stumbled over, and that may be a password. */
+/** Parser messages often quote the input, which may contain a password. */
 function parseWithoutQuoting(text: string): ParsedDocument {
   try {
     return parseYaml(text, { plainScalar: pythonScalar });
@@ -87,7 +89,7 @@ function parseWithoutQuoting(text: string): ParsedDocument {
   }
 }
 
-/** Parses one file as PyYAML would, telling of keys given twice: the last one counts. */
+/** Parses one file as PyYAML does. The last of duplicate keys wins and causes a warning. */
 export function parseConfig(text: string, path: string): { content: JsonObject; warnings: string[] } {
   const { value, duplicates } = parseWithoutQuoting(text);
   if (value === null) return { content: {}, warnings: [] };

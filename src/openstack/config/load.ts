@@ -13,20 +13,20 @@ import { readInterfaces, readServices } from './services.ts';
 import { readTls } from './tls.ts';
 
 export interface CloudChoice {
-  /** one of the regions the cloud is configured for; its first when absent */
+  /** one of the configured regions; default: the first */
   readonly region?: string | undefined;
 }
 
-/** All clouds a machine knows. */
+/** All configured clouds of a machine. */
 export interface Clouds {
   readonly names: readonly string[];
-  /** OS_CLOUD, else the cloud the variables describe, else the only one there is */
+  /** OS_CLOUD, else the cloud of the OS_* variables, else the only configured cloud */
   readonly defaultName: string | undefined;
   /** the clouds.yaml that was read */
   readonly file: string | undefined;
-  /** files passed over and keys given twice */
+  /** skipped files and duplicate keys */
   readonly warnings: readonly string[];
-  /** the settings of a cloud as they are written, those of secure.yaml included */
+  /** settings of a cloud as written, including those of secure.yaml */
   entry(name: string): JsonObject;
   /** the named cloud, or the default one */
   cloud(name?: string, choice?: CloudChoice): Promise<CloudConfig>;
@@ -73,7 +73,7 @@ export async function loadClouds(places: ConfigPlaces): Promise<Clouds> {
       const own = isEnvironment ? fromEnvironment : Object.hasOwn(clouds, name) ? clouds[name] : undefined;
       const file = isEnvironment ? 'the environment' : (source ?? 'clouds.yaml');
       if (own === undefined) throw unknownCloud(name, names, source, skipped);
-      // OS_REGION_NAME chooses along with OS_CLOUD, as it does for the openstack command
+      // OS_REGION_NAME applies together with OS_CLOUD, as in the openstack command.
       const region = choice.region ?? (given === undefined && !isEnvironment ? env['OS_REGION_NAME'] : undefined);
       const vendor = await readFirst(candidateFiles('clouds-public', places));
       return buildCloud({
@@ -89,17 +89,17 @@ export async function loadClouds(places: ConfigPlaces): Promise<Clouds> {
 }
 
 export interface CloudText {
-  /** the text of a clouds.yaml */
+  /** content of a clouds.yaml */
   readonly text: string;
-  /** what to call it in messages, such as `Secret default/cloud-config` */
+  /** name for messages, such as `Secret default/cloud-config` */
   readonly source: string;
   readonly cloud: string;
   readonly region?: string | undefined;
-  /** PEM of certificate authorities, in place of the `cacert` inside */
+  /** PEM of CA certificates, used instead of `cacert` */
   readonly ca?: string | undefined;
 }
 
-/** One cloud out of a clouds.yaml that is no file of ours, such as one in a Secret: no environment, and no file is read. */
+/** Reads one cloud from a clouds.yaml text, such as one in a Secret. Reads neither the environment nor any file. */
 export async function cloudFromText(given: CloudText): Promise<CloudConfig> {
   let parsed: ReturnType<typeof parseConfig>;
   try {

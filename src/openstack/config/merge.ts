@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machinery/index.ts';
 
-/** Members of `over` win; mappings inside are merged likewise. How secure.yaml is laid over clouds.yaml. */
+/** Merges mappings deeply; members of `over` win. This is how secure.yaml overrides clouds.yaml. */
 export function mergeDeep(under: JsonObject, over: JsonObject): JsonObject {
   const merged: JsonObject = { ...under };
   for (const [key, value] of Object.entries(over)) {
@@ -10,7 +10,7 @@ export function mergeDeep(under: JsonObject, over: JsonObject): JsonObject {
   return merged;
 }
 
-/** Members of `over` win whole, except `auth`, whose members are laid over one by one. */
+/** Merges mappings; members of `over` replace whole values, except `auth`, which is merged by member. */
 export function mergeWithAuth(under: JsonObject, over: JsonObject): JsonObject {
   const merged: JsonObject = { ...under, ...over };
   const below = under['auth'];
@@ -20,10 +20,10 @@ export function mergeWithAuth(under: JsonObject, over: JsonObject): JsonObject {
   return merged;
 }
 
-/** Numbers that stay numbers; all others are text to OpenStack. */
+/** Settings that stay numbers. OpenStack treats all others as text. */
 const numbers: ReadonlySet<string> = new Set(['verbose_level', 'api_timeout']);
 
-/** Dashes in names become underscores and numbers text, at every level. */
+/** Replaces dashes in names by underscores and numbers by text, at every level. */
 export function normaliseKeys(config: JsonObject): JsonObject {
   const normal: JsonObject = {};
   for (const [key, value] of Object.entries(config)) {
@@ -38,15 +38,15 @@ function normaliseValue(name: string, value: JsonValue | undefined): JsonValue |
   return typeof value === 'number' && !numbers.has(name) ? String(value) : value;
 }
 
-/** A setting as text; undefined when it is absent, null or not a plain value. */
+/** Returns a setting as text; undefined if absent, null or not a scalar. */
 export function settingText(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);
-  // As Python prints them: a password `yes` without quotes is the boolean True.
+  // Formats like Python: an unquoted password `yes` is the boolean True.
   return typeof value === 'boolean' ? (value ? 'True' : 'False') : undefined;
 }
 
-/** openstacksdk takes only `true` for true; plain readings of no count as no here as well. */
+/** openstacksdk accepts only `true` as true. Common forms of no count as false here as well. */
 export function settingFlag(value: JsonValue | undefined, { fallback }: { fallback: boolean }): boolean {
   if (typeof value === 'boolean') return value;
   const text = settingText(value)?.toLowerCase();

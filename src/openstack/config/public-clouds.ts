@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../machinery/index.ts';
 
-/** What a public cloud has in common for all of its customers, named by `profile` in clouds.yaml. */
+/** Settings of a public cloud shared by all its customers; clouds.yaml refers to it by `profile`. */
 export interface PublicCloud {
   readonly authUrl?: string;
   readonly regions?: readonly string[];
-  /** the domain of users and projects, where the cloud has only one */
+  /** domain of users and projects, if the cloud has only one */
   readonly domainName?: string;
-  /** set when the cloud is gone or going */
+  /** set if the cloud is closed or closing */
   readonly closed?: string;
 }
 
-/** The profiles openstacksdk knows by name. Clouds that speak only Identity v2 are left out: Capstan needs v3. */
+/** Profiles that openstacksdk knows. Clouds with only Identity v2 are left out, because Capstan requires v3. */
 const publicClouds: Readonly<Record<string, PublicCloud>> = {
   auro: { authUrl: 'https://api.van2.auro.io:5000/v3', regions: ['RegionOne'], domainName: 'Default' },
   betacloud: { closed: 'it has ceased business' },
@@ -47,7 +47,7 @@ export function publicCloud(name: string): PublicCloud | undefined {
   return Object.hasOwn(publicClouds, name) ? publicClouds[name] : undefined;
 }
 
-/** A profile in the words of clouds.yaml. */
+/** Converts a profile to clouds.yaml settings. */
 export function profileSettings(cloud: PublicCloud): JsonObject {
   return {
     auth: {

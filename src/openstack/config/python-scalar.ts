@@ -1,9 +1,9 @@
 import type { JsonPrimitive } from '../../machinery/index.ts';
 
 /*
- * clouds.yaml is written for PyYAML, which reads YAML 1.1 in its own way: `1e5` is text there (ids look like that), `0123`
- * is octal, `1:30` counts in sixties. Numbers end up as text in openstacksdk, so they are kept exact here: whole numbers
- * beyond what a double holds, and every fraction, come out as Python would print them.
+ * clouds.yaml is written for PyYAML, a YAML 1.1 parser with special rules: `1e5` is text (ids look like that), `0123`
+ * is octal, `1:30` is base 60. openstacksdk converts numbers to text, so they are kept exact here: large integers and
+ * all fractions are formatted as Python prints them.
  */
 
 const words = new Map<string, boolean | null>([
@@ -16,7 +16,7 @@ const integer = /^[-+]?(?:0b[01_]+|0[0-7_]+|0|[1-9][0-9_]*|0x[0-9a-fA-F_]+|[1-9]
 const fraction =
   /^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*)$/;
 
-/** The meaning PyYAML gives to a scalar without quotes. */
+/** Resolves an unquoted scalar as PyYAML does. */
 export function pythonScalar(text: string): JsonPrimitive {
   const word = words.get(text);
   if (word !== undefined) return word;
@@ -54,7 +54,10 @@ function fractionText(text: string): string {
   return (negative ? '-' : '') + pythonFloat(value);
 }
 
-/** As Python's repr: always with a point or an exponent, the exponent with two digits, from 1e16 on and below 1e-4. */
+/**
+ * Formats like Python's repr: always with a point or an exponent; with a two-digit exponent from 1e16 on and below
+ * 1e-4.
+ */
 export function pythonFloat(value: number): string {
   if (value === 0) return '0.0';
   const [mantissa, exponentText] = value.toExponential().split('e') as [string, string];

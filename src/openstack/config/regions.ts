@@ -3,18 +3,18 @@ import { settingText } from './merge.ts';
 
 export interface Region {
   readonly name: string;
-  /** settings that hold in this region only */
+  /** settings for this region only */
   readonly values: JsonObject;
 }
 
 export interface InvalidRegion {
-  /** the place in the list; its content may hold secrets */
+  /** index in the list; the content is omitted because it may hold secrets */
   readonly invalid: number;
 }
 
 /**
- * The regions a cloud may be used in: `regions`, else `region_name` (a list, or text with commas), else those of its profile.
- * Tells which entry makes no sense instead, if one does.
+ * Lists the regions of a cloud: `regions`, else `region_name` (a list, or text with commas), else those of its profile.
+ * Returns the index of an invalid entry instead, if there is one.
  */
 export function knownRegions(own: JsonObject, profile: JsonObject): Region[] | InvalidRegion {
   const listed = own['regions'];

@@ -1,4 +1,4 @@
-/** The services Capstan talks to. */
+/** OpenStack services that Capstan uses. */
 export type ServiceType = 'identity' | 'compute' | 'network' | 'image' | 'volume' | 'load-balancer';
 
 export const serviceTypes: readonly ServiceType[] = [
@@ -10,7 +10,7 @@ export const serviceTypes: readonly ServiceType[] = [
   'load-balancer',
 ];
 
-/** The names a service goes by in catalogues and in clouds.yaml, the official one first. */
+/** Names of a service in catalogues and in clouds.yaml, the official one first. */
 export const serviceTypeNames: Readonly<Record<ServiceType, readonly string[]>> = {
   identity: ['identity'],
   compute: ['compute'],

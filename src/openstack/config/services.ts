@@ -3,7 +3,7 @@ import type { ServiceSettings } from './cloud-config.ts';
 import { settingText } from './merge.ts';
 import { type ServiceType, serviceTypeNames, serviceTypes } from './service-types.ts';
 
-/** Settings that begin with a service's name, such as `compute_endpoint_override` or `volumev3_region_name`. */
+/** Reads settings with a service prefix, such as `compute_endpoint_override` or `volumev3_region_name`. */
 export function readServices(settings: JsonObject): Partial<Record<ServiceType, ServiceSettings>> {
   const services: Partial<Record<ServiceType, ServiceSettings>> = {};
   for (const type of serviceTypes) {
@@ -28,12 +28,12 @@ export function readServices(settings: JsonObject): Partial<Record<ServiceType, 
   return services;
 }
 
-/** `2.60` asks for a microversion, `2` and the old `2.0` do not. */
+/** `2.60` selects a microversion; `2` and the old `2.0` do not. */
 function impliedMicroversion(version: string | undefined): string | undefined {
   return version !== undefined && /^\d+\.[1-9]\d*$/.test(version) ? version : undefined;
 }
 
-/** `public`, the old `publicURL`, or a list in order of preference. */
+/** Reads `public`, the old `publicURL`, or a list in order of preference. */
 export function readInterfaces(value: JsonValue | undefined): string[] | undefined {
   const names = Array.isArray(value) ? value.map(settingText) : [settingText(value)];
   const known = names.flatMap((name) => (name ? [name.replace(/URL$/, '')] : []));

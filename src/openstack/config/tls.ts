@@ -10,14 +10,14 @@ import { settingFlag, settingText } from './merge.ts';
 export interface TlsContext {
   readonly file: string;
   readonly cloud: string;
-  /** where relative paths begin and `~` leads; undefined where settings must not make us read files */
+  /** base of relative paths and of `~`; undefined if settings must not cause file reads */
   readonly paths: { readonly cwd: string; readonly home: string } | undefined;
-  /** certificate authorities given beside the settings, as the `cacert` of a Secret */
+  /** CA certificates given besides the settings, such as the `cacert` of a Secret */
   readonly ca?: string | undefined;
   warn(text: string): void;
 }
 
-/** cacert, cert, key, verify and insecure; each file may also be given as PEM in place of its path. */
+/** Reads cacert, cert, key, verify and insecure. Each file may also be given as PEM instead of a path. */
 export async function readTls(settings: JsonObject, context: TlsContext): Promise<TlsSettings> {
   const verify =
     settingFlag(settings['verify'], { fallback: true }) && !settingFlag(settings['insecure'], { fallback: false });
@@ -35,7 +35,7 @@ export async function readTls(settings: JsonObject, context: TlsContext): Promis
 
 const certificates = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
-/** A broken bundle would be ignored by TLS without a word, and every connection refused with a puzzling one. */
+/** TLS would silently ignore a broken bundle, and every connection would fail with a misleading error. */
 function checkCertificates(ca: string, context: TlsContext): void {
   const found = ca.match(certificates);
   try {

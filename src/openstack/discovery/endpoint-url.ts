@@ -1,24 +1,24 @@
 import { trimTrailing } from '../../machinery/index.ts';
 import type { ServiceType } from '../config/service-types.ts';
 
-/** Where a service's resources and its version document are. */
+/** URLs of a service. */
 export interface ServiceUrls {
-  /** resources are below this; no slash at the end */
+  /** base URL of resources, without a trailing slash */
   readonly resources: string;
-  /** the document that tells versions and microversions */
+  /** URL of the document with versions and microversions */
   readonly versions: string;
 }
 
 interface Layout {
-  /** the version segment put behind an endpoint that has none */
+  /** version segment added to an endpoint without one */
   readonly version: string;
-  /** version segments that are as good */
+  /** version segments that are kept */
   readonly accepted: RegExp;
-  /** version segments of APIs that are no longer of use; the right one is put in their place */
+  /** version segments of obsolete APIs, which are replaced */
   readonly outdated: RegExp;
-  /** the project's id comes next */
+  /** the project id follows */
   readonly project: boolean;
-  /** whether the version document is that of the version, or the list above it */
+  /** whether the version document is that of the version or the list above it */
   readonly document: 'version' | 'list';
 }
 
@@ -38,8 +38,8 @@ const layouts: Readonly<Record<ServiceType, Layout>> = {
 };
 
 /**
- * Completes an endpoint of the catalogue, which may or may not hold a version and a project. The links inside version documents
- * are not used: behind gateways they often name hosts and schemes that nobody outside can reach.
+ * Completes a catalogue endpoint, which may lack the version or the project. Links inside version documents are
+ * ignored: behind gateways they often name hosts and schemes that are unreachable from outside.
  */
 export function serviceUrls(service: ServiceType, endpoint: string, projectId: string | undefined): ServiceUrls {
   const layout = layouts[service];
@@ -48,7 +48,7 @@ export function serviceUrls(service: ServiceType, endpoint: string, projectId: s
   const version = rest[0];
   const keep = version !== undefined && layout.accepted.test(version);
   const replace = version !== undefined && layout.outdated.test(version);
-  // A segment that only looks like a version belongs to the path.
+  // A segment that only resembles a version belongs to the path.
   const root = version === undefined || keep || replace ? base : [base, ...rest].join('/');
   const segment = keep ? version : layout.version;
   const tail = keep || replace ? rest.slice(1) : [];
@@ -57,7 +57,7 @@ export function serviceUrls(service: ServiceType, endpoint: string, projectId: s
   return { resources, versions: layout.document === 'version' ? `${root}/${segment}/` : `${root}/` };
 }
 
-/** `https://host/volume/v3/PROJECT` into what is before the version, the version, and what follows. */
+/** Splits `https://host/volume/v3/PROJECT` into the part before the version, the version, and the rest. */
 function splitAtVersion(endpoint: string): [base: string, version?: string, ...rest: string[]] {
   const parts = trimTrailing(endpoint, '/').split('/');
   const at = parts.findLastIndex((part, index) => index > 2 && /^v\d+(\.\d+)?$/.test(part));

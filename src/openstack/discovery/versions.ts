@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machinery/index.ts';
 import { textUnlessEmpty } from '../resource/read.ts';
 
-/** What a service speaks. */
+/** API versions of a service. */
 export interface ApiVersions {
-  /** the lowest and highest microversion; undefined for services without */
+  /** lowest and highest microversion; undefined for services without microversions */
   readonly microversions: { readonly min: string; readonly max: string } | undefined;
-  /** all versions listed, such as `v2.26` */
+  /** all listed versions, such as `v2.26` */
   readonly ids: readonly string[];
 }
 
-/** Reads any of the forms version documents come in: a list, a list below `values`, or a single version. */
+/** Parses any form of version document: a list, a list below `values`, or a single version. */
 export function parseVersions(document: JsonValue | undefined, wanted: RegExp): ApiVersions | undefined {
   const entries = entriesOf(document);
   if (!entries) return undefined;
@@ -35,7 +35,7 @@ function entriesOf(document: JsonValue | undefined): JsonObject[] | undefined {
   return Array.isArray(list) ? list.filter(isJsonObject) : undefined;
 }
 
-/** Negative when `a` is the older one. */
+/** Negative if `a` is older. */
 export function compareVersions(a: string, b: string): number {
   const [majorA, minorA] = parts(a);
   const [majorB, minorB] = parts(b);
@@ -47,7 +47,7 @@ function parts(version: string): [major: number, minor: number] {
   return [Number(major) || 0, Number(minor) || 0];
 }
 
-/** The highest of the versions listed, `v2.26` for octavia. */
+/** Returns the highest listed version, such as `v2.26` for octavia. */
 export function newestVersion(ids: readonly string[]): string | undefined {
   return ids.toSorted(compareVersions).at(-1);
 }

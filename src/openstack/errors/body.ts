@@ -1,25 +1,26 @@
 import { isJsonObject, type JsonObject } from '../../machinery/index.ts';
 
-/** What a service says about a failure. */
+/** Error details from a service. */
 export interface FaultText {
   message: string;
-  /** neutron's name of the error */
+  /** neutron's error name */
   type?: string;
-  /** seconds, cinder and nova put it into the body too */
+  /** seconds; cinder and nova also put it in the body */
   retryAfter?: string;
 }
 
 /**
- * Reads the shapes of error bodies: keystone's `error`, nova's and cinder's `badRequest` and the like, neutron's `NeutronError`,
- * octavia's `faultstring`, placement's `errors`, and the page of glance. A tenant may name any server as a cloud, also one that
- * only this program can reach: what has none of these shapes is not read out, unless the service marked it as OpenStack's.
+ * Parses the error bodies of services: keystone's `error`, nova's and cinder's `badRequest` and others, neutron's
+ * `NeutronError`, octavia's `faultstring`, placement's `errors`, and glance's HTML page. A tenant may name any server
+ * as a cloud, even one that only this program can reach. Therefore other bodies are not revealed, unless the service
+ * marked the response as OpenStack's.
  */
 export function readFault(contentType: string, body: string, isMarked: boolean): FaultText | undefined {
   const text = body.trim();
   if (text === '') return undefined;
   if (text.startsWith('{') || contentType.includes('json')) {
     const fault = readJsonFault(text, isMarked);
-    // glance asked for JSON puts its HTML into it
+    // If JSON is requested, glance puts its HTML into it.
     return (
       fault && {
         ...fault,
@@ -38,7 +39,7 @@ export function readFault(contentType: string, body: string, isMarked: boolean):
   return { message: text };
 }
 
-/** What nova and cinder call their faults. */
+/** Fault names of nova and cinder. */
 const faultNames: ReadonlySet<string> = new Set([
   'badMediaType',
   'badMethod',
@@ -113,7 +114,7 @@ export function isHtml(contentType: string, text: string): boolean {
   return contentType.includes('text/html') || /^\s*<(!doctype|html)/i.test(text);
 }
 
-/** The page a WSGI service writes: the status as heading, then the message. */
+/** Parses the error page of a WSGI service: the status as heading, then the message. */
 function readHtmlFault(html: string): string | undefined {
   const afterHeading = /<h1>[^<]*<\/h1>([\s\S]*?)(?:<\/body>|$)/i.exec(html)?.[1];
   const message = plainText(afterHeading ?? '');

@@ -3,20 +3,20 @@ import { type FaultText, isHtml, readFault } from './body.ts';
 import { OpenStackError, type OpenStackErrorKind } from './openstack-error.ts';
 import { safeText } from './redact.ts';
 
-/** The request a failure belongs to, as far as it may be told. */
+/** The failed request, as far as messages may reveal it. */
 export interface FailedRequest {
   readonly service: string;
   readonly method: string;
   /** below the service's endpoint, without the query */
   readonly path: string;
-  /** scheme, host and port asked */
+  /** scheme, host and port */
   readonly origin: string;
   readonly secrets: Iterable<string>;
 }
 
 const decoder = new TextDecoder();
 
-/** Turns an answer that says no into an error that says why. */
+/** Converts an error response to an error with its cause. */
 export function errorFromResponse(request: FailedRequest, response: TransportResponse, now: number): OpenStackError {
   const contentType = response.headers['content-type'] ?? '';
   const body = decoder.decode(response.body);
@@ -42,7 +42,7 @@ export function requestIdOf(headers: Readonly<Record<string, string>>): string |
   return headers['x-openstack-request-id'] ?? headers['x-compute-request-id'];
 }
 
-/** Seconds or a date, as HTTP allows both. */
+/** Parses Retry-After, which HTTP allows as seconds or a date. */
 export function retryAfterOf(value: string | undefined, now: number): number | undefined {
   if (value === undefined || value === '') return undefined;
   const seconds = Number(value);
@@ -51,12 +51,12 @@ export function retryAfterOf(value: string | undefined, now: number): number | u
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** Gateways in front of OpenStack answer these in HTML, and are right to. */
+/** Gateways in front of OpenStack legitimately answer these with HTML. */
 const gatewayCodes: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 /**
- * Whether a page came from something else than an OpenStack service. Services answer HTML too (glance's errors, paths that
- * nobody serves), but with a request id or in the plain form of their frameworks.
+ * Reports whether a page did not come from an OpenStack service. Services also answer HTML (glance's errors, unknown
+ * paths), but with a request id or in the plain form of their frameworks.
  */
 function isForeignPage(status: number, contentType: string, body: string, requestId: string | undefined): boolean {
   if (requestId !== undefined || !isHtml(contentType, body)) return false;
@@ -70,7 +70,7 @@ function isFrameworkPage(html: string): boolean {
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Why an answer below 400 is no success either: a page of a captive portal, or a way to somewhere else. */
+/** Detects a response below 400 that is not a success: the page of a captive portal, or a redirect. */
 export function misleadingAnswer(request: FailedRequest, response: TransportResponse): OpenStackError | undefined {
   if (redirects.has(response.status)) {
     const target = response.headers['location'];
@@ -78,19 +78,19 @@ export function misleadingAnswer(request: FailedRequest, response: TransportResp
       kind: 'notOpenStack',
       service: request.service,
       detail: `${request.origin} redirects${target === undefined ? '' : ` to ${placeOf(target, request)}`}`,
-      // A token must not follow a redirect to wherever it leads.
+      // Redirects are not followed, because the token must not be sent to another place.
       cure: `use the URL it leads to in ${request.service === 'identity' ? 'auth_url' : 'the service catalogue'}`,
       method: request.method,
       path: request.path,
       status: response.status,
     });
   }
-  // nova and cinder call an answer without a body HTML now and then
+  // nova and cinder sometimes label a response without a body as HTML.
   const isPage = response.body.length > 0 && response.headers['content-type']?.includes('text/html') === true;
   return isPage && requestIdOf(response.headers) === undefined ? foreignAnswer(request, response) : undefined;
 }
 
-/** Where a redirect leads, without what may be nobody's business: on another host the host alone. */
+/** Target of a redirect without private parts: only the host if it differs. */
 function placeOf(target: string, { origin, secrets }: FailedRequest): string {
   if (!URL.canParse(target, origin)) return 'somewhere that is no URL';
   const url = new URL(target, origin);
@@ -98,7 +98,7 @@ function placeOf(target: string, { origin, secrets }: FailedRequest): string {
   return safeText(url.origin + path, secrets);
 }
 
-/** What to say of an answer that is no OpenStack service's. */
+/** Builds the error for a response that did not come from an OpenStack service. */
 export function foreignAnswer(request: FailedRequest, response: TransportResponse, body?: string): OpenStackError {
   const text = body ?? decoder.decode(response.body);
   const html = isHtml(response.headers['content-type'] ?? '', text);
@@ -106,7 +106,7 @@ export function foreignAnswer(request: FailedRequest, response: TransportRespons
   return new OpenStackError({
     kind: 'notOpenStack',
     service: request.service,
-    // nothing of it is shown: whoever named the server may not be the one it is meant for
+    // The content is not revealed, because the user who named the server may not be entitled to read it.
     detail: `${request.origin} answered with ${what} instead of an OpenStack API answer`,
     cure:
       request.service === 'identity'
@@ -138,16 +138,19 @@ const kindByStatus: Readonly<Record<number, OpenStackErrorKind>> = {
   504: 'unavailable',
 };
 
-/** nova 403 `Quota exceeded for …`, octavia 403 `Quota has been met for …`, cinder 413 `…ExceedsAvailableQuota…`. */
+/** nova 403 `Quota exceeded for …`, octavia 403 `Quota has been met for …`, cinder 413 `…ExceedsAvailableQuota…` */
 const quotaText =
   /quota (?:exceeded|has been met|limit)|exceeds? (?:allowed|available)?[^.]*quota|exceededquota|overquota/i;
-/** octavia 409 `Load Balancer X is immutable and cannot be updated.`, `Invalid state PENDING_UPDATE of loadbalancer resource X`. */
+/**
+ * octavia 409 `Load Balancer X is immutable and cannot be updated.`, `Invalid state PENDING_UPDATE of loadbalancer
+ * resource X`
+ */
 const immutableText = /is immutable|invalid state pending_/i;
 
 function kindOf(service: string, status: number, fault: FaultText): OpenStackErrorKind {
   if (fault.type === 'OverQuota') return 'quota';
   if ((status === 403 || status === 413) && quotaText.test(fault.message)) return 'quota';
-  // cinder's way of saying both: the text tells a full quota from too many requests
+  // cinder uses 413 for both; the text distinguishes an exceeded quota from too many requests.
   if (status === 413 && fault.retryAfter !== undefined) return /quota/i.test(fault.message) ? 'quota' : 'tooMany';
   if (status === 409 && service === 'load-balancer' && immutableText.test(fault.message)) return 'immutable';
   return kindByStatus[status] ?? (status >= 500 ? 'internal' : status >= 400 ? 'badRequest' : 'unexpected');
@@ -169,7 +172,7 @@ const cureByKind: Partial<Record<OpenStackErrorKind, string>> = {
   internal: 'this is a failure of the cloud: tell its operator, with the request id (it is in the log)',
 };
 
-/** Answers whose kind says too little: most are refusals that no role would change. */
+/** Cures for errors whose kind says too little. For most of these, no other role would help. */
 const cureByText: readonly (readonly [text: RegExp, cure: string])[] = [
   [/flavors with zero disk/i, 'give the server a root volume, or use a flavor with a disk'],
   [/flavor's (?:disk|memory) is too small/i, 'use a larger flavor, or a smaller image'],

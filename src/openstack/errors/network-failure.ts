@@ -9,11 +9,11 @@ interface Diagnosis {
   /** completes `HOST …` */
   says: string;
   cure: string;
-  /** the request can not have reached the service */
+  /** the request cannot have reached the service */
   notSent: boolean;
 }
 
-/** What the codes of Node, OpenSSL and undici mean, first match wins. */
+/** Error codes of Node, OpenSSL and undici. The first match wins. */
 const diagnoses: readonly Diagnosis[] = [
   {
     codes: /^CAP_PEER_REFUSED$/,
@@ -108,7 +108,7 @@ const diagnoses: readonly Diagnosis[] = [
   },
 ];
 
-/** Turns a request that got no answer at all into an error that says why. */
+/** Converts a failed connection or missing response to an error with its cause. */
 export function errorFromFailure(request: FailedRequest, error: unknown): OpenStackError {
   const code = codeOf(error);
   const proxy = proxyRefusal(error);
@@ -151,7 +151,7 @@ export function timeoutError(request: FailedRequest, timeoutMs: number): OpenSta
   });
 }
 
-/** The code of an error or of what caused it: undici wraps, and Node tries several addresses. */
+/** Code of an error or of its cause. undici wraps errors, and Node tries several addresses. */
 function codeOf(error: unknown): string {
   let current: unknown = error;
   for (let depth = 0; depth < 5 && typeof current === 'object' && current !== null; depth++) {

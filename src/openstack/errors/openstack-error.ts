@@ -1,10 +1,10 @@
 import { CapstanError, type ErrorCode, sentenceEnd, trimTrailing } from '../../machinery/index.ts';
 
-/** What went wrong, as far as a caller may want to act differently. */
+/** Kind of an error, as far as callers may need to distinguish. */
 export type OpenStackErrorKind =
-  /** there is no such thing (any more) */
+  /** the resource does not exist (any more) */
   | 'notFound'
-  /** in use, exists already, or in a state that does not allow it */
+  /** in use, already exists, or in a state that does not allow the request */
   | 'conflict'
   /** the load balancer is busy with an earlier change */
   | 'immutable'
@@ -15,47 +15,50 @@ export type OpenStackErrorKind =
   /** changed by somebody else since it was read */
   | 'precondition'
   | 'tooMany'
-  /** a gateway or service that is away for the moment */
+  /** a gateway or service is temporarily unavailable */
   | 'unavailable'
-  /** the service failed at its work */
+  /** the service failed internally */
   | 'internal'
-  /** the cloud is too old, or was built without it */
+  /** the cloud is too old or lacks the feature */
   | 'unsupported'
-  /** no connection, or one that broke */
+  /** no connection, or a broken one */
   | 'network'
   | 'tls'
   | 'timeout'
-  /** something else than an OpenStack service answered */
+  /** the response did not come from an OpenStack service */
   | 'notOpenStack'
-  /** the catalogue does not hold the service, the region or the interface */
+  /** the catalogue lacks the service, region or interface */
   | 'noService'
-  /** more than one thing has the name */
+  /** several resources have the name */
   | 'ambiguous'
-  /** an answer that makes no sense */
+  /** an invalid response */
   | 'unexpected';
 
 export interface OpenStackErrorOptions {
   readonly kind: OpenStackErrorKind;
-  /** the service asked: `compute`, `network`, … */
+  /** service type: `compute`, `network`, … */
   readonly service: string;
-  /** the cause, in the cloud's own words where it had any */
+  /** the cause, if possible in the cloud's own words */
   readonly detail: string;
-  /** what the reader can do about it */
+  /** advice for the reader */
   readonly cure?: string | undefined;
   readonly method?: string | undefined;
   readonly path?: string | undefined;
   readonly status?: number | undefined;
-  /** neutron's name of the error, such as `PortNotFound` */
+  /** neutron's error name, such as `PortNotFound` */
   readonly type?: string | undefined;
   readonly requestId?: string | undefined;
-  /** how long the cloud asks to wait */
+  /** wait requested by the cloud */
   readonly retryAfterMs?: number | undefined;
-  /** whether the request can not have reached the service */
+  /** the request cannot have reached the service */
   readonly notSent?: boolean | undefined;
   readonly cause?: unknown;
 }
 
-/** Every failure of talking to a cloud. Its message is one line: who, what, why, and what to do. Never holds secrets. */
+/**
+ * Any failure of a cloud request. The one-line message names the request, the cause and the cure. Never contains
+ * secrets.
+ */
 export class OpenStackError extends CapstanError {
   readonly kind: OpenStackErrorKind;
   readonly service: string;
@@ -127,7 +130,7 @@ export function isNotFound(error: unknown): error is OpenStackError {
   return isOpenStackError(error, 'notFound');
 }
 
-/** The result, or undefined when the thing is not there. */
+/** Returns the result, or undefined if the resource does not exist. */
 export async function orUndefined<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result;

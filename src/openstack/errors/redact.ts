@@ -1,4 +1,4 @@
-/** Names of members whose values never leave the process in a message or a log, in small letters and without separators. */
+/** Names of members whose values must never appear in messages or logs, in lower case and without separators. */
 const secretNames: ReadonlySet<string> = new Set([
   'password',
   'originalpassword',
@@ -24,7 +24,7 @@ export function isSecretName(name: string): boolean {
   return secretNames.has(name.replaceAll(/[-_. ]/g, '').toLowerCase());
 }
 
-/** Everything inside a request's body that must not be repeated. */
+/** Collects all secret values of a request body. */
 export function secretsIn(value: unknown): string[] {
   const found: string[] = [];
   collect(value, { secret: false }, found);
@@ -37,33 +37,34 @@ function collect(value: unknown, { secret }: { secret: boolean }, found: string[
   } else if (Array.isArray(value)) {
     for (const item of value) collect(item, { secret }, found);
   } else if (typeof value === 'object' && value !== null) {
-    // `token: {id}` and `password: {user: {...}}` are objects in keystone: what is secret inside is named there again.
+    // `token: {id}` and `password: {user: {...}}` are objects in keystone; secrets inside have secret names again.
     for (const [name, item] of Object.entries(value)) {
       collect(item, { secret: isSecretName(name) || (secret && name === 'id') }, found);
     }
   }
 }
 
-/** Shorter ones would tear holes into ordinary words; nobody can keep `x` secret. */
+/** Replacing shorter secrets would damage ordinary words, and such a secret protects nothing. */
 const shortestSecret = 4;
 const longestMessage = 600;
 
-/** Text of others made fit for a message: known secrets cut out, one line, not too long. */
+/** Prepares foreign text for a message: removes known secrets, joins lines, limits the length. */
 export function safeText(text: string, secrets: Iterable<string>): string {
   let safe = text;
   for (const secret of secrets) {
     if (secret.length >= shortestSecret && safe.includes(secret)) safe = safe.replaceAll(secret, redactedText);
   }
-  // A service quotes bad values back, in forms of its own (escaped, as Python's repr): go by the name as well.
+  // Services quote invalid values in other forms (escaped, or as Python's repr), so secrets are also recognised by
+  // member name.
   safe = safe.replaceAll(quotedSecret, (_all, name: string) => `${name}${redactedText}.`);
   safe = safe.replaceAll(unprintable, ' ').replaceAll(/\s+/g, ' ').trim();
   return safe.length <= longestMessage ? safe : `${safe.slice(0, longestMessage)}…`;
 }
 
-/** What moves the cursor of a terminal or turns the direction of a text. */
+/** Characters that move a terminal's cursor or change the text direction. */
 const unprintable = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
-/** A URL without the user and password some put into it. */
+/** Removes user and password from a URL. */
 export function withoutLogin(url: string): string {
   return url.replace(/\/\/[^/?#]*@/, '//');
 }

@@ -4,7 +4,7 @@ import { OpenStackError } from '../errors/openstack-error.ts';
 import { MalformedMember } from '../resource/read.ts';
 import type { TransportResponse } from '../transport/types.ts';
 
-/** A good answer. It is read as JSON when somebody asks for it. */
+/** A successful response, parsed as JSON on demand. */
 export class Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export class Answer {
     return requestIdOf(this.headers);
   }
 
-  /** The body; undefined when there is none. Something else than JSON means that no OpenStack service answered. */
+  /** Returns the body; undefined if empty. A body that is not JSON means that no OpenStack service answered. */
   json(): JsonValue | undefined {
     if (this.body.length === 0) return undefined;
     if (!this.#json) {
@@ -42,33 +42,33 @@ export class Answer {
     throw this.unexpected('the answer is not an object');
   }
 
-  /** The object under `key`, as most answers are wrapped. */
+  /** Returns the object under `key`, which wraps most responses. */
   member(key: string): JsonObject {
     const value = this.object()[key];
     if (isJsonObject(value)) return value;
     throw this.unexpected(`the answer has no "${key}"`);
   }
 
-  /** The objects listed under `key`. */
+  /** Returns the list of objects under `key`. */
   members(key: string): JsonObject[] {
     const value = this.object()[key];
     if (Array.isArray(value)) return value as JsonObject[];
     throw this.unexpected(`the answer has no list "${key}"`);
   }
 
-  /** What `parse` makes of the object under `key`. */
+  /** Parses the object under `key`. */
   one<T>(key: string, parse: (value: JsonObject) => T): T {
     const value = this.member(key);
     return this.#read(() => parse(value));
   }
 
-  /** What `parse` makes of each object listed under `key`. */
+  /** Parses each object of the list under `key`. */
   many<T>(key: string, parse: (value: JsonObject) => T): T[] {
     const values = this.members(key);
     return this.#read(() => values.map(parse));
   }
 
-  /** What `parse` makes of the whole answer. */
+  /** Parses the whole response. */
   whole<T>(parse: (value: JsonObject) => T): T {
     const value = this.object();
     return this.#read(() => parse(value));
@@ -83,7 +83,7 @@ export class Answer {
     }
   }
 
-  /** An error for an answer that makes no sense. */
+  /** Builds the error for an invalid response. */
   unexpected(detail: string): OpenStackError {
     const { service, method, path } = this.#request;
     return new OpenStackError({
@@ -100,6 +100,6 @@ export class Answer {
 }
 
 function textOf(body: Uint8Array): string {
-  // Buffer's decoder is several times faster than TextDecoder on large answers.
+  // Buffer decodes large responses several times faster than TextDecoder.
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
 }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../machinery/index.ts';
 
-/** The caller's request to stop and a time limit as one signal, which leaves nothing behind when it is over. */
+/** Combines the caller's abort signal with a timeout, and cleans up when it is over. */
 export interface Deadline {
   readonly signal: AbortSignal;
   readonly expired: boolean;
@@ -14,7 +14,7 @@ export function createDeadline(clock: Clock, ms: number, outer: AbortSignal | un
   const onAbort = (): void => controller.abort(outer?.reason);
   if (outer?.aborted) onAbort();
   else if (outer) {
-    // One signal stops many requests: more listeners than Node expects are no leak here.
+    // One signal may cancel many requests, so a large number of listeners is not a leak.
     setMaxListeners(0, outer);
     outer.addEventListener('abort', onAbort, { once: true });
   }

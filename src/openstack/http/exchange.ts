@@ -9,13 +9,13 @@ import type { Limiter } from './limiter.ts';
 import type { Log } from './log.ts';
 import { type Patience, pauseBefore } from './retry.ts';
 
-/** One finished attempt, for counting. */
+/** One finished attempt, for metrics. */
 export interface RequestObservation {
   readonly service: string;
   readonly method: string;
   /** below the service's endpoint, without the query */
   readonly path: string;
-  /** undefined when there was no answer */
+  /** undefined without a response */
   readonly status: number | undefined;
   readonly durationMs: number;
 }
@@ -30,7 +30,7 @@ export interface ExchangeOptions {
   readonly userAgent: string;
   readonly log: Log;
   readonly onRequest?: ((observation: RequestObservation) => void) | undefined;
-  /** asked right before each attempt; what it throws is the outcome */
+  /** called before each attempt; an exception becomes the result */
   readonly permit?: (() => void) | undefined;
 }
 
@@ -39,31 +39,34 @@ export interface ExchangeRequest {
   readonly method: string;
   /** scheme, host, port and path prefix of the endpoint */
   readonly base: string;
-  /** below the base, beginning with a slash */
+  /** below the base, starting with a slash */
   readonly path: string;
-  /** `?…` or nothing */
+  /** `?…` or empty */
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** sent as JSON */
   readonly json?: unknown;
-  /** sent as it is */
+  /** sent unchanged */
   readonly body?: Uint8Array;
   readonly stream?: AsyncIterable<Uint8Array>;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
-  /** whether carrying it out twice does no harm; told from the verb when absent */
+  /** whether the request is idempotent; derived from the verb if absent */
   readonly repeatable?: boolean | undefined;
 }
 
-/** Who vouches for a request. */
+/** Supplies the token of a request. */
 export interface Authorizer {
-  /** a token that is good for some time yet */
+  /** returns a token that stays valid for some time */
   token(signal: AbortSignal | undefined): Promise<string>;
-  /** the cloud refused this token; the next one will be new */
+  /** reports that the cloud rejected this token, so that the next call gets a new one */
   refused(token: string): void;
 }
 
-/** Sends requests: limited, timed, repeated by the table of `retry.ts`, failures explained. */
+/**
+ * Sends requests with concurrency limits, timeouts and retries by the table of `retry.ts`, and converts failures to
+ * errors.
+ */
 export interface Exchange {
   send(request: ExchangeRequest, authorizer?: Authorizer): Promise<TransportResponse>;
 }
@@ -73,7 +76,7 @@ const repeatableMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'D
 export function createExchange(options: ExchangeOptions): Exchange {
   const { clock, random, patience, log } = options;
 
-  /** One attempt: any answer, or the error that tells why there was none. */
+  /** Performs one attempt: returns any response, or throws if there was none. */
   const attempt = async (
     request: ExchangeRequest,
     failed: FailedRequest,
@@ -148,7 +151,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
         }
         const failure = answered ? errorFromResponse(failed, result, clock.now()) : result;
         if (failure.kind === 'unauthorized' && authorizer && token !== undefined && !renewed) {
-          // Refused before anything was done: any verb may be sent again with a new token, once.
+          // A 401 means that nothing was done, so any verb may be sent again once with a new token.
           renewed = true;
           number--;
           authorizer.refused(token);

@@ -1,8 +1,8 @@
-/** Lets a fixed number of tasks run at a time; the others wait their turn. */
+/** Limits the number of concurrent tasks. Others wait in a queue. */
 export interface Limiter {
-  /** resolves when there is room; the caller must call the function it gets when done */
+  /** resolves when there is capacity; the caller must call the returned function when done */
   enter(signal?: AbortSignal): Promise<() => void>;
-  /** tasks waiting */
+  /** number of waiting tasks */
   readonly waiting: number;
 }
 

@@ -1,4 +1,4 @@
-/** Where the client tells what it does. Any structured logger fits. */
+/** Log interface of the client; compatible with structured loggers. */
 export interface Log {
   debug(message: string, fields?: Record<string, unknown>): void;
   warn(message: string, fields?: Record<string, unknown>): void;

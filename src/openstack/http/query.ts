@@ -1,8 +1,8 @@
-/** A query: lists are repeated, undefined is left out. */
+/** A query: lists become repeated parameters, undefined is omitted. */
 export type Query = Readonly<Record<string, QueryValue>>;
 export type QueryValue = string | number | boolean | readonly string[] | undefined;
 
-/** `?a=b&c=d`, or nothing. */
+/** Formats `?a=b&c=d`, or an empty text. */
 export function queryText(query: Query | undefined): string {
   if (!query) return '';
   let text = '';
@@ -17,17 +17,17 @@ export function queryText(query: Query | undefined): string {
   return text;
 }
 
-/** One segment of a path. */
+/** Encodes one segment of a path. */
 export function segment(text: string): string {
   return encodeURIComponent(text);
 }
 
-/** camelCase to snake_case: the names of members as OpenStack spells them. */
+/** Converts camelCase to snake_case, the spelling of OpenStack. */
 export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** A filter as a query: names in snake_case, except those that are spelt in another way. */
+/** Converts a filter to a query. Names become snake_case unless `spelling` names another form. */
 export function filterQuery(filter: object | undefined, spelling: Readonly<Record<string, string>> = {}): Query {
   const query: Record<string, QueryValue> = {};
   for (const [name, value] of Object.entries(filter ?? {})) {

@@ -1,16 +1,16 @@
 import type { Random } from '../../machinery/index.ts';
 import type { OpenStackError, OpenStackErrorKind } from '../errors/openstack-error.ts';
 
-/** How patient the client is. */
+/** Retry settings of the client. */
 export interface Patience {
-  /** how often a request is sent at most */
+  /** maximum number of attempts */
   readonly attempts: number;
-  /** the first pause; each further one doubles */
+  /** first pause; each further pause doubles */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** a cloud that asks for a longer pause than this is left to the caller's own back-off */
+  /** if the cloud asks for a longer pause, the error goes to the caller's backoff */
   readonly longestRetryAfterMs: number;
-  /** how long a busy load balancer is waited for, in all; 0 leaves it to the caller */
+  /** total time to wait for a busy load balancer; 0 leaves it to the caller */
   readonly immutableMs: number;
 }
 
@@ -24,38 +24,38 @@ export const defaultPatience: Patience = {
 
 interface RetryRule {
   readonly kind: OpenStackErrorKind;
-  /** which requests may be sent again: all, or those that do no harm when they are carried out twice */
+  /** which requests may be retried: any, or only idempotent ones */
   readonly requests: 'any' | 'repeatable';
-  /** only when the service can not have seen the request */
+  /** only if the service cannot have seen the request */
   readonly notSent?: boolean;
   /** only with one of these codes */
   readonly statuses?: readonly number[];
   readonly pause: 'backOff' | 'busy';
 }
 
-/** The one table that decides what is tried again. Everything that is not here goes to the caller at once. */
+/** The only table of retries. Failures without a rule go to the caller at once. */
 const rules: readonly RetryRule[] = [
-  // Nothing was sent: the verb does not matter.
+  // Nothing was sent, so the verb does not matter.
   { kind: 'network', requests: 'any', notSent: true, pause: 'backOff' },
   { kind: 'network', requests: 'repeatable', pause: 'backOff' },
   { kind: 'timeout', requests: 'repeatable', pause: 'backOff' },
-  // Refused before any work was done.
+  // Rejected before any work was done.
   { kind: 'tooMany', requests: 'any', pause: 'backOff' },
   { kind: 'unavailable', requests: 'repeatable', statuses: [502, 503, 504], pause: 'backOff' },
-  // Octavia takes one change at a time, each a second or so.
+  // Octavia accepts one change at a time; each takes about a second.
   { kind: 'immutable', requests: 'any', pause: 'busy' },
 ];
 
 export interface Attempt {
-  /** counted from 1 */
+  /** one-based */
   readonly number: number;
-  /** whether carrying the request out twice does no harm */
+  /** whether the request is idempotent */
   readonly repeatable: boolean;
-  /** time spent waiting so far */
+  /** total time waited so far */
   readonly waitedMs: number;
 }
 
-/** How long to wait before the next attempt; undefined when there shall be none. */
+/** Time to wait before the next attempt; undefined if there is none. */
 export function pauseBefore(
   failure: OpenStackError,
   attempt: Attempt,
@@ -70,7 +70,7 @@ export function pauseBefore(
       (candidate.statuses === undefined || candidate.statuses.includes(failure.status ?? 0)),
   );
   if (!rule) return undefined;
-  // Each client waits a little differently, so that they do not all come back at once.
+  // Jitter, so that clients do not retry at the same time.
   const jitter = 0.5 + random.next() / 2;
   if (rule.pause === 'busy') {
     const pause = Math.min(2_000, 250 * 2 ** (attempt.number - 1)) * jitter;
@@ -79,7 +79,7 @@ export function pauseBefore(
   if (attempt.number >= patience.attempts) return undefined;
   if (failure.retryAfterMs !== undefined) {
     if (failure.retryAfterMs > patience.longestRetryAfterMs) return undefined;
-    // Never earlier than asked.
+    // Never earlier than the cloud asked for.
     return failure.retryAfterMs + random.next() * Math.min(1_000, failure.retryAfterMs / 4 + 50);
   }
   return Math.min(patience.longestPauseMs, patience.firstPauseMs * 2 ** (attempt.number - 1)) * jitter;

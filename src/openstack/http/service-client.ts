@@ -9,48 +9,47 @@ import type { Session } from '../identity/session.ts';
 import { Answer } from './answer.ts';
 import { type Query, queryText } from './query.ts';
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One request to a service. */
 export interface Call extends CallOptions {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** below the versioned endpoint, beginning with a slash */
+  /** below the versioned endpoint, starting with a slash */
   readonly path: string;
   readonly query?: Query | undefined;
-  /** a query ready to send, `?…` */
+  /** an encoded query, `?…` */
   readonly queryText?: string | undefined;
   readonly json?: unknown;
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** a microversion for this call alone; null for none */
+  /** microversion for this call only; null for none */
   readonly microversion?: string | null | undefined;
-  /** the microversion without which the call makes no sense, and what for */
+  /** minimum microversion of the call, and the feature that needs it */
   readonly needs?: { readonly version: string; readonly for: string } | undefined;
-  /** whether carrying it out twice does no harm; told from the verb when absent */
+  /** whether the request is idempotent; derived from the verb if absent */
   readonly repeatable?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
 interface MicroversionPolicy {
-  /** the name in the OpenStack-API-Version header */
+  /** service name in the OpenStack-API-Version header */
   readonly header: string;
-  /** the newest one whose answers we know; newer clouds are asked for this */
+  /** newest supported microversion, which is requested from newer clouds */
   readonly newest: string;
-  /** older clouds are refused */
+  /** clouds with older maximums are rejected */
   readonly oldest: string;
 }
 
-/** Cinder's first version has all that is needed, so its versions need not be asked for. */
+/** Cinder is missing, because its first microversion is sufficient. */
 const microversionPolicies: Partial<Record<ServiceType, MicroversionPolicy>> = {
   compute: { header: 'compute', newest: '2.90', oldest: '2.37' },
 };
 
 const versionHeaders: Partial<Record<ServiceType, string>> = { compute: 'compute', volume: 'volume' };
 
-/** Talks to one service of one cloud. */
+/** Client for one service of one cloud. */
 export class ServiceClient {
   readonly type: ServiceType;
   readonly #session: Session;
@@ -92,7 +91,7 @@ export class ServiceClient {
     return new Answer({ service: this.type, method, path, origin: withoutLogin(base) }, response);
   }
 
-  /** The microversion used with this service; undefined where there are none. */
+  /** Microversion used with this service; undefined if it has none. */
   async microversion(signal?: AbortSignal): Promise<string | undefined> {
     const configured = this.#config.services[this.type]?.microversion;
     const policy = microversionPolicies[this.type];
@@ -110,7 +109,7 @@ export class ServiceClient {
     return compareVersions(offered.max, policy.newest) < 0 ? offered.max : policy.newest;
   }
 
-  /** Whether the service speaks this version (octavia's minor versions) or microversion (nova's). */
+  /** Reports whether the service supports this version (octavia's minor versions) or microversion (nova's). */
   async supports(version: string, options: CallOptions = {}): Promise<boolean> {
     const used = await this.microversion(options.signal);
     if (used !== undefined) return compareVersions(used, version) >= 0;
@@ -119,14 +118,14 @@ export class ServiceClient {
     return newest !== undefined && compareVersions(newest, version) >= 0;
   }
 
-  /** The endpoint in use. */
+  /** Returns the endpoint in use. */
   async endpoint(options: CallOptions = {}): Promise<string> {
     return (await this.#locate(options.signal)).resources;
   }
 
   async #locate(signal: AbortSignal | undefined): Promise<ServiceUrls> {
     const { info } = await this.#session.tokens.current(signal);
-    // A renewed token may bring a changed catalogue.
+    // A renewed token may contain a changed catalogue.
     if (this.#urls?.catalogue !== info.catalogue) {
       const scoped = info.project !== undefined || info.domain !== undefined || info.system;
       const endpoint =

@@ -17,18 +17,18 @@ export interface ApplicationCredential {
 export interface ApplicationCredentialSpec {
   readonly name: string;
   readonly description?: string | undefined;
-  /** all of the token's roles when absent */
+  /** default: all roles of the token */
   readonly roles?: readonly string[] | undefined;
   /** such as `2030-01-01T00:00:00` */
   readonly expiresAt?: string | undefined;
   readonly unrestricted?: boolean | undefined;
 }
 
-/** The credentials of one user. */
+/** Application credentials of one user. */
 export interface ApplicationCredentials {
   list(filter?: { readonly name?: string | undefined }, options?: CallOptions): Promise<ApplicationCredential[]>;
   get(id: string, options?: CallOptions): Promise<ApplicationCredential>;
-  /** the secret is told this once */
+  /** returns the secret, which keystone never shows again */
   create(
     desired: ApplicationCredentialSpec,
     options?: CallOptions,

@@ -1,6 +1,6 @@
 import type { CloudConfig, Credential, DomainReference, Reference, Scope } from '../config/cloud-config.ts';
 
-/** The body of `POST /v3/auth/tokens`. */
+/** Builds the body of `POST /v3/auth/tokens`. */
 export function authRequest(config: Pick<CloudConfig, 'credential' | 'scope'>): object {
   const scope = scopeOf(config.scope);
   return { auth: { identity: identityOf(config.credential), ...(scope !== undefined && { scope }) } };
@@ -37,7 +37,7 @@ function scopeOf(scope: Scope): object | undefined {
     case 'trust':
       return { 'OS-TRUST:trust': { id: scope.trustId } };
     case 'none':
-      // Keystone then takes what the application credential says, or the user's default project.
+      // Keystone then uses the scope of the application credential, or the user's default project.
       return undefined;
   }
 }

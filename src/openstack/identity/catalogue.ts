@@ -26,7 +26,10 @@ const projects: Readonly<Record<ServiceType, string>> = {
   'load-balancer': 'Octavia',
 };
 
-/** The URL of a service: an override in clouds.yaml, else the first endpoint of the wanted type, interface and region. */
+/**
+ * Finds the URL of a service: an override in clouds.yaml, else the first catalogue endpoint with the wanted type,
+ * interface and region.
+ */
 export function findEndpoint(
   catalogue: Catalogue,
   service: ServiceType,
@@ -55,7 +58,7 @@ export function findEndpoint(
     );
   }
   const region = settings?.region ?? config.region;
-  // The official type first, then older names; within one type the wanted interfaces in their order.
+  // The official type comes first, then older names; within one type the interfaces in order of preference.
   const ordered = wantedTypes.flatMap((type) => services.filter((candidate) => candidate.type === type));
   const interfaces = settings?.interfaces ?? config.interfaces;
   for (const wanted of interfaces) {

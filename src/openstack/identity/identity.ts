@@ -14,13 +14,13 @@ export interface Project {
   readonly enabled: boolean;
 }
 
-/** Keystone. */
+/** Client for keystone. */
 export interface Identity {
-  /** for requests this client has no name for */
+  /** for requests that have no method here */
   readonly service: ServiceClient;
-  /** who we are, where, and what we may: from the token, without a request of its own */
+  /** user, project and roles from the token, without a request */
   whoami(options?: CallOptions): Promise<TokenInfo>;
-  /** the projects the user may work in */
+  /** projects the user may access */
   projects(options?: CallOptions): Promise<Project[]>;
   project(id: string, options?: CallOptions): Promise<Project>;
   applicationCredentials(userId: string): ApplicationCredentials;

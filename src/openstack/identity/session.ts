@@ -29,10 +29,10 @@ export interface SessionOptions {
   readonly permit?: (() => void) | undefined;
 }
 
-/** For how long a credential that was refused is not tried again. */
+/** time during which a rejected credential is not tried again */
 const refusalMs = 30_000;
 
-/** What everybody who uses one credential shares: the token, the versions of the services, the connections. */
+/** State shared by all users of one credential: the token, the service versions, the connections. */
 export interface Session {
   readonly exchange: Exchange;
   readonly tokens: TokenKeeper;
@@ -42,7 +42,7 @@ export interface Session {
   versions(service: ServiceType, url: string): Promise<ApiVersions>;
 }
 
-/** Needs no network: the token is asked for by the first request. */
+/** Creates a session without network access. The first request obtains the token. */
 export function createSession(config: CloudConfig, options: SessionOptions): Session {
   const exchange = createExchange(options);
   const tokens = createTokenKeeper({
@@ -74,7 +74,7 @@ export function createSession(config: CloudConfig, options: SessionOptions): Ses
       if (!document) {
         document = readVersions(service, url);
         documents.set(url, document);
-        // A failure is not remembered.
+        // Failures are not cached.
         document.catch(() => documents.delete(url));
       }
       return document;
@@ -83,8 +83,8 @@ export function createSession(config: CloudConfig, options: SessionOptions): Ses
 }
 
 /**
- * The session as the owner of one configuration sees it. Several may have come with the same credential, each from a place
- * of their own: what they are told to look at is theirs.
+ * Returns a view of the session for one configuration. Several configurations may contain the same credential; error
+ * messages name the place each was read from.
  */
 export function sessionSeenBy(session: Session, config: CloudConfig): Session {
   const inOwnWords = (error: unknown): never => {
@@ -107,7 +107,7 @@ async function issueToken(config: CloudConfig, exchange: Exchange, clock: Clock)
   try {
     return await postToken(config, exchange, clock, root);
   } catch (error) {
-    // Not where it should be: perhaps the cloud's list of versions leads there.
+    // Not found at the expected path: the cloud's version list may name another one.
     if (!isNotFound(error) || isAboutCredential(error)) throw error;
     const listed = await listedRoot(config, exchange).catch(() => undefined);
     if (listed === undefined || listed === root) throw error;
@@ -119,7 +119,7 @@ const tokensPath = '/auth/tokens';
 
 async function postToken(config: CloudConfig, exchange: Exchange, clock: Clock, base: string): Promise<IssuedToken> {
   const request = { service: 'identity', method: 'POST', base, path: tokensPath } as const;
-  // A token too many does no harm, so this POST may be repeated.
+  // An additional token does no harm, so this POST may be repeated.
   const response = await exchange.send({ ...request, json: authRequest(config), repeatable: true });
   const answer = new Answer({ ...request, origin: withoutLogin(base) }, response);
   const value = answer.headers['x-subject-token'];
@@ -128,12 +128,12 @@ async function postToken(config: CloudConfig, exchange: Exchange, clock: Clock, 
   const now = clock.now();
   const issued = Date.parse(info.issuedAt ?? '');
   const expires = Date.parse(info.expiresAt ?? '');
-  // The length of its life counts: the clocks of the cloud and of this machine need not agree.
+  // Only the lifetime counts, because the clocks of the cloud and this machine may differ.
   const life = Number.isNaN(issued) ? expires - now : expires - issued;
   return { value, info, expiresAt: Number.isNaN(life) ? now + 3_600_000 : now + life };
 }
 
-/** Where keystone's version list says that v3 is, on the host we know. */
+/** Returns the v3 URL from keystone's version list, on the configured host. */
 async function listedRoot(config: CloudConfig, exchange: Exchange): Promise<string | undefined> {
   const base = trimTrailing(config.authUrl, '/');
   const response = await exchange.send({ service: 'identity', method: 'GET', base, path: '/' });
@@ -149,12 +149,12 @@ async function listedRoot(config: CloudConfig, exchange: Exchange): Promise<stri
   return new URL(config.authUrl).origin + trimTrailing(new URL(link, config.authUrl).pathname, '/');
 }
 
-/** keystone answers 404 for an application credential it does not know, and for paths it does not serve. */
+/** keystone answers 404 for an unknown application credential, as for unknown paths. */
 function isAboutCredential(error: unknown): boolean {
   return isNotFound(error) && /application credential/i.test(error.detail);
 }
 
-/** Says whose credentials were refused and which settings to look at. */
+/** Adds to an error whose credential was rejected and which settings to check. */
 function explain(config: CloudConfig, error: unknown): unknown {
   if (!isOpenStackError(error, 'unauthorized', 'notFound', 'forbidden', 'badRequest')) return error;
   if (error.service !== 'identity' || error.path !== tokensPath) return error;

@@ -3,31 +3,33 @@ import type { Authorizer } from '../http/exchange.ts';
 import type { Log } from '../http/log.ts';
 import type { TokenInfo } from './token.ts';
 
-/** A token and what it is good for. */
+/** A token with its details. */
 export interface IssuedToken {
   readonly value: string;
   readonly info: TokenInfo;
-  /** on our own clock, which need not agree with the cloud's */
+  /** by the local clock, which may differ from the cloud's */
   readonly expiresAt: number;
 }
 
 export interface TokenKeeperOptions {
-  /** asks keystone for a token */
+  /** requests a token from keystone */
   issue(): Promise<IssuedToken>;
-  /** whether the credential itself is what keystone does not accept */
+  /** reports whether keystone rejected the credential itself */
   isRefusal(error: unknown): boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** for how long a refused credential is not tried again */
+  /** time during which a rejected credential is not tried again */
   readonly refusalMs: number;
 }
 
-/** Keeps one token fresh for everybody who uses the credential. */
+/** Keeps one token valid for all users of the credential. */
 export interface TokenKeeper extends Authorizer {
   current(signal?: AbortSignal): Promise<IssuedToken>;
 }
 
-/** A token is renewed when a tenth of its life is left, but not later than this before its end, nor earlier than that. */
+/**
+ * A token is renewed when a tenth of its lifetime remains, but between ten minutes and 30 seconds before it expires.
+ */
 const latestRenewalMs = 30_000;
 const earliestRenewalMs = 10 * 60_000;
 
@@ -49,11 +51,11 @@ export function createTokenKeeper(options: TokenKeeperOptions): TokenKeeper {
     } catch (error) {
       const stillGood = held !== undefined && held.expiresAt > clock.now() ? held : undefined;
       if (options.isRefusal(error)) {
-        // Trying a wrong password again and again locks accounts.
+        // Repeated attempts with a wrong password may lock the account.
         refusal = { error, until: clock.now() + options.refusalMs };
         held = undefined;
       } else if (stillGood) {
-        // Keystone is away, the token is not: go on with it and ask again in a while.
+        // Keystone is unavailable but the token is still valid: keep it and retry later.
         log.warn('openstack token could not be renewed, the present one is used on', { error });
         renewAt = clock.now() + latestRenewalMs;
         return stillGood;
@@ -81,7 +83,7 @@ export function createTokenKeeper(options: TokenKeeperOptions): TokenKeeper {
   };
 }
 
-/** Stops waiting when the signal says so; what is waited for goes on for the others. */
+/** Stops waiting on abort. The awaited work continues for other callers. */
 function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {

@@ -2,13 +2,12 @@ import type { JsonObject } from '../../machinery/index.ts';
 import { objectIf, objects, text, textIf, texts, textUnlessEmpty, timeIf } from '../resource/read.ts';
 import type { Catalogue } from './catalogue.ts';
 
-/** Something keystone knows by id and name. */
 export interface Named {
   readonly id: string;
   readonly name: string;
 }
 
-/** What keystone says about a token. */
+/** Details of a token from keystone. */
 export interface TokenInfo {
   readonly methods: readonly string[];
   readonly user: Named & { readonly domain: Named | undefined };
@@ -21,7 +20,7 @@ export interface TokenInfo {
   readonly catalogue: Catalogue;
 }
 
-/** Reads the `token` of an answer of `/v3/auth/tokens`. */
+/** Parses the `token` of a response of `/v3/auth/tokens`. */
 export function parseToken(token: JsonObject): TokenInfo {
   const user = objectIf(token, 'user') ?? {};
   const project = objectIf(token, 'project');

@@ -1,9 +1,9 @@
 import type { ServiceClient } from '../http/service-client.ts';
 import { type Images, images } from './images.ts';
 
-/** Glance. */
+/** Client for glance. */
 export interface ImageService {
-  /** for requests this client has no name for */
+  /** for requests that have no method here */
   readonly service: ServiceClient;
   readonly images: Images;
 }

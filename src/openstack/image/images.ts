@@ -20,7 +20,7 @@ export interface Image {
   /** bytes */
   readonly virtualSize: number | undefined;
   readonly checksum: string | undefined;
-  /** of the content as it is stored; which algorithm, the cloud chooses */
+  /** of the stored content; the cloud chooses the algorithm */
   readonly hash: { readonly algorithm: string; readonly value: string } | undefined;
   /** GiB */
   readonly minDisk: number;
@@ -31,7 +31,7 @@ export interface Image {
   readonly tags: readonly string[];
   readonly createdAt: string | undefined;
   readonly updatedAt: string | undefined;
-  /** everything else: `os_distro`, `os_type`, `hw_…` */
+  /** other properties: `os_distro`, `os_type`, `hw_…` */
   readonly properties: Readonly<Record<string, string>>;
 }
 
@@ -47,12 +47,11 @@ export interface ImageSpec {
   readonly properties?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The import of an image. */
 export interface ImportTask {
   readonly id: string;
   /** `pending`, `processing`, `success` or `failure` */
   readonly status: string;
-  /** why it failed, in the cloud's words */
+  /** failure reason in the cloud's words */
   readonly message: string;
 }
 
@@ -61,7 +60,7 @@ export interface ImageFilter {
   readonly status?: string | undefined;
   readonly visibility?: ImageVisibility | 'all' | undefined;
   readonly owner?: string | undefined;
-  /** has all of these */
+  /** must have all of these */
   readonly tags?: readonly string[] | undefined;
   readonly properties?: Readonly<Record<string, string>> | undefined;
   /** such as `created_at:desc` */
@@ -69,26 +68,28 @@ export interface ImageFilter {
 }
 
 export interface Images extends Readable<Image, ImageFilter>, Creatable<Image, ImageSpec>, Deletable {
-  /** the content; the image is `active` afterwards */
+  /** uploads the content, after which the image is `active` */
   upload(id: string, content: Uint8Array | AsyncIterable<Uint8Array>, options?: CallOptions): Promise<void>;
-  /** sets properties, by glance's names; null takes one away */
+  /** sets properties by glance's names; null removes one */
   setProperties(
     id: string,
     properties: Readonly<Record<string, string | number | boolean | null>>,
     options?: CallOptions,
   ): Promise<Image>;
-  /** how images can get their content besides an upload: `web-download`, `glance-direct`, … */
+  /** import methods of the cloud: `web-download`, `glance-direct`, … */
   importMethods(options?: CallOptions): Promise<readonly string[]>;
-  /** has the cloud fetch the content from an address; the image is `importing` until it is done, `queued` again if that fails */
+  /**
+   * makes the cloud fetch the content from a URL; the image is `importing` until done, and `queued` again on failure
+   */
   webDownload(id: string, url: string, options?: CallOptions): Promise<void>;
-  /** what became of imports of an image, the newest last; clouds before Xena do not say */
+  /** import tasks of an image, newest last; not supported before Xena */
   importTasks(id: string, options?: CallOptions): Promise<readonly ImportTask[]>;
   addTag(id: string, tag: string, options?: CallOptions): Promise<void>;
   removeTag(id: string, tag: string, options?: CallOptions): Promise<boolean>;
 }
 
 const path = '/images';
-/** An upload takes as long as it takes. */
+/** Uploads may take hours. */
 const uploadTimeoutMs = 4 * 3_600_000;
 
 export function images(service: ServiceClient): Images {
@@ -98,7 +99,7 @@ export function images(service: ServiceClient): Images {
     many: 'images',
     parse: parseImage,
     query: imageQuery,
-    // glance's own choice is 25
+    // glance's default is 25.
     pageSize: 1000,
   });
   return {
@@ -168,7 +169,7 @@ export function images(service: ServiceClient): Images {
   };
 }
 
-/** Members of an image that are not properties of its owner's making. */
+/** Members of an image that are not user-defined properties. */
 const known: ReadonlySet<string> = new Set([
   'id',
   'name',
@@ -247,7 +248,7 @@ function body(desired: ImageSpec): object {
 function imageQuery(filter: ImageFilter): Query {
   return {
     ...filter.properties,
-    // A name with a comma or an operator in it has to be quoted.
+    // A name with a comma or an operator must be quoted.
     name: filter.name === undefined ? undefined : quoteIfNeeded(filter.name),
     status: filter.status,
     visibility: filter.visibility,
@@ -257,7 +258,7 @@ function imageQuery(filter: ImageFilter): Query {
   };
 }
 
-/** glance reads `in:a,b` as a list; quoted within it a name is taken as it is. */
+/** glance parses `in:a,b` as a list. A quoted name inside it is taken literally. */
 function quoteIfNeeded(name: string): string {
   return /^(?:in|eq|neq|gt|gte|lt|lte):/.test(name) ? `in:"${name.replaceAll(/["\\]/g, '\\$&')}"` : name;
 }

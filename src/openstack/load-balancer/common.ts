@@ -2,7 +2,7 @@ import type { JsonObject } from '../../machinery/index.ts';
 import { filterQuery, type Query } from '../http/query.ts';
 import { flag, textOrEmpty, texts, timeIf } from '../resource/read.ts';
 
-/** What all of octavia's resources have. */
+/** Fields of all octavia resources. */
 export interface LoadBalancerResource {
   readonly id: string;
   readonly name: string;
@@ -37,12 +37,12 @@ export interface CommonFilter {
   readonly projectId?: string | undefined;
   readonly provisioningStatus?: string | undefined;
   readonly operatingStatus?: string | undefined;
-  /** has all of these */
+  /** must have all of these */
   readonly tags?: readonly string[] | undefined;
   readonly tagsAny?: readonly string[] | undefined;
   readonly notTags?: readonly string[] | undefined;
   readonly notTagsAny?: readonly string[] | undefined;
-  /** only these members of each, by octavia's names; the id and name must be among them */
+  /** return only these members, by octavia's names; must include id and name */
   readonly fields?: readonly string[] | undefined;
 }
 

@@ -4,7 +4,7 @@ import { type Collection, collection } from '../resource/collection.ts';
 import { ids, numberOr, text, textIf, textOrEmpty } from '../resource/read.ts';
 import { type CommonFilter, commonQuery, type LoadBalancerResource, parseCommon } from './common.ts';
 
-/** How the members of a pool are looked after. Times in seconds. */
+/** Health check of pool members. Times in seconds. */
 export interface HealthMonitor extends LoadBalancerResource {
   readonly type: string;
   readonly delay: number;

@@ -4,7 +4,7 @@ import { type Collection, collection } from '../resource/collection.ts';
 import { ids, numberIf, numberOr, text, textIf, textOrEmpty, texts } from '../resource/read.ts';
 import { type CommonFilter, commonQuery, type LoadBalancerResource, parseCommon } from './common.ts';
 
-/** The first API version of octavia that can limit who may connect to a listener. */
+/** Octavia's first API version with client CIDRs for listeners. */
 export const allowedCidrsVersion = 'v2.12';
 
 export interface Listener extends LoadBalancerResource {
@@ -12,7 +12,7 @@ export interface Listener extends LoadBalancerResource {
   readonly protocolPort: number;
   readonly connectionLimit: number;
   readonly defaultPoolId: string | undefined;
-  /** empty when everybody may connect */
+  /** empty when unrestricted */
   readonly allowedCidrs: readonly string[];
   readonly loadBalancerIds: readonly string[];
   /** milliseconds */
@@ -28,7 +28,7 @@ export interface ListenerChanges {
   readonly connectionLimit?: number | undefined;
   /** null for none */
   readonly defaultPoolId?: string | null | undefined;
-  /** null or nothing in it for everybody */
+  /** null or empty for unrestricted */
   readonly allowedCidrs?: readonly string[] | null | undefined;
   /** milliseconds */
   readonly timeoutClientData?: number | undefined;

@@ -8,22 +8,22 @@ import { type Members, members } from './members.ts';
 import { type LoadBalancerFlavors, listProviders, listZones, loadBalancerFlavors, type Offer } from './offers.ts';
 import { type Pools, pools } from './pools.ts';
 
-/** Octavia. */
+/** Client for octavia. */
 export interface LoadBalancerService {
-  /** for requests this client has no name for */
+  /** for requests that have no method here */
   readonly service: ServiceClient;
   readonly loadBalancers: LoadBalancers;
   readonly listeners: Listeners;
   readonly pools: Pools;
   readonly healthMonitors: HealthMonitors;
   readonly flavors: LoadBalancerFlavors;
-  /** of one pool */
+  /** members of one pool */
   members(poolId: string): Members;
   providers(options?: CallOptions): Promise<Offer[]>;
   availabilityZones(options?: CallOptions): Promise<Offer[]>;
-  /** octavia does not tell how much is used */
+  /** limits only; octavia does not report usage */
   quotas(projectId: string, options?: CallOptions): Promise<Quotas>;
-  /** whether this octavia is at least of version `v2.x` */
+  /** reports whether this octavia has at least version `v2.x` */
   supports(version: string, options?: CallOptions): Promise<boolean>;
 }
 

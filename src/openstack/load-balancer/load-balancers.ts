@@ -24,7 +24,7 @@ export interface LoadBalancerChanges {
   readonly tags?: readonly string[] | undefined;
 }
 
-/** The address comes from a subnet, a network or a port; one of them must be given. */
+/** The address comes from a subnet, a network or a port; one of them is required. */
 export interface LoadBalancerSpec extends LoadBalancerChanges {
   readonly name: string;
   readonly vipSubnetId?: string | undefined;
@@ -53,12 +53,12 @@ export interface LoadBalancerStats {
 
 export interface LoadBalancers
   extends Collection<LoadBalancer, LoadBalancerSpec, LoadBalancerChanges, LoadBalancerFilter> {
-  /** with `cascade` everything below it goes too; false when it was gone already */
+  /** with `cascade` child resources are deleted too; returns false if it was already gone */
   delete(id: string, options?: CallOptions & { readonly cascade?: boolean }): Promise<boolean>;
   stats(id: string, options?: CallOptions): Promise<LoadBalancerStats>;
-  /** the tree of states, in octavia's own form */
+  /** the status tree in octavia's format */
   statusTree(id: string, options?: CallOptions): Promise<JsonObject>;
-  /** administrators only on most clouds */
+  /** on most clouds for administrators only */
   failover(id: string, options?: CallOptions): Promise<void>;
 }
 

@@ -5,12 +5,12 @@ import { type Collection, collection } from '../resource/collection.ts';
 import { flag, numberOr, text, textIf, textOrEmpty } from '../resource/read.ts';
 import { type CommonFilter, commonQuery, type LoadBalancerResource, parseCommon } from './common.ts';
 
-/** Where a pool sends connections. */
+/** A backend of a pool. */
 export interface Member extends LoadBalancerResource {
   readonly address: string;
   readonly protocolPort: number;
   readonly subnetId: string | undefined;
-  /** where the health monitor asks; undefined: at the port itself */
+  /** port of the health check; undefined for the member's own port */
   readonly monitorPort: number | undefined;
   readonly weight: number;
   readonly backup: boolean;
@@ -27,9 +27,9 @@ export interface MemberChanges {
 export interface MemberSpec extends MemberChanges {
   readonly address: string;
   readonly protocolPort: number;
-  /** when it is not on the network of the load balancer */
+  /** required if the member is not on the load balancer's network */
   readonly subnetId?: string | undefined;
-  /** where the health monitor asks instead of the port of the member */
+  /** port of the health check, if it differs from the member's port */
   readonly monitorPort?: number | undefined;
 }
 
@@ -39,11 +39,11 @@ export interface MemberFilter extends CommonFilter {
 }
 
 export interface Members extends Collection<Member, MemberSpec, MemberChanges, MemberFilter> {
-  /** makes these the whole set, in one change of the load balancer */
+  /** replaces the whole set in one change of the load balancer */
   replaceAll(specs: readonly MemberSpec[], options?: CallOptions): Promise<void>;
 }
 
-/** The members of one pool. */
+/** Client for the members of one pool. */
 export function members(service: ServiceClient, poolId: string): Members {
   const path = `/lbaas/pools/${segment(poolId)}/members`;
   return {

@@ -3,9 +3,7 @@ import type { CallOptions, ServiceClient } from '../http/service-client.ts';
 import { type Readable, readable } from '../resource/collection.ts';
 import { flag, text, textOrEmpty } from '../resource/read.ts';
 
-/*
- * What a cloud offers for load balancers: flavors, providers and availability zones.
- */
+/* Load balancer options of a cloud: flavors, providers and availability zones. */
 
 export interface LoadBalancerFlavor {
   readonly id: string;
@@ -30,7 +28,7 @@ export function loadBalancerFlavors(service: ServiceClient): LoadBalancerFlavors
   });
 }
 
-/** Providers and zones have names and no ids. */
+/** A provider or zone; these have no ids. */
 export interface Offer {
   readonly name: string;
   readonly description: string;

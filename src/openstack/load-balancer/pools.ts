@@ -25,7 +25,7 @@ export interface PoolChanges {
   readonly tags?: readonly string[] | undefined;
 }
 
-/** Belongs to a listener as its default pool, or to a load balancer alone. */
+/** A pool belongs to a listener as its default pool, or directly to a load balancer. */
 export interface PoolSpec extends PoolChanges {
   readonly name: string;
   readonly protocol: string;

@@ -4,7 +4,7 @@ import type { CallOptions, ServiceClient } from '../http/service-client.ts';
 import { deleteAt } from '../resource/collection.ts';
 import { numberIf, textOrEmpty, texts, timeIf } from '../resource/read.ts';
 
-/** What all of neutron's resources have. */
+/** Fields of all neutron resources. */
 export interface NetworkResource {
   readonly id: string;
   readonly name: string;
@@ -27,24 +27,24 @@ export function parseCommon(value: JsonObject): Omit<NetworkResource, 'id' | 'na
   };
 }
 
-/** Filters all of neutron's resources take. Several values of one filter mean "one of". */
+/** Filters of all neutron resources. Several values of one filter are alternatives. */
 export interface CommonFilter {
   readonly id?: string | readonly string[] | undefined;
   readonly name?: string | readonly string[] | undefined;
   readonly description?: string | undefined;
   readonly projectId?: string | undefined;
-  /** has all of these */
+  /** must have all of these */
   readonly tags?: readonly string[] | undefined;
   readonly tagsAny?: readonly string[] | undefined;
   readonly notTags?: readonly string[] | undefined;
   readonly notTagsAny?: readonly string[] | undefined;
   readonly sortKey?: string | undefined;
   readonly sortDir?: 'asc' | 'desc' | undefined;
-  /** only these members of each, by neutron's names; the id and name must be among them */
+  /** return only these members, by neutron's names; must include id and name */
   readonly fields?: readonly string[] | undefined;
 }
 
-/** A filter as neutron's query, where lists of tags are joined by commas and other lists repeated. */
+/** Converts a filter to neutron's query. Lists of tags are joined by commas, other lists are repeated. */
 export function networkQuery(filter: CommonFilter, spelling: Readonly<Record<string, string>> = {}): Query {
   const { tags, tagsAny, notTags, notTagsAny, ...rest } = filter;
   return {
@@ -56,11 +56,11 @@ export function networkQuery(filter: CommonFilter, spelling: Readonly<Record<str
   };
 }
 
-/** Tags of one kind of resource. */
+/** Tag operations of one resource type. */
 export interface Tags {
   replaceTags(id: string, tags: readonly string[], options?: CallOptions): Promise<void>;
   addTag(id: string, tag: string, options?: CallOptions): Promise<void>;
-  /** false when it did not have the tag */
+  /** returns false if the tag did not exist */
   removeTag(id: string, tag: string, options?: CallOptions): Promise<boolean>;
 }
 

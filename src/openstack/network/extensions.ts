@@ -2,7 +2,7 @@ import type { CallOptions, ServiceClient } from '../http/service-client.ts';
 import { text } from '../resource/read.ts';
 
 export interface Extensions {
-  /** aliases of what this neutron can do beyond the basics; asked for once */
+  /** aliases of the supported neutron extensions; requested once */
   aliases(options?: CallOptions): Promise<ReadonlySet<string>>;
   has(alias: string, options?: CallOptions): Promise<boolean>;
 }
@@ -16,7 +16,7 @@ export function extensions(service: ServiceClient): Extensions {
   const aliases = (): Promise<ReadonlySet<string>> => {
     if (!known) {
       known = read();
-      // A failure is not remembered.
+      // Failures are not cached.
       known.catch(() => {
         known = undefined;
       });

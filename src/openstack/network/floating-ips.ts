@@ -6,13 +6,13 @@ import { type ListOptions, pages } from '../resource/pages.ts';
 import { text, textIf, textOrEmpty } from '../resource/read.ts';
 import { type CommonFilter, type NetworkResource, networkQuery, parseCommon, type Tags, tagsOf } from './common.ts';
 
-/** Floating IPs have no names: the address is what they go by. */
+/** Floating IPs have no names and are identified by address. */
 export interface FloatingIp extends Omit<NetworkResource, 'name'> {
   readonly address: string;
-  /** the external network it comes from */
+  /** external network of the address */
   readonly networkId: string;
   readonly status: string;
-  /** the port it leads to */
+  /** associated port */
   readonly portId: string | undefined;
   readonly fixedAddress: string | undefined;
   readonly routerId: string | undefined;
@@ -21,17 +21,17 @@ export interface FloatingIp extends Omit<NetworkResource, 'name'> {
 export interface FloatingIpSpec {
   readonly networkId: string;
   readonly subnetId?: string | undefined;
-  /** a certain address; administrators only on most clouds */
+  /** a specific address; on most clouds for administrators only */
   readonly address?: string | undefined;
   readonly portId?: string | undefined;
   readonly fixedAddress?: string | undefined;
   readonly description?: string | undefined;
-  /** whose it becomes; administrators only */
+  /** owner project; for administrators only */
   readonly projectId?: string | undefined;
 }
 
 export interface FloatingIpChanges {
-  /** null frees it */
+  /** null disassociates it */
   readonly portId?: string | null | undefined;
   readonly fixedAddress?: string | undefined;
   readonly description?: string | undefined;
@@ -49,7 +49,7 @@ export interface FloatingIpFilter extends Omit<CommonFilter, 'name'> {
 export interface FloatingIps extends Deletable, Tags {
   list(filter?: FloatingIpFilter, options?: ListOptions): AsyncGenerator<FloatingIp>;
   get(id: string, options?: CallOptions): Promise<FloatingIp>;
-  /** the one with this address, if it is ours */
+  /** returns the floating IP with this address, if it belongs to the project */
   find(address: string, options?: CallOptions): Promise<FloatingIp | undefined>;
   create(desired: FloatingIpSpec, options?: CallOptions): Promise<FloatingIp>;
   update(id: string, changes: FloatingIpChanges, options?: CallOptions): Promise<FloatingIp>;
@@ -76,7 +76,7 @@ export function floatingIps(service: ServiceClient): FloatingIps {
       return answer.one(one, parseFloatingIp);
     },
     async find(address, options = {}) {
-      // An address belongs to one network only in practice; should it not, the first one is as good as another.
+      // In practice an address belongs to one network only. Otherwise the first match is used.
       for await (const found of list({ address }, options)) return found;
       return undefined;
     },

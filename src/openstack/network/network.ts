@@ -11,9 +11,9 @@ import { type SecurityGroups, securityGroups } from './security-groups.ts';
 import { type Subnets, subnets } from './subnets.ts';
 import { type Trunks, trunks } from './trunks.ts';
 
-/** Neutron. */
+/** Client for neutron. */
 export interface NetworkService {
-  /** for requests this client has no name for */
+  /** for requests that have no method here */
   readonly service: ServiceClient;
   readonly networks: Networks;
   readonly subnets: Subnets;
@@ -24,7 +24,7 @@ export interface NetworkService {
   readonly securityGroupRules: SecurityGroupRules;
   readonly floatingIps: FloatingIps;
   readonly extensions: Extensions;
-  /** with what is used of each */
+  /** including usage */
   quotas(projectId: string, options?: CallOptions): Promise<Quotas>;
 }
 

@@ -9,7 +9,7 @@ export interface Network extends NetworkResource {
   readonly adminStateUp: boolean;
   readonly mtu: number | undefined;
   readonly shared: boolean;
-  /** whether floating IPs and router gateways come from it */
+  /** whether it provides floating IPs and router gateways */
   readonly external: boolean;
   readonly portSecurityEnabled: boolean;
   readonly subnetIds: readonly string[];
@@ -22,9 +22,9 @@ export interface NetworkSpec {
   readonly adminStateUp?: boolean | undefined;
   readonly mtu?: number | undefined;
   readonly portSecurityEnabled?: boolean | undefined;
-  /** administrators only */
+  /** for administrators only */
   readonly shared?: boolean | undefined;
-  /** administrators only */
+  /** for administrators only */
   readonly external?: boolean | undefined;
   /** attributes of extensions, by neutron's names */
   readonly extra?: Readonly<Record<string, unknown>> | undefined;

@@ -7,7 +7,7 @@ import { type CommonFilter, type NetworkResource, networkQuery, parseCommon, typ
 import type { HostRoute } from './subnets.ts';
 import { parseRoute } from './subnets.ts';
 
-/** A router's way to the outside. */
+/** External gateway of a router. */
 export interface RouterGateway {
   readonly networkId: string;
   readonly enableSnat: boolean | undefined;
@@ -33,7 +33,7 @@ export interface RouterChanges {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly adminStateUp?: boolean | undefined;
-  /** null takes the gateway away */
+  /** null removes the gateway */
   readonly gateway?: GatewaySpec | null | undefined;
   readonly routes?: readonly HostRoute[] | undefined;
   /** attributes of extensions, by neutron's names */
@@ -49,7 +49,7 @@ export interface RouterFilter extends CommonFilter {
   readonly adminStateUp?: boolean | undefined;
 }
 
-/** A subnet, or a port that exists already. */
+/** A subnet, or an existing port. */
 export type RouterInterface = { readonly subnetId: string } | { readonly portId: string };
 
 export interface InterfaceResult {
@@ -71,7 +71,7 @@ export function routers(service: ServiceClient): Routers {
       method: 'PUT',
       path: `${path}/${segment(id)}/${verb}`,
       json: 'subnetId' in target ? { subnet_id: target.subnetId } : { port_id: target.portId },
-      // A PUT that is none: the second one is refused because the first one worked.
+      // Although this is a PUT, a repetition fails once the first one succeeded.
       repeatable: false,
       ...options,
     });

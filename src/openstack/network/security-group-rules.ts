@@ -12,7 +12,7 @@ export interface SecurityGroupRule {
   readonly securityGroupId: string;
   readonly direction: RuleDirection;
   readonly ethertype: 'IPv4' | 'IPv6';
-  /** undefined means any */
+  /** undefined for any */
   readonly protocol: string | undefined;
   readonly portRangeMin: number | undefined;
   readonly portRangeMax: number | undefined;
@@ -41,12 +41,12 @@ export interface SecurityGroupRuleFilter {
   readonly remoteGroupId?: string | undefined;
 }
 
-/** Rules cannot be changed, only made and deleted. They have no names. */
+/** Rules cannot be changed, only created and deleted. They have no names. */
 export interface SecurityGroupRules extends Deletable {
   list(filter?: SecurityGroupRuleFilter, options?: ListOptions): AsyncGenerator<SecurityGroupRule>;
   get(id: string, options?: CallOptions): Promise<SecurityGroupRule>;
   create(desired: SecurityGroupRuleSpec, options?: CallOptions): Promise<SecurityGroupRule>;
-  /** several in one request, all or none */
+  /** creates several in one request, all or none */
   createMany(specs: readonly SecurityGroupRuleSpec[], options?: CallOptions): Promise<SecurityGroupRule[]>;
 }
 

@@ -11,9 +11,9 @@ export interface Subport {
   readonly segmentationId: number;
 }
 
-/** A port that carries others. */
+/** A parent port with subports. */
 export interface Trunk extends NetworkResource {
-  /** the parent */
+  /** the parent port */
   readonly portId: string;
   readonly status: string;
   readonly adminStateUp: boolean;

@@ -1,6 +1,6 @@
 import type { Change, ChangeListener } from './types.ts';
 
-/** Who wants to hear of what, for one type. */
+/** Subscriptions of one resource type. */
 export class Listeners<T> {
   readonly #ofAll = new Set<ChangeListener<T>>();
   readonly #ofOne = new Map<string, Set<ChangeListener<T>>>();
@@ -18,7 +18,7 @@ export class Listeners<T> {
     return this.#ofOne.has(id);
   }
 
-  /** ids somebody asked for by name */
+  /** Ids with their own subscribers. */
   ids(): Iterable<string> {
     return this.#ofOne.keys();
   }
@@ -55,7 +55,7 @@ export class Listeners<T> {
     if (this.#ofOne.get(change.id)?.has(listener)) this.#call(listener, change);
   }
 
-  /** One listener's failure is not another's. */
+  /** A failing listener must not affect others. */
   #call(listener: ChangeListener<T>, change: Change<T>): void {
     try {
       listener(change);

@@ -6,16 +6,16 @@ import { createObserver, type Observer, type ObserverOptions } from './observer.
 import { createPace, type Pace } from './pace.ts';
 import { observedTypes } from './types.ts';
 
-/** One observer for everybody who looks at the same project with the same credential, and one pace per cloud. */
+/** Shares one observer between all users of the same project and credential, and one request rate per cloud. */
 export interface ObserverPool {
   observer(cloud: OpenStack): Observer;
   close(): void;
 }
 
 export interface ObserverPoolOptions extends Omit<ObserverOptions, 'pace'> {
-  /** routine requests per second and cloud, on average; default 1 */
+  /** average routine requests per second and cloud; default 1 */
   readonly requestsPerSecond?: number;
-  /** observers kept though nobody uses them; default 256 */
+  /** maximum number of unused observers to keep; default 256 */
   readonly maxIdle?: number;
 }
 
@@ -50,7 +50,7 @@ export function createObserverPool(options: ObserverPoolOptions = {}): ObserverP
   };
 }
 
-/** What it is called and where it was read makes no difference to what is seen. */
+/** The name and origin of a configuration do not affect what is observed. */
 function observationKey(config: CloudConfig): string {
   const { region, interfaces, services } = config;
   return createHash('sha256')

@@ -13,13 +13,11 @@ import {
   type ObservedTypes,
 } from './types.ts';
 
-/**
- * Watches a project: per type of resource one list for everybody, however many are interested, and none when nobody is.
- */
+/** Observes a project. Each resource type is listed once for all subscribers, and not at all without subscribers. */
 export interface Observer {
   /**
-   * Calls `listener` with every change of one resource, or of all of a type. Who names a resource hears of it in any case:
-   * at once when it is known, else with the next list, be it only that it does not exist.
+   * Calls `listener` with every change of one resource, or of all of a type. A subscriber of a single resource is
+   * always called: at once if its state is known, else after the next list, even if the resource does not exist.
    */
   subscribe<K extends ObservedType>(
     type: K,
@@ -27,22 +25,22 @@ export interface Observer {
     options?: { readonly id?: string },
   ): () => void;
   /**
-   * The answer to a change of one's own: a look that begins later and shows something else tells of it, also where the look
-   * before that change showed the same.
+   * Records the response to our own change. A later poll that differs from it is reported as a change, even if it
+   * equals the poll before our change.
    */
   note<K extends ObservedType>(type: K, thing: ObservedTypes[K]): void;
-  /** looks often until the returned function is called: something is being made, changed or deleted */
+  /** polls frequently until the returned function is called, while the resource is created, changed or deleted */
   watchClosely(type: ObservedType, id: string): () => void;
   /**
-   * When the look began that showed what `current` says, in ms since the epoch: what was changed later may be missing in it.
-   * Undefined when nothing has been looked at.
+   * Start of the poll that `current` is based on, in ms since the epoch. Later changes may be missing. Undefined before
+   * the first poll.
    */
   asOf(type: ObservedType, id: string): number | undefined;
-  /** as last seen */
+  /** last observed state */
   current<K extends ObservedType>(type: K, id: string): ObservedTypes[K] | undefined;
-  /** everything as last seen */
+  /** all resources as last observed */
   all<K extends ObservedType>(type: K): Iterable<ObservedTypes[K]>;
-  /** looks now; resolves when the look is done */
+  /** polls now and resolves when done */
   refresh(type: ObservedType): Promise<void>;
   health(type: ObservedType): ObservationHealth;
   close(): void;
@@ -53,7 +51,7 @@ export interface ObserverOptions {
   readonly log?: Log;
   readonly intervals?: Partial<ObservationIntervals>;
   readonly filters?: ObservationFilters;
-  /** shared by the observers of one cloud; one request per second when absent */
+  /** shared by the observers of one cloud; default: one request per second */
   readonly pace?: Pace;
 }
 

@@ -1,10 +1,10 @@
-/** Spreads routine requests evenly, so that a fleet at rest costs a cloud next to nothing. */
+/** Spreads routine requests evenly, so that an idle fleet causes almost no load on the cloud. */
 export interface Pace {
-  /** books `requests` and returns how long to wait, in ms, until it is their turn */
+  /** books `requests` and returns the time to wait for their turn, in ms */
   book(now: number, requests: number): number;
 }
 
-/** At most this many requests per second on average; shared by all observers of a cloud. */
+/** Limits the average request rate; shared by all observers of a cloud. */
 export function createPace(requestsPerSecond: number): Pace {
   let free = 0;
   return {

@@ -1,18 +1,18 @@
 /**
- * Remembers what each page of a list looked like. At rest pages come back byte for byte the same, and reading thousands of
- * objects to find that nothing changed is most of the work a look does. The bytes themselves are kept: comparing them costs
- * a twentieth of what a digest would.
+ * Caches the parsed result of each list page. In an idle project pages are identical byte for byte, and parsing
+ * thousands of unchanged objects is most of the work of a poll. The bytes themselves are kept, because comparing them
+ * costs a twentieth of a digest.
  */
 export class PageMemory {
   #pages: RememberedPage[] = [];
   #index = 0;
 
-  /** Begins another pass from the first page. */
+  /** Starts another pass from the first page. */
   rewind(): void {
     this.#index = 0;
   }
 
-  /** What is known of this page, when it is the same as last time. */
+  /** Returns the cached result of this page if its bytes are unchanged. */
   recall(body: Uint8Array): RememberedPage | undefined {
     const known = this.#pages[this.#index];
     if (known === undefined || !sameBytes(known.body, body)) return undefined;
@@ -20,17 +20,17 @@ export class PageMemory {
     return known;
   }
 
-  /** Notes a page that is not the same. */
+  /** Stores a changed page. */
   remember(page: RememberedPage): void {
     this.#pages[this.#index++] = page;
   }
 
-  /** Ends the pass: pages beyond are of the past. */
+  /** Ends the pass and drops later pages. */
   end(): void {
     this.#pages.length = this.#index;
   }
 
-  /** What is known no longer stems from these pages alone. */
+  /** Clears the cache when the known state no longer comes from these pages alone. */
   forget(): void {
     this.#pages = [];
     this.#index = 0;
@@ -40,7 +40,7 @@ export class PageMemory {
 export interface RememberedPage {
   readonly body: Uint8Array;
   readonly ids: readonly string[];
-  /** the query of the page that follows */
+  /** query of the next page */
   readonly next: string | undefined;
 }
 

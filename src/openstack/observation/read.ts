@@ -3,20 +3,20 @@ import { nextPage } from '../resource/pages.ts';
 import type { PageMemory } from './page-memory.ts';
 import type { Source } from './sources.ts';
 
-/** What one look found. */
+/** Result of one poll. */
 export interface Reading<T> {
-  /** whether everything was looked at, so that what is not here is gone */
+  /** true if everything was listed, so that missing resources are gone */
   readonly complete: boolean;
-  /** only some were asked for, and nothing is said about the rest */
+  /** true if only some resources were requested; says nothing about the others */
   readonly partial?: boolean;
-  /** new or perhaps changed */
+  /** new or possibly changed */
   readonly things: Map<string, T>;
-  /** there, and as before */
+  /** present and unchanged */
   readonly unchanged: Set<string>;
-  /** said to be gone */
+  /** reported as deleted */
   readonly deleted: Set<string>;
   readonly requests: number;
-  /** the cloud's own time when the look began */
+  /** the cloud's time when the poll began */
   readonly cloudTime: number | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Named {
   readonly id: string;
 }
 
-/** Reads a list to its end. Pages that look as they did last time are not read again. */
+/** Reads all pages of a list. Unchanged pages are not parsed again. */
 export async function readList<T extends Named>(
   source: Source<T>,
   list: { query: Source<T>['query']; complete: boolean; memory?: PageMemory },

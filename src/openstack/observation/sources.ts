@@ -12,39 +12,39 @@ import type { OpenStack } from '../openstack.ts';
 import { parseVolume } from '../volume/volumes.ts';
 import type { ObservedType, ObservedTypes } from './types.ts';
 
-/** How one type of resource is listed and judged. */
+/** How one resource type is listed and interpreted. */
 export interface Source<T> {
   readonly service: ServiceClient;
   readonly path: string;
   readonly many: string;
-  /** of a complete list; sorted so that pages stay as they are when things are added */
+  /** query of a complete list; sorted, so that additions change few pages */
   readonly query: Query;
   readonly pageSize: number;
   parse(value: JsonObject): T;
-  /** whether it will change by itself before long */
+  /** returns true if the resource will soon change by itself */
   inFlight(thing: T): boolean;
-  /** present, but the service cannot tell more at the moment */
+  /** returns true if it exists but the service currently cannot report its details */
   isUnknown?(thing: T): boolean;
-  /** a list of what changed since a time, the deleted included */
+  /** query for changes since a time, including deletions */
   changesQuery?(since: string): Query;
   isDeleted?(thing: T): boolean;
-  /** a list of certain ones only */
+  /** query for certain ids only */
   idsQuery?(ids: readonly string[]): Query;
-  /** asks for one by itself, where a list that lacks it is no proof that it is gone */
+  /** requests a single resource, if its absence from a list does not prove that it is gone */
   confirm?(id: string, signal: AbortSignal): Promise<T>;
 }
 
-/** Narrows what is observed, by the service's own filters: `{server: {'tags-any': 'a,b'}}`. */
+/** Restricts the observed resources by the service's own filters: `{server: {'tags-any': 'a,b'}}`. */
 export type ObservationFilters = Partial<Record<ObservedType, Query>>;
 
 type Sources = { [K in ObservedType]: Source<ObservedTypes[K]> };
 
-/** Large enough to be few, small enough to be read without a pause anybody notices. */
+/** Large enough for few requests, small enough to parse without a noticeable pause. */
 const pageSize = 500;
 
 export function observationSources(cloud: OpenStack, projectId: string, filters: ObservationFilters): Sources {
   const neutron = { service: cloud.network.service, pageSize, idsQuery: (id: readonly string[]) => ({ id }) };
-  // An administrator would see the things of every project.
+  // Without this filter an administrator would see the resources of all projects.
   const own = { project_id: projectId };
   return {
     server: {
@@ -58,7 +58,7 @@ export function observationSources(cloud: OpenStack, projectId: string, filters:
       isUnknown: (server) => server.status === 'UNKNOWN',
       changesQuery: (since) => ({ 'changes-since': since, ...filters.server }),
       isDeleted: (server) => server.status === 'DELETED',
-      // nova may leave out servers of a cell it cannot reach
+      // nova may omit servers of a cell it cannot reach.
       confirm: (id, signal) => cloud.compute.servers.get(id, { signal }),
     },
     port: {
@@ -84,7 +84,7 @@ export function observationSources(cloud: OpenStack, projectId: string, filters:
       query: { ...own, sort_key: 'id', sort_dir: 'asc', ...filters.network },
       parse: parseNetwork,
       inFlight: () => false,
-      // a network of somebody else that is shared is not in the list of the project's own
+      // A shared network of another project is missing from the project's own list.
       confirm: (id, signal) => cloud.network.networks.get(id, { signal }),
     },
     router: {

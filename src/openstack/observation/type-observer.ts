@@ -18,22 +18,25 @@ export interface TypeObserverOptions<T> {
   readonly pace: Pace;
 }
 
-/** Changes may be stamped a little before they are written, by hosts whose clocks differ. */
+/** Hosts with clock skew may stamp changes slightly before they are written. */
 const changesOverlapMs = 30_000;
-/** More ids than this make a list of their own longer than the whole one. */
+/** With more ids, a filtered list costs more than the complete one. */
 const maxIdsAtOnce = 50;
 
-/** Watches all resources of one type: one list at a time, often while something is under way, seldom otherwise. */
+/**
+ * Observes all resources of one type with one list at a time: frequently while something is in progress, otherwise
+ * rarely.
+ */
 export class TypeObserver<T extends { readonly id: string }> {
   readonly #options: TypeObserverOptions<T>;
   readonly #listeners: Listeners<T>;
   readonly #things = new Map<string, T>();
   readonly #memory = new PageMemory();
-  /** watched closely, with what ends that */
+  /** resources under close watch, with the time it ends */
   readonly #close = new Map<string, { count: number; until: number }>();
-  /** asked for by name and not heard of yet */
+  /** ids with subscribers that have not been called yet */
   readonly #unheard = new Set<string>();
-  /** answers to changes by those who look, and when they came, until a later look has shown what became of them */
+  /** responses to our own changes and their time, until a later poll has covered them */
   readonly #noted = new Map<string, { readonly thing: T; readonly at: number }>();
   #waiters: { resolve(): void; reject(error: unknown): void }[] = [];
   #source: Source<T> | undefined;
@@ -49,9 +52,9 @@ export class TypeObserver<T extends { readonly id: string }> {
   #failures = 0;
   #error: Error | undefined;
   #lastSuccess: number | undefined;
-  /** when the last look began that covered everything */
+  /** start of the last complete poll */
   #coveredAt: number | undefined;
-  /** when looks since then began that covered only some */
+  /** start of later partial polls, by id */
   readonly #glances = new Map<string, number>();
 
   constructor(options: TypeObserverOptions<T>) {
@@ -79,7 +82,7 @@ export class TypeObserver<T extends { readonly id: string }> {
   }
 
   note(thing: T): void {
-    // whoever comes later hears of it in any case
+    // Without a run, later subscribers are called in any case.
     if (this.#run) this.#noted.set(thing.id, { thing, at: this.#options.clock.now() });
   }
 
@@ -104,7 +107,7 @@ export class TypeObserver<T extends { readonly id: string }> {
     return this.#things.get(id);
   }
 
-  /** When the look began that showed what is known of one resource: what changed since then may be missing in that. */
+  /** Start of the poll that the known state of one resource is based on. Later changes may be missing. */
   asOf(id: string): number | undefined {
     return this.#glances.get(id) ?? this.#coveredAt;
   }
@@ -122,7 +125,7 @@ export class TypeObserver<T extends { readonly id: string }> {
     };
   }
 
-  /** Looks now; resolves when that look is done, rejects when it failed. */
+  /** Polls now. Resolves when that poll is done, rejects if it failed. */
   refresh(): Promise<void> {
     const done = new Promise<void>((resolve, reject) => this.#waiters.push({ resolve, reject }));
     this.#wake({ soon: false });
@@ -136,7 +139,7 @@ export class TypeObserver<T extends { readonly id: string }> {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     this.#dueAt = Number.POSITIVE_INFINITY;
-    // What is known grows stale unseen: whoever comes next begins anew.
+    // Without polls the known state becomes stale, so the next subscriber starts from scratch.
     this.#things.clear();
     this.#noted.clear();
     this.#memory.forget();
@@ -155,7 +158,7 @@ export class TypeObserver<T extends { readonly id: string }> {
     if (!this.#wanted) this.stop();
   }
 
-  /** Begins if nobody was interested before; `soon` brings the next look forward. */
+  /** Starts polling if it was stopped. `soon` brings the next poll forward. */
   #wake({ soon }: { soon: boolean }): void {
     if (!this.#run) {
       this.#run = new AbortController();
@@ -163,12 +166,12 @@ export class TypeObserver<T extends { readonly id: string }> {
     } else if (soon) this.#schedule(this.#options.intervals.busyMs);
   }
 
-  /** The next look is after `ms`, unless one is due earlier. */
+  /** Schedules the next poll after `ms`, unless one is due earlier. */
   #schedule(ms: number): void {
     const { clock } = this.#options;
     const dueAt = clock.now() + ms;
     if (this.#polling || dueAt >= this.#dueAt) {
-      // A look under way schedules the next one when it ends; it must not come later than asked for here.
+      // A running poll schedules the next one when it ends. That one must not be later than requested here.
       if (this.#polling) this.#dueAt = Math.min(this.#dueAt, dueAt);
       return;
     }
@@ -209,7 +212,7 @@ export class TypeObserver<T extends { readonly id: string }> {
         this.#polling = false;
         for (const waiter of waiters) waiter.reject(new Error('observation was stopped'));
         this.#dueAt = Number.POSITIVE_INFINITY;
-        // Somebody came back while the old look was ending.
+        // Somebody subscribed while the old run was ending.
         if (this.#run) this.#schedule(0);
       }
     }
@@ -230,7 +233,7 @@ export class TypeObserver<T extends { readonly id: string }> {
     return readList(source, { query: source.query, complete: true, memory: this.#memory }, signal);
   }
 
-  /** Only what somebody waits for; what is not found there is gone. */
+  /** Reads only resources somebody waits for. Those not found are gone. */
   async #readOnly(
     source: Source<T>,
     { ids, query }: { ids: readonly string[]; query: Source<T>['query'] },
@@ -241,7 +244,7 @@ export class TypeObserver<T extends { readonly id: string }> {
     return { ...reading, partial: true };
   }
 
-  /** Tells everybody what is different. Returns how many differences there were. */
+  /** Notifies subscribers of all differences. Returns their number. */
   async #apply(source: Source<T>, reading: Reading<T>, startedAt: number, signal: AbortSignal): Promise<number> {
     let changes = this.#tellUndone(reading, startedAt);
     for (const [id, now] of reading.things) if (this.#put(id, now)) changes++;
@@ -252,7 +255,7 @@ export class TypeObserver<T extends { readonly id: string }> {
         if (await this.#settle(source, id, signal)) changes++;
       }
     } else if (changes > 0) this.#memory.forget();
-    // A list of changes says nothing about what has not changed, nor about what never was.
+    // A list of changes contains neither unchanged resources nor ones that never existed.
     if (reading.complete || source.confirm) {
       for (const id of [...this.#unheard]) {
         if (!reading.unchanged.has(id) && (await this.#settle(source, id, signal))) changes++;
@@ -262,8 +265,8 @@ export class TypeObserver<T extends { readonly id: string }> {
   }
 
   /**
-   * Tells of changes by those who look that were undone before anybody saw them: the looks before and after show the same.
-   * Returns how many there were.
+   * Reports our own changes that were undone before a poll saw them, so that the polls before and after are equal.
+   * Returns their number.
    */
   #tellUndone(reading: Reading<T>, startedAt: number): number {
     let undone = 0;
@@ -300,7 +303,10 @@ export class TypeObserver<T extends { readonly id: string }> {
     return true;
   }
 
-  /** Something a list does not show is gone, unless the list is no proof and somebody cares: then it is asked for. */
+  /**
+   * A resource missing from a list is gone, unless the list is no proof and somebody subscribed to it. Then it is
+   * requested directly.
+   */
   async #settle(source: Source<T>, id: string, signal: AbortSignal): Promise<boolean> {
     if (!source.confirm || !this.#listeners.hasOne(id)) return this.#remove(id);
     try {
@@ -357,12 +363,12 @@ export class TypeObserver<T extends { readonly id: string }> {
     if (this.#isBusy()) {
       return Math.min(intervals.busyMaxMs, intervals.busyMs * 1.3 ** this.#pollsWithoutChange) * jitter;
     }
-    // Early, never late: what vanishes is to be known within the interval, and a list and its answer take time too.
+    // Slightly early, never late: a disappearance must be noticed within the interval, and the list itself takes time.
     const early = 0.85 + random.next() * 0.1;
     return Math.max(intervals.quietMs * early, pace.book(clock.now(), this.#lastRequests));
   }
 
-  /** Whether somebody waits for something that is under way. */
+  /** Reports whether somebody waits for something in progress. */
   #isBusy(): boolean {
     const now = this.#options.clock.now();
     for (const [id, watch] of this.#close) if (watch.until <= now) this.#close.delete(id);

@@ -8,7 +8,7 @@ import type { Router } from '../network/routers.ts';
 import type { SecurityGroup } from '../network/security-groups.ts';
 import type { Volume } from '../volume/volumes.ts';
 
-/** What can be observed. */
+/** Observable resource types. */
 export interface ObservedTypes {
   server: Server;
   port: Port;
@@ -33,30 +33,30 @@ export const observedTypes: readonly ObservedType[] = [
   'securityGroup',
 ];
 
-/** Something is different from what was last known. */
+/** A difference from the last known state. */
 export type Change<T> =
   | { readonly change: 'added'; readonly id: string; readonly now: T; readonly before: undefined }
   | { readonly change: 'changed'; readonly id: string; readonly now: T; readonly before: T }
-  /** `before` is unknown when it was gone already as the first list came */
+  /** `before` is undefined if it was already gone in the first list */
   | { readonly change: 'removed'; readonly id: string; readonly now: undefined; readonly before: T | undefined };
 
 export type ChangeListener<T> = (change: Change<T>) => void;
 
-/** How often is looked, in milliseconds. */
+/** Poll intervals in milliseconds. */
 export interface ObservationIntervals {
-  /** when nothing is under way; default 60 s */
+  /** while nothing is in progress; default 60 s */
   readonly quietMs: number;
-  /** the same for what hardly ever changes and is long to list: networks, routers, security groups; default 2 min */
+  /** the same for types that rarely change and are slow to list: networks, routers, security groups; default 2 min */
   readonly seldomMs: number;
-  /** while something somebody waits for is under way; default 2 s */
+  /** while something with a waiting subscriber is in progress; default 2 s */
   readonly busyMs: number;
-  /** a wait in vain makes each look later, up to this; default 10 s */
+  /** limit of the busy interval, which grows while nothing changes; default 10 s */
   readonly busyMaxMs: number;
-  /** a complete list where the service can also tell changes alone; default 10 min */
+  /** complete list, if the service can also list only changes; default 10 min */
   readonly completeMs: number;
-  /** a close watch nobody ends is ended after this; default 60 min */
+  /** maximum duration of a close watch that is never ended; default 60 min */
   readonly closeWatchMs: number;
-  /** the longest pause after failures; default 5 min */
+  /** maximum backoff after failures; default 5 min */
   readonly failureMaxMs: number;
 }
 
@@ -70,13 +70,13 @@ export const defaultIntervals: ObservationIntervals = {
   failureMaxMs: 300_000,
 };
 
-/** How observing a type goes. */
+/** State of the observation of a type. */
 export interface ObservationHealth {
   readonly observing: boolean;
-  /** whether a complete list was read since observing began */
+  /** whether a complete list was read since the observation began */
   readonly synced: boolean;
-  /** when it last worked, ms since the epoch */
+  /** last success, ms since the epoch */
   readonly lastSuccess: number | undefined;
-  /** why it does not work at present */
+  /** present error */
   readonly error: OpenStackError | Error | undefined;
 }

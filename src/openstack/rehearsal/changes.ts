@@ -15,12 +15,12 @@ import type { Subnet } from '../network/subnets.ts';
 import type { Trunk } from '../network/trunks.ts';
 import type { Volume } from '../volume/volumes.ts';
 
-/** What can be made, changed and deleted in a rehearsal. */
+/** Resources that a rehearsal can create, change and delete. */
 export interface RehearsedTypes {
   network: Network;
   subnet: Subnet;
   router: Router;
-  /** the port that a router has on a subnet */
+  /** the port of a router on a subnet */
   routerInterface: Port;
   port: Port;
   trunk: Trunk;
@@ -39,19 +39,19 @@ export interface RehearsedTypes {
 
 export type RehearsedType = keyof RehearsedTypes;
 
-/** One change a cloud would have been asked for. */
+/** One change that would have been requested. */
 export type CloudChange = {
   [K in RehearsedType]: {
     readonly action: 'create' | 'change' | 'delete';
     readonly type: K;
-    /** as it would be afterwards; as it was, where it is deleted */
+    /** state after the change; for deletions, state before it */
     readonly thing: RehearsedTypes[K];
-    /** which of its fields change */
+    /** names of changed fields */
     readonly fields: readonly string[];
   };
 }[RehearsedType];
 
-/** In the order in which they were asked for. */
+/** Changes in the order of their requests. */
 export interface Journal {
   readonly changes: readonly CloudChange[];
   note(change: CloudChange): void;
@@ -62,7 +62,7 @@ export function createJournal(): Journal {
   return { changes, note: (change) => void changes.push(change) };
 }
 
-/** Names of fields in which two states of a resource differ. */
+/** Names of fields that differ between two states of a resource. */
 export function changedFields(before: object, after: object): string[] {
   const values = (thing: object): Map<string, string> =>
     new Map(Object.entries(thing).map(([name, value]) => [name, JSON.stringify(value)]));

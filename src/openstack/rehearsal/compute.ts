@@ -59,7 +59,7 @@ export function rehearsedCompute(
 
   return rehearsedPart(real, {
     servers: rehearsedPart(real.servers, {
-      // nova takes names as regular expressions
+      // nova treats names as regular expressions.
       ...readFrom({ service, kind: 'servers' }, servers, {
         name: (server, wanted) => new RegExp(String(wanted)).test((server as Server).name),
       }),

@@ -14,7 +14,7 @@ export interface LoadBalancerTables {
   readonly listeners: Table<Listener>;
   readonly pools: Table<Pool>;
   readonly healthMonitors: Table<HealthMonitor>;
-  /** of one pool */
+  /** members of one pool */
   members(poolId: string): Table<Member>;
 }
 
@@ -72,11 +72,11 @@ export function rehearsedLoadBalancer(
     updatedAt: rehearsal.now(),
   });
 
-  /** What is new below a load balancer shows on it. */
+  /** A load balancer lists its children, so new ones are added to it. */
   const hang = async (id: string, change: (balancer: LoadBalancer) => LoadBalancer): Promise<void> =>
     loadBalancers.put(change(await loadBalancers.get(id)));
 
-  /** Listeners and pools know the load balancer they belong to; those of one that is new need no request. */
+  /** Finds the load balancer of a listener or pool. Children of a new one need no request. */
   const below = <T extends Listener | Pool>(
     kind: string,
     table: Table<T>,
@@ -153,7 +153,7 @@ export function rehearsedLoadBalancer(
           defaultPoolId: desired.defaultPoolId ?? undefined,
           allowedCidrs: desired.allowedCidrs ?? [],
           loadBalancerIds: [loadBalancerId],
-          // octavia's own, which the controllers compare with what they want
+          // octavia's defaults, which the controllers compare with the desired values
           timeoutClientData: desired.timeoutClientData ?? 50_000,
           timeoutMemberData: desired.timeoutMemberData ?? 50_000,
           timeoutMemberConnect: desired.timeoutMemberConnect ?? 5_000,

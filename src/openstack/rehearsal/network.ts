@@ -29,7 +29,7 @@ export function networkTables({ network }: { network: NetworkService }, projectI
   const table = <T extends { readonly id: string }>(kind: string, list: () => AsyncGenerator<T>): Table<T> =>
     createTable({ service, kind, load: () => collect(list()) });
   return {
-    // networks of others are shared, and so may be their subnets
+    // Networks of other projects may be shared, and so may their subnets.
     networks: table('network', () => network.networks.list()),
     subnets: table('subnet', () => network.subnets.list()),
     routers: table('router', () => network.routers.list()),
@@ -40,7 +40,7 @@ export function networkTables({ network }: { network: NetworkService }, projectI
   };
 }
 
-/** What neutron gives everything it makes. */
+/** Common fields of new neutron resources. */
 const common = ({ projectId, now }: Pick<Rehearsal, 'projectId' | 'now'>, description: string | undefined) => ({
   description: description ?? '',
   projectId,
@@ -192,7 +192,7 @@ export function rehearsedNetwork(real: NetworkService, tables: NetworkTables, re
       },
       update: (id, { gateway }) =>
         rehearsal.isNew(id)
-          ? // made in two calls, and one thing for all that
+          ? // created by two calls, but a single resource
             routers.get(id).then((router) => {
               const whole = { ...router, gateway: gatewayOf(gateway) };
               routers.put(whole);
@@ -227,7 +227,7 @@ export function rehearsedNetwork(real: NetworkService, tables: NetworkTables, re
         changed('port', ports, id, (before) => ({ ...before, ...(allowedAddressPairs && { allowedAddressPairs }) })),
       async delete(id) {
         const isThere = await deleted('port', ports, id);
-        // an address that led there stays reserved
+        // A floating IP associated with the deleted port stays reserved.
         if (isThere && floatingIps.isRead) {
           for (const address of await floatingIps.all()) {
             if (address.portId === id) floatingIps.put({ ...address, portId: undefined, fixedAddress: undefined });
@@ -262,7 +262,7 @@ export function rehearsedNetwork(real: NetworkService, tables: NetworkTables, re
       ...tagging('securityGroup', securityGroups),
       async create(desired) {
         const id = newId('security-group');
-        // neutron lets everything out of a new group
+        // neutron creates a new group with rules that allow all egress.
         const rules = (['IPv4', 'IPv6'] as const).map((ethertype) =>
           ruleOf({ securityGroupId: id, direction: 'egress', ethertype }),
         );
@@ -308,7 +308,7 @@ export function rehearsedNetwork(real: NetworkService, tables: NetworkTables, re
       async update(id, { portId, fixedAddress }) {
         const move = (before: FloatingIp): FloatingIp => ({ ...before, portId: portId ?? undefined, fixedAddress });
         if (!rehearsal.isNew(id)) return changed('floatingIp', floatingIps, id, move);
-        // where a new one leads to is part of how it is made
+        // The association of a new floating IP is part of its creation.
         const address = move(await floatingIps.get(id));
         floatingIps.put(address);
         return address;

@@ -2,17 +2,17 @@ import { type CloudChange, changedFields, type RehearsedType, type RehearsedType
 import type { Rehearsal } from './rehearsal.ts';
 import type { Table } from './table.ts';
 
-/** Changes a table, and notes what a cloud would have been asked for. */
+/** Changes a table and records the requests. */
 export interface Recorder {
   made<K extends RehearsedType>(type: K, table: Table<RehearsedTypes[K]>, thing: RehearsedTypes[K]): RehearsedTypes[K];
-  /** nothing is noted where nothing differs afterwards */
+  /** records nothing if the state does not differ */
   changed<K extends RehearsedType>(
     type: K,
     table: Table<RehearsedTypes[K]>,
     id: string,
     change: (before: RehearsedTypes[K]) => RehearsedTypes[K],
   ): Promise<RehearsedTypes[K]>;
-  /** false when there was nothing to delete */
+  /** returns false if there was nothing to delete */
   deleted<K extends RehearsedType>(type: K, table: Table<RehearsedTypes[K]>, id: string): Promise<boolean>;
   tagging<K extends TaggedType>(
     type: K,
@@ -24,7 +24,7 @@ type TaggedType = 'network' | 'subnet' | 'router' | 'port' | 'trunk' | 'security
 
 export function createRecorder({ journal, isNew }: Pick<Rehearsal, 'journal' | 'isNew'>): Recorder {
   const note = (action: CloudChange['action'], type: RehearsedType, thing: object, fields: readonly string[] = []) =>
-    // the callers below pair a type with a thing of this type
+    // Callers below always pass a matching pair of type and resource.
     journal.note({ action, type, thing, fields } as CloudChange);
   return {
     made(type, table, thing) {
@@ -52,7 +52,7 @@ export function createRecorder({ journal, isNew }: Pick<Rehearsal, 'journal' | '
       async replaceTags(id, tags) {
         const thing = { ...(await table.get(id)), tags };
         table.put(thing);
-        // a new resource gets its tags in a call of their own: they are no change of it
+        // The tags of a new resource are set by a separate call, but are not a change of it.
         if (!isNew(id)) note('change', type, thing, ['tags']);
       },
     }),

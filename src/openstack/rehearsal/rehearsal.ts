@@ -1,13 +1,13 @@
 import type { Journal } from './changes.ts';
 
-/** What the rehearsed services have in common. */
+/** State shared by the rehearsed services. */
 export interface Rehearsal {
   readonly projectId: string;
   readonly journal: Journal;
   newId(kind: string): string;
-  /** an address nobody has: which one the cloud will choose is not known */
+  /** returns an unused address, because the one the cloud will choose is unknown */
   newAddress(): string;
   now(): string;
-  /** it was made in this rehearsal */
+  /** returns true if it was created in this rehearsal */
   isNew(id: string): boolean;
 }

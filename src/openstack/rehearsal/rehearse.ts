@@ -11,25 +11,25 @@ import type { Rehearsal } from './rehearsal.ts';
 import { createTable, idMaker, isMadeHere, readFrom, rehearsedPart, type Table } from './table.ts';
 import { rehearsedVolume, volumeTables } from './volume.ts';
 
-/** A cloud in which nothing happens: what is asked of it is noted, and shows from then on as if it had been done. */
+/** A cloud without side effects: requested changes are recorded, and later reads behave as if they were done. */
 export interface RehearsedCloud {
   /** reads the real cloud, each list once, and changes nothing in it */
   readonly openstack: OpenStack;
   readonly projectId: string;
-  /** what the real cloud would have been asked for, in order */
+  /** changes that would have been requested, in order */
   readonly changes: readonly CloudChange[];
-  /** without a request: undefined also for what nobody has read */
+  /** without a request: also undefined for resources that have not been read */
   current<K extends ObservedType>(type: K, id: string): ObservedTypes[K] | undefined;
   all<K extends ObservedType>(type: K): Promise<readonly ObservedTypes[K][]>;
-  /** whether all of a type was read, so that what is not there does not exist */
+  /** whether all resources of a type were read, so that missing ones do not exist */
   isRead(type: ObservedType): boolean;
-  /** made in this rehearsal */
+  /** created in this rehearsal */
   isNew(id: string): boolean;
 }
 
 type ObservedTables = { readonly [K in ObservedType]: Table<ObservedTypes[K]> };
 
-/** Which address a cloud will choose nobody knows: these are for nobody (RFC 2544), and never shown. */
+/** The address a cloud will choose is unknown. These belong to the benchmark range (RFC 2544) and are never shown. */
 function addressMaker(): () => string {
   let count = 0;
   return () => {

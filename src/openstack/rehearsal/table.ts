@@ -1,28 +1,28 @@
 import { OpenStackError } from '../errors/openstack-error.ts';
 import { onlyOne } from '../resource/collection.ts';
 
-/** Reads one kind of resource from the cloud, at most once: what follows is answered from there. */
+/** One resource type. The cloud is listed at most once; later requests are answered from memory. */
 export interface Table<T extends { readonly id: string }> {
-  /** everything: what the cloud has, with what was changed since */
+  /** all resources of the cloud, with later changes applied */
   all(): Promise<T[]>;
   get(id: string): Promise<T>;
-  /** without a request: undefined also for what nobody has read yet */
+  /** without a request: also undefined for resources that have not been read */
   current(id: string): T | undefined;
-  /** whether the cloud was asked */
+  /** whether the cloud was listed */
   readonly isRead: boolean;
   put(thing: T): void;
-  /** false when it was not there */
+  /** returns false if it did not exist */
   remove(id: string): Promise<boolean>;
 }
 
 export interface TableOptions<T> {
-  /** the service, for messages */
+  /** service name for messages */
   readonly service: string;
   readonly kind: string;
   load(): Promise<readonly T[]>;
 }
 
-/** Ids of what was made in a rehearsal begin so: no cloud is asked for them. */
+/** Id prefix of resources created in a rehearsal. They are never requested from the cloud. */
 const madeHere = 'new-';
 
 export const isMadeHere = (id: string | undefined): boolean => id?.startsWith(madeHere) === true;
@@ -40,7 +40,7 @@ export function createTable<T extends { readonly id: string }>({ service, kind, 
 
   const read = (): Promise<void> => {
     reading ??= load().then((loaded) => {
-      // what was changed before the first look is newer than it
+      // Changes made before the list was read are newer than it.
       for (const thing of loaded) if (!things.has(thing.id) && !removed.has(thing.id)) things.set(thing.id, thing);
       isRead = true;
     });
@@ -72,7 +72,7 @@ export function createTable<T extends { readonly id: string }>({ service, kind, 
 
 type Rule = (thing: object, wanted: unknown) => boolean;
 
-/** Filters that are no fields, and those that say nothing of a match. */
+/** Filters that are not fields, and those that do not restrict the result. */
 const specialFilters: Readonly<Record<string, Rule>> = {
   tags: (thing, wanted) => namesOf(wanted).every((tag) => tagsOf(thing).includes(tag)),
   tagsAny: (thing, wanted) => namesOf(wanted).some((tag) => tagsOf(thing).includes(tag)),
@@ -90,7 +90,7 @@ const fieldsOf = (value: unknown): Record<string, unknown> => value as Record<st
 const namesOf = (value: unknown): readonly string[] => value as readonly string[];
 const tagsOf = (thing: object): readonly string[] => namesOf(fieldsOf(thing)['tags'] ?? []);
 
-/** Whether a resource is among those a filter asks for; several values of one filter mean "one of". */
+/** Reports whether a resource matches a filter. Several values of one filter are alternatives. */
 export function matches(
   thing: object,
   filter: object | undefined,
@@ -100,14 +100,14 @@ export function matches(
     if (wanted === undefined) return true;
     const rule = rules[name] ?? specialFilters[name];
     if (rule) return rule(thing, wanted);
-    // a filter that is not understood must not look like one that everything passes
+    // An unknown filter must not silently match everything.
     if (!(name in thing)) throw new Error(`a rehearsal does not know the filter "${name}"`);
     const value = fieldsOf(thing)[name];
     return Array.isArray(wanted) ? wanted.includes(value) : value === wanted;
   });
 }
 
-/** What every readable kind of resource can do, answered from a table. */
+/** Read methods of a resource type, answered from a table. */
 export function readFrom<T extends { readonly id: string; readonly name: string }>(
   { service, kind }: { readonly service: string; readonly kind: string },
   table: Pick<Table<T>, 'all' | 'get'>,
@@ -131,7 +131,7 @@ export function readFrom<T extends { readonly id: string; readonly name: string 
   };
 }
 
-/** A service of which only some calls are rehearsed: reading goes through, everything else is a mistake of ours. */
+/** Wraps a service with partial support: reads pass through, any other call is a programming error. */
 export function rehearsedPart<T extends object>(part: T, own: Partial<T>): T {
   return new Proxy(part, {
     get(target, name) {
@@ -145,7 +145,7 @@ export function rehearsedPart<T extends object>(part: T, own: Partial<T>): T {
   });
 }
 
-/** Calls that change nothing. */
+/** Read-only calls. */
 const readOnly: ReadonlySet<string> = new Set([
   'list',
   'get',

@@ -11,7 +11,7 @@ export interface AvailabilityZones {
   list(options?: CallOptions): Promise<AvailabilityZone[]>;
 }
 
-/** nova and cinder tell their zones in the same way. */
+/** nova and cinder report their zones in the same format. */
 export function availabilityZones(service: ServiceClient): AvailabilityZones {
   return {
     async list(options = {}) {

@@ -4,13 +4,13 @@ import { filterQuery, type Query, segment } from '../http/query.ts';
 import type { Call, CallOptions, ServiceClient } from '../http/service-client.ts';
 import { type ListOptions, pages } from './pages.ts';
 
-/** What every kind of resource can do, as far as its service lets it. */
+/** Read methods of all resource types, as far as the service supports them. */
 export interface Readable<T, Filter> {
-  /** everything that matches, page by page */
+  /** all matches, page by page */
   list(filter?: Filter, options?: ListOptions): AsyncGenerator<T>;
-  /** one by its id; fails with kind `notFound` */
+  /** one by id; fails with kind `notFound` */
   get(id: string, options?: CallOptions): Promise<T>;
-  /** the only one with this name; undefined when there is none, fails with kind `ambiguous` when there are more */
+  /** the only one with this name; undefined if there is none, fails with kind `ambiguous` if there are several */
   find(name: string, filter?: Filter, options?: CallOptions): Promise<T | undefined>;
 }
 
@@ -23,7 +23,7 @@ export interface Updatable<T, Changes> {
 }
 
 export interface Deletable {
-  /** false when it was gone already */
+  /** returns false if it was already gone */
   delete(id: string, options?: CallOptions): Promise<boolean>;
 }
 
@@ -33,28 +33,28 @@ export interface Collection<T, Spec, Changes, Filter>
     Updatable<T, Changes>,
     Deletable {}
 
-/** How a kind of resource looks on the wire. */
+/** Wire format of a resource type. */
 export interface ReadableDefinition<T, Filter> {
-  /** of the collection, beginning with a slash */
+  /** path of the collection, starting with a slash */
   readonly path: string;
-  /** where the list with all details is, when it is not the collection itself */
+  /** path of the detailed list, if it differs from the collection */
   readonly listPath?: string;
-  /** the key around a single one; null when there is none */
+  /** key that wraps a single resource; null without a wrapper */
   readonly one: string | null;
   readonly many: string;
   parse(value: JsonObject): T;
-  /** names of filters that are not simply snake_case */
+  /** filter names that are not simply snake_case */
   readonly spelling?: Readonly<Record<string, string>>;
-  /** a filter whose values need more than another name */
+  /** converts filters whose values also need a conversion */
   query?(filter: Filter): Query;
-  /** the filter by name; `name=…` when absent */
+  /** name filter; default: `name=…` */
   nameQuery?(name: string): Query;
-  /** the page size where the cloud's own is too small to be of use */
+  /** page size, if the cloud's default is too small */
   readonly pageSize?: number;
 }
 
 export interface CollectionDefinition<T, Spec, Changes, Filter> extends ReadableDefinition<T, Filter> {
-  /** the body of a create, without the key around it */
+  /** body of a create, without the wrapper key */
   desired(desired: Spec): object;
   changes(changes: Changes): object;
 }
@@ -83,7 +83,7 @@ export function readable<T extends NamedResource, Filter extends object>(
       const byName = definition.nameQuery?.(name) ?? { name };
       const found: T[] = [];
       for await (const item of list({ ...query(filter), ...byName }, options)) {
-        // Some services match names loosely: glance without regard to case, nova by regular expression.
+        // Some services match names loosely: glance ignores case, nova uses regular expressions.
         if (item.name === name) found.push(item);
       }
       return onlyOne(service.type, many, name, found);
@@ -117,7 +117,7 @@ export function collection<T extends NamedResource, Spec, Changes, Filter extend
   };
 }
 
-/** False when there was nothing to delete. */
+/** Returns false if there was nothing to delete. */
 export async function deleteAt(
   service: ServiceClient,
   path: string,
@@ -132,7 +132,7 @@ export async function deleteAt(
   }
 }
 
-/** The only one, or nothing; several of the same name are the user's to sort out. */
+/** Returns the only match, or undefined. Several matches are an error that the user must resolve. */
 export function onlyOne<T extends { readonly id: string }>(
   service: string,
   kind: string,

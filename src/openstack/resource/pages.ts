@@ -4,24 +4,24 @@ import { type Query, queryText } from '../http/query.ts';
 import type { CallOptions, ServiceClient } from '../http/service-client.ts';
 
 export interface ListOptions extends CallOptions {
-  /** how many things the cloud shall put on a page; its own choice when absent */
+  /** requested page size; default: the cloud's own */
   readonly pageSize?: number | undefined;
 }
 
 export interface PagedList {
   readonly path: string;
-  /** the key of the list in an answer */
+  /** key of the list in a response */
   readonly many: string;
   readonly query?: Query | undefined;
   readonly microversion?: string | undefined;
 }
 
-/** A cloud that lists without end is no cloud. */
+/** Limits for a cloud whose lists never end. */
 const maxPages = 1_000;
 const maxBytes = 128 * 1024 * 1024;
 const longestMs = 15 * 60_000;
 
-/** The pages of a list, each asked for when the one before has been used. */
+/** Yields the pages of a list. Each is requested after the previous one has been consumed. */
 export async function* pages(
   service: ServiceClient,
   list: PagedList,
@@ -50,8 +50,8 @@ export async function* pages(
 }
 
 /**
- * The query of the next page. Only the query of the link is used: behind gateways its scheme and host are often wrong. nova,
- * neutron, cinder and octavia put links beside the list, glance a path under `next`.
+ * Query of the next page. Only the query of the link is used, because behind gateways its scheme and host are often
+ * wrong. nova, neutron, cinder and octavia put links beside the list, glance a path under `next`.
  */
 export function nextPage(answer: JsonObject, many: string): string | undefined {
   const links = answer[`${many}_links`];
@@ -65,7 +65,7 @@ export function nextPage(answer: JsonObject, many: string): string | undefined {
   return at < 0 ? undefined : href.slice(at);
 }
 
-/** Everything an iterator has to give. */
+/** Collects all items of an async iterable. */
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);

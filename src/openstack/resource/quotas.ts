@@ -1,19 +1,19 @@
 import { isJsonObject, type JsonObject } from '../../machinery/index.ts';
 import { numberIf } from './read.ts';
 
-/** How much of something a project may have. */
+/** Quota of one resource. */
 export interface Quota {
-  /** -1 means as much as there is */
+  /** -1 for unlimited */
   readonly limit: number;
-  /** undefined when the service does not tell */
+  /** undefined if the service does not report it */
   readonly used: number | undefined;
   readonly reserved: number | undefined;
 }
 
-/** By the service's own name of the resource: `instances`, `cores`, `floatingip`, `load_balancer`, … */
+/** By the service's own resource name: `instances`, `cores`, `floatingip`, `load_balancer`, … */
 export type Quotas = Readonly<Record<string, Quota>>;
 
-/** Reads plain numbers and `{limit, in_use, reserved}` alike; the id and other texts are no quotas. */
+/** Parses plain numbers and `{limit, in_use, reserved}`. Ignores the id and other texts. */
 export function parseQuotas(value: JsonObject): Quotas {
   const quotas: Record<string, Quota> = {};
   for (const [name, item] of Object.entries(value)) {
@@ -29,7 +29,7 @@ export function parseQuotas(value: JsonObject): Quotas {
   return quotas;
 }
 
-/** How much more fits; infinite without a limit, undefined when the service does not tell how much is used. */
+/** Remaining quota: infinite without a limit, undefined if usage is not reported. */
 export function quotaLeft(quota: Quota): number | undefined {
   if (quota.limit < 0) return Number.POSITIVE_INFINITY;
   return quota.used === undefined ? undefined : Math.max(0, quota.limit - quota.used - (quota.reserved ?? 0));

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machinery/index.ts';
 
 /*
- * Small readers of answers. What a resource cannot be without is required and throws; everything else has a sensible value
- * when it is absent, null or of another type, since clouds differ in versions and extensions.
+ * Readers for response members. Members that are essential throw if they are missing. All others have a default if they
+ * are absent, null or of another type, because clouds differ in versions and extensions.
  */
 
-/** A member that should be there and is not, or is something else. */
+/** A required member is missing or has the wrong type. */
 export class MalformedMember extends Error {
   constructor(name: string, wanted: string) {
     super(`"${name}" of the answer is not ${wanted}`);
@@ -13,7 +13,7 @@ export class MalformedMember extends Error {
   }
 }
 
-/** Text that must be there. */
+/** Required text. */
 export function text(object: JsonObject, name: string): string {
   const value = object[name];
   if (typeof value === 'string') return value;
@@ -21,19 +21,19 @@ export function text(object: JsonObject, name: string): string {
   throw new MalformedMember(name, 'text');
 }
 
-/** Text, or nothing when absent or null. */
+/** Text; undefined if absent or null. */
 export function textIf(object: JsonObject, name: string): string | undefined {
   const value = object[name];
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
 }
 
-/** Text, empty when absent or null. */
+/** Text; empty if absent or null. */
 export function textOrEmpty(object: JsonObject, name: string): string {
   const value = object[name];
   return typeof value === 'string' ? value : '';
 }
 
-/** Text, nothing when absent, null or empty: OpenStack writes all three for "none". */
+/** Text; undefined if absent, null or empty: OpenStack uses all three for "none". */
 export function textUnlessEmpty(object: JsonObject, name: string): string | undefined {
   const value = object[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -43,7 +43,7 @@ export function numberOr(object: JsonObject, name: string, fallback: number): nu
   return numberIf(object, name) ?? fallback;
 }
 
-/** Some services write numbers as text. */
+/** Reads a number. Some services write numbers as text. */
 export function numberIf(object: JsonObject, name: string): number | undefined {
   const value = object[name];
   if (typeof value === 'number') return value;
@@ -59,7 +59,7 @@ export function flag(object: JsonObject, name: string, { fallback = false }: { f
   return typeof value === 'string' && value !== '' ? value.toLowerCase() === 'true' : fallback;
 }
 
-/** A time in UTC, always with `Z`: nova's launch times, cinder and octavia leave it out. */
+/** A UTC time, always with `Z`. nova's launch times, cinder and octavia omit it. */
 export function timeIf(object: JsonObject, name: string): string | undefined {
   const value = object[name];
   if (typeof value !== 'string' || value === '') return undefined;
@@ -74,14 +74,14 @@ export function texts(object: JsonObject, name: string): readonly string[] {
   return value.filter((item): item is string => typeof item === 'string');
 }
 
-/** A list of objects, each read in the same way. */
+/** Parses a list of objects. */
 export function objects<T>(object: JsonObject, name: string, read: (item: JsonObject) => T): readonly T[] {
   const value = object[name];
   if (!Array.isArray(value) || value.length === 0) return none;
   return value.filter(isJsonObject).map(read);
 }
 
-/** A list of `{"id": …}`. */
+/** Parses a list of `{"id": …}`. */
 export function ids(object: JsonObject, name: string): readonly string[] {
   return objects(object, name, (item) => text(item, 'id'));
 }
@@ -91,7 +91,7 @@ export function objectIf(object: JsonObject, name: string): JsonObject | undefin
   return isJsonObject(value) ? value : undefined;
 }
 
-/** A mapping of texts. */
+/** Parses a map of texts. */
 export function textMap(object: JsonObject, name: string): Readonly<Record<string, string>> {
   const value = object[name];
   if (!isJsonObject(value)) return {};

@@ -1,6 +1,6 @@
 import { OpenStackError } from '../errors/openstack-error.ts';
 
-/** The error a call fails with; a call that succeeds is an error of the test. */
+/** Returns the error of a failing call. Throws if the call succeeds. */
 export async function failureOf(call: Promise<unknown>): Promise<OpenStackError> {
   try {
     await call;

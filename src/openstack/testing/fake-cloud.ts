@@ -3,15 +3,15 @@ import type { CloudConfig } from '../config/cloud-config.ts';
 import { type ConnectOptions, connect, type OpenStack } from '../openstack.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../transport/types.ts';
 
-/** What a fake answers: a status and a body, or a failure of the network. */
+/** A fake response: status and body, or a network failure. */
 export interface FakeAnswer {
   status?: number;
   headers?: Record<string, string>;
   json?: unknown;
   text?: string;
-  /** thrown instead of an answer */
+  /** thrown instead of a response */
   fails?: Error;
-  /** never answered: only the caller's own limit ends it */
+  /** no response; only the caller's timeout ends the request */
   hangs?: boolean;
 }
 
@@ -30,17 +30,17 @@ export interface FakeRequest {
 export interface FakeCloud {
   readonly transport: Transport;
   readonly clock: ManualClock;
-  /** everything asked so far, as `METHOD path?query` */
+  /** all requests so far, as `METHOD path?query` */
   readonly log: string[];
   readonly requests: FakeRequest[];
-  /** `GET /compute/v2.1/servers`; the last one given wins */
+  /** for `GET /compute/v2.1/servers` and the like; the last handler wins */
   on(route: string, handler: FakeHandler | FakeAnswer): void;
   connect(options?: ConnectOptions, config?: Partial<CloudConfig>): OpenStack;
 }
 
 export const fakeOrigin = 'http://cloud.test';
 
-/** A cloud of a few answers, for tests of the client's own behaviour. */
+/** A cloud with canned responses, for tests of the client itself. */
 export function fakeCloud(): FakeCloud {
   const clock = new ManualClock();
   const handlers = new Map<string, FakeHandler | FakeAnswer>();
@@ -110,7 +110,7 @@ export const fakeServices: readonly [type: string, path: string][] = [
   ['load-balancer', '/load-balancer'],
 ];
 
-/** An answer of keystone, good for an hour. */
+/** A token response of keystone, valid for an hour. */
 export function tokenAnswer(
   clock: ManualClock,
   token: string,

@@ -2,8 +2,8 @@ import { BlockList, isIP } from 'node:net';
 import type { Environment } from '../config/environment.ts';
 
 /**
- * The proxy the usual variables ask for when talking to `target`: HTTPS_PROXY or HTTP_PROXY, else ALL_PROXY, in small or
- * capital letters, unless NO_PROXY excludes the host. Loopback is never reached through a proxy.
+ * Returns the proxy for `target` from the usual variables: HTTPS_PROXY or HTTP_PROXY, else ALL_PROXY, in lower or upper
+ * case, unless NO_PROXY excludes the host. Loopback never uses a proxy.
  */
 export function proxyFor(target: URL, env: Environment): string | undefined {
   const host = target.hostname.replace(/^\[|\]$/g, '').toLowerCase();
@@ -16,7 +16,10 @@ export function proxyFor(target: URL, env: Environment): string | undefined {
   return proxy.includes('://') ? proxy : `http://${proxy}`;
 }
 
-/** Entries are names (with their subdomains), addresses, networks such as `10.0.0.0/8`, each with or without a port, or `*`. */
+/**
+ * Entries are names (including subdomains), addresses, networks such as `10.0.0.0/8`, each with an optional port, or
+ * `*`.
+ */
 function isExcluded(host: string, port: string, list: string): boolean {
   for (const raw of list.split(',')) {
     const entry = raw.trim().toLowerCase();

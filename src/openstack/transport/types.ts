@@ -1,11 +1,10 @@
-/** One HTTP request, ready to go out. */
 export interface TransportRequest {
   readonly method: string;
   /** absolute */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** a body too large to hold; only for transports that say they take streams */
+  /** a body too large for memory; only for transports that support streams */
   readonly stream?: AsyncIterable<Uint8Array>;
   readonly signal?: AbortSignal;
 }
@@ -18,12 +17,12 @@ export interface TransportResponse {
 }
 
 /**
- * Carries requests to a cloud: over sockets, or straight into a simulated cloud of the same process. Resolves with any HTTP
- * answer; rejects only when there was none.
+ * Carries requests to a cloud: over sockets, or directly to a simulated cloud in this process. Resolves with any HTTP
+ * response; rejects only if there is none.
  */
 export type Transport = ((request: TransportRequest) => Promise<TransportResponse>) & {
-  /** whether `TransportRequest.stream` is understood */
+  /** whether `TransportRequest.stream` is supported */
   readonly streams?: boolean;
-  /** drops idle connections */
+  /** closes idle connections */
   readonly close?: () => Promise<void>;
 };

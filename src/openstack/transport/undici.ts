@@ -5,29 +5,29 @@ import type { Environment } from '../config/environment.ts';
 import { proxyFor } from './proxy.ts';
 import type { Transport, TransportResponse } from './types.ts';
 
-/** How far a server is trusted, and how it is convinced of us. All PEM. */
+/** TLS trust and client certificate, all as PEM. */
 export interface TlsSettings {
-  /** certificate authorities; the system's when absent */
+  /** CA certificates; default: those of the system */
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** false takes any certificate */
+  /** false accepts any certificate */
   readonly verify: boolean;
 }
 
 export interface HttpTransportOptions {
   readonly tls: TlsSettings;
-  /** where HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY are looked up */
+  /** source of HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY */
   readonly env: Environment;
-  /** connections kept per host at most; default 16 */
+  /** maximum connections per host; default 16 */
   readonly connections?: number;
-  /** which addresses may be asked; default: any */
+  /** which addresses may be contacted; default: any */
   readonly peers?: PeerPolicy | undefined;
-  /** the largest answer that is taken; default 32 MiB */
+  /** maximum size of a response; default 32 MiB */
   readonly maxAnswerBytes?: number | undefined;
 }
 
-/** A thousand servers with all their details are a tenth of it. */
+/** Ten times the size of a detailed list of a thousand servers. */
 const defaultMaxAnswerBytes = 32 * 1024 * 1024;
 
 interface ConnectionLimits {
@@ -38,12 +38,12 @@ interface ConnectionLimits {
   pipelining: number;
 }
 
-/** Speaks HTTP to a real cloud: connections are kept, proxies of the environment used. */
+/** HTTP transport to a real cloud, with keep-alive and the proxies of the environment. */
 export function httpTransport(options: HttpTransportOptions): Transport {
   const agents = new Map<string, Dispatcher>();
   const dispatcherFor = (target: URL): Dispatcher => {
     const proxy = proxyFor(target, options.env);
-    // Behind a proxy the TLS server name belongs to the host, so each host has its own agent.
+    // Behind a proxy the TLS server name depends on the host, so each host has its own agent.
     const key = proxy === undefined ? '' : `${proxy} ${target.host}`;
     let agent = agents.get(key);
     if (!agent) {
@@ -84,13 +84,13 @@ async function readResponse(response: Dispatcher.ResponseData, maxBytes: number)
   return { status: response.statusCode, headers, body: await readBody(response, maxBytes) };
 }
 
-/** Never holds more than the limit, whatever the server says of its length. */
+/** Reads a body up to the limit, regardless of the announced length. */
 async function readBody({ body }: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    // leaving the loop ends the connection
+    // Leaving the loop closes the connection.
     if (bytes > maxBytes) throw new CapstanError('CAP_ANSWER_TOO_LARGE', `an answer is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
@@ -98,7 +98,7 @@ async function readBody({ body }: Dispatcher.ResponseData, maxBytes: number): Pr
 }
 
 function common(options: HttpTransportOptions): ConnectionLimits {
-  // Time limits are the session's, on the injected clock.
+  // The session enforces timeouts with the injected clock.
   return {
     connections: options.connections ?? 16,
     headersTimeout: 0,
@@ -113,7 +113,7 @@ function tlsOptions({ tls }: HttpTransportOptions): Record<string, unknown> {
     minVersion: 'TLSv1.2',
     ...(tls.ca !== undefined && { ca: tls.ca }),
     ...(tls.cert !== undefined && { cert: tls.cert }),
-    // One file may hold both, as it may for curl and openstacksdk.
+    // One file may contain both, as curl and openstacksdk allow.
     ...((tls.key ?? tls.cert) !== undefined && { key: tls.key ?? tls.cert }),
     ...(!tls.verify && { rejectUnauthorized: false }),
   };

@@ -12,7 +12,7 @@ export interface VolumeType {
 }
 
 export interface VolumeTypes extends Readable<VolumeType, object> {
-  /** the type of volumes that ask for none */
+  /** default type of new volumes */
   default(options?: CallOptions): Promise<VolumeType>;
 }
 
@@ -22,7 +22,7 @@ export function volumeTypes(service: ServiceClient): VolumeTypes {
   const all = readable<VolumeType, object>(service, { path, one: 'volume_type', many: 'volume_types', parse });
   return {
     ...all,
-    // cinder has no filter by name for types
+    // cinder cannot filter types by name.
     async find(name, _filter, options) {
       const found: VolumeType[] = [];
       for await (const type of all.list(undefined, options)) if (type.name === name) found.push(type);

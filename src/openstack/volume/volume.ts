@@ -5,14 +5,14 @@ import { parseQuotas, type Quotas } from '../resource/quotas.ts';
 import { type VolumeTypes, volumeTypes } from './volume-types.ts';
 import { type Volumes, volumes } from './volumes.ts';
 
-/** Cinder. */
+/** Client for cinder. */
 export interface VolumeService {
-  /** for requests this client has no name for */
+  /** for requests that have no method here */
   readonly service: ServiceClient;
   readonly volumes: Volumes;
   readonly types: VolumeTypes;
   readonly availabilityZones: AvailabilityZones;
-  /** with what is used of each */
+  /** including usage */
   quotas(projectId: string, options?: CallOptions): Promise<Quotas>;
 }
 

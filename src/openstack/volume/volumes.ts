@@ -45,7 +45,7 @@ export interface VolumeSpec extends VolumeChanges {
   readonly size?: number | undefined;
   readonly volumeType?: string | undefined;
   readonly availabilityZone?: string | undefined;
-  /** filled from this image */
+  /** image to copy from */
   readonly imageId?: string | undefined;
   readonly snapshotId?: string | undefined;
   readonly sourceVolumeId?: string | undefined;
@@ -59,12 +59,12 @@ export interface VolumeFilter {
   readonly availabilityZone?: string | undefined;
   /** such as `created_at:asc` */
   readonly sort?: string | undefined;
-  /** administrators: volumes of all projects */
+  /** volumes of all projects; requires administrator rights */
   readonly allTenants?: boolean | undefined;
 }
 
 export interface Volumes extends Collection<Volume, VolumeSpec, VolumeChanges, VolumeFilter> {
-  /** to this many GiB */
+  /** extends the volume to `size` GiB */
   extend(id: string, size: number, options?: CallOptions): Promise<void>;
 }
 

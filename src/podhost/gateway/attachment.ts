@@ -3,7 +3,7 @@ import { gatewayGroup } from '../../api/index.ts';
 import { labelSelectorFromObject } from '../../machinery/index.ts';
 import { intersection } from './hostnames.ts';
 
-// Which routes belong to which listeners: pure, from the objects.
+// Attachment of routes to listeners, as pure functions of the objects.
 
 /** A listener and the hosts it serves for one route. */
 export interface Attachment {
@@ -11,13 +11,13 @@ export interface Attachment {
   readonly hosts: readonly string[];
 }
 
-/** Why a route is not served by a Gateway it names, in the words of the Gateway API. */
+/** Reason why a Gateway does not serve a route, in the terms of the Gateway API. */
 export interface Refusal {
   readonly reason: 'NoMatchingParent' | 'NotAllowedByListeners' | 'NoMatchingListenerHostname';
   readonly message: string;
 }
 
-/** Whether the listener is one this Gateway implementation can serve: TLS that it does not open. */
+/** Reports whether this implementation can serve the listener: TLS passthrough only. */
 export function isServed({ protocol, tls }: GatewayListener): boolean {
   return protocol === 'TLS' && tls?.mode === 'Passthrough';
 }
@@ -31,7 +31,7 @@ export function isParent(reference: ParentReference, route: TLSRoute, { metadata
   );
 }
 
-/** The listeners of a Gateway that serve a route through one of its references, or why there are none. */
+/** Finds the listeners of a Gateway that serve a route through one of its parentRefs, or the reason why none does. */
 export function attach(
   gateway: Gateway,
   route: TLSRoute,

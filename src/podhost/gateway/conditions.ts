@@ -1,7 +1,7 @@
 import type { StatusCondition } from '../../api/index.ts';
 import { withCondition } from '../../machinery/index.ts';
 
-/** One thing that is told about a Gateway, a listener or a route. */
+/** A finding about a Gateway, a listener or a route. */
 export interface Finding {
   readonly type: string;
   readonly isTrue: boolean;
@@ -9,7 +9,7 @@ export interface Finding {
   readonly message?: string;
 }
 
-/** The conditions with what was found put in; times change with the status only. */
+/** Merges findings into conditions. Times change only together with the status. */
 export function withFindings(
   before: readonly StatusCondition[] | undefined,
   findings: readonly Finding[],

@@ -29,7 +29,7 @@ import { type GatewayView, gatewayControllerName, isOurClass } from './view.ts';
 const fieldManager = 'gateway-controller';
 const retryMs = 10_000;
 
-/** The class for Gateways of this host. */
+/** The GatewayClass of this host. */
 export const standardGatewayClass: GatewayClass = {
   apiVersion: `${gatewayGroup}/v1`,
   kind: 'GatewayClass',
@@ -40,13 +40,13 @@ export const standardGatewayClass: GatewayClass = {
 export interface GatewayControllerOptions {
   readonly view: GatewayView;
   readonly book: AddressBook;
-  /** whether an address is written down for somebody else */
+  /** reports whether the address is recorded in the status of another object */
   isHeldByOther(address: string, gateway: Gateway): boolean;
-  /** what Gateways get addresses of */
+  /** range of Gateway addresses */
   readonly cidr: string;
 }
 
-/** Says of our classes that we look after them. */
+/** Marks our GatewayClasses as accepted. */
 export function gatewayClassController(): ControllerDefinition {
   return defineController({
     name: 'gateway-class',
@@ -64,7 +64,7 @@ export function gatewayClassController(): ControllerDefinition {
   });
 }
 
-/** Gives Gateways an address that answers and tells how their listeners are. */
+/** Assigns a reachable address to each Gateway and reports the status of its listeners. */
 export function gatewayController({ view, book, cidr, isHeldByOther }: GatewayControllerOptions): ControllerDefinition {
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
     const gateway = context.cache.lister(Gateways).get(key);
@@ -108,7 +108,7 @@ export function gatewayController({ view, book, cidr, isHeldByOther }: GatewayCo
   });
 }
 
-/** The Gateways a route names. */
+/** The Gateways a route refers to. */
 export function parentsOf({ spec, metadata }: TLSRoute): ObjectKey[] {
   return (spec.parentRefs ?? [])
     .filter(({ kind }) => (kind ?? 'Gateway') === 'Gateway')
@@ -149,7 +149,7 @@ function gatewayStatus(
               type: 'Programmed',
               isTrue: grant !== undefined,
               reason: grant ? 'Programmed' : 'Pending',
-              // Callers in this process reach it all the same.
+              // Callers in this process reach the port anyway.
               ...(problem && { message: `port ${listener.port} is not open on this machine: ${problem.message}` }),
             },
           ]

@@ -15,7 +15,7 @@ export interface HostsParts {
   network(): HostNetwork;
 }
 
-/** Hosts of Gateways and Ingresses, as the network asks for them. */
+/** Resolves hosts of Gateways and Ingresses for the network. */
 export function gatewayHosts({ view, services, clock, ingressAddress, network }: HostsParts): NamedHosts {
   let table: RouteTable | undefined;
   view.onChange(() => {

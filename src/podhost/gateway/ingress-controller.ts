@@ -8,7 +8,7 @@ import { type GatewayView, ingressControllerName } from './view.ts';
 
 const fieldManager = 'ingress-controller';
 
-/** The class of Ingresses that name none. */
+/** The default IngressClass. */
 export const standardIngressClass: IngressClass = {
   apiVersion: 'networking.k8s.io/v1',
   kind: 'IngressClass',
@@ -16,7 +16,7 @@ export const standardIngressClass: IngressClass = {
   spec: { controller: ingressControllerName },
 };
 
-/** Gives Ingresses the address at which TLS connections are led on by the host they ask for. */
+/** Assigns Ingresses the shared address, where TLS connections are routed by server name. */
 export function ingressController(view: GatewayView, book: AddressBook, ingressAddress: string): ControllerDefinition {
   return defineController({
     name: 'ingress',

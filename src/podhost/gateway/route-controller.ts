@@ -17,7 +17,7 @@ import { type GatewayView, gatewayControllerName } from './view.ts';
 
 const fieldManager = 'gateway-controller';
 
-/** Tells routes which Gateways took them, and why not. */
+/** Reports in the status of routes which Gateways accepted them, or why not. */
 export function tlsRouteController(view: GatewayView, services: Pick<ServiceTable, 'get'>): ControllerDefinition {
   const routesTo = (matches: (route: TLSRoute) => boolean): ObjectKey[] => view.routes().filter(matches).map(objectKey);
   return defineController({

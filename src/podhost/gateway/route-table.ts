@@ -3,7 +3,6 @@ import { attach, isParent, isServed } from './attachment.ts';
 import { matchesHost, specificity } from './hostnames.ts';
 import type { GatewayView } from './view.ts';
 
-/** Where connections for a host go. */
 export interface Backend {
   readonly namespace: string;
   readonly service: string;
@@ -15,9 +14,9 @@ interface Rule {
   readonly backend: Backend | undefined;
 }
 
-/** All hosts at all addresses, as the objects have it at one moment. */
+/** All hosts at all addresses, as a snapshot of the objects. */
 export interface RouteTable {
-  /** rules of one address and port; undefined: nobody listens there */
+  /** the backend for an address, port and host; undefined if nobody listens there */
   backend(address: string, port: number, host: string | undefined): Backend | undefined;
   listens(address: string, port: number): boolean;
   addresses(host: string): string[];
@@ -26,10 +25,10 @@ export interface RouteTable {
 
 export const ingressPort = 443;
 
-/** Puts together what Gateways, routes and Ingresses say. */
+/** Builds the table from Gateways, routes and Ingresses. */
 export function buildRouteTable(view: GatewayView, ingressAddress: string): RouteTable {
   const rules = new Map<string, Map<string, Rule>>();
-  /** patterns of hosts and the addresses that answer for them */
+  /** host patterns and their addresses */
   const named = new Map<string, Set<string>>();
   const owned = new Set<string>();
 
@@ -60,7 +59,7 @@ export function buildRouteTable(view: GatewayView, ingressAddress: string): Rout
         for (const { listener, hosts } of attached) {
           for (const pattern of hosts) {
             const table = listen(address, listener.port);
-            // The oldest route that asks for a host has it.
+            // If several routes request a host, the oldest wins.
             if (!table.has(pattern)) table.set(pattern, { pattern, backend: backendOf(route, view) });
             name(pattern, address);
           }
@@ -127,7 +126,7 @@ function bestRule(rules: ReadonlyMap<string, Rule> | undefined, host: string | u
 function bestPattern(named: ReadonlyMap<string, ReadonlySet<string>>, host: string): ReadonlySet<string> | undefined {
   const exact = named.get(host);
   if (exact) return exact;
-  // A host is below few domains, while patterns may be many.
+  // A host has few parent domains, while there may be many patterns.
   for (let dot = host.indexOf('.'); dot >= 0; dot = host.indexOf('.', dot + 1)) {
     const found = named.get(`*${host.slice(dot)}`);
     if (found) return found;

@@ -1,11 +1,11 @@
-// The name a TLS client asks for, read from the first bytes it sends (RFC 8446, RFC 6066).
+// Parses the server name from the first bytes of a TLS client (RFC 8446, RFC 6066).
 
-/** What the beginning of a connection says about the host that is asked for. */
+/** Server name information at the start of a connection. */
 export type ServerName =
   | { readonly kind: 'named'; readonly name: string }
-  /** it is TLS, and no host is asked for */
+  /** TLS without a server name */
   | { readonly kind: 'nameless' }
-  /** the greeting is not complete yet */
+  /** the ClientHello is incomplete */
   | { readonly kind: 'unfinished' }
   | { readonly kind: 'not-tls' };
 
@@ -14,7 +14,7 @@ const clientHello = 1;
 const serverNameExtension = 0;
 const hostNameType = 0;
 
-/** Reads the server name from what has arrived so far; the greeting may come in several records. */
+/** Parses the server name from the bytes received so far. The ClientHello may span several records. */
 export function readServerName(bytes: Buffer): ServerName {
   const greeting = joinRecords(bytes);
   if (!Buffer.isBuffer(greeting)) return greeting;
@@ -25,7 +25,7 @@ export function readServerName(bytes: Buffer): ServerName {
   try {
     return nameIn(greeting.subarray(4, 4 + length));
   } catch {
-    // Lengths that lead beyond the end: nothing a client would send that means it.
+    // Lengths beyond the end do not occur in a valid ClientHello.
     return notTls;
   }
 }

@@ -3,14 +3,14 @@ import type { Clock } from '../../machinery/index.ts';
 import type { ApiCredentials, PortService, ReachableApi } from '../../simkube/index.ts';
 import { readServerName } from './server-name.ts';
 
-/** More than any greeting needs. */
+/** More than any ClientHello needs. */
 const maxGreetingBytes = 64 * 1024;
 const greetingMs = 10_000;
 
-/** What is behind a host; throws when nothing answers there. */
+/** Finds the backend of a host. Throws if there is none. */
 export type RouteTo = (host: string | undefined) => PortService;
 
-/** Leads TLS connections on by the name their client asks for, without looking into them any further. */
+/** Routes TLS connections by server name without decrypting them. */
 export function sniRouter(routeTo: RouteTo, clock: Clock): PortService {
   return {
     accept: (socket) => routeByGreeting(socket, routeTo, clock),
@@ -50,7 +50,7 @@ function routeByGreeting(socket: Duplex, routeTo: RouteTo, clock: Clock): void {
   socket.on('error', () => socket.destroy());
 }
 
-/** For callers in this process: the name they check the certificate for is the name they ask for. */
+/** For callers in this process: the name they verify the certificate against is the requested host. */
 function namedApi(routeTo: RouteTo): ReachableApi {
   const apiOf = (host: string | undefined): ReachableApi => {
     const { api } = routeTo(host);

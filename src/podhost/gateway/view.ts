@@ -17,31 +17,31 @@ import {
 } from '../../api/index.ts';
 import type { InformerFactory } from '../../client/index.ts';
 
-/** What Gateways and GatewayClasses name as the one who serves them. */
+/** Controller name in Gateways and GatewayClasses. */
 export const gatewayControllerName = 'capstan.dev/gateway';
-/** The same for Ingresses. */
+/** Controller name in IngressClasses. */
 export const ingressControllerName = 'capstan.dev/ingress';
 
 const defaultClassAnnotation = 'ingressclass.kubernetes.io/is-default-class';
 
-/** The objects that hosts are made of, read from the caches. */
+/** Cached objects that define hosts. */
 export interface GatewayView {
-  /** Gateways that are ours to serve */
+  /** Gateways of our classes */
   gateways(): Gateway[];
   gateway(namespace: string, name: string): Gateway | undefined;
   isOurs(gateway: Gateway): boolean;
   routes(): TLSRoute[];
-  /** Ingresses that are ours to serve */
+  /** Ingresses of our classes */
   ingresses(): Ingress[];
   isOurIngress(ingress: Ingress): boolean;
   namespace(name: string): Namespace | undefined;
-  /** whether a route may use a Service of another namespace */
+  /** reports whether a route may use a Service of another namespace */
   isGranted(route: TLSRoute, backend: RouteBackend): boolean;
-  /** told after any of these objects changed */
+  /** calls back after any of these objects changed */
   onChange(callback: () => void): void;
 }
 
-/** To be called before the caches start. */
+/** Must be called before the caches start. */
 export function gatewayView(cache: InformerFactory): GatewayView {
   const classes = cache.informer(GatewayClasses);
   const gatewayInformer = cache.informer(Gateways);

@@ -3,21 +3,21 @@ import { type Client, resourceId, scopedClient } from '../../client/index.ts';
 import type { KubeObject, Resource } from '../../machinery/index.ts';
 
 export interface GuestIdentities {
-  /** `system:node:NAME`: what belongs to a node, and to the Pods that were given to it */
+  /** client of `system:node:NAME`: the node's own objects and those of its Pods */
   readonly node: Client;
-  /** an account of its own: volumes, and addresses of Services */
+  /** client of a separate account: volumes, and addresses of Services */
   readonly provider: Client;
   readonly nodeName: string;
 }
 
-/** What a node does itself, with the rights every node has. */
+/** Resources the node accesses with the standard rights of nodes. */
 const ofNodes: ReadonlySet<string> = new Set(
   [Pods, Nodes, Leases, Secrets, ConfigMaps, ServiceAccounts].map((resource) => resourceId(resource)),
 );
 
 /**
- * One client of two identities, by what is asked for. Of Nodes and Pods a node sees its own: it may ask for no others, and
- * whoever reads through this client need not know.
+ * Combines two identities into one client, chosen by resource. For Nodes and Pods it sees only the node's own: a node
+ * may not list others, and callers need not know that.
  */
 export function guestClient({ node, provider, nodeName }: GuestIdentities): Client {
   const own = scopedClient(node, [

@@ -3,12 +3,12 @@ import { systemGroups, type UserInfo } from '../../apiserver/index.ts';
 
 const reading = ['get', 'list', 'watch'];
 
-/** A node as every Kubernetes knows it: what it may read of Secrets is decided by the Pods that were given to it. */
+/** User of a node. The Pods assigned to the node decide which Secrets it may read. */
 export function nodeUser(name: string): UserInfo {
   return { name: `system:node:${name}`, groups: [systemGroups.nodes, systemGroups.authenticated] };
 }
 
-/** What the account needs that makes volumes and gives addresses to Services. */
+/** Rights of the account that creates volumes and assigns addresses to Services. */
 export const providerRules: NonNullable<ClusterRole['rules']> = [
   { apiGroups: [''], resources: ['services'], verbs: reading },
   { apiGroups: [''], resources: ['services/status'], verbs: ['update'] },
@@ -19,15 +19,15 @@ export const providerRules: NonNullable<ClusterRole['rules']> = [
   { apiGroups: [''], resources: ['persistentvolumeclaims/status'], verbs: ['update', 'patch'] },
   { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: reading },
   { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update', 'get'] },
-  // whether Pods wait for a scheduler that nobody runs
+  // to detect Pods that wait for a missing scheduler
   { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
-  // who asks for logs and ports of Pods is asked about
+  // to authorize requests for logs and ports of Pods
   { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
 ];
 
 const gatewayKinds = ['gatewayclasses', 'gateways', 'tlsroutes'];
 
-/** What it needs beside that for a node that is a gateway, too. */
+/** Additional rights for a node that also serves Gateways. */
 export const gatewayRules: typeof providerRules = [
   { apiGroups: [gatewayGroup], resources: [...gatewayKinds, 'referencegrants'], verbs: reading },
   { apiGroups: [gatewayGroup], resources: gatewayKinds.map((kind) => `${kind}/status`), verbs: ['update'] },

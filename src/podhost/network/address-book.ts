@@ -1,32 +1,35 @@
 import type { HostAddresses } from './addresses.ts';
 import type { HostSockets, ListenProblem } from './sockets.ts';
 
-/** What an object wants to be reached at. */
+/** Address requirements of an object. */
 export interface AddressSpec {
-  /** names the object: the same one gets the same address again */
+  /** name of the object; the same owner gets the same address again */
   readonly owner: string;
   readonly ports: readonly number[];
-  /** the address it has already, which others count on */
+  /** the address in its status, which others rely on */
   readonly recorded?: string;
-  /** the address its user asks for */
+  /** the address its user requests */
   readonly asked?: string;
-  /** the address the host set aside for it */
+  /** the address the host reserved for it */
   readonly reserved?: string;
-  /** addresses that are written down for others who have not come by yet */
+  /** reports whether the address is recorded for another object that has not been reconciled yet */
   isHeldByOther(address: string): boolean;
 }
 
 export interface AddressGrant {
   readonly address: string;
-  /** ports that could not be opened on this machine, and why; callers in this process reach them all the same */
+  /** ports that could not be opened on this machine, and why; callers in this process reach them anyway */
   readonly problems: readonly { readonly port: number; readonly problem: ListenProblem }[];
 }
 
-/** Gives addresses to load balancers and Gateways and keeps their sockets open. */
+/** Assigns addresses to load balancers and Gateways and keeps their sockets open. */
 export interface AddressBook {
-  /** Opens the desired state and closes what the owner had beyond that. Undefined: the address asked for cannot be had. */
+  /**
+   * Opens the desired ports and closes the owner's other ones. Returns undefined if the requested address is not
+   * available.
+   */
   grant(desired: AddressSpec): Promise<AddressGrant | undefined>;
-  /** the owner is gone */
+  /** called when the owner is gone */
   release(owner: string): Promise<void>;
   addressOf(owner: string): string | undefined;
 }
@@ -36,7 +39,7 @@ interface Holding {
   readonly ports: ReadonlySet<number>;
 }
 
-/** Addresses tried in one go; after that something else is wrong than that one of them is taken. */
+/** Maximum addresses to try at once. If none works, the cause is not that they are taken. */
 const maxTries = 64;
 
 export function addressBook(
@@ -57,7 +60,7 @@ export function addressBook(
 
   const hold = async (owner: string, address: string, ports: readonly number[]): Promise<AddressGrant> => {
     const before = holdings.get(owner);
-    // Taken before anything is awaited: nobody else may choose it meanwhile.
+    // Reserved before the first await, so that nobody else chooses it in between.
     owners.set(address, owner);
     holdings.set(owner, { address, ports: new Set(ports) });
     if (before) await closeOthers(before, address, new Set(ports));
@@ -80,7 +83,8 @@ export function addressBook(
         return isGiven ? hold(owner, asked, ports) : undefined;
       }
       const kept = holdings.get(owner)?.address ?? recorded;
-      // What was told to others stays, also while another program holds it: that one may go.
+      // An address already reported to users is kept even while another program holds it, because that program may
+      // exit.
       if (kept && addresses.mayBeAsked(kept) && isFree(kept, owner)) return hold(owner, kept, ports);
       let tries = 0;
       for (const address of addresses.candidates(owner)) {

@@ -2,27 +2,27 @@ import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { LoopbackRange } from '../../simkube/index.ts';
 
-/** Addresses of load balancers and Gateways: of the loopback range, so that they are real on every machine. */
+/** Addresses of load balancers and Gateways. They belong to the loopback range, so they exist on every machine. */
 export interface HostAddresses {
-  /** at which ports of the node are reached */
+  /** address at which node ports are reached */
   readonly node: string;
-  /** which all Ingresses share */
+  /** shared address of all Ingresses */
   readonly ingress: string;
-  /** all of them, for messages */
+  /** the whole range, for messages */
   readonly cidr: string;
-  /** Whether callers outside of the host may find something there. */
+  /** Reports whether callers outside of the host may use the address. */
   owns(address: string): boolean;
-  /** Whether an object may name it: one of ours that the node does not need itself. All others are somebody else's. */
+  /** Reports whether an object may request the address: it is in our range and not needed by the node itself. */
   mayBeAsked(address: string): boolean;
   /**
-   * Addresses to try for an object, all there are. They begin at a place that only depends on the object's name, so that it
-   * tends to have the same address again when it is made anew, and different objects tend to differ.
+   * Yields all addresses of the range for an object. The start depends only on the object's name, so a recreated object
+   * tends to get the same address, and different objects tend to differ.
    */
   candidates(name: string): Generator<string>;
 }
 
 const size = 65_536;
-/** the first ones are for the node itself */
+/** the first addresses belong to the node itself */
 const reserved = 16;
 
 export function hostAddresses({ prefix, cidr }: LoopbackRange): HostAddresses {

@@ -5,13 +5,16 @@ import type { RunningPods } from '../pods/pod-controller.ts';
 import type { ServiceTable } from './services.ts';
 import { UnreachableError } from './unreachable.ts';
 
-/** Hosts that are told apart by the name a client asks for: those of Gateways and Ingresses. */
+/** Hosts that are distinguished by server name: those of Gateways and Ingresses. */
 export interface NamedHosts {
-  /** addresses that answer for a host */
+  /** addresses that serve a host */
   addresses(host: string): readonly string[];
-  /** what answers at an address and port for clients that ask for this host, or that have yet to say; undefined: not ours */
+  /**
+   * the service at an address and port for clients that request this host, or have not named one yet; undefined if it
+   * is not ours
+   */
   at(address: string, port: number, host: string | undefined): PortService | undefined;
-  /** whether the address is of a Gateway or of the Ingress */
+  /** reports whether the address belongs to a Gateway or to the Ingress */
   owns(address: string): boolean;
 }
 
@@ -19,13 +22,13 @@ export interface HostNetworkParts {
   readonly table: ServiceTable;
   readonly hosts: NamedHosts;
   pods(): Pick<RunningPods, 'service'>;
-  /** addresses at which ports of the node are reached */
+  /** addresses at which node ports are reached */
   readonly nodeAddresses: ReadonlySet<string>;
-  /** the API that the host itself runs on, as Pods reach it */
+  /** the API that runs this host, as Pods reach it */
   readonly managementApi?: PortService;
 }
 
-/** Leads from names and addresses to what runs on the host. */
+/** Connects names and addresses to the programs on the host. */
 export function createHostNetwork(parts: HostNetworkParts): HostNetwork {
   const { table, hosts, nodeAddresses, managementApi } = parts;
   const next = inTurn(table);
@@ -45,7 +48,7 @@ export function createHostNetwork(parts: HostNetworkParts): HostNetwork {
     if (managementApi && namespace === 'default' && name === 'kubernetes') return managementApi;
     const target = next(service, servicePort);
     const met = target && dialPod(target.address, target.port);
-    // Behind a Service without endpoints nobody answers, and it says so.
+    // A Service without endpoints refuses connections.
     if (!met) throw new UnreachableError('ECONNREFUSED', address, port);
     return met;
   };
@@ -66,7 +69,8 @@ export function createHostNetwork(parts: HostNetworkParts): HostNetwork {
       const byNodePort = table.atNodePort(port);
       if (byNodePort) return dialService(address, port, byNodePort.service, byNodePort.port);
     }
-    // A Service may name any address: those of others stay theirs, and only callers of its namespace are led there.
+    // A Service may claim any external address. It stays with its real owner; only callers of the Service's namespace
+    // are routed to the Service.
     const external =
       namespace !== undefined && !nodeAddresses.has(address) && table.atExternal(address, port, namespace);
     if (external && found === undefined) return dialService(address, port, external.service, external.port);

@@ -15,7 +15,7 @@ import { isExposed, isForeign, type ServiceTable } from './services.ts';
 import type { HostSockets, ListenProblem } from './sockets.ts';
 
 const fieldManager = 'service-controller';
-/** How long an address that another program holds is left alone before it is tried again. */
+/** time before an address that another program holds is tried again */
 const retryMs = 10_000;
 
 export interface LoadBalancerOptions {
@@ -23,16 +23,18 @@ export interface LoadBalancerOptions {
   readonly sockets: HostSockets;
   readonly table: Pick<ServiceTable, 'isHeldByOther'>;
   readonly nodeAddress: string;
-  /** what load balancers get addresses of */
+  /** range of load balancer addresses */
   readonly cidr: string;
 }
 
-/** Gives Services of type LoadBalancer an address that answers, and opens the node ports of all Services. */
+/** Assigns a reachable address to Services of type LoadBalancer, and opens the node ports of all Services. */
 export function loadBalancerController(options: LoadBalancerOptions): ControllerDefinition {
   const { book, sockets, table, nodeAddress, cidr } = options;
-  /** Users on this machine expect node ports at its usual address; machines of a simulated cloud have that one themselves. */
+  /**
+   * Users on this machine expect node ports at 127.0.0.1. Machines of a simulated cloud have that address themselves.
+   */
   const nodeListenAddresses: readonly string[] = ['127.0.0.1', nodeAddress];
-  /** node ports that are open, by Service */
+  /** open node ports by Service */
   const nodePorts = new Map<string, ReadonlySet<number>>();
 
   const keepNodePorts = async (key: string, service: Service | undefined): Promise<Unopened[]> => {
@@ -122,7 +124,7 @@ function tellProblems(
   for (const { port, problem } of problems) tellUnopened(context, service, { address, port, problem });
 }
 
-/** A port that should listen and does not. */
+/** A port that could not be opened. */
 interface Unopened {
   readonly address: string;
   readonly port: number;

@@ -11,13 +11,13 @@ import {
 } from '../../simkube/index.ts';
 import { isExposed } from './services.ts';
 
-/** What programs have that are alone on their computer. */
+/** The default range, used when no other program holds it. */
 export const usualRange: LoopbackRange = loopbackRange(65);
 
 export interface HostRangeOptions {
   readonly client: Client;
   readonly nodeName: string;
-  /** without them nobody else on the computer can be in the way */
+  /** false: no sockets are opened, so other programs cannot conflict */
   readonly sockets: boolean;
   /** whether Gateways and Ingresses are served */
   readonly gateways: boolean;
@@ -26,8 +26,8 @@ export interface HostRangeOptions {
 }
 
 /**
- * The range that addresses of this host are of. Which it was is told by the address of the node; it stays while an object
- * has an address of it, because kubeconfigs and nodes of clusters have that one too.
+ * Chooses the address range of this host. The node's address records the range. It stays while any object has an
+ * address in it, because kubeconfigs and nodes of clusters contain these addresses.
  */
 export async function hostRange(options: HostRangeOptions): Promise<ClaimedRange> {
   const { client, nodeName, sockets, usual, log } = options;

@@ -15,16 +15,16 @@ const byExternalAddress = 'podhost-by-external-address';
 const byNodePort = 'podhost-by-node-port';
 const byService = 'podhost-by-service';
 
-/** Services as the network of the host sees them. */
+/** Services from the view of the host network. */
 export interface ServiceTable extends ClusterServices {
-  /** the Service of a namespace that names the address as one that leads to it */
+  /** the Service of a namespace that lists the address as an external IP */
   atExternal(address: string, port: number, namespace: string): { service: Service; port: ServicePort } | undefined;
   atNodePort(port: number): { service: Service; port: ServicePort } | undefined;
-  /** whether the address is written down for another Service */
+  /** reports whether the address is recorded for another Service */
   isHeldByOther(address: string, service?: Service): boolean;
 }
 
-/** To be called before the caches start. */
+/** Must be called before the caches start. */
 export function serviceTable(cache: InformerFactory): ServiceTable {
   const services = cache.informer(Services);
   const slices = cache.informer(EndpointSlices);
@@ -57,25 +57,25 @@ export function serviceTable(cache: InformerFactory): ServiceTable {
     isHeldByOther: (address, service) =>
       lister.byIndex(byAddress, address).some((other) => {
         if (other.metadata.uid === service?.metadata.uid) return false;
-        // what another kind of load balancer shows may well be an address that belongs to one of ours
+        // The address that another load balancer implementation reports may also belong to one of ours.
         return !isForeign(other) || !balancedAddresses(other).includes(address);
       }),
   };
 }
 
-/** Whether addresses or ports of the host are for it. */
+/** Reports whether the Service needs addresses or ports of the host. */
 export function isExposed({ spec, status }: Service): boolean {
   return spec.type === 'LoadBalancer' || spec.type === 'NodePort' || (status?.loadBalancer?.ingress?.length ?? 0) > 0;
 }
 
 const ourClass = 'capstan.dev/loopback';
 
-/** Somebody else's kind of load balancer is theirs to provide. */
+/** Load balancers of another class are left to their own implementation. */
 export function isForeign({ spec }: Service): boolean {
   return spec.loadBalancerClass !== undefined && spec.loadBalancerClass !== ourClass;
 }
 
-/** Of two that name the same address the older has it. */
+/** If two Services claim the same address, the older one wins. */
 function byAge({ metadata: left }: Service, { metadata: right }: Service): number {
   const [one = '', other = ''] = [left, right].map(
     ({ creationTimestamp = '', uid = '' }) => `${creationTimestamp} ${uid}`,

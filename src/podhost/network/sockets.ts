@@ -3,22 +3,22 @@ import { errorMessage } from '../../machinery/index.ts';
 import type { Logger } from '../../runtime/index.ts';
 import type { HostNetwork } from '../../simkube/index.ts';
 
-/** Why an address cannot be listened on, with the code of the system. */
+/** Reason why an address cannot be listened on, with the system's error code. */
 export interface ListenProblem {
   readonly code: string;
   readonly message: string;
 }
 
-/** Real listening sockets for addresses of the host network. */
+/** Listening sockets for addresses of the host network. */
 export interface HostSockets {
-  /** Listens; answers the problem when that is not possible. Does nothing for what is open already. */
+  /** Starts to listen; returns the problem if that fails. Does nothing if already open. */
   open(address: string, port: number): Promise<ListenProblem | undefined>;
-  /** ends connections too */
+  /** also closes connections */
   close(address: string, port: number): Promise<void>;
   closeAll(): Promise<void>;
 }
 
-/** Sockets that lead every connection to what the network has at their address at that moment. */
+/** Listening sockets that forward every connection to the present target of their address in the network. */
 export function hostSockets(network: HostNetwork, log: Logger): HostSockets {
   const open = new Map<string, { server: Server; connections: Set<Socket> }>();
 
@@ -27,7 +27,7 @@ export function hostSockets(network: HostNetwork, log: Logger): HostSockets {
     const server = createServer((socket) => {
       connections.add(socket);
       socket.on('close', () => connections.delete(socket));
-      // A client that hangs up is no fault of ours.
+      // A client that disconnects is not an error.
       socket.on('error', () => socket.destroy());
       try {
         network.dial(address, port).accept(socket);
@@ -63,7 +63,7 @@ export function hostSockets(network: HostNetwork, log: Logger): HostSockets {
   };
 }
 
-/** Where nobody dials over sockets, every address is open at once. */
+/** Without real sockets, every address counts as open. */
 export const noSockets: HostSockets = {
   open: async () => undefined,
   close: async () => {},

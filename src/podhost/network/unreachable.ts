@@ -1,4 +1,4 @@
-/** Why a connection is not made, with the code a socket would give. */
+/** A connection that cannot be made, with the error code of a socket. */
 export class UnreachableError extends Error {
   readonly code: string;
   constructor(code: string, host: string, port: number) {

@@ -4,21 +4,23 @@ import { nodeConditions, type Readiness } from '../../simkube/index.ts';
 export interface NodeFacts {
   readonly name: string;
   readonly address: string;
-  /** what runs the containers */
+  /** name of the container runtime */
   readonly runtime: string;
-  /** of the API, and so of all that belongs to it */
+  /** version of the API server */
   readonly version: string;
   readonly machineId: string;
   readonly architecture: string;
-  /** beside those every node has */
+  /** in addition to the standard labels */
   readonly labels?: Readonly<Record<string, string>>;
-  /** to begin with */
+  /** initial taints */
   readonly taints?: readonly Taint[];
 }
 
 const isUp: Readiness = { isReady: true, reason: '' };
 
-/** More than any plane needs: programs of a simulation take no room, and a Pod about 150 KiB of memory. */
+/**
+ * More than any control plane needs: programs of a simulation use almost nothing, and a Pod about 150 KiB of memory.
+ */
 export const nodeResources: Readonly<Record<string, string>> = {
   cpu: '1024',
   'ephemeral-storage': '16Ti',
@@ -26,7 +28,7 @@ export const nodeResources: Readonly<Record<string, string>> = {
   pods: '10000',
 };
 
-/** The node as which the host of Pods shows itself. */
+/** Builds the Node object of the Pod host. */
 export function nodeObject(facts: NodeFacts, nowMs: number, before?: Node, readiness: Readiness = isUp): Node {
   const { name, architecture } = facts;
   return {

@@ -16,18 +16,18 @@ import { type NodeFacts, nodeObject } from './node-object.ts';
 const fieldManager = 'kubelet';
 const leaseNamespace = 'kube-node-lease';
 
-/** How a node shows that it lives. */
+/** Lease settings of a node. */
 export interface NodeLease {
   readonly seconds: number;
   readonly renewMs: number;
 }
 
 /**
- * The node lives and dies with the API it is written in: nobody is left to notice a silence, and a host at rest is to be
- * quiet. So its lease is long.
+ * The embedded node stops together with its API, so nobody would notice a missed renewal. A long lease keeps an idle
+ * host quiet.
  */
 export const embeddedLease: NodeLease = { seconds: 3600, renewMs: 1_200_000 };
-/** What kubelets have, and the controllers that look after nodes count on. */
+/** The settings of kubelets, which node controllers expect. */
 export const kubeletLease: NodeLease = { seconds: 40, renewMs: 10_000 };
 
 export interface RegistrationOptions {
@@ -45,8 +45,22 @@ function factsOf({ facts }: RegistrationOptions): NodeFacts {
   };
 }
 
-/** Makes the node known, or takes it over from an earlier run of the host. */
+/** Whoever looks after nodes annotates and taints a new one in the same moment. */
+const maxAttempts = 10;
+
+/** Creates the node, or takes it over from an earlier run of the host. */
 export async function registerNode(options: RegistrationOptions): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await writeNode(options);
+      return;
+    } catch (error) {
+      if (attempt === maxAttempts || !(isConflict(error) || isAlreadyExists(error))) throw error;
+    }
+  }
+}
+
+async function writeNode(options: RegistrationOptions): Promise<void> {
   const { client, clock, facts } = options;
   const before = await client.get(Nodes, { name: facts.name }).catch(ignoreNotFound);
   const desired = nodeObject(factsOf(options), clock.now(), before);
@@ -62,8 +76,8 @@ export async function registerNode(options: RegistrationOptions): Promise<void> 
 }
 
 /**
- * Says that the node runs nothing any more. One without Pods goes altogether; Pods of the others wait for it to come back, and
- * whoever looks after nodes moves them when it does not.
+ * Marks the node as stopped. A node without Pods is deleted. Pods of other nodes wait for its return, and node
+ * controllers evict them if it does not return.
  */
 export async function leaveNode(options: RegistrationOptions, hasPods: boolean): Promise<void> {
   const { client, clock, facts } = options;
@@ -80,12 +94,12 @@ export async function leaveNode(options: RegistrationOptions, hasPods: boolean):
   await client
     .update(Nodes, { ...before, status: must(status, 'the status of a Node') }, { fieldManager, subresource: 'status' })
     .catch((error: unknown) => {
-      // Somebody else has just written: that the lease is not renewed says the same a little later.
+      // On a conflict nothing is lost: the lease is not renewed, which reports the same a little later.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     });
 }
 
-/** Keeps the lease of the node, and the node itself should somebody delete it or take it for dead. */
+/** Renews the node's lease, and restores the node if somebody deletes it or marks it as dead. */
 export function nodeLeaseController(options: RegistrationOptions): ControllerDefinition {
   const { facts, lease } = options;
   const { name } = facts;
@@ -110,7 +124,8 @@ async function renewLease(client: Client, name: string, { seconds, renewMs }: No
   const key = { namespace: leaseNamespace, name };
   const before = await client.get(Leases, key).catch(ignoreNotFound);
   const renewedAt = Date.parse(before?.spec?.renewTime ?? '');
-  // A clock that was set back must not make the node look dead until it has caught up.
+  // After the clock was set back, the lease must be renewed at once, or the node would look dead until the clock
+  // catches up.
   if (nowMs >= renewedAt && nowMs - renewedAt < renewMs) return;
   const lease: Lease = {
     ...(before ?? { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: key }),

@@ -6,19 +6,19 @@ import { type Watch, watchMapped } from '../../runtime/index.ts';
 import type { ContentsAtHand } from '../../simkube/index.ts';
 import type { PodReferences } from './references.ts';
 
-/** The Secrets and ConfigMaps that Pods of the node are made of. */
+/** Secrets and ConfigMaps that Pods of the node use. */
 export interface PodContents extends ContentsAtHand {
-  /** what wakes Pods when their contents change, where that is known before the first Pod is there */
+  /** watches that enqueue Pods when their contents change, if known before the first Pod exists */
   watches(references: PodReferences): readonly Watch[];
-  /** wakes them from now on, where it is not */
+  /** enqueues Pods from now on, if no watches are known beforehand */
   start?(references: PodReferences, wake: (pod: ObjectKey) => void): void;
-  /** the contents of a Pod are kept at hand until it is released */
+  /** keeps the contents of a Pod in the cache until it is released */
   hold(pod: Pod): void;
-  /** by the key of the Pod */
+  /** takes the key of the Pod */
   release(pod: string): void;
 }
 
-/** All there are, from caches others need too. To be called before the caches start. */
+/** Contents from shared caches of all objects. Must be called before the caches start. */
 export function cachedContents(cache: InformerFactory): PodContents {
   const secrets = cache.informer(Secrets).lister;
   const configMaps = cache.informer(ConfigMaps).lister;
@@ -34,7 +34,7 @@ export function cachedContents(cache: InformerFactory): PodContents {
   };
 }
 
-/** Those that Pods of the node name, each watched by its name: a node may read no others. */
+/** Contents that Pods of the node refer to, each watched by name, because a node may read no others. */
 export function namedContents(cache: InformerFactory): PodContents {
   let changed: (kind: Kind, object: KubeObject) => void = () => {};
   const secrets = namedObjects(cache, Secrets, (object) => changed('secret', object));
@@ -66,7 +66,7 @@ type Kind = 'secret' | 'configmap';
 
 interface NamedObjects<T extends KubeObject> {
   get(key: ObjectKey): T | undefined;
-  /** instead of what the same holder held before */
+  /** replaces what the same holder held before */
   hold(holder: string, namespace: string, names: readonly string[]): void;
   release(holder: string): void;
 }

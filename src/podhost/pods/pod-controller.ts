@@ -38,22 +38,25 @@ export interface PodControllerOptions
   readonly contents: PodContents;
 }
 
-/** The Pods that run here, for those who want to reach them. */
+/** Access to the running Pods. */
 export interface RunningPods {
-  /** what answers at a port of the Pod with this address; undefined: nobody listens there; `absent`: there is no such Pod */
+  /**
+   * the service at a port of the Pod with this address; undefined if nobody listens there, `absent` if there is no such
+   * Pod
+   */
   service(address: string, port: number): PortService | 'absent' | undefined;
   worker(pod: KubeObject): PodWorker | undefined;
-  /** ends everything that runs; the objects stay as they are */
+  /** stops all Pods without changing their objects */
   stop(): Promise<void>;
 }
 
-/** Runs the Pods given to the node and tells how they are, as a kubelet does. */
+/** Runs the Pods of the node and reports their status, as a kubelet does. */
 export function podController(options: PodControllerOptions): { controller: ControllerDefinition; pods: RunningPods } {
   const { nodeName, clock, references, contents } = options;
   const workers = new Map<string, PodWorker>();
-  /** Pods that were over before they were met here, by their names: their uids */
+  /** Pods that had finished before they were first seen: uid by name */
   const over = new Map<string, string>();
-  /** by address; those on the network of the node share one */
+  /** by address; Pods with host network share one */
   const places = new Map<string, Set<PodSandbox>>();
   const isOurs = ({ spec, metadata }: Pod): boolean =>
     spec.nodeName === nodeName && metadata.annotations?.[mirrorAnnotation] === undefined;
@@ -61,12 +64,12 @@ export function podController(options: PodControllerOptions): { controller: Cont
   let events: EventRecorder | undefined;
   let parts: PodWorkerParts;
 
-  /** Why there is no room for a Pod that has not begun here, beside those that have. */
+  /** Returns the reason why a Pod that has not started cannot be admitted next to the running ones. */
   const rejectionOf = (cache: CacheReader, pod: Pod): PodRejection | undefined => {
     const node = cache.lister(Nodes).get({ name: nodeName });
     if (!node || pod.status?.startTime !== undefined || pod.metadata.deletionTimestamp !== undefined) return undefined;
     const others: Pod[] = [];
-    // Most Pods ask for nothing: only their number matters.
+    // Most Pods have no resource requests, so only their number matters.
     if (!isDemanding(pod) && workers.size < (podLimit(node) ?? Number.POSITIVE_INFINITY)) return undefined;
     for (const [id, worker] of workers) {
       const other = cache.lister(Pods).get(parseKey(id));
@@ -81,7 +84,8 @@ export function podController(options: PodControllerOptions): { controller: Cont
     const pod = context.cache.lister(Pods).get(key);
     let worker = workers.get(id);
     if (worker && (!pod || worker.uid !== pod.metadata.uid)) {
-      // Gone without a goodbye, perhaps followed by another of its name, which waits until nothing is left of this one.
+      // The Pod was deleted without a grace period. A successor of the same name waits until everything of this one has
+      // ended.
       worker.end(0);
       if (!worker.isEnded) return done();
       workers.delete(id);
@@ -113,7 +117,7 @@ export function podController(options: PodControllerOptions): { controller: Cont
       workers.set(id, worker);
     }
     contents.hold(pod);
-    // Somebody else said that it is over, and that stands: what runs of it ends.
+    // Another writer has marked the Pod as finished. That is final, so its containers are stopped.
     if (isFinished(pod)) worker.endAs(pod);
     const due = worker.sync(pod, references.keyOf(pod));
     if (!worker.isBeginning) await writeStatus(context, pod, worker.status());
@@ -184,7 +188,7 @@ function isFinished({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
-/** What is said of a Pod that was not taken; nothing of it was ever begun. */
+/** Status of a rejected Pod; none of its containers was started. */
 function rejectedStatus(pod: Pod, { reason, message }: PodRejection, now: number): PodStatus {
   return {
     ...pod.status,
@@ -205,9 +209,9 @@ async function writeStatus({ client, signal }: ReconcileContext, pod: Pod, statu
     });
 }
 
-/** The last word about a Pod: nothing of it is left here. */
+/** Deletes the object of a Pod that has ended here. */
 async function remove({ client, signal }: ReconcileContext, pod: Pod): Promise<Result> {
-  // Finalizers of others may keep the object; we are through with it.
+  // Finalizers of others may keep the object. The host is done with it.
   if (pod.metadata.deletionGracePeriodSeconds === 0 && (pod.metadata.finalizers?.length ?? 0) > 0) return done();
   const preconditions = { uid: must(pod.metadata.uid, 'the uid of a Pod') };
   await client

@@ -6,17 +6,20 @@ import type { PodContents } from './contents.ts';
 
 const byReference = 'podhost-by-reference';
 
-/** Which objects Pods are made of besides their own: whose change concerns which Pods. */
+/** Index of the objects that Pods refer to, and of the Pods affected by their changes. */
 export interface PodReferences {
-  /** one text per state of all objects the Pod refers to */
+  /** text that changes whenever an object the Pod refers to changes */
   keyOf(pod: Pod): string;
-  /** the Pods that refer to an object */
+  /** Pods that refer to an object */
   podsOf(kind: 'secret' | 'configmap' | 'claim', object: KubeObject): ObjectKey[];
-  /** whether claims of the Pod hold it up, and in the words of the scheduler why, unless their volumes are just being made */
+  /**
+   * set if unbound claims block the Pod; `problem` has the scheduler's words, and is missing while the volumes are
+   * provisioned
+   */
   unboundClaim(pod: Pod): { readonly problem?: string } | undefined;
 }
 
-/** To be called before the caches start. */
+/** Must be called before the caches start. */
 export function podReferences(cache: InformerFactory, contents: PodContents): PodReferences {
   const pods = cache.informer(Pods);
   const claims = cache.informer(PersistentVolumeClaims).lister;
@@ -33,7 +36,7 @@ export function podReferences(cache: InformerFactory, contents: PodContents): Po
       for (const name of configMapNames(spec)) {
         key += `${contents.configMap({ namespace, name })?.metadata.resourceVersion ?? '-'} `;
       }
-      // Of a claim only counts whether it has its volume: its size and its labels are nothing to the Pod.
+      // Only the binding of a claim matters to the Pod, not its size or labels.
       for (const name of claimNames(nameOf(pod), spec)) {
         const claim = claims.get({ namespace, name });
         key += claim?.status?.phase === 'Bound' ? `${claim.spec.volumeName} ` : '- ';
@@ -62,7 +65,7 @@ export function podReferences(cache: InformerFactory, contents: PodContents): Po
   };
 }
 
-/** A Pod as far as it refers to others; sources of volumes that nobody here knows refer to nothing. */
+/** Returns the parts of a Pod that refer to other objects. Unknown volume sources refer to nothing. */
 function referring({ spec }: Pod): Parameters<typeof secretNames>[0] {
   return spec as object;
 }

@@ -2,10 +2,10 @@ import type { CsiDriver, StorageClass } from '../../api/index.ts';
 import type { Provisioner } from '../../housekeeping/index.ts';
 import { claimDirectory, directoryDriver as driver, type PodBackend } from '../../simkube/index.ts';
 
-/** What storage classes call the directories of this host. */
+/** Provisioner name of this host in storage classes. */
 export const directoryProvisionerName = 'capstan.dev/directory';
 
-/** The class of claims that name none. */
+/** The default storage class. */
 export const standardStorageClass: StorageClass = {
   apiVersion: 'storage.k8s.io/v1',
   kind: 'StorageClass',
@@ -19,7 +19,7 @@ export const standardStorageClass: StorageClass = {
   allowVolumeExpansion: true,
 };
 
-/** Volumes are directories: nothing is attached to a node before they can be used. */
+/** Volumes are directories, which need no attach step. */
 export const directoryCsiDriver: CsiDriver = {
   apiVersion: 'storage.k8s.io/v1',
   kind: 'CSIDriver',
@@ -27,7 +27,7 @@ export const directoryCsiDriver: CsiDriver = {
   spec: { attachRequired: false, podInfoOnMount: false, volumeLifecycleModes: ['Persistent'] },
 };
 
-/** Makes a directory of the back end for every claim. */
+/** Creates a directory of the backend for every claim. */
 export function directoryProvisioner(backend: PodBackend): Provisioner {
   return {
     async provision({ name, capacityBytes }) {
@@ -38,7 +38,7 @@ export function directoryProvisioner(backend: PodBackend): Provisioner {
       const directory = claimDirectory(volume);
       if (directory !== undefined) await backend.removeDirectory(directory);
     },
-    // Directories grow by themselves.
+    // Directories have no fixed size.
     async expand() {},
   };
 }

@@ -42,31 +42,33 @@ export const by: { fieldManager: string } = { fieldManager: 'test' };
 export const namespace = 'default';
 
 export interface HostWorldOptions {
-  /** what images do, by the last part of their name; commands run in containers are found by their own */
+  /** programs by the last part of the image name; commands in containers by their own name */
   readonly programs?: Readonly<Record<string, SimulatedProgram>>;
-  /** where volumes are kept; absent: in memory */
+  /** directory of volumes; default: memory */
   readonly directory?: string;
-  /** the number of the range to try first: on real sockets every file of tests has its own, as others run at the same time */
+  /**
+   * number of the preferred range. With real sockets, each test file needs its own because test files run in parallel.
+   */
   readonly sockets?: number;
-  /** serve Gateways and Ingresses too */
+  /** also serve Gateways and Ingresses */
   readonly gateways?: boolean;
   readonly logDirectory?: string;
-  /** the API is another Kubernetes: the host is one node of it, with the rights of one, and others bind its claims */
+  /** the API is another Kubernetes: the host is one of its nodes with a node's rights, and others bind claims */
   readonly guest?: { readonly taints?: readonly Taint[] };
 }
 
-/** A host of Pods on a real API server of ours, on a clock that moves only when told to. */
+/** A Pod host on the embedded API server with a manual clock. */
 export interface HostWorld {
   readonly clock: ManualClock;
   readonly client: Client;
-  /** with the rights of the node, where the API is another Kubernetes */
+  /** client with the node's rights, if the API is another Kubernetes */
   readonly asNode: Client;
   readonly host: PodHost;
   readonly entries: readonly LogEntry[];
   readonly nodeName: string;
-  /** the address with this end (`0.2`) in the range the host has at the moment */
+  /** returns the address with this suffix (`0.2`) in the host's present range */
   address(end: string): Promise<string>;
-  /** lines of removed files, as the back end told of them */
+  /** log lines of the backend about removed files */
   readonly removed: string[];
   find<T extends KubeObject>(resource: Resource<T>, name: string): Promise<T | undefined>;
   createPod(
@@ -75,17 +77,17 @@ export interface HostWorld {
     more?: Partial<Pod['metadata']>,
   ): Promise<Pod>;
   pod(name: string): Promise<Pod>;
-  /** waits until the Pod is as desired */
+  /** waits until the condition holds for the Pod */
   podUntil(name: string, condition: (pod: Pod) => boolean, limitMs?: number): Promise<Pod>;
   events(name: string): Promise<CoreEvent[]>;
   until(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
   pass(ms: number): Promise<void>;
   log(pod: string, options?: { container?: string; previous?: boolean; tailLines?: number }): Promise<string>;
-  /** what images do from now on */
+  /** replaces the programs of images */
   use(programs: Readonly<Record<string, SimulatedProgram>>): void;
-  /** removes all Pods, for the next test */
+  /** deletes all Pods, for the next test */
   clear(): Promise<void>;
-  /** ends the host as a crash would, and starts another on the same API */
+  /** stops the host like a crash, and starts another on the same API */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -247,10 +249,10 @@ export async function hostWorld(options: HostWorldOptions = {}): Promise<HostWor
   };
 }
 
-/** the account that makes volumes */
+/** the account that provisions volumes */
 const providerUser: UserInfo = { name: 'provider', groups: [systemGroups.authenticated] };
 
-/** What another Kubernetes brings: rights of the node's account, and whoever binds claims. */
+/** Parts of another Kubernetes: RBAC rules for the node's accounts, and a controller that binds claims. */
 async function otherKubernetes(
   client: Client,
   clock: ManualClock,
@@ -288,7 +290,7 @@ export function isReady({ status }: Pod): boolean {
   return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
 }
 
-/** A program that runs until it is told to end. */
+/** A program that runs until its signal aborts. */
 export async function untilStopped(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

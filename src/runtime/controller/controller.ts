@@ -17,6 +17,7 @@ import type { RuntimeMetrics } from '../metrics.ts';
 import type { IdleGate } from '../queue/idle-gate.ts';
 import { createWorkQueue, type Priority, type WorkQueue } from '../queue/work-queue.ts';
 import type { ShareGate } from '../shares/share-map.ts';
+import { TextDelays } from '../status/text-delays.ts';
 import type { CacheReader, ControllerDefinition, ReconcileContext } from './definition.ts';
 import { createEnding } from './ending.ts';
 import { createHeldEvents } from './held-events.ts';
@@ -34,11 +35,13 @@ export interface ControllerOptions {
   log: Logger;
   metrics: RuntimeMetrics;
   events: EventRecorder;
-  /** says when nothing else is to be done; without it work for idle times waits for nothing but other keys of its own */
+  /** decides when idle work may run; without it, idle work waits only for other keys of this controller */
   idleGate?: IdleGate;
-  /** how long a key rests before it is looked at again for what is only summed up */
+  /** minimum interval between idle reconciles of a key */
   idleRestMs?: number;
-  /** says what is worked on here, where several processes share the work */
+  /** how long the status of an object may wait to be written when only texts of conditions changed; default 0 */
+  textDelayMs?: number;
+  /** decides which keys this process handles, if several processes share the work */
   gate?: ShareGate;
 }
 
@@ -46,20 +49,24 @@ export interface Controller {
   readonly name: string;
   readonly queue: WorkQueue;
   readonly definition: ControllerDefinition;
-  /** asks for the informers needed; before the caches start */
+  /** requests the needed informers; must be called before the caches start */
   prepare(): void;
   /**
-   * Works until the signal aborts and the work under way has ended; the caches must have synced. After the abort no new
-   * key is begun; reconciles under way get `drainMs` before their own signal aborts.
+   * Runs until the signal aborts and current reconciles have ended. The caches must be synced. After the abort no new
+   * reconcile starts; running ones get `drainMs` before their own signal aborts.
    */
   run(signal: AbortSignal, drainMs?: number): Promise<void>;
   enqueue(key: ObjectKey, priority?: Priority): void;
-  /** What is worked on here may have changed: looks at all objects of shares that are new, and answers all that are ours. */
+  /**
+   * Called when this process may own other shares. Enqueues all objects of new shares, and returns all owned shares.
+   */
   sharesChanged(isNew: (share: string) => boolean): ReadonlySet<string>;
 }
 
 const defaultTimeoutMs = 5 * 60_000;
-/** How long a key waits for the caches to show what was written: normally milliseconds, longer only when a stream is lost. */
+/**
+ * Maximum time a key waits until the caches show its writes: normally milliseconds, longer only if a stream is lost.
+ */
 const ownWritesTimeoutMs = 2_000;
 
 export function createController(definition: ControllerDefinition, options: ControllerOptions): Controller {
@@ -76,6 +83,7 @@ export function createController(definition: ControllerDefinition, options: Cont
     ...(options.idleGate && { idleGate: options.idleGate }),
     ...(options.idleRestMs !== undefined && { idleRestMs: options.idleRestMs }),
   });
+  const textDelays = new TextDelays(clock, options.textDelayMs ?? 0);
   const measured = metrics.controller(name);
   measured.maxConcurrent(concurrency);
   metrics.watchQueue(name, queue);
@@ -83,9 +91,9 @@ export function createController(definition: ControllerDefinition, options: Cont
   const held = createHeldEvents();
   const watches = definition.watches ?? [watchObjects(definition.for)];
   const watched = new Map<Watch, Informer<KubeObject>>();
-  /** keys whose writes the caches have not shown yet: the worker is free, the key is not */
+  /** keys whose writes the caches do not show yet: the worker is free, the key is not */
   const settling = new Set<Promise<void>>();
-  /** shares of objects that are gone, until that was looked at */
+  /** shares of deleted objects, until their deletion is reconciled */
   const departed = new Map<string, string>();
 
   const shownObject = (key: ObjectKey): KubeObject | undefined => {
@@ -96,7 +104,7 @@ export function createController(definition: ControllerDefinition, options: Cont
     return undefined;
   };
 
-  /** Undefined: there is nothing to work on, or others do. */
+  /** Undefined if nothing exists for the key, or another process owns it. */
   const ourShare = (by: ShareGate, key: string): string | undefined => {
     const target = parseKey(key);
     const object = shownObject(target);
@@ -118,7 +126,8 @@ export function createController(definition: ControllerDefinition, options: Cont
         const share = gate.shareOf(definition.for, event.object);
         if (gate.mayWork(share)) departed.set(keyOf(event.object), share);
       }
-      // before and after a change mostly mean the same key, which an idle worker would have begun between the two
+      // Before and after a change, the keys are mostly equal. Enqueued twice, an idle worker would start between the
+      // two.
       for (const key of new Set(watch.keysOf(event).map(formatKey))) {
         if (mayBeEcho(watch, event, key)) held.hold(key, event.object.metadata.resourceVersion ?? '', priority);
         else add(key, priority);
@@ -128,7 +137,9 @@ export function createController(definition: ControllerDefinition, options: Cont
     }
   };
 
-  /** Whether the work under way may have caused this itself, by something it writes that needs no other look. */
+  /**
+   * Reports whether the running reconcile may have caused the event itself by a write that needs no further reconcile.
+   */
   const mayBeEcho = (watch: Watch, event: ObjectEvent, key: string): boolean =>
     definition.continuesAfterOwnWrite !== undefined &&
     event.type === 'update' &&
@@ -171,8 +182,8 @@ export function createController(definition: ControllerDefinition, options: Cont
     }
     const retryInMs = Math.round(queue.addRateLimited(key));
     const fields = { error, retryInMs };
-    // a lost race against another writer is part of normal life; an aborted reconcile at the end of the program too, and one
-    // that found the lease gone: who lost it is told elsewhere
+    // Not errors: a conflict with another writer, an aborted reconcile at shutdown, and a lost lease, which is reported
+    // elsewhere.
     if (stopping || isConflict(error) || isLeaseNotHeld(error)) keyLog.debug('Reconcile will be repeated', fields);
     else keyLog.error('Reconcile failed', fields);
     return 'error';
@@ -184,7 +195,7 @@ export function createController(definition: ControllerDefinition, options: Cont
   const reconcile = async (key: string, stop: AbortSignal): Promise<void> => {
     const share = gate && ourShare(gate, key);
     if (gate && share === undefined) {
-      // others look at it; should it fall to us again, all of its cluster is looked at
+      // Another process handles the key. If it returns to this one, its whole cluster is enqueued.
       held.release(key, () => false);
       departed.delete(key);
       queue.forget(key);
@@ -204,6 +215,7 @@ export function createController(definition: ControllerDefinition, options: Cont
     });
     const ended = gate?.begin(share ?? '', (reason) => ending.abort(reason));
     const tracked = trackWrites(options.client, shownVersion);
+    const texts = textDelays.begin(key);
     const startedAt = clock.now();
     measured.activeWorkers(1);
     let outcome: Result | { kind: 'failed'; error: unknown };
@@ -218,6 +230,7 @@ export function createController(definition: ControllerDefinition, options: Cont
         get signal() {
           return ending.signal();
         },
+        textsMayWait: (resource, of) => resource === definition.for && formatKey(of) === key && texts.mayWait(),
       };
       outcome = await onBehalfOf(name, () => definition.reconcile(context, target));
     } catch (error) {
@@ -231,12 +244,14 @@ export function createController(definition: ControllerDefinition, options: Cont
     }
     const tookMs = clock.now() - startedAt;
     measured.finished(finish(key, keyLog, outcome, stop.aborted), tookMs / 1000);
+    const textsWaitMs = texts.end();
+    if (textsWaitMs !== undefined) queue.addAfter(key, textsWaitMs, 'low');
     const written = tracked.written();
     if (written.length === 0) {
       free(key, tracked);
       return;
     }
-    // the key waits to see its own work, its worker does not
+    // The key waits until the caches show its writes; the worker does not.
     const seen = waitForWrites(written, informers.informers(), { timeoutMs: ownWritesTimeoutMs, signal: stop });
     const settled = seen.then(() => {
       settling.delete(settled);
@@ -245,7 +260,7 @@ export function createController(definition: ControllerDefinition, options: Cont
     settling.add(settled);
   };
 
-  /** From now on a key may be worked on again, and is if others changed its object meanwhile. */
+  /** Releases a key. It is enqueued again if others changed its object in the meantime. */
   const free = (key: string, tracked: TrackedClient): void => {
     const wanted = held.release(key, (resourceVersion) => tracked.wrote(definition.for, key, resourceVersion));
     if (wanted !== undefined) queue.add(key, wanted);
@@ -257,7 +272,7 @@ export function createController(definition: ControllerDefinition, options: Cont
       const key = await queue.take();
       if (key === undefined) return;
       await reconcile(key, hardStop);
-      // an in-process client answers without ever leaving the microtask queue: sockets and timers get their turn here
+      // An in-process client never leaves the microtask queue, so sockets and timers get their turn here.
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
   };

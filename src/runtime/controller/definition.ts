@@ -6,67 +6,74 @@ import type { Priority } from '../queue/work-queue.ts';
 import type { Result } from './result.ts';
 import type { Watch } from './watches.ts';
 
-/** Reads from the shared caches. */
+/** Read access to the shared caches. */
 export interface CacheReader {
-  /** throws when no controller watches or reads this resource in this scope: its cache would be empty for ever */
+  /**
+   * throws if no controller watches or reads this resource in this scope, because its cache would stay empty for ever
+   */
   lister<T extends KubeObject>(resource: Resource<T>, scope?: InformerScope): Lister<T>;
 }
 
-/** What a reconcile works with. */
+/** Context of a reconcile. */
 export interface ReconcileContext {
-  /** writes made through it are waited for (in the caches) before the same key is reconciled again */
+  /** a key is reconciled again only after the caches show the writes of this client */
   client: Client;
   cache: CacheReader;
   log: Logger;
   events: EventRecorder;
   clock: Clock;
   random: Random;
-  /** aborts on timeout and when the program stops */
+  /** aborts on timeout and at shutdown */
   signal: AbortSignal;
+  /** where every write is a request: lets the status of the object under reconcile wait when only texts changed */
+  textsMayWait?(resource: Resource<KubeObject>, key: ObjectKey): boolean;
 }
 
-/** Wakes keys for reasons that are not in the API: a poll of a cloud, a timer. */
+/** Enqueues keys for reasons outside of the API, such as a cloud poll or a timer. */
 export interface ExternalSource {
   /** called once when the controller starts; runs until the signal aborts */
   start(context: {
     enqueue(key: ObjectKey, priority?: Priority): void;
-    /** for what is only summed up: answered when no other work waits, many changes by one look */
+    /** for aggregated data: reconciles when no other work waits, once for many changes */
     enqueuePatiently(key: ObjectKey): void;
     signal: AbortSignal;
   }): void | Promise<void>;
 }
 
 export interface ControllerDefinition {
-  /** lower case, unique in a manager; appears in logs and metrics */
+  /** lower case, unique in a manager; used in logs and metrics */
   name: string;
-  /** what is reconciled; for options use `watchObjects` in `watches` and name the resource here all the same */
+  /** the reconciled resource; must be set even if `watches` contains `watchObjects` for it */
   for: Resource<KubeObject>;
-  /** when to reconcile; default: on every change of `for` */
+  /** triggers; default: every change of `for` */
   watches?: readonly Watch[];
   sources?: readonly ExternalSource[];
-  /** called before the caches start: register indexes, and informers that are read but not watched */
+  /** called before the caches start: registers indexes, and informers that are read but not watched */
   setup?(cache: InformerFactory): void;
   reconcile(context: ReconcileContext, key: ObjectKey): Promise<Result>;
-  /** keys reconciled at the same time; default 1 */
+  /** maximum concurrent reconciles; default 1 */
   concurrency?: number;
-  /** after this long the signal aborts; default 5 minutes */
+  /** time until the signal of a reconcile aborts; default 5 minutes */
   timeoutMs?: number;
-  /** works when no other controller has anything to do, or late: for those whose work nobody waits for. Default false */
+  /** runs only when other controllers are idle, or late, for work nobody waits for; default false */
   background?: boolean;
   /**
-   * Which of its own writes to its object a reconcile goes on with by itself, or by asking for another look with `after`:
-   * they are no reason to look again. Default: none, every change is looked at.
+   * Own writes to the reconciled object that need no further reconcile, because the reconcile continues by itself or
+   * requeues with `after`. Default: none, every change is reconciled.
    */
   continuesAfterOwnWrite?: 'status' | 'everything';
-  /** keys of one group take turns with other groups; default: the namespace */
+  /** fairness group of a key; groups take turns; default: the namespace */
   groupOf?(key: ObjectKey): string;
-  /** another process works on this key from now on: what is kept in memory for it can go; may be told more than once */
+  /**
+   * called when another process takes over this key, so that its state in memory can be dropped; may be called more
+   * than once
+   */
   released?(key: ObjectKey): void;
-  /** runs also on instances that do not lead; default false */
+  /** runs without leadership; default false */
   runsWithoutLeading?: boolean;
 }
 
-/** Checks a definition early, where the mistake can still be seen in the stack. */
+/** Validates a definition early, while the stack still shows its author. */
 export function defineController(definition: ControllerDefinition): ControllerDefinition {
   if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(definition.name)) {
     throw new TypeError(`controller name "${definition.name}" must be lower case letters, digits and dashes`);

@@ -1,11 +1,11 @@
 import { sharedSignal } from '../../client/index.ts';
 
-/** The signal of one reconcile: made when somebody asks for it, for most reconciles find nothing to do and never ask. */
+/** The signal of one reconcile, created on demand because most reconciles have nothing to do and never use it. */
 export interface Ending {
-  /** aborts with `stop`, or when told */
+  /** aborts with `stop`, or when `abort` is called */
   signal(): AbortSignal;
   abort(reason: unknown): void;
-  /** lets go of `stop`, which outlives it */
+  /** removes the listener from `stop`, which lives longer */
   release(): void;
 }
 

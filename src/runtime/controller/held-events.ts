@@ -6,12 +6,14 @@ interface Held {
 }
 
 /**
- * Changes of objects whose own reconcile is under way. Which of them that reconcile made itself is known for sure only when
- * it has ended: a cache may hear of a write before its writer does.
+ * Events of objects whose own reconcile is running. Only when the reconcile has ended is it certain which of them it
+ * caused: a cache may receive a write before the writer does.
  */
 export interface HeldEvents {
   hold(key: string, resourceVersion: string, priority: Priority): void;
-  /** forgets what was held for a key; answers how urgently others' changes want a look, undefined when there were none */
+  /**
+   * drops the held events of a key; returns the highest priority among others' changes, undefined if there were none
+   */
   release(key: string, isOwn: (resourceVersion: string) => boolean): Priority | undefined;
 }
 

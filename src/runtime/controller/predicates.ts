@@ -1,16 +1,16 @@
 import { deepEqual, type KubeObject } from '../../machinery/index.ts';
 
-/** Something that happened to a watched object. */
+/** An event of a watched object. */
 export type ObjectEvent<T extends KubeObject = KubeObject> =
   | { type: 'add'; object: T; initial: boolean }
-  /** `missed`: there may have been versions between `old` and `object` that nobody saw */
+  /** `missed`: versions between `old` and `object` may have been missed */
   | { type: 'update'; object: T; old: T; missed?: boolean }
   | { type: 'delete'; object: T; finalStateUnknown: boolean };
 
-/** Decides whether an event is worth a reconcile. */
+/** Decides whether an event needs a reconcile. */
 export type Predicate<T extends KubeObject = KubeObject> = (event: ObjectEvent<T>) => boolean;
 
-/** Updates count only when the spec changed (metadata.generation), or when the deletion began. */
+/** Accepts updates only if the spec changed (metadata.generation) or the deletion began. */
 export const generationChanged: Predicate = (event) =>
   event.type !== 'update' ||
   event.object.metadata.generation !== event.old.metadata.generation ||
@@ -19,7 +19,7 @@ export const generationChanged: Predicate = (event) =>
 export const labelsChanged: Predicate = (event) =>
   event.type !== 'update' || !deepEqual(event.object.metadata.labels ?? {}, event.old.metadata.labels ?? {});
 
-/** Leaves out changes of the status alone, and what the server keeps about an object. */
+/** Ignores updates that change only the status or server-managed metadata. */
 export const changedBesidesStatus: Predicate = (event) => {
   if (event.type !== 'update') return true;
   const { metadata: now } = event.object;
@@ -34,7 +34,7 @@ export const changedBesidesStatus: Predicate = (event) => {
   );
 };
 
-/** Only objects for which `test` holds, before or after the change. */
+/** Accepts objects for which `test` holds before or after the change. */
 export function objectMatches<T extends KubeObject>(test: (object: T) => boolean): Predicate<T> {
   return (event) => test(event.object) || (event.type === 'update' && test(event.old));
 }

@@ -1,24 +1,24 @@
-/** What a reconcile says about when to look again. Waiting is not failing: failures are thrown. */
+/** Result of a reconcile: when to run again. Waiting is not an error; errors are thrown. */
 export type Result = { kind: 'done' } | { kind: 'after'; ms: number; reason: string; patient?: true };
 
 const nothingMore: Result = { kind: 'done' };
 
-/** All is as desired; look again when something changes. */
+/** The desired state is reached; run again on the next change. */
 export function done(): Result {
   return nothingMore;
 }
 
-/** Look again in `ms` at the latest; `reason` says what is being waited for, in a few words. */
+/** Requeues after at most `ms`. `reason` names in a few words what is awaited. */
 export function after(ms: number, reason: string): Result {
   return { kind: 'after', ms, reason };
 }
 
-/** As `after`, but then not before there is nothing else to do: for looks that nobody waits for. */
+/** Requeues like `after`, but then waits until there is no other work. For reconciles nobody waits for. */
 export function afterPatiently(ms: number, reason: string): Result {
   return { kind: 'after', ms, reason, patient: true };
 }
 
-/** The result that looks again soonest: for reconciles made of several steps. */
+/** Returns the result with the earliest requeue, for reconciles of several steps. */
 export function soonest(...results: readonly Result[]): Result {
   let best: Result = nothingMore;
   for (const result of results) {
@@ -27,7 +27,7 @@ export function soonest(...results: readonly Result[]): Result {
   return best;
 }
 
-/** Trying again is useless until the object changes. `reason` is CamelCase, as in a condition. */
+/** An error that a retry cannot fix until the object changes. `reason` is CamelCase, as in a condition. */
 export class TerminalError extends Error {
   readonly reason: string;
 

@@ -2,12 +2,12 @@ import { type InformerScope, type ObjectKey, objectKey } from '../../client/inde
 import { type KubeObject, parseApiVersion, type Resource } from '../../machinery/index.ts';
 import type { ObjectEvent, Predicate } from './predicates.ts';
 
-/** Turns events of one resource into keys to reconcile. Made by the functions below, which keep the object's type. */
+/** Maps events of one resource to keys to reconcile. The functions below create it and keep the object's type. */
 export interface Watch {
   resource: Resource<KubeObject>;
   scope: InformerScope;
   predicates: readonly Predicate[];
-  /** changes are answered when there is nothing else to do, see `WatchSettings` */
+  /** reconcile when there is no other work, see `WatchSettings` */
   patient: boolean;
   keysOf(event: ObjectEvent): readonly ObjectKey[];
 }
@@ -17,8 +17,8 @@ export interface WatchSettings<T extends KubeObject> {
   /** all must hold */
   predicates?: readonly Predicate<T>[];
   /**
-   * Changes of such an object are only summed up: they are answered when no other work waits, many of them by one look.
-   * Objects that come or begin to go are answered immediately.
+   * For objects whose changes are only aggregated: they are reconciled when no other work waits, many of them at once.
+   * Creations and the start of a deletion are handled immediately.
    */
   patient?: boolean;
 }
@@ -28,7 +28,7 @@ function makeWatch<T extends KubeObject>(
   keysOf: (event: ObjectEvent<T>) => readonly ObjectKey[],
   options: WatchSettings<T>,
 ): Watch {
-  // the type of the object is known to every function in here and to nobody who handles a Watch
+  // All functions here know the object's type; users of a Watch do not.
   return {
     resource: resource,
     scope: options.scope ?? {},
@@ -38,14 +38,14 @@ function makeWatch<T extends KubeObject>(
   };
 }
 
-/** The object itself is reconciled. */
+/** Reconciles the object itself. */
 export function watchObjects<T extends KubeObject>(resource: Resource<T>, options: WatchSettings<T> = {}): Watch {
   return makeWatch(resource, (event) => [objectKey(event.object)], options);
 }
 
 /**
- * The owner is reconciled. By default only the controlling owner counts; `anyOwner` takes all owners of the kind.
- * Both sides of an update count, so that an object that changes hands wakes both owners.
+ * Reconciles the owner of an object: by default only the controller, with `anyOwner` all owners of the kind. Both
+ * versions of an update count, so an object that changes its owner enqueues both.
  */
 export function watchOwned<T extends KubeObject>(
   resource: Resource<T>,
@@ -63,7 +63,7 @@ export function watchOwned<T extends KubeObject>(
   return makeWatch(resource, keysOf, options);
 }
 
-/** The keys of an object's owners of one kind, whatever version the reference names. */
+/** Keys of an object's owners of one kind, regardless of the version in the reference. */
 export function ownerKeys(
   object: KubeObject,
   owner: Resource,
@@ -79,7 +79,7 @@ export function ownerKeys(
   return keys;
 }
 
-/** Whatever `map` says is reconciled; it sees the object before and after an update. */
+/** Reconciles the keys returned by `map`, which is called with the object before and after an update. */
 export function watchMapped<T extends KubeObject>(
   resource: Resource<T>,
   map: (object: T, event: ObjectEvent<T>) => readonly ObjectKey[],

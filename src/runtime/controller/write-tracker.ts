@@ -9,32 +9,33 @@ import {
 } from '../../client/index.ts';
 import type { KubeObject, Resource } from '../../machinery/index.ts';
 
-/** One object as it was written. */
+/** A written object. */
 export interface Written {
   resource: Resource;
-  /** as it was written last */
+  /** state after the last write */
   object: KubeObject;
   key: string;
   resourceVersion: string;
-  /** all versions written, oldest first */
+  /** all written versions, oldest first */
   versions: string[];
 }
 
-/** A client that remembers what it wrote. */
+/** A client that records its writes. */
 export interface TrackedClient {
   client: Client;
-  /** newest version written per object */
+  /** newest written version per object */
   written(): readonly Written[];
-  /** whether this version of an object was written by this client */
+  /** reports whether this client wrote this version of an object */
   wrote(resource: Resource, key: string, resourceVersion: string): boolean;
 }
 
-/** The version of an object that its cache shows; undefined where there is no cache to ask. */
+/** Version of an object in its cache; undefined without a cache. */
 export type ShownVersion = (resource: Resource, key: ObjectKey) => string | undefined;
 
 /**
- * Remembers the resource version of every write, so that the next reconcile of a key can wait to see its own work. A write that
- * changed nothing answers with the version somebody else wrote: where the cache showed that one before, it is not ours.
+ * Records the resource version of every write, so that the next reconcile of a key can wait until the caches show it. A
+ * write without changes returns the version of another writer: if the cache showed it before, it is not counted as
+ * ours.
  */
 export function trackWrites(client: Client, shownVersion: ShownVersion = () => undefined): TrackedClient {
   const writes = new Map<string, Written>();
@@ -52,7 +53,7 @@ export function trackWrites(client: Client, shownVersion: ShownVersion = () => u
       before.object = object;
     }
   };
-  /** `key` of an object that may be there already */
+  /** `key` is set for an object that may already exist */
   const tracked = async <T extends KubeObject | undefined>(
     { resource, key, dryRun }: { resource: Resource; key?: ObjectKey; dryRun: boolean | undefined },
     write: () => Promise<T>,
@@ -92,8 +93,8 @@ export function trackWrites(client: Client, shownVersion: ShownVersion = () => u
 }
 
 /**
- * Resolves when the caches have seen everything written, or after `timeoutMs`: a cache that lags must slow a key down,
- * never stop it.
+ * Resolves when the caches show all writes, or after `timeoutMs`: a slow cache may delay a key, but must never block
+ * it.
  */
 export async function waitForWrites(
   written: readonly Written[],
@@ -111,7 +112,7 @@ export async function waitForWrites(
         waits.push(part.waitForResourceVersion(resourceVersion, options));
         continue;
       }
-      // a cache limited by a selector may never hear of the object; it will if it holds the object already
+      // A cache with a selector may never receive the object, unless it already contains it.
       const selective = informer.labelSelector !== undefined || informer.fieldSelector !== undefined;
       if (selective && informer.lister.get(splitKey(key)) === undefined) continue;
       waits.push(informer.waitForResourceVersion(resourceVersion, options));

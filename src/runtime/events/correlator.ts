@@ -2,10 +2,10 @@ import { type Clock, formatTime, type JsonObject } from '../../machinery/index.t
 import { LruMap } from './lru-map.ts';
 import type { CoreEvent } from './types.ts';
 
-/** What to do with an event after looking at those before it. */
+/** Result of correlating an event with earlier ones. */
 export type Correlation =
   | { kind: 'create'; event: CoreEvent }
-  /** seen before: count it on the event already stored; `event` is what to create should that one be gone */
+  /** a repetition: increments the count of the stored event; `event` is created if that one is gone */
   | { kind: 'patch'; event: CoreEvent; patch: JsonObject }
   | { kind: 'drop' };
 
@@ -13,7 +13,7 @@ export interface Correlator {
   correlate(event: CoreEvent): Correlation;
 }
 
-// client-go's figures: see EventCorrelator in tools/record
+// Values of client-go, see EventCorrelator in tools/record.
 const cacheSize = 4096;
 const aggregateAfter = 10;
 const aggregateWindowMs = 600_000;
@@ -27,8 +27,8 @@ interface Observation {
 }
 
 /**
- * Behaves like client-go's correlator: ten similar events that differ only in their message are combined into one,
- * an identical event counts up the one already stored, and a source that talks too much about one object is cut.
+ * Behaves like client-go's correlator. Ten similar events that differ only in their message are combined into one. An
+ * identical event increments the count of the stored one. A source with too many events for one object is rate limited.
  */
 export function createCorrelator(clock: Clock): Correlator {
   const aggregates = new LruMap<{ messages: Set<string>; lastAt: number }>(cacheSize);
@@ -76,7 +76,7 @@ export function createCorrelator(clock: Clock): Correlator {
     };
   };
 
-  /** A bucket per source and object: 25 events at once, then one every five minutes. */
+  /** Token bucket per source and object: 25 events at once, then one every five minutes. */
   const isSpam = (event: CoreEvent): boolean => {
     const now = clock.now();
     const key = joinKey(spamKeyOf(event));

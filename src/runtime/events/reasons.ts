@@ -1,14 +1,14 @@
 /**
- * Every reason an event of this program can have, with what it says. The compiler refuses a reason that is not here; a test
- * refuses one that nothing records. `docs/reference/events.md` is made from it.
+ * All event reasons of this program with their meaning. The compiler rejects unknown reasons, and a test rejects unused
+ * ones. `docs/reference/events.md` is generated from it.
  */
 const catalogue = {
   // Cluster API kinds
-  CertificatePutBack: 'An authority of the cluster was changed or removed; the one in use was written back.',
+  CertificatePutBack: 'An authority of the cluster was changed or deleted. Capstan restored the one in use.',
   CertificatesNotAvailable: 'Certificates of a control plane are missing or cannot be used.',
   ControlPlaneInitialized: 'The control plane answered for the first time.',
   ControlPlaneUnhealthy: 'A change waits because the control plane or etcd is not healthy.',
-  DataSecretGenerationFailed: 'User data of a machine cannot be made.',
+  DataSecretGenerationFailed: 'User data of a machine cannot be created.',
   Deleted: 'Everything of the cluster is gone.',
   DetectedUnhealthy: 'A MachineHealthCheck found a machine unhealthy.',
   EtcdMemberRemoved: 'A member of etcd without a machine was removed.',
@@ -16,7 +16,7 @@ const catalogue = {
   FailedDelete: 'An object could not be deleted.',
   FailedDeleteNode: 'The Node of a deleted machine could not be deleted.',
   FailedInitialization: 'The first control plane machine could not be created.',
-  FailedScaleUp: 'A further control plane machine could not be created.',
+  FailedScaleUp: 'Another control plane machine could not be created.',
   FailedDrainNode: 'A Node is not drained yet.',
   FailedWaitForVolumeDetach: 'Volumes of a Node are still attached.',
   InPlaceUpdate: 'A machine is updated in place by a runtime extension instead of being replaced, or cannot be.',
@@ -24,9 +24,9 @@ const catalogue = {
   MachineMarkedUnhealthy: 'The owner of a machine was asked to replace it.',
   NodeVolumesDetached: 'All volumes of a Node are detached.',
   Provisioned: 'The cluster reached the phase Provisioned.',
-  ReleaseTagIgnored: 'A source of cluster stacks has names that are no ids of releases; they are not looked at.',
+  ReleaseTagIgnored: 'A source of cluster stacks has tags that are not valid release names. They are ignored.',
   RemediationRequested: 'A MachineHealthCheck created an object of an external remediation template.',
-  RemediationRestricted: 'Too many machines are unhealthy; a MachineHealthCheck replaces none.',
+  RemediationRestricted: 'Too many machines are unhealthy, so a MachineHealthCheck replaces none.',
   RemediationStarted: 'A control plane deletes an unhealthy machine to replace it.',
   SkippedDrainNode: 'A Node is not drained because the cluster cannot be reached.',
   SuccessfulAdopt: 'A machine was adopted.',
@@ -36,19 +36,19 @@ const catalogue = {
   SuccessfulScale: 'A MachineSet was scaled.',
   SuccessfulSetInterruptibleNodeLabel: 'A Node was labelled as interruptible.',
   SuccessfulSetNodeRef: 'A machine found its Node.',
-  UserData: 'User data of a machine was made, but part of it has no effect.',
+  UserData: 'User data of a machine was created, but a part of it has no effect.',
   TopologyCreate: 'An object of a cluster was created from its ClusterClass.',
   TopologyDelete: 'An object that the topology of a cluster no longer has was deleted.',
   // OpenStack
-  Abandoned: 'Cloud resources of a cluster were left, because an annotation asks for it.',
-  AbandonedCloudResources: 'Cloud resources were left, because an annotation asks for it.',
+  Abandoned: 'Cloud resources of a cluster were not deleted, because an annotation asks for it.',
+  AbandonedCloudResources: 'Cloud resources were not deleted, because an annotation asks for it.',
   CreatingIPAddressClaim: 'An address was claimed from a pool.',
   Failedcreateserver: 'A server could not be created or built.',
   Failedipaddressvalidation: 'An entry of allowedCIDRs has the wrong address family.',
   Failedleaveingress: 'A machine could not leave the load balancer or floating IP of the API.',
   Leftbehind: 'Cloud resources of a deleted cluster could not be deleted.',
-  Octaviaflavornotfound: 'Octavia lacks the flavor asked for; none is used.',
-  Octaviaprovidernotfound: 'Octavia lacks the provider asked for; its default is used.',
+  Octaviaflavornotfound: 'Octavia does not have the requested flavor. None is used.',
+  Octaviaprovidernotfound: 'Octavia does not have the requested provider. The default is used.',
   Skippedcreatemonitor: 'The load balancer provider has no health monitors.',
   Successfulassociatefloatingip: 'A floating IP was associated.',
   Successfulcreatefloatingip: 'A floating IP was created.',
@@ -75,7 +75,7 @@ const catalogue = {
   Successfulupdaterouter: 'A router was changed.',
   Successfulupdatesubnet: 'A subnet was changed.',
   // Hosted control planes
-  AuthorityPutBack: 'The Secret of an authority was changed or removed; the one in use was written back.',
+  AuthorityPutBack: 'The Secret of an authority was changed or deleted. Capstan restored the one in use.',
   AuthorityReplaced: 'An authority was replaced.',
   BackupFailed: 'A backup of etcd failed.',
   CertificateRenewed: 'A certificate was renewed.',
@@ -95,11 +95,11 @@ const catalogue = {
   FailedDaemonPod: 'A Pod of a DaemonSet failed and is replaced.',
   FailedScheduling: 'No node fits a Pod.',
   JobAlreadyActive: 'A CronJob does not start a Job because one is running.',
-  ListenFailed: 'A Service or Ingress cannot be opened on this computer.',
+  ListenFailed: 'The program cannot listen on the address of a Service or Ingress on this computer.',
   MissSchedule: 'A CronJob missed its time.',
   MissingJob: 'A Job of a CronJob disappeared.',
   OwnerRefInvalidNamespace: 'An owner reference names an owner that is not in the namespace.',
-  Preempted: 'A Pod gave way to one of higher priority.',
+  Preempted: 'A Pod was evicted in favour of a Pod with a higher priority.',
   ProvisioningFailed: 'A volume could not be provisioned.',
   ProvisioningSucceeded: 'A volume was provisioned.',
   ReplicaSetCreateError: 'A Deployment could not create a ReplicaSet.',
@@ -108,9 +108,9 @@ const catalogue = {
   ScalingReplicaSet: 'A Deployment scaled a ReplicaSet.',
   Scheduled: 'A Pod was assigned to a node.',
   Suspended: 'A Job was suspended.',
-  SyncLoadBalancerFailed: 'A Service of type LoadBalancer cannot have its address.',
+  SyncLoadBalancerFailed: 'A Service of type LoadBalancer cannot get its address.',
   TaintManagerEviction: 'A Pod is evicted because of a taint.',
-  TooManyAddressesToMirror: 'Endpoints have more addresses than are mirrored.',
+  TooManyAddressesToMirror: 'Endpoints have more addresses than the limit for mirroring.',
   UnparseableSchedule: 'The schedule of a CronJob cannot be read.',
   VolumeFailedDelete: 'A volume could not be deleted.',
   VolumeResizeFailed: 'A volume could not be resized.',
@@ -118,7 +118,7 @@ const catalogue = {
   WaitForFirstConsumer: 'A claim waits for the first Pod that uses it.',
 };
 
-/** A reason that is not chosen where the event is recorded: that of a condition, or one of the kubelet. */
+/** A reason that is not chosen by the recording code: that of a condition, or one of the kubelet. */
 export type ForeignReason = string & { readonly __foreign: true };
 
 export type EventReason = keyof typeof catalogue | ForeignReason;

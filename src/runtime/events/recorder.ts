@@ -14,7 +14,7 @@ import { createCorrelator } from './correlator.ts';
 import type { EventReason } from './reasons.ts';
 import { type CoreEvent, CoreEvents, type EventType, type ObjectReference } from './types.ts';
 
-/** Tells users, on the object concerned, that something happened. Returns at once and never fails. */
+/** Records events for users on an object. Returns at once and never throws. */
 export interface EventRecorder {
   event(
     object: KubeObject,
@@ -25,13 +25,12 @@ export interface EventRecorder {
   ): void;
 }
 
-/** Delivers events in the background. */
 export interface EventBroadcaster {
-  /** events of one part of the program; `component` is what `kubectl describe` shows under From */
+  /** recorder for one part of the program; `kubectl describe` shows `component` under From */
   recorder(component: string): EventRecorder;
-  /** resolves when everything recorded so far was delivered or given up; for orderly stops and tests */
+  /** resolves when all recorded events were delivered or dropped; for graceful shutdown and tests */
   flush(): Promise<void>;
-  /** gives up what is waiting */
+  /** drops waiting events */
   stop(): void;
 }
 
@@ -40,15 +39,15 @@ export interface EventBroadcasterOptions {
   clock: Clock;
   random: Random;
   log: Logger;
-  /** appears as reportingInstance and source.host */
+  /** used as reportingInstance and source.host */
   instance?: string;
-  /** waiting events beyond this are dropped, newest first; client-go keeps 1000 */
+  /** further events are dropped when this many wait; client-go keeps 1000 */
   maxQueued?: number;
 }
 
 const maxTries = 12;
 const retryMs = 10_000;
-/** the API refuses longer ones */
+/** The API rejects longer messages. */
 const maxMessageLength = 1024;
 
 export function createEventBroadcaster(options: EventBroadcasterOptions): EventBroadcaster {
@@ -73,7 +72,7 @@ export function createEventBroadcaster(options: EventBroadcasterOptions): EventB
             await client.patch(CoreEvents, { namespace, name }, 'merge', correlation.patch, writeOptions);
             return;
           } catch (error) {
-            // events are forgotten after an hour
+            // Events expire after an hour.
             if (!isNotFound(error)) throw error;
           }
         }
@@ -82,7 +81,7 @@ export function createEventBroadcaster(options: EventBroadcasterOptions): EventB
       } catch (error) {
         if (stop.signal.aborted) return;
         if (error instanceof ApiStatusError && error.code < 500 && error.code !== 429) {
-          // a namespace that goes away takes its events with it
+          // A terminating namespace deletes its events as well.
           if (!isAlreadyExists(error) && !isNotFound(error))
             log.debug('Event was refused', { reason: event.reason, error });
           return;
@@ -100,7 +99,7 @@ export function createEventBroadcaster(options: EventBroadcasterOptions): EventB
 
   const deliver = async (): Promise<void> => {
     for (let event = queue.shift(); event !== undefined && !stop.signal.aborted; event = queue.shift()) {
-      // one delivery carries the events of many
+      // One delivery loop sends the events of many components.
       await onBehalfOf(event.reportingComponent ?? '', () => write(event));
     }
     if (dropped > 0) {
@@ -122,7 +121,7 @@ export function createEventBroadcaster(options: EventBroadcasterOptions): EventB
   const startDelivery = (): void => {
     delivering = deliver().finally(() => {
       delivering = undefined;
-      // An event may have come after the last look at the queue and before this.
+      // An event may have arrived after the last check of the queue.
       if (queue.length > 0 && !stop.signal.aborted) startDelivery();
     });
   };
@@ -137,7 +136,7 @@ export function createEventBroadcaster(options: EventBroadcasterOptions): EventB
           apiVersion: 'v1',
           kind: 'Event',
           metadata: {
-            // upstream appends the time in hexadecimal nanoseconds; our clock counts milliseconds, hence the counter
+            // Upstream appends the time in hexadecimal nanoseconds. This clock has milliseconds, so a counter is added.
             name: `${name.slice(0, 230)}.${(BigInt(Math.trunc(clock.now())) * 1_000_000n + BigInt(sequence++ % 1_000_000)).toString(16)}`,
             namespace: regarding.namespace || 'default',
           },
@@ -178,5 +177,4 @@ function referenceTo(object: KubeObject): ObjectReference {
   };
 }
 
-/** Says nothing. */
 export const nullRecorder: EventRecorder = { event: () => {} };

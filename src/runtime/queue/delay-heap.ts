@@ -1,4 +1,4 @@
-/** A binary heap ordered by due time: what waits for its moment. */
+/** A binary heap ordered by due time. */
 export class DelayHeap<T extends { dueAt: number }> {
   readonly #items: T[] = [];
 

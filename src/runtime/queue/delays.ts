@@ -7,7 +7,7 @@ interface Delayed<P> {
   priority: P;
 }
 
-/** Keys that are wanted later: each once, at the earliest time it was asked for. */
+/** Delayed keys: each once, at the earliest requested time. */
 export class Delays<P> {
   readonly #clock: Clock;
   readonly #onDue: (key: string, priority: P) => void;
@@ -25,7 +25,7 @@ export class Delays<P> {
     return this.#wanted.size;
   }
 
-  /** `merge` makes one of two priorities asked for */
+  /** `merge` combines two requested priorities */
   add(key: string, ms: number, priority: P, merge: (one: P, other: P) => P): void {
     const dueAt = this.#clock.now() + ms;
     const present = this.#wanted.get(key);
@@ -51,7 +51,7 @@ export class Delays<P> {
   }
 
   #armTimer(): void {
-    // entries that were replaced or cancelled stay in the heap until they come up
+    // Replaced and cancelled entries stay in the heap until they reach the top.
     let top = this.#heap.peek();
     while (top && this.#wanted.get(top.key) !== top) {
       this.#heap.pop();

@@ -1,6 +1,6 @@
 /**
- * First come, first served within a group, turn by turn between groups: a group with a thousand waiting keys delays
- * another group's single key by one turn only. All operations take constant time.
+ * First come, first served within a group, round robin between groups: a group with a thousand waiting keys delays a
+ * single key of another group by one turn only. All operations take constant time.
  */
 export class FairLane {
   /** insertion order is the order of turns */

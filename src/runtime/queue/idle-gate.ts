@@ -1,32 +1,32 @@
 import type { Clock } from '../../machinery/index.ts';
 
 /**
- * Says when work that nobody waits for may begin: when no other key is ready anywhere and none is worked on. Shared by the
- * queues of one manager, so that what only sums up others' work comes after all of it. It never waits for ever: one turn in
- * a few is its own, and work that has only been waiting for a while does not count.
+ * Decides when idle work may start: when no other key is ready or in progress. All queues of one manager share it, so
+ * that aggregating work runs after the work it aggregates. Idle work never starves: it gets one turn in a few, and work
+ * that has only been waiting for a while does not block it.
  */
 export interface IdleGate {
-  /** keys became ready that do not wait for idle times, or were taken */
+  /** reports that keys other than idle ones became ready or were taken */
   readyChanged(by: number): void;
   began(kind: WorkKind): void;
   ended(kind: WorkKind): void;
-  /** whether one key of idle work may be taken now; true means that it is */
+  /** returns whether one idle key may be taken now; true counts as taken */
   admit(): boolean;
-  /** called in a later turn of the event loop whenever idle work may begin; answers whether it took the chance */
+  /** called in a later turn of the event loop whenever idle work may start; returns whether it took a key */
   onOpen(listener: () => boolean): void;
-  /** there is idle work */
+  /** reports that there is idle work */
   knock(): void;
-  /** nothing is waited for any more */
+  /** ends all waiting */
   close(): void;
 }
 
 export type WorkKind = 'usual' | 'idle';
 
-/** One turn in so many goes to idle work, however much other work there is. */
+/** One turn in this many goes to idle work, regardless of other work. */
 const idleTurn = 16;
-/** Idle work done at the same time, unless all of it only waits. */
+/** Maximum concurrent idle work, unless all of it is only waiting. */
 const idleLimit = 4;
-/** When nothing has begun for so long, what is under way is only waiting for something. */
+/** If nothing has started for this long, the work in progress is only waiting. */
 const stalledMs = 500;
 
 export function createIdleGate(clock: Clock): IdleGate {
@@ -42,24 +42,24 @@ export function createIdleGate(clock: Clock): IdleGate {
   let lastIdleBegan = lastBegan;
   let cancelTimer: (() => void) | undefined;
 
-  /** Idle work may wait for a cluster that does not answer: that must not keep all others from theirs. */
+  /** Idle work may wait for an unresponsive cluster, which must not block all other idle work. */
   const hasRoom = (): boolean => underWay.idle < idleLimit || lastIdleBegan + stalledMs <= clock.now();
   const isOpen = (): boolean => (isStalled || owedTurns > 0 || (ready === 0 && underWay.usual === 0)) && hasRoom();
 
-  /** A turn later, what the work just ended has caused is known, and comes first. */
+  /** Checked one turn later, because the work that just ended may have caused other work, which goes first. */
   const requeueSoon = (): void => {
     if (looking || isClosed || !isOpen()) return;
     looking = true;
     setImmediate(() => {
       looking = false;
-      // those served go to the end of the line
+      // Served listeners move to the end.
       for (let asked = 0; asked < listeners.length && isOpen(); asked++) {
         const listener = listeners.shift();
         if (!listener) break;
         listeners.push(listener);
         if (listener()) asked = -1;
       }
-      // somebody may still wait
+      // Other listeners may still wait.
       if (!isOpen()) watchForStall();
     });
   };

@@ -1,6 +1,6 @@
 import type { Clock } from '../../machinery/index.ts';
 
-/** When keys were looked at last, for as long as that matters: how long each still rests. */
+/** Last reconcile of keys, kept while relevant: determines how long each must still rest. */
 export class Rests {
   readonly #clock: Clock;
   readonly #restMs: number;
@@ -25,7 +25,7 @@ export class Rests {
 
   leftMs(key: string): number {
     const at = this.#lookedAt.get(key);
-    // a clock that was set back must not make anybody wait longer
+    // A clock that was set back must not extend the wait.
     return at === undefined ? 0 : Math.min(this.#restMs, at + this.#restMs - this.#clock.now());
   }
 }

@@ -5,12 +5,12 @@ import type { IdleGate, WorkKind } from './idle-gate.ts';
 import { Rests } from './rests.ts';
 
 /**
- * `high` is for what somebody just changed, `low` for what is merely looked at again (initial lists, resyncs), `idle` for
- * what only sums up others' changes: taken when nothing else is to be done, so that one look answers many of them.
+ * `high` is for recent changes, `low` for initial lists and resyncs, `idle` for aggregation of other changes: taken
+ * when there is no other work, so that one reconcile covers many changes.
  */
 export type Priority = 'high' | 'low' | 'idle';
 
-/** What the queue tells about itself, named after client-go's workqueue metrics. */
+/** Metrics of a queue, named after client-go's workqueue metrics. */
 export interface QueueMetrics {
   depth(value: number): void;
   add(): void;
@@ -25,43 +25,43 @@ export interface WorkQueueOptions {
   clock: Clock;
   random: Random;
   metrics?: QueueMetrics;
-  /** keys of one group (a cluster, say) wait in line together; groups take turns. Default: all in one. */
+  /** keys of one group (such as a cluster) wait in line together; groups take turns. Default: one group. */
   groupOf?: (key: string) => string;
-  /** when keys of priority `idle` may be taken; without it they are like `low` */
+  /** decides when `idle` keys may be taken; without it they are treated like `low` */
   idleGate?: IdleGate;
-  /** how long after a look at a key another one of priority `idle` begins at the earliest; default 0 */
+  /** minimum interval between a reconcile of a key and the next `idle` one; default 0 */
   idleRestMs?: number;
   firstBackoffMs?: number;
   maxBackoffMs?: number;
 }
 
-/** Keys waiting to be worked on. A key waits at most once and is handed to at most one worker at a time. */
+/** Queue of keys. A key is queued at most once and handed to at most one worker at a time. */
 export interface WorkQueue {
-  /** wanted now; while being worked on, it is handed out again afterwards */
+  /** adds a key; if it is in progress, it is handed out again afterwards */
   add(key: string, priority?: Priority): void;
-  /** wanted in `ms`, or earlier when already wanted earlier */
+  /** adds a key after `ms`, unless it is due earlier */
   addAfter(key: string, ms: number, priority?: Priority): void;
-  /** wanted after a pause that doubles with each failure; returns that pause */
+  /** adds a key after a backoff that doubles with each failure; returns the backoff */
   addRateLimited(key: string, priority?: Priority): number;
-  /** forgets the failures of a key */
+  /** resets the failures of a key */
   forget(key: string): void;
   failures(key: string): number;
-  /** the next key, undefined when the queue is shut down or the signal aborts; `done` must follow */
+  /** returns the next key, undefined when the queue is shut down or the signal aborts; must be followed by `done` */
   take(signal?: AbortSignal): Promise<string | undefined>;
   done(key: string): void;
   /** taken and not done */
   isBusy(key: string): boolean;
-  /** stops handing out; keys being worked on may finish */
+  /** hands out no more keys; keys in progress may finish */
   shutDown(): void;
-  /** resolves when no key is being worked on */
+  /** resolves when no key is in progress */
   idle(): Promise<void>;
-  /** keys ready to be taken */
+  /** number of ready keys */
   readonly depth: number;
-  /** keys being worked on */
+  /** number of keys in progress */
   readonly inProgress: number;
-  /** keys waiting for their time */
+  /** number of delayed keys */
   readonly delayed: number;
-  /** seconds of work under way: all of it, and the longest */
+  /** seconds of work in progress: the sum and the longest */
   running(): { unfinishedSeconds: number; longestSeconds: number };
 }
 
@@ -71,7 +71,7 @@ interface Waiting {
   since: number;
 }
 
-/** One turn in so many goes to the low lane when both wait, so that it is slow but never starved. */
+/** One turn in this many goes to the low lane if both wait, so that it is never starved. */
 const lowLaneTurn = 16;
 const urgency: Readonly<Record<Priority, number>> = { idle: 0, low: 1, high: 2 };
 
@@ -89,7 +89,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     idle: new FairLane(),
   };
   const waiting = new Map<string, Waiting>();
-  /** taken and not done: when it was taken, and what was asked for meanwhile */
+  /** keys in progress: when they were taken, and the priority requested meanwhile */
   const working = new Map<string, { since: number; again: Priority | undefined; kind: WorkKind }>();
   const failures = new Map<string, number>();
   const takers: { give(key: string | undefined): void }[] = [];
@@ -151,7 +151,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     if (key === undefined) return undefined;
     const entry = must(waiting.get(key), 'the entry of a waiting key');
     waiting.delete(key);
-    // the work done now decides when to come back
+    // The present reconcile decides when to run again.
     later.usual.delete(key);
     later.idle.delete(key);
     const now = clock.now();
@@ -167,7 +167,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
 
   const add = (key: string, priority: Priority = 'high'): void => {
     if (stopped) return;
-    // what is wanted now is not wanted again later
+    // A key that is added now is not delayed as well.
     later[kindOf(priority)].delete(key);
     const busy = working.get(key);
     if (!busy) {
@@ -177,7 +177,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     } else if (busy.again === undefined || urgency[busy.again] < urgency[priority]) busy.again = priority;
   };
 
-  // idle times may come later than a look that was asked for: one request does not answer the other
+  // Idle work may run later than a requested reconcile, so the two are tracked separately.
   const later: Readonly<Record<WorkKind, Delays<Priority>>> = {
     usual: new Delays<Priority>(clock, add),
     idle: new Delays<Priority>(clock, add),

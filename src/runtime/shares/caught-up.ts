@@ -1,12 +1,15 @@
 import type { Informer } from '../../client/index.ts';
 import type { Clock, KubeObject } from '../../machinery/index.ts';
 
-/** A cache that heard nothing for so long has nothing to hear: kinds at rest never get to a version of another kind. */
+/**
+ * After this long without events a cache counts as caught up, because a quiet kind never reaches the version of another
+ * kind.
+ */
 const quietMs = 1000;
-/** A cache that lags must slow things down, never stop them. */
+/** A slow cache may delay work, but must never block it. */
 const patienceMs = 15_000;
 
-/** Resolves when the caches show what was written up to a version: they have seen it, or nothing comes any more. */
+/** Resolves when the caches show all writes up to a version: they have reached it, or receive no more events. */
 export async function caughtUp(
   informers: readonly Informer<KubeObject>[],
   resourceVersion: string,

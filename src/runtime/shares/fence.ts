@@ -1,15 +1,15 @@
 import { CapstanError, type Clock } from '../../machinery/index.ts';
 
 /**
- * Stands before everything a process sends to clouds and writes to APIs on behalf of clusters. It is open while the lease was
- * renewed recently enough that nobody else can believe it ended, by a clock that nobody sets. A fence that was ever
- * closed stays so: whoever was paused and wakes up finds all he had under way refused, and begins anew with another.
+ * Guards every request to clouds and every API write on behalf of clusters. It is open while the lease was renewed
+ * recently enough that no other process can consider it expired, measured by the monotonic clock. A closed fence never
+ * reopens: after a pause, all pending work of the process is refused, and it starts again with a new fence.
  */
 export interface Fence {
-  /** throws, before anything is sent, unless the lease is certain */
+  /** throws before anything is sent, unless the lease is certain */
   check(): void;
   readonly isOpen: boolean;
-  /** A renewal succeeded that began at this time of the monotonic clock. False: too late. */
+  /** Reports a successful renewal with its start on the monotonic clock. Returns false if it came too late. */
   renewed(beganAt: number): boolean;
   close(): void;
 }

@@ -1,10 +1,10 @@
 import type { Client } from '../../client/index.ts';
 import type { Fence } from './fence.ts';
 
-/** A client that writes only while the fence is open: it is asked for every attempt, right before it is sent. */
+/** Wraps a client so that it writes only while the fence is open. The fence is checked right before every attempt. */
 export function fencedClient(client: Client, fence: Pick<Fence, 'check'>): Client {
   const permit = (): void => fence.check();
-  /** clients in the same process know nothing of permits: they are asked for here */
+  /** In-process clients do not support permits, so they are checked here. */
   const permitted = async <T>(write: () => Promise<T>): Promise<T> => {
     permit();
     return await write();

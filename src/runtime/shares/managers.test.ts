@@ -20,7 +20,7 @@ const eachWidget: ShareMap = {
   shareOfMissing: () => undefined,
 };
 
-/** Makes gadgets with names of chance, as many as it misses in its cache: whoever sees too little makes too many. */
+/** Creates missing gadgets with random names. A stale cache would lead to too many. */
 function addMaker(manager: Manager, names: () => string): void {
   manager.add({
     name: 'maker',
@@ -83,7 +83,7 @@ it('managers that share the work make nothing twice, whoever comes, goes or slee
         await clock.advance(afterMs);
         const member = members[who % members.length];
         if (what === 'join' && members.length < 3) members.push(start(`m${members.length}`));
-        // somebody must be left
+        // At least one member must remain.
         if (what === 'leave' && who % members.length > 0) member?.stop.abort();
         if (what === 'pause') member?.process.pause();
         if (what === 'resume') member?.process.resume();

@@ -2,16 +2,16 @@ import { type Clock, formatMicroTime } from '../../machinery/index.ts';
 import type { Lease } from '../leader-election.ts';
 import type { Announcement, View } from './membership.ts';
 
-/** On the leases of processes that share the work: whose they are. */
+/** Label of the leases of processes that share the work; its value is the installation. */
 export const memberLabel = 'shares.capstan.dev/of';
-/** On such a lease: the members its holder reckons with; without any while it leaves. */
+/** Annotation of such a lease: the members its holder counts; empty while it leaves. */
 const viewAnnotation = 'shares.capstan.dev/members';
-/** On such a lease: how many clusters its holder works on. */
+/** Annotation of such a lease: number of clusters its holder handles. */
 const clustersAnnotation = 'shares.capstan.dev/clusters';
 
 export interface MemberLeaseOptions {
   namespace: string;
-  /** of the installation: its members find each other by it */
+  /** name of the installation, by which its members find each other */
   name: string;
   /** unique per process */
   identity: string;
@@ -26,7 +26,7 @@ export function memberLeaseName({ name, identity }: Pick<MemberLeaseOptions, 'na
   return `${name}-${identity}`;
 }
 
-/** The lease as it is written; `base` is what is there. */
+/** Builds the lease to write; `base` is the stored one. */
 export function memberLease(
   options: MemberLeaseOptions,
   state: { base: Lease | undefined; view: View; clusters: number; clock: Clock },
@@ -56,7 +56,7 @@ export function memberLease(
   };
 }
 
-/** What a lease says; undefined when it is nobody's. */
+/** Parses a lease; undefined if it has no holder. */
 export function announcementOf({ metadata, spec }: Lease): Announcement | undefined {
   const id = spec?.holderIdentity ?? '';
   if (id === '') return undefined;

@@ -1,28 +1,28 @@
 import { isAtLeast } from '../../client/index.ts';
 import { ownerOf } from './rendezvous.ts';
 
-/** Ids of the members somebody acts on, sorted. */
+/** Sorted ids of the members that a process assumes. */
 export type View = readonly string[];
 
-/** What a member says of itself. */
+/** State that a member publishes. */
 export interface Announcement {
   readonly id: string;
-  /** empty: it is leaving, and works on nothing any more */
+  /** empty: it is leaving and handles nothing any more */
   readonly view: View;
-  /** for how long it counts as alive after it was heard of */
+  /** how long it counts as alive after it was last heard of */
   readonly leaseMs: number;
-  /** grows with every renewal */
+  /** changes with every renewal */
   readonly resourceVersion: string;
 }
 
 interface Other extends Announcement {
-  /** when this was first seen, by our own monotonic clock */
+  /** time of the first observation, by the local monotonic clock */
   readonly seenAt: number;
 }
 
 const maxKnown = 100_000;
 
-/** Says which shares may be worked on, as things are at one moment. */
+/** Decides which shares may be worked on, as a snapshot. */
 export class Decision {
   readonly #self: string;
   readonly #views: readonly View[];
@@ -42,7 +42,7 @@ export class Decision {
         this.#views.length > 0 &&
         this.#views.every((view) => ownerOf(share, view) === this.#self) &&
         this.#others.every(({ id, view }) => ownerOf(share, view) !== id);
-      // names of clusters that are gone
+      // The cache also contains names of deleted clusters.
       if (this.#known.size >= maxKnown) this.#known.clear();
       this.#known.set(share, allowed);
     }
@@ -53,23 +53,24 @@ export class Decision {
 const nothing = new Decision('', [], []);
 
 /**
- * What one member knows of all of them, and what it may work on by that. There is no coordinator: each member publishes the
- * view it acts on, and reads what the others publish afterwards. It works on a share when the view makes it the owner and
- * nobody else who is alive publishes a view that makes himself the owner. Of two who publish such views at the same time at
- * least one reads the other's. A share is given up in a published view only when no work on it is under way.
+ * State of one member about all members, which decides what it may work on. There is no coordinator: each member
+ * publishes the view it acts on, and afterwards reads the views of the others. It works on a share if its view makes it
+ * the owner and no other live member publishes a view that makes that member the owner. If two publish such views at
+ * the same time, at least one reads the other's. A share is given up in a published view only when no work on it is in
+ * progress.
  */
 export class Membership {
   readonly #id: string;
   readonly #others = new Map<string, Other>();
-  /** whose lease is still there: the version of it, so that they are not taken for newcomers */
+  /** dead members whose lease still exists, with its version, so that they do not count as new */
   readonly #dead = new Map<string, string>();
-  /** in the store, for all we know */
+  /** view that is stored, as far as known */
   #published: View = [];
-  /** views that a write without an answer may have put there */
+  /** views that may be stored because their write got no response */
   #perhaps: View[] = [];
-  /** those under which the others were read; what is in all of them has been ours all along */
+  /** views under which the others were read; a share that is ours in all of them has been ours throughout */
   #confirmed: readonly View[] = [];
-  /** what is about to be published */
+  /** view to be published next */
   #aim: View | undefined;
   #decision: Decision = nothing;
 
@@ -81,25 +82,25 @@ export class Membership {
     return this.#published;
   }
 
-  /** Whether the others were read since it was published. */
+  /** Reports whether the others were read after the view was published. */
   get isConfirmed(): boolean {
     const [confirmed, ...more] = this.#confirmed;
     return confirmed !== undefined && more.length === 0 && isSame(this.#published, confirmed);
   }
 
-  /** What may be worked on at the moment; another object whenever that may have changed. */
+  /** The present decision; a new object whenever it may have changed. */
   get decision(): Decision {
     return this.#decision;
   }
 
-  /** Everybody who counts, ourselves included: the view to act on. */
+  /** All live members including this one: the view to act on. */
   target(): View {
     const ids = [this.#id];
     for (const { id, view } of this.#others.values()) if (view.length > 0) ids.push(id);
     return ids.toSorted();
   }
 
-  /** Notes what members say. Answers whether anything but the time of it is new. */
+  /** Records announcements of members. Returns whether anything but their time is new. */
   observe(announcements: readonly Announcement[], now: number): boolean {
     let isNews = false;
     for (const announcement of announcements) {
@@ -117,8 +118,8 @@ export class Membership {
   }
 
   /**
-   * Somebody's lease is gone. Whoever said that he was leaving has left. Of anybody else it was taken away, and he may work on
-   * until he notices: he counts until his lease would have ended.
+   * Records that the lease of a member was deleted. A member that announced its leave is gone. Any other may work on
+   * until it notices, so it counts until its lease would have expired.
    */
   gone(id: string): boolean {
     this.#dead.delete(id);
@@ -128,7 +129,7 @@ export class Membership {
     return true;
   }
 
-  /** Notes what everybody says: who is not among them has no lease. */
+  /** Records the announcements of all members. Members that are missing have no lease. */
   observeAll(announcements: readonly Announcement[], now: number): boolean {
     let isNews = this.observe(announcements, now);
     const present = new Set(announcements.map(({ id }) => id));
@@ -138,14 +139,17 @@ export class Membership {
     return isNews;
   }
 
-  /** How long until somebody counts as dead who is not heard of again; infinite when there is nobody. */
+  /** Time until a silent member counts as dead; infinite without other members. */
   msUntilOverdue(now: number): number {
     let ms = Number.POSITIVE_INFINITY;
     for (const { seenAt, leaseMs } of this.#others.values()) ms = Math.min(ms, seenAt + leaseMs - now);
     return ms;
   }
 
-  /** Forgets those not heard of in time. To be called right after everybody was asked: a lost stream is nobody's death. */
+  /**
+   * Removes members not heard of in time. Must be called right after reading all leases, because a lost watch stream
+   * does not mean that a member is dead.
+   */
   expire(now: number): string[] {
     const dead = [...this.#others.values()].filter(({ seenAt, leaseMs }) => seenAt + leaseMs <= now);
     for (const { id, resourceVersion } of dead) {
@@ -156,27 +160,27 @@ export class Membership {
     return dead.map(({ id }) => id);
   }
 
-  /** From now on nothing is begun that `view` gives to others. */
+  /** From now on no work starts on shares that `view` gives to others. */
   aim(view: View): void {
     if (this.#aim && isSame(this.#aim, view)) return;
     this.#aim = view;
     this.#decide();
   }
 
-  /** Whether `view` takes a share from us that the others believe to be ours. */
+  /** Reports whether `view` takes a share from us that others believe to be ours. */
   gives(share: string, view: View): boolean {
     const mine = [this.#published, ...this.#perhaps].some((claimed) => ownerOf(share, claimed) === this.#id);
     return mine && ownerOf(share, view) !== this.#id;
   }
 
-  /** A view is about to be written: until the answer comes nobody knows whether it has been. */
+  /** Records that a view is about to be written. Until the response, it is unknown whether it is stored. */
   publishing(view: View): void {
     if (isSame(view, this.#published) || this.#perhaps.some((known) => isSame(known, view))) return;
     this.#perhaps.push(view);
     this.#decide();
   }
 
-  /** A view has been written. */
+  /** Records that a view was written. */
   didPublish(view: View): void {
     if (this.#perhaps.length === 0 && isSame(view, this.#published)) return;
     this.#confirmed = [...this.#confirmed, ...this.#perhaps.filter((other) => !isSame(other, view))];
@@ -185,7 +189,7 @@ export class Membership {
     this.#decide();
   }
 
-  /** The others were read after `view` had been published. */
+  /** Records that the others were read after `view` was published. */
   didRead(view: View): void {
     if (!isSame(view, this.#published) || this.isConfirmed) return;
     this.#confirmed = [view];

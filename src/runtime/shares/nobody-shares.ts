@@ -2,12 +2,14 @@ import type { Client } from '../../client/index.ts';
 import { type Clock, sleep } from '../../machinery/index.ts';
 import { Leases } from '../leader-election.ts';
 import type { Logger } from '../log.ts';
+import { createRepeatedFault } from '../repeated-fault.ts';
 import { announcementOf, memberSelector } from './member-lease.ts';
 import { Membership } from './membership.ts';
 
 /**
- * Resolves when no process works on a share any more, or the signal aborts. Whoever leads alone waits for it, after it took
- * the lease that those who share the work look for: while an installation changes from one to the other there are both.
+ * Resolves when no process shares the work any more, or the signal aborts. An exclusive leader waits for it after
+ * acquiring the lease that sharing processes check, because both modes coexist while an installation changes from one
+ * to the other.
  */
 export async function nobodyShares(
   options: { client: Client; clock: Clock; log: Logger; namespace: string; name: string; periodMs: number },
@@ -15,6 +17,7 @@ export async function nobodyShares(
 ): Promise<void> {
   const { client, clock, log, namespace } = options;
   const membership = new Membership('');
+  const fault = createRepeatedFault(log, clock, 'The leases of those who share the work could not be read');
   let said = false;
   while (!signal.aborted) {
     try {
@@ -29,7 +32,7 @@ export async function nobodyShares(
       if (!said) log.warn('Waiting for those who share the work to end', { members: others });
       said = true;
     } catch (error) {
-      log.debug('Those who share the work could not be read', { error });
+      fault.seen(error, { namespace });
     }
     await sleep(clock, options.periodMs, signal).catch(() => {});
   }

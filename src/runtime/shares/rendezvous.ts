@@ -1,7 +1,7 @@
-// Rendezvous hashing: every member gets a score for a share, and the highest wins. A member that comes takes only what it
-// wins, a member that goes leaves only what it had.
+// Rendezvous hashing: every member gets a score for a share, and the highest wins. A new member takes only what it
+// wins, a leaving member gives up only what it had.
 
-/** Who of these members a share belongs to; undefined when there are none. The order of the members does not matter. */
+/** Returns the owner of a share among the members; undefined without members. Their order does not matter. */
 export function ownerOf(share: string, members: readonly string[]): string | undefined {
   const shareHash = hashOf(share);
   let best: string | undefined;
@@ -17,7 +17,7 @@ export function ownerOf(share: string, members: readonly string[]): string | und
 }
 
 function scoreOf(member: string, shareHash: number): number {
-  // mixed twice: members whose names differ in one character get scores that have nothing to do with each other
+  // Mixed twice, so that names that differ in one character get independent scores.
   return mixed(mixed(hashOf(member) ^ shareHash) + shareHash);
 }
 
@@ -28,7 +28,7 @@ function hashOf(text: string): number {
   return mixed(hash);
 }
 
-/** The finalizer of MurmurHash3: each bit of the input changes about half of the output. */
+/** The finalizer of MurmurHash3: each input bit changes about half of the output bits. */
 function mixed(value: number): number {
   let hash = value | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

@@ -14,10 +14,10 @@ import { createShares, type Shares } from './shares.ts';
 const leaseDurationMs = 4000;
 const shareNames = Array.from({ length: 6 }, (_, index) => `team/cluster-${index}`);
 
-/** One request that left a process for the sake of a share. */
+/** One request sent on behalf of a share. */
 interface Sent {
   share: string;
-  /** one piece of work: it reads, decides, and sends several times */
+  /** one unit of work: it reads, decides, and sends several requests */
   session: string;
 }
 
@@ -53,7 +53,7 @@ function world(seed: number, latencyMs = 40): World {
     const stop = new AbortController();
     const outcomes: string[] = [];
 
-    /** Works on one share after the other; a session goes on after any pause as if nothing had happened. */
+    /** Works on one share after another. A session continues after any pause as if nothing had happened. */
     const work =
       (shares: Shares, fence: Fence) =>
       async (signal: AbortSignal): Promise<void> => {
@@ -71,7 +71,7 @@ function world(seed: number, latencyMs = 40): World {
                 await sleep(process.clock, random.next() * 400);
               }
             } catch {
-              // the fence is closed: nothing was sent
+              // The fence is closed: nothing was sent.
             } finally {
               end();
             }
@@ -121,7 +121,7 @@ function world(seed: number, latencyMs = 40): World {
   return { clock, server, random, sent, add };
 }
 
-/** What two members did for one share must not be mixed. */
+/** Requests of two members for one share must not interleave. */
 function expectOneOwnerAtATime(sent: readonly Sent[]): void {
   for (const share of shareNames) {
     const ended = new Set<string>();
@@ -140,7 +140,7 @@ function expectOneOwnerAtATime(sent: readonly Sent[]): void {
 const workingOn = (members: readonly Member[], share: string): string[] =>
   members.filter(({ shares }) => shares.mayWork(share)).map(({ id }) => id);
 
-/** Each share has the owner that the hash says, and nobody else works on it. */
+/** Each share is handled only by its owner by hash. */
 const areSettled = (members: readonly Member[]): boolean => {
   const ids = members.map(({ id }) => id);
   return shareNames.every((share) => {
@@ -150,7 +150,7 @@ const areSettled = (members: readonly Member[]): boolean => {
 };
 
 describe('processes that share the work', () => {
-  it('divide it among themselves, and give it to each other when they come and go', async () => {
+  it('divide it among themselves and hand it over when processes come and go', async () => {
     const { clock, server, add, sent } = world(1);
     const a = add('a');
     await runUntil(clock, () => areSettled([a]), { limitMs: 5000 });
@@ -171,7 +171,7 @@ describe('processes that share the work', () => {
     expect((await server.list(Leases, { namespace: 'capstan-system' })).items).toEqual([]);
   });
 
-  it('go on with what a dead one had as soon as its lease ends', async () => {
+  it('take over the shares of a dead one as soon as its lease ends', async () => {
     const { clock, add } = world(2, 5);
     const [a, b] = [add('a'), add('b')];
     await runUntil(clock, () => areSettled([a, b]), { limitMs: 20_000 });
@@ -182,7 +182,7 @@ describe('processes that share the work', () => {
     a.stop();
   });
 
-  it('send nothing for what they lost while they were paused, and begin anew', async () => {
+  it('send nothing for shares they lost while paused, and start anew', async () => {
     const { clock, add, sent } = world(3);
     const [a, b] = [add('a'), add('b')];
     await runUntil(clock, () => areSettled([a, b]), { limitMs: 20_000 });

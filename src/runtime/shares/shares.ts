@@ -2,6 +2,7 @@ import { type Client, createInformer, type Informer, isAtLeast } from '../../cli
 import { type Clock, isConflict, isNotFound, type KubeObject, type Random, sleep } from '../../machinery/index.ts';
 import { type Lease, Leases } from '../leader-election.ts';
 import type { Logger } from '../log.ts';
+import { createRepeatedFault } from '../repeated-fault.ts';
 import type { Fence } from './fence.ts';
 import {
   announcementOf,
@@ -14,43 +15,43 @@ import { type Announcement, type Decision, isSame, Membership, type View } from 
 import { leaderShare } from './share-map.ts';
 
 export interface SharesOptions extends MemberLeaseOptions {
-  /** for leases alone: they must not wait in line behind other requests */
+  /** used for leases only, so that they do not wait behind other requests */
   client: Client;
   clock: Clock;
   random: Random;
   log: Logger;
   fence: Fence;
-  /** lease of a leader that works alone: nobody shares the work while somebody holds it */
+  /** lease of an exclusive leader; nobody shares the work while it is held */
   leaderLease?: string;
   /** pause between renewals; default 1 s */
   renewPeriodMs?: number;
-  /** resolves when the caches show what others wrote up to this version, or after a while */
+  /** resolves when the caches show others' writes up to this version, or after a timeout */
   caughtUp?: (resourceVersion: string) => Promise<void>;
-  /** how many clusters are worked on here, to be shown on the lease */
+  /** number of clusters handled here, shown on the lease */
   clusters?: () => number;
-  /** told whenever `mayWork` may answer otherwise than before */
+  /** called whenever the result of `mayWork` may have changed */
   onChange?: () => void;
 }
 
-/** One process among those that share the work. */
+/** A process among those that share the work. */
 export interface Shares {
   readonly members: View;
-  /** what belongs to no cluster is ours */
+  /** this process owns what belongs to no cluster */
   readonly isLeader: boolean;
   mayWork(share: string): boolean;
   begin(share: string, abort: (reason: Error) => void): () => void;
   /**
-   * Joins, runs `work` and keeps the lease while it runs. Resolves with `stopped` after the signal aborted and `work` ended,
-   * with `lost` when the lease could not be kept; `work` is told by its signal and awaited in both cases.
+   * Joins, runs `work` and renews the lease meanwhile. Resolves with `stopped` after the signal aborted and `work`
+   * ended, with `lost` if the lease could not be kept. In both cases the signal of `work` aborts and `work` is awaited.
    */
   run(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<'stopped' | 'lost'>;
 }
 
-/** Work on a share that moves is asked to end after so long: all that moves waits for it. */
+/** Work on a moving share is aborted after this long, because all moving shares wait for it. */
 const drainMs = 5000;
-/** Pause after a renewal that failed. */
+/** Pause after a failed renewal. */
 const retryMs = 300;
-/** A lease whose holder has been dead for so long is taken away. */
+/** Time after which the lease of a dead holder is deleted. */
 const forgottenMs = 60_000;
 const by = { fieldManager: 'capstan-shares' };
 
@@ -62,10 +63,12 @@ export function createShares(options: SharesOptions): Shares {
   const key = { namespace, name: memberLeaseName(options) };
   const selector = { namespace, labelSelector: memberSelector(options) };
   const membership = new Membership(identity);
-  /** what the caches of this process are good for */
+  const joinFault = createRepeatedFault(log, clock, 'Those who share the work could not be joined yet');
+  const renewFault = createRepeatedFault(log, clock, 'The lease was not renewed at once');
+  /** the decision the caches of this process are ready for */
   let settled = membership.decision;
   let settling: Decision | undefined;
-  /** the newest version at which somebody gave something up */
+  /** newest version at which a member gave up a share */
   let handedOverAt: string | undefined;
   const underWay = new Map<string, Set<(reason: Error) => void>>();
   const deadSince = new Map<string, number>();
@@ -75,7 +78,7 @@ export function createShares(options: SharesOptions): Shares {
   const mayWork = (share: string): boolean =>
     membership.decision.allows(share) && settled.allows(share) && fence.isOpen;
 
-  /** What was gained is begun when the caches show what its last owner wrote. */
+  /** Work on a gained share starts when the caches show the writes of its last owner. */
   const settle = (): void => {
     const { decision } = membership;
     if (decision === settled || decision === settling) return;
@@ -104,7 +107,7 @@ export function createShares(options: SharesOptions): Shares {
     wake();
   };
 
-  /** Whoever leads alone is owner of everything in his own eyes. */
+  /** An exclusive leader counts as a member that owns everything. */
   const readLeader = async (signal: AbortSignal): Promise<Announcement | undefined> => {
     if (options.leaderLease === undefined) return undefined;
     const lease = await client
@@ -127,7 +130,7 @@ export function createShares(options: SharesOptions): Shares {
     settle();
   };
 
-  /** Writes the lease: a renewal, and a publication where the view is another. */
+  /** Writes the lease: a renewal, and a publication if the view changed. */
   const write = async (view: View, signal: AbortSignal): Promise<void> => {
     membership.publishing(view);
     const beganAt = clock.monotonic();
@@ -147,7 +150,10 @@ export function createShares(options: SharesOptions): Shares {
     settle();
   };
 
-  /** Writes a view and reads the others', in this order: of two who do so at the same time one sees the other. */
+  /**
+   * Writes a view and then reads those of the others. In this order, of two concurrent publishers at least one sees the
+   * other.
+   */
   const publish = async (view: View, signal: AbortSignal): Promise<void> => {
     await write(view, signal);
     await readAll(signal);
@@ -158,7 +164,7 @@ export function createShares(options: SharesOptions): Shares {
   const busyOf = (view: View): ((reason: Error) => void)[] =>
     [...underWay].flatMap(([share, aborts]) => (membership.gives(share, view) ? [...aborts] : []));
 
-  /** Keeps the lease, and moves to the view that fits the members as they are. */
+  /** Renews the lease, and moves to the view of the present members. */
   const step = async (signal: AbortSignal, drain: Drain): Promise<void> => {
     if (membership.msUntilOverdue(clock.monotonic()) <= 0) await readAll(signal);
     const target = membership.target();
@@ -213,13 +219,13 @@ export function createShares(options: SharesOptions): Shares {
         return true;
       } catch (error) {
         if (error instanceof LeaseGoneError) return false;
-        log.debug('Could not join the others yet', { error });
+        joinFault.seen(error, { lease: `${namespace}/${key.name}` });
         await sleep(clock, renewPeriodMs, signal).catch(() => {});
       }
     }
   };
 
-  /** Renews until `over`; true when the lease was kept all along. */
+  /** Renews until `over`. Returns true if the lease was held throughout. */
   const keep = async (over: AbortSignal): Promise<boolean> => {
     const drain = createDrain(clock);
     let renewAt = clock.monotonic() + renewPeriodMs;
@@ -233,15 +239,16 @@ export function createShares(options: SharesOptions): Shares {
           !isSame(membership.target(), membership.published) && busyOf(membership.target()).length === 0;
         if (pauseMs > 0 && !isNewView && !over.aborted) await sleep(clock, pauseMs, woken.signal).catch(() => {});
         wake = () => {};
-        // whoever was paused finds out before he tells the others that he is back
+        // A process that was paused must notice it before it announces itself again.
         if (over.aborted || !fence.isOpen) return fence.isOpen;
         try {
           await limited(leaseDurationMs / 2, (limit) => step(limit, drain));
+          renewFault.over();
           renewAt = clock.monotonic() + renewPeriodMs;
           await tidy(over);
         } catch (error) {
           if (error instanceof LeaseGoneError) return false;
-          log.debug('The lease was not renewed at once', { error });
+          renewFault.seen(error, { lease: `${namespace}/${key.name}` });
           if (!fence.isOpen) return false;
           await sleep(clock, retryMs, over).catch(() => {});
           renewAt = clock.monotonic();
@@ -336,12 +343,12 @@ export function createShares(options: SharesOptions): Shares {
 }
 
 interface Drain {
-  /** these must end before a view can be published */
+  /** work that must end before a view can be published */
   waitFor(aborts: readonly ((reason: Error) => void)[]): void;
   over(): void;
 }
 
-/** Asks work that takes long to end. */
+/** Aborts long work on moving shares. */
 function createDrain(clock: Clock): Drain {
   let since: number | undefined;
   return {

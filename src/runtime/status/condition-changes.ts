@@ -1,6 +1,6 @@
 import { type Condition, deepEqual, getCondition, withCondition, withoutCondition } from '../../machinery/index.ts';
 
-/** Which conditions one writer added, changed and removed. */
+/** Conditions that one writer added, changed and removed. */
 export interface ConditionChanges {
   set: readonly Condition[];
   removed: readonly string[];
@@ -15,7 +15,7 @@ export function diffConditions(
   return { set, removed };
 }
 
-/** Puts one writer's changes onto the conditions as others left them. */
+/** Applies one writer's changes to conditions that others may have changed. */
 export function applyConditionChanges(
   conditions: readonly Condition[] | undefined,
   changes: ConditionChanges,

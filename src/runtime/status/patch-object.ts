@@ -5,6 +5,7 @@ import {
   type Clock,
   type Condition,
   createMergePatch,
+  deepEqual,
   isConflict,
   isJsonObject,
   type JsonObject,
@@ -19,14 +20,16 @@ export interface PatchObjectOptions {
   fieldManager: string;
   clock: Clock;
   signal?: AbortSignal;
-  /** refuse to write when somebody else wrote since `before` was read; for finalizers and other lists */
+  /** fail if the object changed since `before` was read; for finalizers and other lists */
   optimisticLock?: boolean;
-  /** write `metadata.generation` of what was read into `status.observedGeneration` */
+  /** copy `metadata.generation` of the object as read to `status.observedGeneration` */
   observedGeneration?: boolean;
-  /** where lists of conditions are; default `status.conditions` */
+  /** paths of condition lists; default `status.conditions` */
   conditionPaths?: readonly (readonly string[])[];
-  /** puts a list of conditions in order before it is written; must return the same list when it is in order */
+  /** sorts a list of conditions before it is written; must return the same list if it is already sorted */
   arrangeConditions?: (conditions: readonly Condition[], path: readonly string[]) => readonly Condition[];
+  /** asked when only texts of conditions changed: true leaves the write out */
+  textsMayWait?: () => boolean;
 }
 
 const defaultConditionPaths: readonly (readonly string[])[] = [['status', 'conditions']];
@@ -34,8 +37,8 @@ const maxConflicts = 5;
 
 /**
  * Writes the difference between an object as read and as desired: one patch for spec and metadata, one for the status,
- * neither when nothing changed. Conditions are merged by type with what others wrote meanwhile. Resolves with the object
- * as stored.
+ * neither if unchanged. Conditions are merged by type with concurrent changes of others. Resolves with the stored
+ * object.
  */
 export async function patchObject<T extends KubeObject>(
   client: Client,
@@ -54,7 +57,7 @@ export async function patchObject<T extends KubeObject>(
       fieldManager: options.fieldManager,
       ...(options.signal && { signal: options.signal }),
     });
-    // the last finalizer is gone and the object with it: there is no status left to write
+    // The last finalizer was removed and the object is gone, so there is no status to write.
     if (stored.metadata.deletionTimestamp !== undefined && (stored.metadata.finalizers ?? []).length === 0)
       return stored;
   }
@@ -63,7 +66,7 @@ export async function patchObject<T extends KubeObject>(
   return await writeStatus(client, resource, { before, after, stored, wroteSpec }, options);
 }
 
-/** The status half of `patchObject`. `before` must carry the resourceVersion the status was read at. */
+/** The status part of `patchObject`. `before` must have the resourceVersion at which the status was read. */
 export function patchStatus<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
@@ -74,7 +77,7 @@ export function patchStatus<T extends KubeObject>(
   return writeStatus(client, resource, { before, after, stored: before, wroteSpec: false }, options);
 }
 
-/** `stored` is the newest state known, `before` the one our changes were made from. */
+/** `stored` is the newest known state, `before` the state that our changes are based on. */
 async function writeStatus<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
@@ -91,7 +94,7 @@ async function writeStatus<T extends KubeObject>(
   let base = stored;
   for (let conflicts = 0; ; ) {
     const patch = statusPatch({ before, base, desired, paths, changes }, options);
-    if (!patch) return base;
+    if (!patch || (options.textsMayWait && changesTextsOnly(patch, base, paths) && options.textsMayWait())) return base;
     const lists = touchesLists(patch);
     try {
       return await client.patch(
@@ -116,7 +119,7 @@ async function writeStatus<T extends KubeObject>(
   }
 }
 
-/** What was read, and what our own write made of it: more than one step further, somebody else changed something too. */
+/** Accounts for our own spec write. If the generation advanced by more than one, others changed the spec too. */
 function observedGeneration(
   read: number | undefined,
   stored: number | undefined,
@@ -133,7 +136,7 @@ interface StatusChange {
   readonly changes: readonly ConditionChanges[];
 }
 
-/** The patch against `base`: our own differences, with conditions merged into those of `base`. */
+/** Computes the patch against `base`: our own differences, with conditions merged into those of `base`. */
 function statusPatch(
   { before, base, desired, paths, changes }: StatusChange,
   options: PatchObjectOptions,
@@ -146,7 +149,7 @@ function statusPatch(
     const current = conditionsAt(base, path);
     const changed = applyConditionChanges(current, change, nowMs);
     const merged = options.arrangeConditions?.(changed, path) ?? changed;
-    // compared with what is stored now, not with what we once read
+    // Compared with the stored conditions, not with those read earlier.
     setAt(oldStatus, path, current as JsonValue | undefined);
     setAt(newStatus, path, merged.length === 0 && current === undefined ? undefined : asJson(merged));
   });
@@ -154,12 +157,32 @@ function statusPatch(
   return status && { status };
 }
 
+/** Whether conditions keep their types and status, and nothing else changes. */
+function changesTextsOnly(patch: JsonObject, base: object, paths: readonly (readonly string[])[]): boolean {
+  const rest = cloneAlong(statusOf(patch), paths);
+  for (const path of paths) {
+    const after = conditionsAt(patch, path);
+    if (!after) continue;
+    if (!deepEqual(after.map(typeAndStatus), (conditionsAt(base, path) ?? []).map(typeAndStatus))) return false;
+    setAt(rest, path, undefined);
+  }
+  return isEmptyTree(rest);
+}
+
+function typeAndStatus({ type, status }: Condition): JsonObject {
+  return { type, status };
+}
+
+function isEmptyTree(tree: JsonObject): boolean {
+  return Object.values(tree).every((child) => isJsonObject(child) && isEmptyTree(child));
+}
+
 function statusOf(object: object): JsonObject {
   const status = (object as { status?: unknown }).status;
   return isJsonObject(status) ? { ...status } : {};
 }
 
-/** A copy that may be changed along `paths` without touching the original. */
+/** Returns a copy that may be changed along `paths` without changing the original. */
 function cloneAlong(status: JsonObject, paths: readonly (readonly string[])[]): JsonObject {
   const copy = { ...status };
   for (const path of paths) {
@@ -179,7 +202,7 @@ function conditionsAt(object: object, path: readonly string[]): readonly Conditi
   return Array.isArray(node) ? asTyped<Condition[]>(node) : undefined;
 }
 
-/** `path` begins with `status`, `status` is what it names. */
+/** `path` starts with `status`; the parameter `status` is that member. */
 function setAt(status: JsonObject, path: readonly string[], value: JsonValue | undefined): void {
   let node = status;
   for (const step of path.slice(1, -1)) {
@@ -197,7 +220,7 @@ function setAt(status: JsonObject, path: readonly string[], value: JsonValue | u
   else node[last] = value;
 }
 
-/** Only what a client may write: the server owns the rest of the metadata. */
+/** Keeps only what a client may write; the server owns the rest of the metadata. */
 function writable(object: object): JsonObject {
   const { metadata, ...rest } = object as KubeObject & JsonObject;
   const { labels, annotations, finalizers, ownerReferences } = metadata;
@@ -212,7 +235,10 @@ function writable(object: object): JsonObject {
   } as JsonObject;
 }
 
-/** A merge patch replaces lists whole: without a lock it would undo what others added to them. */
+/**
+ * Reports whether the patch contains lists. A merge patch replaces whole lists, so without a lock it would undo
+ * additions of others.
+ */
 function touchesLists(patch: JsonObject): boolean {
   const metadata = patch['metadata'];
   if (isJsonObject(metadata) && ('finalizers' in metadata || 'ownerReferences' in metadata)) return true;

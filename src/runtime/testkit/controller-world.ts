@@ -19,10 +19,10 @@ export interface ControllerWorld {
   stop(): Promise<void>;
 }
 
-/** One controller of widgets on an API in memory, with time that passes when told. */
+/** One controller of widgets on an in-memory API with a manual clock. */
 export function controllerWorld(
   definition: Omit<ControllerDefinition, 'name' | 'for'>,
-  options: { rules?: FaultRule[]; gracefulStopMs?: number; watchLagMs?: number } = {},
+  options: { rules?: FaultRule[]; gracefulStopMs?: number; watchLagMs?: number; textDelayMs?: number } = {},
 ): ControllerWorld {
   const clock = new ManualClock();
   const server = memoryClient({ clock });
@@ -33,6 +33,7 @@ export function controllerWorld(
     random: seededRandom(5),
     log: logger,
     ...(options.gracefulStopMs !== undefined && { gracefulStopMs: options.gracefulStopMs }),
+    ...(options.textDelayMs !== undefined && { textDelayMs: options.textDelayMs }),
   });
   const controller = manager.add(defineController({ name: 'widget', for: Widgets, ...definition }));
   const stop = new AbortController();
@@ -55,7 +56,7 @@ export function controllerWorld(
   };
 }
 
-/** A client whose watches deliver late, as over a network. */
+/** A client whose watch events arrive late, as over a network. */
 function lagging(client: Client, clock: ManualClock, lagMs: number): Client {
   if (lagMs === 0) return client;
   return {

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/index.ts';
 import type { Resource } from '../../machinery/index.ts';
 
-/** Wraps a client so that every write is counted. Events are told and forgotten: they do not count. */
+/** Wraps a client to count writes, except those of events. */
 export function countingClient(client: Client, onWrite: () => void): Client {
   const counted = <R>({ plural }: Resource, work: () => R): R => {
     if (plural !== 'events') onWrite();

@@ -1,14 +1,14 @@
 import type { Client, ObjectKey } from '../../client/index.ts';
 import { isNotFound, type KubeObject, type ManualClock, type Resource } from '../../machinery/index.ts';
 
-/** Lets everything that is ready to run do so, several rounds deep, without moving time. */
+/** Runs all pending work for several rounds without advancing the clock. */
 export async function settle(rounds = 10): Promise<void> {
   for (let i = 0; i < rounds; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
 /**
- * Moves a manual clock from timer to timer until `condition` holds. Fails when nothing is left to wait for, or after
- * `limitMs` of simulated time; `describe` adds to that message what the world looks like.
+ * Advances a manual clock from timer to timer until `condition` holds. Fails if no timer is left, or after `limitMs` of
+ * simulated time. `describe` adds the present state to the error message.
  */
 export async function runUntil(
   clock: ManualClock,
@@ -30,8 +30,8 @@ export async function runUntil(
 }
 
 /**
- * Resolves with the object (undefined once it is gone) as soon as `condition` holds, told by a watch. Rejects when the
- * signal aborts; the last state seen is in the message.
+ * Watches an object and resolves with it (undefined once it is deleted) when `condition` holds. Rejects when the signal
+ * aborts; the message contains the last state.
  */
 export async function eventually<T extends KubeObject>(
   client: Client,

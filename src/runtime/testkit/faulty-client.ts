@@ -13,30 +13,32 @@ export type FaultVerb =
   | 'deleteCollection'
   | 'createSubresource';
 
-/** When and how a call fails. All conditions given must hold. */
+/** Conditions and kind of a fault. All given conditions must hold. */
 export interface FaultRule {
   verb?: FaultVerb | readonly FaultVerb[];
   /** kind or plural */
   resource?: string;
   /** only these calls (1 is the first) among those that match verb and resource */
   nth?: number | readonly number[];
-  /** chance of each matching call; needs `random` */
+  /** probability per matching call; needs `random` */
   probability?: number;
-  /** stop after this many faults */
+  /** maximum number of faults */
   times?: number;
-  /** `before`: nothing was done; `after`: it was done and only the answer is lost. Watches break after `afterEvents`. */
+  /**
+   * `before`: nothing was done; `after`: it was done and only the response is lost. Watches break after `afterEvents`.
+   */
   when?: 'before' | 'after';
-  /** for `watch` with `after`: events let through before the stream breaks; default 0 */
+  /** for `watch` with `after`: events delivered before the stream breaks; default 0 */
   afterEvents?: number;
   error: () => Error;
 }
 
 export interface FaultyClient extends Client {
-  /** faults injected so far, in the order of the rules */
+  /** number of injected faults by rule */
   readonly injected: readonly number[];
 }
 
-/** Wraps a client so that chosen calls fail. Rules can be changed while it runs by changing the array. */
+/** Wraps a client so that chosen calls fail. The array of rules may be changed at run time. */
 export function faultyClient(client: Client, rules: readonly FaultRule[], random?: Random): FaultyClient {
   const calls = new Map<FaultRule, number>();
   const injected = new Map<FaultRule, number>();

@@ -1,4 +1,4 @@
-// The second door of the room, for tests only.
+// Second public interface of the room, for tests only.
 export { type MemoryClient, type MemoryClientOptions, memoryClient, type RecordedRequest } from '../../client/index.ts';
 export * from './counting-client.ts';
 export * from './eventually.ts';

@@ -1,17 +1,17 @@
 import type { Client, WatchEvent, WatchOptions } from '../../client/index.ts';
 import { type Clock, type KubeObject, type ManualClock, type Resource, sleep } from '../../machinery/index.ts';
 
-/** A process as an operating system sees it: it can be stopped in the middle of anything, and wakes up much later. */
+/** A process that can be paused at any point, as by an operating system, and resumes much later. */
 export interface SimulatedProcess {
-  /** its timers do not fire while it is stopped, and all that were due fire when it wakes */
+  /** timers do not fire while it is paused; all that were due fire when it resumes */
   readonly clock: Clock;
-  /** what it sent arrives; answers wait while it is stopped */
+  /** sent requests arrive; responses wait while it is paused */
   readonly client: Client;
   pause(): void;
   resume(): void;
 }
 
-/** One of several processes that use the same API; each request takes twice what `latencyMs` says. */
+/** One of several processes that use the same API. Each request takes twice `latencyMs`. */
 export function simulatedProcess(clock: ManualClock, server: Client, latencyMs: () => number): SimulatedProcess {
   let isPaused = false;
   const waiting: (() => void)[] = [];
@@ -61,7 +61,7 @@ export function simulatedProcess(clock: ManualClock, server: Client, latencyMs: 
         let isOver = false;
         let failure: unknown;
         let wake = (): void => {};
-        // events that come together are on their way together
+        // Events that occur together are delivered together.
         void (async () => {
           try {
             for await (const event of server.watch(resource, options)) {

@@ -14,11 +14,11 @@ import type { PortService } from '../types.ts';
 export interface AggregatedApisOptions {
   store(): Store<StoredObject> | undefined;
   readonly services: ClusterServices;
-  /** what answers at a port of a Pod of the cluster */
+  /** finds the service at a port of a Pod */
   podService(address: string, port: number): PortService | undefined;
 }
 
-/** Leads requests for the groups of APIServices to the Pods behind their Services. */
+/** Routes requests for aggregated API groups to the Pods behind the Services of their APIServices. */
 export function aggregatedApis({ store, services, podService }: AggregatedApisOptions): Aggregation {
   const all = (): ApiService[] =>
     (store()?.list(keyPrefix(ApiServices)).records ?? [])

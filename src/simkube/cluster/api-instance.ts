@@ -9,17 +9,17 @@ import type { ClusterSettings } from './settings.ts';
 import { checkServingCertificate, userOfCertificate } from './trust.ts';
 import type { WorkloadCluster } from './workload-cluster.ts';
 
-/** The API server on one control-plane machine, or in one Pod. All of a cluster serve the same data. */
+/** An API server on one control-plane machine or in one Pod. All instances of a cluster serve the same data. */
 export interface ApiInstance {
   readonly cluster: WorkloadCluster;
   readonly service: PortService;
-  /** ends it: connections break */
+  /** stops the instance and breaks its connections */
   stop(): void;
 }
 
 const clusters = new WeakMap<ReachableApi, WorkloadCluster>();
 
-/** The cluster whose API this is; undefined for what is no API of a simulated machine. */
+/** Returns the cluster of an API; undefined if it is not the API of a simulated machine. */
 export function clusterOfApi(api: ReachableApi | undefined): WorkloadCluster | undefined {
   return api && clusters.get(api);
 }
@@ -80,7 +80,8 @@ export async function startApiInstance(
       get: (path) => answer(cluster, settings, path),
       accept(socket: Duplex): void {
         const { certificate } = serving;
-        // Simulations without sockets never pay for a TLS server; a new certificate is used from the next connection on.
+        // Created on demand, because simulations without sockets need no TLS server. A new certificate applies from the
+        // next connection on.
         if (acceptor?.certificate !== certificate) {
           const tls = { cert: certificate, key: serving.privateKey, clientCa: settings.clientAuthorities };
           acceptor = { certificate, accepts: server.acceptor(tls) };
@@ -101,7 +102,7 @@ export async function startApiInstance(
 
 const healthPaths: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
 
-/** What anybody may GET. */
+/** GET requests that need no authentication. */
 async function answer(cluster: WorkloadCluster, settings: ClusterSettings, path: string): Promise<HttpAnswer> {
   const [plain = ''] = path.split('?');
   if (healthPaths.has(plain)) {

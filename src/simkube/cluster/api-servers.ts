@@ -7,24 +7,24 @@ import type { Store } from '../../store/index.ts';
 import type { NodeAccess } from './node-access.ts';
 import type { ClusterSettings } from './settings.ts';
 
-/** What all API servers of a cluster are built on. */
+/** Shared by all API servers of a cluster. */
 export interface ApiServerBase {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly pods: NodeAccess;
   readonly aggregation: Aggregation;
-  /** a byte stream to a port of a Pod; throws when nobody listens there */
+  /** opens a stream to a port of a Pod; throws if nobody listens there */
   connectPod(address: string, port: number): Duplex;
   gate(): Promise<void> | undefined;
   healthProblem(): string | undefined;
 }
 
-/** An API server that instances with the same settings share. */
+/** An API server shared by instances with the same settings. */
 export interface ServedApi {
   readonly server: ApiServer;
   readonly settings: ClusterSettings;
-  /** the instance needs it no longer */
+  /** called when an instance no longer needs it */
   release(): void;
 }
 
@@ -36,8 +36,8 @@ interface Entry {
 }
 
 /**
- * The API servers over the data of one cluster: one for all instances that were started alike, more only while a new
- * version, authority or key is rolled out.
+ * API servers over the data of one cluster: a single one for all instances with equal settings, several only during the
+ * rollout of a version, authority or key.
  */
 export class ApiServers {
   readonly #base: ApiServerBase;
@@ -50,7 +50,7 @@ export class ApiServers {
     this.#changed = changed;
   }
 
-  /** the one that was started last */
+  /** the most recently started server */
   get newest(): { readonly server: ApiServer; readonly settings: ClusterSettings } | undefined {
     let newest: { server: ApiServer; settings: ClusterSettings } | undefined;
     for (const { server, settings } of this.#entries.values()) if (server) newest = { server, settings };
@@ -106,7 +106,7 @@ export class ApiServers {
     this.#stopping.add(stopping);
   }
 
-  /** resolves when servers that nobody uses any more have ended */
+  /** Resolves when unused servers have stopped. */
   async settled(): Promise<void> {
     await Promise.all(this.#stopping);
   }

@@ -16,17 +16,17 @@ import type { JsonValue, KubeObject, ObjectList, Resource } from '../../machiner
 
 export interface ClientConnection {
   readonly server: ApiServer;
-  /** who asks; called for every request, because tokens end */
+  /** the requesting user; called for every request, because tokens expire */
   user(): UserInfo;
-  /** aborted when the machine at the other end is gone */
+  /** aborted when the machine of the API server is gone */
   readonly signal: AbortSignal;
   /** waits, or throws, when the API server cannot reach its etcd */
   gate(): Promise<void> | undefined;
 }
 
 /**
- * A client on a connection to one API server in the same process: what it asks is authenticated and authorized as over
- * HTTPS, and its connection breaks when the machine is switched off.
+ * Client for one API server in the same process. Requests are authenticated and authorized as over HTTPS, and the
+ * connection breaks when the machine is switched off.
  */
 export function connectedClient(connection: ClientConnection): Client {
   const { server, signal } = connection;

@@ -7,12 +7,12 @@ import type { ControllerManagerSettings, ControllerRoles } from './settings.ts';
 export interface ControllerSwitchOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** the API they are to work with; undefined: there is none, or etcd does not agree */
+  /** the API server to use; undefined if there is none or etcd has no quorum */
   server(): ApiServer | undefined;
   start(server: ApiServer, desired: ControllerSelection): ClusterControllers;
 }
 
-/** Controllers that come and go together are restarted together. */
+/** Controllers that change within this time are restarted together. */
 const settleMs = 100;
 
 interface Running {
@@ -21,7 +21,7 @@ interface Running {
   readonly key: string;
 }
 
-/** Has the controllers of a cluster run while there is a place for them and an API to talk to. */
+/** Runs the controllers of a cluster while a machine or Pod hosts them and an API server is available. */
 export class ControllerSwitch {
   readonly #options: ControllerSwitchOptions;
   readonly #roles = new Map<string, ControllerRoles>();
@@ -42,7 +42,7 @@ export class ControllerSwitch {
     if (this.#roles.delete(id)) this.adjust();
   }
 
-  /** Starts, restarts or stops them, as things are now. */
+  /** Starts, restarts or stops the controllers to match the present state. */
   adjust(): void {
     const desired = this.#desired();
     const server = this.#isClosed ? undefined : this.#options.server();
@@ -70,7 +70,7 @@ export class ControllerSwitch {
     await current?.controllers.stop().catch(() => undefined);
   }
 
-  /** Of those that do the same, the first leads. */
+  /** Of several equal candidates, the first one leads. */
   #desired(): (ControllerSelection & { readonly key: string }) | undefined {
     let manager: ControllerManagerSettings | undefined;
     let scheduler = false;

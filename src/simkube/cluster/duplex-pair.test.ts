@@ -8,7 +8,7 @@ describe('a connection inside the process', () => {
     const [near, far] = duplexPair();
     let isWriting = false;
     const readers: boolean[] = [];
-    // both answer at once, as two ends of HTTP/2 do
+    // Both ends answer at once, like two ends of HTTP/2.
     far.on('data', (chunk: Buffer) => {
       readers.push(isWriting);
       isWriting = true;
@@ -48,7 +48,7 @@ describe('a connection inside the process', () => {
     expect(near.writableLength).toBe(0);
   });
 
-  it('lets a writer go whose reader is gone', async () => {
+  it('releases a writer whose reader is gone', async () => {
     const [near, far] = duplexPair();
     const part = Buffer.alloc(256 * 1024);
     near.write(part);

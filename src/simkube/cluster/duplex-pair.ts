@@ -1,8 +1,9 @@
 import { Duplex } from 'node:stream';
 
 /**
- * One end of a connection inside the process. What is written arrives a moment later, as on any network: a reader that is called
- * while the writer still writes could answer into the middle of it, and Node's HTTP/2 ends the whole process then.
+ * One end of a connection inside the process. Written data arrives asynchronously, as on a network. If a reader ran
+ * while the writer still writes, it could answer in the middle of the write, and Node's HTTP/2 would then terminate the
+ * process.
  */
 class PairEnd extends Duplex {
   other: PairEnd | undefined;
@@ -32,7 +33,7 @@ class PairEnd extends Duplex {
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     const { other } = this;
     this.other = undefined;
-    // The writer at the other end must not wait for a reader that is gone.
+    // The other end must not wait for a destroyed reader.
     this.#waiting?.();
     process.nextTick(() => {
       if (!other || other.destroyed) return;
@@ -52,7 +53,7 @@ class PairEnd extends Duplex {
   }
 }
 
-/** Two streams: what is written to one is read from the other. */
+/** Creates two connected streams: data written to one is read from the other. */
 export function duplexPair(): [Duplex, Duplex] {
   const left = new PairEnd();
   const right = new PairEnd();

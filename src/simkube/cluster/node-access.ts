@@ -4,7 +4,7 @@ import { podAttacher, podCommandRunner, podLogSource } from '../kubelet/pod-acce
 import { podLog } from './pod-log.ts';
 import type { ClusterNode } from './workload-cluster.ts';
 
-/** What an API server asks the kubelet of a Pod's node for. */
+/** Requests of an API server to the kubelet of a Pod's node. */
 export interface NodeAccess {
   readonly connect: PodConnector;
   readonly logs: PodLogSource;
@@ -14,7 +14,7 @@ export interface NodeAccess {
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
-/** Leads to the nodes of one cluster; `nodeOf` throws what an API server says of a node it does not reach. */
+/** Provides access to the nodes of one cluster. `nodeOf` throws the API server's error for an unreachable node. */
 export function nodeAccess(clock: Clock, nodeOf: (pod: UnstructuredObject) => ClusterNode): NodeAccess {
   const ofStaticPods = podLog(clock);
   const noStaticPod = (pod: UnstructuredObject): void => {

@@ -1,7 +1,7 @@
 import type { PodLogSource } from '../../apiserver/index.ts';
 import { type Clock, formatMicroTime, parseRfc3339 } from '../../machinery/index.ts';
 
-/** What the containers of simulated Pods have to say: when they started, and that they are simulated. */
+/** Log of simulated containers: when they started, and that they are simulated. */
 export function podLog(clock: Clock): PodLogSource {
   return async function* read(pod, options) {
     const status = (pod as { status?: { startTime?: string; containerStatuses?: { name: string; state?: object }[] } })

@@ -7,12 +7,12 @@ import { EtcdCluster, type EtcdSnapshot } from '../etcd/etcd-cluster.ts';
 import type { SimulatedKubernetesOptions } from '../options.ts';
 import { WorkloadCluster } from './workload-cluster.ts';
 
-/** What is kept of an etcd cluster besides the objects. */
+/** Persistent data of an etcd cluster besides the objects. */
 interface KeptCluster {
   readonly etcd: EtcdSnapshot;
-  /** servers and members that hold data of it: with the last of them it is gone */
+  /** servers and members that hold data of the cluster; it is deleted with the last of them */
   readonly servers: readonly string[];
-  /** prefixes under which something is stored */
+  /** prefixes that contain data */
   readonly keyspaces?: readonly string[];
 }
 
@@ -20,18 +20,18 @@ interface Entry {
   readonly etcd: EtcdCluster;
   readonly holders: Set<string>;
   readonly keyspaces: Map<string, WorkloadCluster>;
-  /** prefixes that were used by an earlier process */
+  /** prefixes used by an earlier process */
   readonly knownPrefixes: Set<string>;
-  /** writes of the file one after the other */
+  /** pending file write; writes are serialized */
   saving: Promise<void>;
   isSaved: boolean;
 }
 
 const fileName = 'cluster.json';
-/** where kube-apiserver keeps everything when it is not told otherwise */
+/** kube-apiserver's default etcd prefix */
 export const defaultPrefix = '/registry';
 
-/** Every simulated etcd cluster with the Kubernetes clusters in it, found by the id that is on disks and volumes. */
+/** All simulated etcd clusters with their Kubernetes clusters, found by the id stored on disks and volumes. */
 export class ClusterRegistry {
   readonly #options: SimulatedKubernetesOptions;
   readonly #entries = new Map<string, Entry>();
@@ -41,23 +41,23 @@ export class ClusterRegistry {
     if (options.directory !== undefined) this.#readKept(options.directory);
   }
 
-  /** A new etcd cluster without members. */
+  /** Creates an etcd cluster without members. */
   createEtcd(): EtcdCluster {
     const entry = this.#add(new EtcdCluster({ random: this.#options.random }));
     return entry.etcd;
   }
 
-  /** undefined: nobody has its data any more */
+  /** Returns undefined if nobody holds its data any more. */
   etcd(id: string): EtcdCluster | undefined {
     return this.#entries.get(id)?.etcd;
   }
 
-  /** Every etcd cluster that somebody has data of. */
+  /** Lists all etcd clusters with data. */
   etcds(): EtcdCluster[] {
     return [...this.#entries.values()].map(({ etcd }) => etcd);
   }
 
-  /** The Kubernetes cluster whose keys are below a prefix; throws when the etcd cluster is gone. */
+  /** Returns the Kubernetes cluster below a prefix. Throws if the etcd cluster is gone. */
   keyspace(id: string, prefix: string = defaultPrefix): WorkloadCluster {
     const entry = this.#entries.get(id);
     if (!entry) throw new Error(`the data of etcd cluster ${id} is gone`);
@@ -82,13 +82,13 @@ export class ClusterRegistry {
     return keyspace;
   }
 
-  /** Everything that is stored in an etcd cluster. */
+  /** Lists all Kubernetes clusters in an etcd cluster. */
   keyspaces(id: string): WorkloadCluster[] {
     const entry = this.#entries.get(id);
     return entry ? [...entry.knownPrefixes].sort().map((prefix) => this.keyspace(id, prefix)) : [];
   }
 
-  /** Forgets what is below a prefix. */
+  /** Deletes everything below a prefix. */
   async dropKeyspace(id: string, prefix: string): Promise<void> {
     const entry = this.#entries.get(id);
     if (!entry?.knownPrefixes.delete(prefix)) return;
@@ -103,12 +103,12 @@ export class ClusterRegistry {
     }
   }
 
-  /** resolves when what is known of the members is on the disk */
+  /** resolves when membership data is on disk */
   async saved(id: string): Promise<void> {
     await this.#entries.get(id)?.saving;
   }
 
-  /** A server, or a volume, has data of the cluster. */
+  /** Records that a server or volume holds data of the cluster. */
   claim(id: string, holder: string): void {
     const entry = this.#entries.get(id);
     if (!entry || entry.holders.has(holder)) return;
@@ -116,12 +116,12 @@ export class ClusterRegistry {
     this.#save(entry);
   }
 
-  /** A server is gone, and its disk with it. */
+  /** Records that a server is gone together with its disk. */
   release(holder: string): void {
     for (const id of [...this.#entries.keys()]) this.releaseFrom(id, holder);
   }
 
-  /** A holder has no data of this cluster any more. */
+  /** Records that a holder has no data of this cluster any more. */
   releaseFrom(id: string, holder: string): void {
     const entry = this.#entries.get(id);
     if (!entry?.holders.delete(holder)) return;
@@ -156,7 +156,7 @@ export class ClusterRegistry {
       return async () => engine;
     }
     return async () => {
-      // Kept by a version that had a database for every cluster.
+      // Older versions had a database per cluster.
       const older = storePath(directory, prefix);
       if (existsSync(older)) return await lmdbEngine({ directory: older });
       return await journalEngine({ file: journalPath(directory, prefix) });
@@ -181,7 +181,7 @@ export class ClusterRegistry {
     return directory === undefined ? undefined : join(directory, id);
   }
 
-  /** Changes that come together are written together. */
+  /** Saves concurrent changes in one write. */
   #save(entry: Entry): void {
     const { etcd } = entry;
     const directory = this.#directoryOf(etcd.id);

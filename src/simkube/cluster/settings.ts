@@ -1,21 +1,21 @@
 import type { CertificateAndKey } from '../../pki/index.ts';
 
-/** What an API server is started with. Those of one cluster may differ for a while: in an upgrade, in a rotation. */
+/** Settings of an API server. Those of one cluster may differ for a while, during an upgrade or a rotation. */
 export interface ClusterSettings {
-  /** PEM of the authorities whose client certificates it believes */
+  /** PEM of the authorities for client certificates */
   readonly clientAuthorities: string;
-  /** PEM of the key that signs tokens of service accounts */
+  /** PEM of the key that signs service account tokens */
   readonly serviceAccountKey: string;
-  /** PEM of further keys whose tokens it believes */
+  /** PEM of further keys for verifying tokens */
   readonly olderServiceAccountKeys?: readonly string[];
   readonly kubernetesVersion: string;
   readonly serviceCidr: string;
   readonly serviceAccountIssuer: string;
   /** default RBAC */
   readonly authorization?: 'RBAC' | 'AlwaysAllow';
-  /** lets kubelets see what concerns their own node and nothing else (`Node`); default true */
+  /** limits kubelets to reading objects of their own node (`Node`); default true */
   readonly nodeAuthorization?: boolean;
-  /** lets kubelets write what concerns their own node and nothing else (`NodeRestriction`); default true */
+  /** limits kubelets to writing objects of their own node (`NodeRestriction`); default true */
   readonly nodeRestriction?: boolean;
   /** default true */
   readonly anonymous?: boolean;
@@ -23,15 +23,15 @@ export interface ClusterSettings {
   readonly bootstrapTokens?: boolean;
 }
 
-/** What a controller manager is started with. */
+/** Settings of a controller manager. */
 export interface ControllerManagerSettings {
-  /** signs the certificates of kubelets; absent: nobody does */
+  /** signs kubelet certificates; absent: nobody signs them */
   readonly signingAuthority?: CertificateAndKey;
-  /** PEM of what Pods are told to trust; absent: they are told nothing */
+  /** PEM of the CA certificates published to Pods; absent: none */
   readonly rootAuthorities?: string;
 }
 
-/** What one machine, or one Pod, runs beside the API servers of a cluster. */
+/** Components one machine or Pod runs besides the API servers of a cluster. */
 export interface ControllerRoles {
   readonly manager?: ControllerManagerSettings;
   readonly scheduler?: boolean;

@@ -4,19 +4,19 @@ import type { Engine, Store } from '../../store/index.ts';
 
 export interface SharedStoreOptions {
   readonly clock: Clock;
-  /** what is stored: the same again after it was closed */
+  /** opens the same data again after it was closed */
   openEngine(): Promise<Engine>;
   opened(store: Store<StoredObject>): void;
-  /** called before it is closed; what still writes is to end first */
+  /** called before the store closes; pending writes must end first */
   closing(): Promise<void>;
 }
 
-/** how long what is stored stays in memory after the last user */
+/** time the data stays in memory after the last use */
 const idleMs = 30_000;
-/** History is for watches that come back; those here come back soon. */
+/** History serves watches that reconnect, which happens soon here. */
 const history = { minRevisions: 200, minAgeMs: 60_000, maxRevisions: 5_000, maxBytes: 2 * 1024 * 1024 };
 
-/** What a cluster stores: in memory while somebody uses it, and a little longer. */
+/** Store of a cluster: in memory while in use, and a little longer. */
 export class SharedStore {
   readonly #options: SharedStoreOptions;
   #opening: Promise<Store<StoredObject>> | undefined;
@@ -31,17 +31,17 @@ export class SharedStore {
     this.#options = options;
   }
 
-  /** undefined while nobody uses it */
+  /** undefined while unused */
   get current(): Store<StoredObject> | undefined {
     return this.#current;
   }
 
-  /** newest revision, also while nobody uses it */
+  /** newest revision, also while unused */
   get revision(): number {
     return this.#current?.revision ?? this.#revision;
   }
 
-  /** Every use is ended with `release`. */
+  /** Every use must end with `release`. */
   async use(): Promise<Store<StoredObject>> {
     if (this.#isClosed) throw new Error('the cluster is closed');
     this.#users++;
@@ -74,7 +74,7 @@ export class SharedStore {
   }
 
   async #open(): Promise<Store<StoredObject>> {
-    // Whoever closes it holds the lock of its directory until the end.
+    // A store that is closing holds the lock of its directory until the end.
     await this.#closing;
     const engine = await this.#options.openEngine();
     const store = await openObjectStore({ engine, clock: this.#options.clock, history });

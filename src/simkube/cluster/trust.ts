@@ -4,9 +4,9 @@ import type { UserInfo } from '../../apiserver/index.ts';
 import { type Clock, must } from '../../machinery/index.ts';
 import { type CertificateInfo, extendedKeyUsageIds, parseCertificate, splitCertificates } from '../../pki/index.ts';
 
-// What a TLS handshake would check, for connections that never leave the process.
+// The checks of a TLS handshake, for connections that stay inside the process.
 
-/** A handshake that failed, with the code Node's TLS gives it. */
+/** A failed handshake, with the error code of Node's TLS. */
 export class HandshakeError extends Error {
   readonly code: string;
 
@@ -20,14 +20,17 @@ export class HandshakeError extends Error {
 interface ReadCertificate {
   readonly certificate: X509Certificate;
   readonly info: CertificateInfo;
-  /** authorities known to have issued it */
+  /** authorities verified to have issued it */
   readonly issuers: Set<string>;
 }
 
 const recent = new Map<string, ReadCertificate>();
 const maxRecent = 4_096;
 
-/** Certificates are met again with every connection; reading one costs more than everything else on the way. */
+/**
+ * Every connection presents the same certificates, and parsing is its most expensive step, so parsed certificates are
+ * cached.
+ */
 function read(pem: string): ReadCertificate {
   let known = recent.get(pem);
   if (!known) {
@@ -39,14 +42,17 @@ function read(pem: string): ReadCertificate {
   return known;
 }
 
-/** Throws what a client would that trusts these authorities and meets this certificate under this name. */
+/**
+ * Verifies a serving certificate like a client that trusts these authorities and expects this name. Throws the client's
+ * error.
+ */
 export function checkServingCertificate(
   certificatePem: string,
   trusted: { readonly authority: string; readonly serverName: string },
   clock: Clock,
 ): void {
   const [leaf, ...between] = chainOf(certificatePem);
-  // a server may send certificates that lead from its own to an authority the client knows
+  // A server may send intermediate certificates that link its own to a trusted authority.
   const isTrusted = isIssuedBy(leaf, trusted.authority) || isLinked(leaf, between, trusted.authority);
   if (!isTrusted) {
     throw new HandshakeError(
@@ -71,13 +77,13 @@ export function checkServingCertificate(
   );
 }
 
-/** What a server sends: its certificate, and those behind it. */
+/** Splits what a server sends into its certificate and the intermediates. */
 function chainOf(pem: string): readonly [ReadCertificate, ...ReadCertificate[]] {
   const [, ...between] = pem.indexOf('BEGIN', pem.indexOf('BEGIN') + 1) < 0 ? [] : splitCertificates(pem);
   return [read(pem), ...between.map(read)];
 }
 
-/** Whether one certificate after the other leads from the leaf to an authority that is trusted. */
+/** Reports whether intermediate certificates link the leaf to a trusted authority. */
 function isLinked(leaf: ReadCertificate, between: readonly ReadCertificate[], authority: string): boolean {
   let current = leaf;
   const left = [...between];
@@ -97,7 +103,7 @@ function isLinked(leaf: ReadCertificate, between: readonly ReadCertificate[], au
   return false;
 }
 
-/** The user a client certificate stands for; undefined when the authority does not vouch for it. */
+/** Returns the user of a client certificate; undefined if the authority did not issue it. */
 export function userOfCertificate(
   pair: { readonly certificate: string; readonly key: string },
   authority: string,

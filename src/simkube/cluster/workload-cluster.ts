@@ -37,23 +37,23 @@ import { nodeAccess } from './node-access.ts';
 import type { ClusterSettings, ControllerRoles } from './settings.ts';
 import { SharedStore } from './shared-store.ts';
 
-/** A kubelet, as its cluster needs it. */
+/** A kubelet from the view of its cluster. */
 export interface ClusterNode {
   readonly name: string;
-  /** renews what says that the node lives; answers whether the API could be reached */
+  /** renews the node's lease; returns whether the API was reachable */
   heartbeat(): Promise<void>;
   podChanged(pod: Pod | { deleted: true; namespace: string; name: string }): void;
-  /** a Secret or a ConfigMap of the cluster is another one than before */
+  /** a Secret or ConfigMap of the cluster changed */
   objectChanged(kind: 'secret' | 'configmap', namespace: string, name: string): void;
-  /** the Pods it runs, static ones aside */
+  /** its Pods, except static ones */
   readonly pods: PodWorkers;
-  /** what answers at a port of a Pod with this address; undefined: there is no such Pod, or nobody listens */
+  /** the service at a port of a Pod with this address; undefined if there is no such Pod, or nobody listens */
   podService(address: string, port: number): PortService | undefined;
-  /** a stream to a port of one of its Pods */
+  /** opens a stream to a port of one of its Pods */
   connect(pod: UnstructuredObject, port: number): Duplex;
-  /** the cluster is gone and calls nobody any more */
+  /** the cluster was closed and calls no node any more */
   clusterClosed(cluster: WorkloadCluster): void;
-  /** Services of the cluster may have other node ports than before */
+  /** node ports of the cluster's Services may have changed */
   nodePortsChanged(): void;
 }
 
@@ -62,21 +62,21 @@ export interface WorkloadClusterOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly etcd: EtcdCluster;
-  /** below which its keys are, such as /registry */
+  /** prefix of its keys, such as /registry */
   readonly prefix: string;
-  /** whether it has been used before, maybe by an earlier process */
+  /** whether it was used before, possibly by an earlier process */
   readonly hasRun: boolean;
-  /** what is stored: the same again after it was closed */
+  /** opens the same data again after it was closed */
   openEngine(): Promise<Engine>;
 }
 
-/** kube-apiserver gives up on etcd after this long. */
+/** kube-apiserver's timeout for etcd. */
 const etcdPatienceMs = 7_000;
 const heartbeatMs = 10_000;
 
 /**
- * One simulated Kubernetes cluster: what etcd holds of it under its prefix, the API over that, and the controllers. Its
- * API servers and controllers come and go with machines or Pods; what is stored is here while any of them is.
+ * One simulated Kubernetes cluster: its data in etcd below a prefix, the API servers, and the controllers. API servers
+ * and controllers start and stop with machines or Pods; the data is available here while any of them runs.
  */
 export class WorkloadCluster {
   readonly etcd: EtcdCluster;
@@ -157,7 +157,7 @@ export class WorkloadCluster {
     return newest;
   }
 
-  /** whether its controllers have run before, in this process or an earlier one */
+  /** Whether its controllers ran before, in this process or an earlier one. */
   get hasRun(): boolean {
     return this.#hasRun;
   }
@@ -166,18 +166,18 @@ export class WorkloadCluster {
     return this.#store.revision;
   }
 
-  /** Access for what runs on the control plane itself. */
+  /** Client for components of the control plane itself. */
   get loopback(): Client {
     return this.server.localClient();
   }
 
-  /** Tells of every change from now on; answers how to stop. */
+  /** Calls back for every change from now on. Returns a function that unsubscribes. */
   onStored(callback: (events: readonly StoreEvent<StoredObject>[]) => void): () => void {
     const store = this.#store.current;
     return store ? store.watch('/', store.revision, callback) : () => {};
   }
 
-  /** The API for an instance that was started with these settings; to be released when the instance ends. */
+  /** Returns the API for an instance with these settings. Must be released when the instance ends. */
   async serve(settings: ClusterSettings): Promise<ServedApi> {
     const store = await this.#store.use();
     try {
@@ -198,12 +198,12 @@ export class WorkloadCluster {
     }
   }
 
-  /** whether an API server uses what is stored */
+  /** Whether an API server uses the store. */
   get isServed(): boolean {
     return !this.#servers.isEmpty;
   }
 
-  /** Works on what is stored itself, as etcd does. */
+  /** Accesses the store directly, as etcd does. */
   async withStore<R>(work: (store: Store<StoredObject>) => Promise<R>): Promise<R> {
     const store = await this.#store.use();
     try {
@@ -213,7 +213,7 @@ export class WorkloadCluster {
     }
   }
 
-  /** Requests wait for a majority of etcd, and fail when it does not come back in time. */
+  /** Requests wait for an etcd quorum, and fail if it does not return in time. */
   gate(): Promise<void> | undefined {
     return this.etcd.hasQuorum ? undefined : this.#waitForQuorum();
   }
@@ -236,7 +236,7 @@ export class WorkloadCluster {
     return this.etcd.hasQuorum ? undefined : 'error getting data from etcd: context deadline exceeded';
   }
 
-  /** A stream to a port of a Pod, for callers in this process. */
+  /** Opens a stream to a port of a Pod, for callers in this process. */
   async portForward(key: { namespace: string; name: string }, port: number): Promise<Duplex> {
     const wait = this.gate();
     if (wait) await wait;
@@ -255,7 +255,7 @@ export class WorkloadCluster {
     return node;
   }
 
-  /** What answers at a port of any Pod of the cluster. */
+  /** Finds the service at a port of any Pod of the cluster. */
   podService(address: string, port: number): PortService | undefined {
     for (const node of this.#nodes.values()) {
       const service = node.podService(address, port);
@@ -274,17 +274,17 @@ export class WorkloadCluster {
     return near;
   }
 
-  /** Groups of its API that Pods answer for. */
+  /** API groups served by Pods. */
   readonly aggregation: Aggregation = aggregatedApis({
     store: () => this.#store.current,
     services: storedServices(() => this.#store.current),
     podService: (address, port) => this.podService(address, port),
   });
 
-  /** Where its DNS and kube-proxy lead a Pod of the cluster. */
+  /** Resolves connections of Pods through DNS and kube-proxy. */
   readonly serviceRoute: FindServiceRoute = serviceRoutes(storedServices(() => this.#store.current));
 
-  /** A kubelet begins to work for the cluster. */
+  /** Adds a kubelet to the cluster. */
   addNode(node: ClusterNode): void {
     this.#nodes.set(node.name, node);
     this.#scheduleHeartbeat();
@@ -294,7 +294,7 @@ export class WorkloadCluster {
     if (this.#nodes.get(node.name) === node) this.#nodes.delete(node.name);
   }
 
-  /** Controllers run on a machine or in a Pod; of those that do the same, one leads. */
+  /** Adds controllers of a machine or Pod. Of several equal ones, one leads. */
   addControllers(id: string, roles: ControllerRoles): void {
     this.#controllers.add(id, roles);
   }
@@ -303,7 +303,7 @@ export class WorkloadCluster {
     this.#controllers.remove(id);
   }
 
-  /** One timer for all nodes: their heartbeats become one batch of writes. */
+  /** One timer for all nodes turns their heartbeats into one batch of writes. */
   #scheduleHeartbeat(): void {
     if (this.#cancelHeartbeat || this.#nodes.size === 0 || this.#closed) return;
     this.#cancelHeartbeat = this.clock.after(heartbeatMs, () => {
@@ -338,7 +338,7 @@ export class WorkloadCluster {
     stops.push(stopPods);
   }
 
-  /** Tells the nodes of changes of what Pods mount. */
+  /** Notifies nodes when Secrets or ConfigMaps change, because Pods may mount them. */
   #watchObjects(store: Store<StoredObject>, kind: 'secret' | 'configmap'): () => void {
     const prefix = keyPrefix({ group: '', plural: `${kind}s` });
     return store.watch(prefix, store.revision, (events) => {
@@ -351,7 +351,7 @@ export class WorkloadCluster {
     });
   }
 
-  /** Tells the nodes when a Service with node ports comes, changes or goes. */
+  /** Notifies nodes when a Service with node ports is added, changed or deleted. */
   #watchNodePorts(store: Store<StoredObject>): () => void {
     const withPorts = new Set<string>();
     return store.watch(keyPrefix(Services), store.revision, (events) => {
@@ -368,15 +368,15 @@ export class WorkloadCluster {
     });
   }
 
-  /** Ports every node serves for Services, and where a connection to one of them goes. */
+  /** Node ports of Services, and the targets of their connections. */
   readonly nodePorts: NodePorts = nodePorts(
     storedServices(() => this.#store.current),
     () => allServices(this.#store.current),
   );
 
   /**
-   * Renews the lease of a node that has reached the API. Thousands of nodes do this every ten seconds, so it goes straight
-   * to the store. Answers false when there is no lease yet.
+   * Renews the lease of a node that has reached the API. Thousands of nodes do so every ten seconds, so it writes
+   * directly to the store. Returns false if there is no lease yet.
    */
   renewLease(lease: Lease): boolean {
     const store = this.#store.current;
@@ -396,12 +396,14 @@ export class WorkloadCluster {
           }),
         ),
       )
-      // Somebody else wrote at the same moment: the next heartbeat is soon enough.
+      // On a conflict the next heartbeat is soon enough.
       .catch(() => undefined);
     return true;
   }
 
-  /** The node controller has given a node up; its kubelet is to say so when it lives after all. */
+  /**
+   * Records that the node controller considers a node dead. If its kubelet is alive, it must report its status again.
+   */
   declareDead(name: string): void {
     this.#declaredDead.add(name);
   }
@@ -414,7 +416,7 @@ export class WorkloadCluster {
     this.#declaredDead.delete(name);
   }
 
-  /** Ends everything; what is stored stays for the next start. */
+  /** Stops everything. The data stays for the next start. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

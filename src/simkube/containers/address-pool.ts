@@ -1,11 +1,11 @@
 /** Addresses of one network. */
 export interface AddressPool {
-  /** the desired one when it is free, else the next */
+  /** takes the desired address if it is free, else the next free one */
   take(desired?: string): string;
   giveBack(address: string): void;
 }
 
-/** Addresses of a network of 16 or 24 bits. */
+/** Creates a pool for a network with a prefix of 16 or 24 bits. */
 export function createAddressPool(network: string, bits: 16 | 24 = 16): AddressPool {
   const prefix = network
     .split('.')
@@ -13,7 +13,7 @@ export function createAddressPool(network: string, bits: 16 | 24 = 16): AddressP
     .join('.');
   const size = bits === 16 ? 65_536 : 256;
   const taken = new Set<string>();
-  // The first addresses of a network are for those who run it.
+  // The first addresses of a network are reserved for its infrastructure.
   let next = 2;
   const format = (index: number): string =>
     bits === 16 ? `${prefix}.${index >> 8}.${index & 255}` : `${prefix}.${index}`;

@@ -9,7 +9,7 @@ import { type SandboxParts, SimulatedSandbox } from './sandbox.ts';
 import { type PodTimings, podTimings } from './timings.ts';
 import type { HostNetwork, PodBackend, PodIdentity, PodSandbox } from './types.ts';
 
-/** What an image does with a command line; undefined: nothing in particular, it just stays up. */
+/** Chooses the program for an image and command line; undefined for a container that only keeps running. */
 export type ProgramChooser = (image: string, argv: readonly string[]) => SimulatedProgram | undefined;
 
 export interface SimulatedBackendOptions {
@@ -17,18 +17,18 @@ export interface SimulatedBackendOptions {
   readonly random: Random;
   readonly network: HostNetwork;
   readonly programs: ProgramChooser;
-  /** where directories are kept; absent: in memory */
+  /** directory for volumes; absent: memory */
   readonly directory?: string;
-  /** of Pods that share the network of the node */
+  /** address of Pods with host network */
   readonly nodeAddress: string;
-  /** of Pods with a network of their own; default: of 10.244.0.0/16 */
+  /** addresses of other Pods; default: 10.244.0.0/16 */
   readonly podAddresses?: AddressPool;
-  /** the files of the node itself, below a path of it; absent: Pods that name the same path share some */
+  /** files of the node below a path; absent: Pods that use the same path share a tree */
   readonly hostTree?: (path: string) => FileTree;
-  /** as container runtimes call themselves, NAME://VERSION */
+  /** in the form of container runtimes, NAME://VERSION */
   readonly name?: string;
   readonly timings?: Partial<PodTimings>;
-  /** content of files that are gone for good, so that what they stood for can go too */
+  /** called with the content of deleted files, so that related state can be deleted too */
   readonly filesRemoved?: (contents: Iterable<string>) => void;
 }
 

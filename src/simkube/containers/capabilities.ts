@@ -2,10 +2,13 @@ import type { SimulatedProgram } from '../process.ts';
 import { imageProgramName } from './images.ts';
 import type { ContainerRun } from './types.ts';
 
-/** Programs whose files have a capability in their published images. The kernel starts no such file where that may not be had. */
+/**
+ * Programs whose published images give the file a capability. The kernel refuses to start the file if the container
+ * lacks it.
+ */
 const needed: Readonly<Record<string, string>> = { 'kube-apiserver': 'NET_BIND_SERVICE' };
 
-/** What the runtime does in place of a program it is not allowed to start; undefined: it is. */
+/** Returns the runtime's error for a program that the kernel refuses; undefined if it may start. */
 export function refusedByKernel(run: ContainerRun): SimulatedProgram | undefined {
   const program = run.command?.[0] ?? run.args[0];
   const name = imageProgramName(run.image);

@@ -2,14 +2,14 @@ import type { ProcessFiles } from '../process.ts';
 import { type FileTree, memoryTree } from './file-tree.ts';
 import type { Mount, VolumeFile } from './types.ts';
 
-/** What a volume is to a container at this moment. */
+/** Present content of a volume in a container. */
 export type MountedVolume =
   | { readonly kind: 'files'; readonly files: ReadonlyMap<string, VolumeFile> }
   | { readonly kind: 'tree'; readonly tree: FileTree };
 
 /**
- * The files one run of a container sees: its own, which end with it, and over them what is mounted. Volumes are looked up
- * at every access, so that changed Secrets are seen at once.
+ * Files of one run of a container: its own, which are deleted with it, overlaid by mounts. Volumes are looked up on
+ * every access, so that changed Secrets are visible at once.
  */
 export function containerFiles(
   mounts: readonly Mount[],
@@ -18,7 +18,7 @@ export function containerFiles(
 ): ProcessFiles {
   const own = memoryTree();
   for (const [path, content] of image) own.write(path, content);
-  // The deepest mount covers those around it.
+  // The deepest mount takes precedence.
   const deepestFirst = [...mounts]
     .map((mount) => ({ ...mount, path: normalized(mount.path) }))
     .sort((left, right) => right.path.length - left.path.length);
@@ -76,24 +76,24 @@ function pathsOf(mounted: MountedVolume | undefined): Iterable<string> {
   return mounted.kind === 'files' ? mounted.files.keys() : mounted.tree.paths();
 }
 
-/** The path within the volume that a path of the container stands for. */
+/** Converts a container path to the path within the volume. */
 function pathInside({ path: mountPath, subPath }: Mount, path: string): string {
   const below = path === mountPath ? '' : path.slice(mountPath === '/' ? 1 : mountPath.length + 1);
   if (!subPath) return below;
   return below === '' ? subPath : `${subPath}/${below}`;
 }
 
-/** The path at which a file of the volume is seen; undefined when the mount shows another part of the volume. */
+/** Converts a volume path to the container path; undefined if the mount shows another part of the volume. */
 function pathOutside({ path: mountPath, subPath }: Mount, inside: string): string | undefined {
   const base = mountPath === '/' ? '' : mountPath;
-  // A volume that is a single file.
+  // A volume with a single file.
   if (inside === '') return mountPath;
   if (!subPath) return `${base}/${inside}`;
   if (inside === subPath) return mountPath;
   return inside.startsWith(`${subPath}/`) ? `${base}/${inside.slice(subPath.length + 1)}` : undefined;
 }
 
-/** Absolute, without `.`, `..`, doubled or trailing slashes. */
+/** Normalizes to an absolute path without `.`, `..`, double or trailing slashes. */
 function normalized(path: string): string {
   if (!/\/\/|\/\.|\/$/.test(path) && path.startsWith('/')) return path;
   const parts: string[] = [];

@@ -10,14 +10,14 @@ type Surroundings = Omit<SimulatedProcess, 'signal' | 'log' | 'listen' | 'pass'>
 export interface ContainerParts {
   readonly program: SimulatedProgram;
   readonly process: Surroundings;
-  /** what a command does that is run beside the program */
+  /** programs of commands that are executed beside the main program */
   readonly commands: (argv: readonly string[]) => SimulatedProgram | undefined;
   readonly execMs: number;
   listen(port: number, service: PortService): () => void;
   ended(): void;
 }
 
-/** Runs a program until it ends or is ended. */
+/** Runs a program until it exits or is stopped. */
 export function startContainer(parts: ContainerParts): RunningContainer {
   const { clock } = parts.process;
   const log = new LogBuffer();
@@ -26,7 +26,7 @@ export function startContainer(parts: ContainerParts): RunningContainer {
   let finish = (_exit: ContainerExit): void => {};
   const exited = new Promise<ContainerExit>((resolve) => {
     finish = (exit) => {
-      // What a program leaves open ends with it, as files and sockets of a process do.
+      // Open resources are closed when the program exits, like files and sockets of a process.
       for (const close of closers) close();
       closers.clear();
       parts.ended();
@@ -51,7 +51,7 @@ export function startContainer(parts: ContainerParts): RunningContainer {
   run(parts.program, process).then(
     (code) => finish(exitOf(code)),
     (error: unknown) => {
-      // A program interrupted while it waits has been asked to end, and did.
+      // A program that was interrupted while waiting exits successfully.
       if (stop.signal.aborted) return finish(exitOf(0));
       log.add(clock.now(), `panic: ${errorMessage(error)}`);
       finish(exitOf(2));
@@ -74,7 +74,7 @@ export function startContainer(parts: ContainerParts): RunningContainer {
   };
 }
 
-/** Even a program that fails at once fails as a rejection. */
+/** Converts a synchronous exception to a rejection. */
 async function run(program: SimulatedProgram, process: SimulatedProcess): Promise<number> {
   return program(process);
 }
@@ -97,7 +97,7 @@ async function execute(parts: ContainerParts, command: readonly string[], signal
     argv: command,
     signal,
     log(line) {
-      // Whoever runs a command without looking on wants its beginning: a probe, a hook.
+      // Non-interactive callers such as probes and hooks need only the start of the output.
       length += line.length + 1;
       if (length <= maxOutput) lines.push(line);
     },
@@ -107,7 +107,7 @@ async function execute(parts: ContainerParts, command: readonly string[], signal
   return { exitCode, stdout: lines.map((line) => `${line}\n`).join(''), stderr: '' };
 }
 
-/** Runs a command for somebody who looks on. What is no program is a command of the shell, or not there. */
+/** Runs a command interactively. A command that is not a program is a shell command, or does not exist. */
 async function converse(
   parts: ContainerParts,
   command: readonly string[],
@@ -117,7 +117,7 @@ async function converse(
   const { clock } = parts.process;
   const show = tty ? (text: string) => out(onScreen(text)) : out;
   await sleep(clock, parts.execMs, signal);
-  // What `kubectl cp` runs; without it files would seem to be copied.
+  // `kubectl cp` runs tar. Without this error, files would only appear to be copied.
   if (command[0] === 'tar') {
     show('tar: files cannot be copied into or out of simulated containers\n');
     return { exitCode: 1, stdout: '', stderr: '' };

@@ -1,20 +1,20 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
-/** Files below one point, by paths relative to it. */
+/** A file tree with relative paths. */
 export interface FileTree {
   read(path: string): string | undefined;
   write(path: string, content: string, mode?: number): void;
-  /** a file, or a directory with all below it; not an error when there is none */
+  /** removes a file, or a directory with its content; not an error if it does not exist */
   remove(path: string): void;
-  /** all paths, in no particular order */
+  /** all paths, unordered */
   paths(): Iterable<string>;
 }
 
-/** What the files of a directory may take when nobody says how much that is; the memory of this process holds them. */
+/** Default capacity of a directory. The memory of this process holds the files. */
 const usualCapacity = 64 * 1024 * 1024;
 
-/** Contents by path, which together have an end. */
+/** File contents by path, with a total capacity. */
 class Contents {
   readonly #files = new Map<string, string>();
   readonly #capacity: number;
@@ -41,7 +41,7 @@ class Contents {
     this.#files.set(path, content);
   }
 
-  /** a file, or all below a directory */
+  /** Removes a file, or everything below a directory. */
   remove(path: string): void {
     this.#delete(path);
     for (const name of this.#files.keys()) if (name.startsWith(`${path}/`)) this.#delete(name);
@@ -66,7 +66,7 @@ function sizeOf(path: string, content: string): number {
   return path.length + content.length + 64;
 }
 
-/** Files that live as long as the process. */
+/** Creates a tree that lives as long as the process. */
 export function memoryTree(capacity: number = usualCapacity): FileTree {
   const files = new Contents(capacity);
   return {
@@ -80,14 +80,14 @@ export function memoryTree(capacity: number = usualCapacity): FileTree {
   };
 }
 
-/** Files of a directory on disk: read once, then kept in memory and written through. */
+/** Creates a tree for a directory on disk: read once, then kept in memory and written through. */
 export function diskTree(root: string, capacity: number = usualCapacity): FileTree {
   mkdirSync(root, { recursive: true, mode: 0o700 });
   const files = new Contents(capacity);
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (!entry.isFile()) continue;
-    // What a write that was cut off left behind.
+    // Left over from an interrupted write.
     if (entry.name.endsWith(unfinished)) rmSync(path, { force: true });
     else files.set(relative(root, path).replaceAll(sep, '/'), readFileSync(path, 'utf8'));
   }
@@ -102,7 +102,7 @@ export function diskTree(root: string, capacity: number = usualCapacity): FileTr
       const target = locate(path);
       files.check(path, content);
       mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-      // The old content or the new one, never half of it, whenever the process ends.
+      // A crash leaves the old or the new content, never a part.
       writeFileSync(target + unfinished, content, { mode });
       renameSync(target + unfinished, target);
       files.set(path, content);

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import type { HttpGetOptions } from './types.ts';
 
-/** A GET over a stream that leads to a port; the status code. Certificates are not checked, as a kubelet does not. */
+/** Sends a GET over a stream and returns the status code. Like a kubelet, does not verify certificates. */
 export function httpGetOver(stream: Duplex, options: HttpGetOptions): Promise<number> {
   const { path, scheme, headers, signal } = options;
   return new Promise((resolve, reject) => {

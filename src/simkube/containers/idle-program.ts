@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { SimulatedProgram } from '../process.ts';
 import type { PortService } from '../types.ts';
 
-/** What an image does that nobody has taught anything: it stays up, and answers at the ports it declares. */
+/** Default program of unknown images: it keeps running and answers on its declared ports. */
 export function idleProgram(ports: readonly number[]): SimulatedProgram {
   return async (process) => {
     process.log(`simulated container of image ${process.image} started`);
@@ -12,13 +12,13 @@ export function idleProgram(ports: readonly number[]): SimulatedProgram {
     if (!process.signal.aborted) {
       await new Promise<void>((resolve) => process.signal.addEventListener('abort', () => resolve(), { once: true }));
     }
-    // Who is still connected must not go on talking to a container that has ended.
+    // Open connections must not outlive the container.
     hangUp();
     return 0;
   };
 }
 
-/** Says the same to everybody who speaks HTTP, until it hangs up. */
+/** Answers every HTTP request with the same text. */
 function greetingService(text: string): { service: PortService; hangUp(): void } {
   const connections = new Set<Duplex>();
   let server: ReturnType<typeof createServer> | undefined;
@@ -28,7 +28,7 @@ function greetingService(text: string): { service: PortService; hangUp(): void }
       accept(socket) {
         connections.add(socket);
         socket.once('close', () => connections.delete(socket));
-        // Most simulated containers are never connected to.
+        // Created on demand, because most simulated containers never receive a connection.
         server ??= createServer((_request, response) => {
           response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' });
           response.end(text);

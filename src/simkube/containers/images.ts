@@ -1,20 +1,20 @@
 import { ContainerRefusedError } from './types.ts';
 
-/** A reference as container runtimes read it: host, path, tag, digest. */
+/** Image reference as container runtimes parse it: host, path, tag, digest. */
 const reference =
   /^(?:((?:localhost|[a-zA-Z0-9-]+\.[a-zA-Z0-9.-]*)(?::\d+)?|[a-zA-Z0-9-]+:\d+)\/)?([a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*)(?::([\w][\w.-]{0,127}))?(?:@(sha256:[0-9a-f]{64}))?$/;
 
-/** Releases there are of images whose tags everybody knows; of all other images every tag is there. */
+/** Valid tags of well-known images. For all other images every tag exists. */
 const knownTags: readonly { readonly image: RegExp; readonly tag: RegExp }[] = [
   { image: /(?:^|\/)kube-(?:apiserver|controller-manager|scheduler|proxy)$/, tag: /^v1\.[1-4]\d\.\d+(?:[-.].*)?$/ },
   { image: /(?:^|\/)k0s$/, tag: /^v1\.[1-4]\d\.\d+(?:[-+.].*)?$/ },
   { image: /(?:^|\/)etcd$/, tag: /^v?3\.\d+\.\d+(?:[-.].*)?$/ },
 ];
 
-/** A registry that is asked too often. */
+/** A registry that answers with rate limit errors. */
 const rateLimited = 'rate-limited.invalid';
 
-/** Throws what a container runtime says about an image it cannot have. */
+/** Throws a container runtime's error for an image that cannot be pulled. */
 export function checkImage(image: string): void {
   const match = reference.exec(image);
   if (!match) {
@@ -45,7 +45,7 @@ export function checkImage(image: string): void {
   }
 }
 
-/** Files of images that containers pick up by themselves; of all other images nobody here knows any. */
+/** Files of known images that containers copy out. Other images have no files. */
 const contents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'flannel-cni-plugin': { '/flannel': '#!simulated flannel\n' },
   cilium: {
@@ -58,7 +58,7 @@ export function imageFiles(image: string): readonly (readonly [string, string])[
   return Object.entries(contents[imageProgramName(image)] ?? {});
 }
 
-/** The last part of an image's name, by which it is started when nobody says how. */
+/** Last part of an image name: the program to start when no command is given. */
 export function imageProgramName(image: string): string {
   return (
     image

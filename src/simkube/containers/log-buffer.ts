@@ -1,11 +1,11 @@
 import { must } from '../../machinery/index.ts';
 import type { LogLine } from './types.ts';
 
-/** Lines kept of one run of a container; a kubelet rotates by size, which nobody would notice here. */
+/** Maximum lines per run of a container. A kubelet rotates by size, but the difference is not noticeable here. */
 const maxLines = 2_000;
 const maxCharacters = 2 * 1024 * 1024;
 
-/** What a container says, the newest lines of it. */
+/** Log of a container, limited to the newest lines. */
 export class LogBuffer {
   #lines: LogLine[] = [];
   #characters = 0;
@@ -21,7 +21,7 @@ export class LogBuffer {
     }
   }
 
-  /** The newer half of what may be kept stays. */
+  /** Keeps the newer half of the limit. */
   #forgetOldest(): void {
     let from = this.#lines.length;
     let kept = 0;

@@ -21,17 +21,17 @@ import type {
   Volume,
 } from './types.ts';
 
-/** What all simulated Pods of a node share. */
+/** State shared by all simulated Pods of a node. */
 export interface SandboxParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly timings: PodTimings;
   readonly network: HostNetwork;
-  /** what an image does with a command line; undefined: nothing in particular */
+  /** program of an image and command line; undefined for the default program */
   readonly programs: (image: string, argv: readonly string[]) => SimulatedProgram | undefined;
-  /** the files of a directory that was made before */
+  /** the files of an existing directory */
   tree(directory: string): FileTree;
-  /** content of files that no container will see again */
+  /** called with the content of files that no container can access again */
   filesRemoved(contents: Iterable<string>): void;
 }
 
@@ -42,7 +42,7 @@ export class SimulatedSandbox implements PodSandbox {
   readonly address: string;
   readonly #identity: PodIdentity;
   readonly #parts: SandboxParts;
-  /** shared by all Pods on the network of the node */
+  /** shared by all Pods with host network */
   readonly #ports: Map<number, PortService>;
   readonly #onRemove: () => void;
   readonly #volumes = new Map<string, MountedVolume>();
@@ -55,7 +55,7 @@ export class SimulatedSandbox implements PodSandbox {
     address: string;
     parts: SandboxParts;
     ports: Map<number, PortService>;
-    /** images the node has */
+    /** images on the node */
     pulled: Set<string>;
     onRemove(): void;
   }) {
@@ -87,7 +87,7 @@ export class SimulatedSandbox implements PodSandbox {
       this.#pulled.add(run.image);
     }
     await sleep(clock, typeof timings.start === 'number' ? timings.start : timings.start());
-    // whoever asked may be gone as well, and nobody would ever stop what started now
+    // The caller may be gone as well, and then nobody would ever stop this container.
     if (this.#isRemoved) throw new Error(`the sandbox of ${this.#identity.hostname} was removed meanwhile`);
     const argv = commandLine(run);
     const files = containerFiles(run.mounts, (name) => this.#volumes.get(name), imageFiles(run.image));
@@ -132,7 +132,7 @@ export class SimulatedSandbox implements PodSandbox {
   async httpGet(options: HttpGetOptions): Promise<number> {
     const service = this.#ports.get(options.port);
     if (!service) throw unreachable('ECONNREFUSED', this.address, options.port);
-    // Probes are most of what Pods at rest do: no handshakes for them where the program spares us.
+    // Probes are most of the traffic of idle Pods, so they skip the HTTP exchange if the program allows it.
     if (service.get) return (await service.get(options.path)).status;
     return httpGetOver(this.connect(options.port), options);
   }
@@ -167,13 +167,13 @@ export class SimulatedSandbox implements PodSandbox {
   }
 }
 
-/** The error of a connection that is not made. */
+/** Builds the error of a failed connection. */
 export function unreachable(code: string, host: string, port: number): Error & { code: string } {
   const words = code === 'ECONNREFUSED' ? 'connection refused' : code;
   return Object.assign(new Error(`dial tcp ${host}:${port}: connect: ${words}`), { code });
 }
 
-/** The whole command line; an image that is given flags only starts what it is named after. */
+/** Returns the whole command line. If an image gets only flags, its default program is used. */
 function commandLine({ image, command, args }: ContainerRun): string[] {
   if (command && command.length > 0) return [...command, ...args];
   return args.length > 0 && !must(args[0], 'the first of args').startsWith('-')
@@ -181,7 +181,7 @@ function commandLine({ image, command, args }: ContainerRun): string[] {
     : [imageProgramName(image), ...args];
 }
 
-/** Content of the files a container had to itself. */
+/** Returns the contents of files outside of mounts. */
 function ownContents(files: SimulatedProcess['files'], { mounts }: ContainerRun): string[] {
   const isMounted = (path: string): boolean =>
     mounts.some((mount) => path === mount.path || path.startsWith(`${mount.path}/`));

@@ -2,7 +2,7 @@ const interrupt = '\u0003';
 const endOfInput = '\u0004';
 const backspaces: ReadonlySet<string> = new Set(['\u007f', '\b']);
 
-/** The line discipline of a terminal: what is typed is shown, can be corrected, and is read line by line. */
+/** The line discipline of a terminal: echoes input, supports corrections, and yields whole lines. */
 export async function* typedLines(
   typed: AsyncIterable<string>,
   show: (text: string) => void,
@@ -32,12 +32,12 @@ export async function* typedLines(
   }
 }
 
-/** Text as a terminal shows it. */
+/** Converts text to terminal output. */
 export function onScreen(text: string): string {
   return text.replace(/\r?\n/g, '\r\n');
 }
 
-/** Bytes as text; a character may come in two pieces. */
+/** Decodes bytes to text. A character may span two chunks. */
 export async function* textOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
   for await (const piece of bytes) {

@@ -1,12 +1,12 @@
-/** How long things take on simulated nodes, in milliseconds. */
+/** Durations on simulated nodes, in milliseconds. */
 export interface PodTimings {
-  /** fetching an image the node does not have yet */
+  /** pulling an image that is not on the node */
   readonly pull: number;
-  /** from the request to the first instruction of a container */
+  /** from the request to the start of the program */
   readonly start: number | (() => number);
-  /** the answer of a command run in a container */
+  /** running a command in a container */
   readonly exec: number;
 }
 
-/** Quick enough to watch, slow enough that things happen one after the other. */
+/** Fast enough to watch, slow enough that events happen in sequence. */
 export const podTimings: PodTimings = { pull: 0, start: 100, exec: 5 };

@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { PortService } from '../types.ts';
 
-// Where the host of Pods meets what runs their containers: simulated programs, or real ones.
+// Interface between the Pod host and its container backend: simulated programs, or real ones.
 
-/** Which Pod it is. The uid tells a Pod from its successor of the same name. */
+/** Identity of a Pod. The uid distinguishes it from a successor of the same name. */
 export interface PodIdentity {
   readonly namespace: string;
   readonly name: string;
@@ -11,23 +11,23 @@ export interface PodIdentity {
   readonly hostname: string;
   /** shares the address of the node */
   readonly hostNetwork: boolean;
-  /** the address it had before the host was started anew; kept when it is still free */
+  /** the address before a restart of the host; kept if it is still free */
   readonly address?: string;
-  /** further names, as in a hosts file */
+  /** additional names, as in a hosts file */
   readonly hostAliases: ReadonlyMap<string, string>;
 }
 
-/** A file as a Secret, a ConfigMap, the downward API or a token brings it. */
+/** A file from a Secret, a ConfigMap, the downward API or a token. */
 export interface VolumeFile {
   readonly content: Buffer;
   readonly mode: number;
 }
 
-/** What is mounted into containers. */
+/** A volume of a Pod. */
 export type Volume =
-  /** follows its objects: `setVolumes` is called on the sandbox again when they change */
+  /** follows its objects: `setVolumes` is called again when they change */
   | { readonly kind: 'files'; readonly name: string; readonly files: ReadonlyMap<string, VolumeFile> }
-  /** a directory the back end made: of the Pod (an emptyDir), or of a claim that outlives it */
+  /** a directory created by the backend: of the Pod (an emptyDir), or of a claim that outlives the Pod */
   | { readonly kind: 'directory'; readonly name: string; readonly directory: string };
 
 export interface Mount {
@@ -37,28 +37,28 @@ export interface Mount {
   readonly readOnly: boolean;
 }
 
-/** One run of one container: everything is resolved, nothing is looked up any more. */
+/** Settings of one run of a container, with all references resolved. */
 export interface ContainerRun {
   readonly name: string;
   readonly image: string;
-  /** undefined: what the image starts by itself */
+  /** default: the program of the image */
   readonly command?: readonly string[];
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly workingDirectory?: string;
-  /** whether its input is kept open for somebody who may attach */
+  /** whether stdin stays open for clients that attach */
   readonly stdin?: boolean;
   readonly mounts: readonly Mount[];
-  /** ports its spec declares; informational, as in life */
+  /** declared ports; informational, as in Kubernetes */
   readonly ports: readonly number[];
-  /** what its spec adds to the usual capabilities, and takes from them */
+  /** capabilities added and dropped by the spec */
   readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
 }
 
 export interface ContainerExit {
   readonly exitCode: number;
   readonly signal?: number;
-  /** in the words of whoever ended it: Completed, Error, OOMKilled */
+  /** Completed, Error or OOMKilled, for example */
   readonly reason: string;
   readonly message?: string;
 }
@@ -69,27 +69,26 @@ export interface ExecResult {
   readonly stderr: string;
 }
 
-/** Somebody in front of a command. */
+/** Interactive session of a command. */
 export interface ExecSession {
-  /** what they type; absent: nothing */
+  /** input; absent: none */
   readonly stdin?: AsyncIterable<Buffer>;
-  /** at a terminal: what they type is shown to them, and lines end as terminals want it */
+  /** terminal mode: input is echoed, and line ends are converted */
   readonly tty: boolean;
   out(text: string): void;
 }
 
-/** A container that was started. */
 export interface RunningContainer {
-  /** settles once, however it ended; never rejects */
+  /** settles once at exit; never rejects */
   readonly exited: Promise<ContainerExit>;
-  /** what it said so far, oldest first, each line with its time; `onLine` tells of more */
+  /** log lines so far, oldest first, with timestamps; `onLine` delivers further ones */
   logs(): readonly LogLine[];
   onLine(callback: (line: LogLine) => void): () => void;
-  /** with a session its output is shown there as it comes, and not told again at the end */
+  /** with a session, output goes there as it is produced and is not part of the result */
   exec(command: readonly string[], signal: AbortSignal, session?: ExecSession): Promise<ExecResult>;
-  /** a file as the container sees it, also after its end */
+  /** returns a file as the container sees it, also after its exit */
   readFile?(path: string): string | undefined;
-  /** asks it to end, and ends it when the grace is over */
+  /** asks the container to exit, and kills it after the grace period */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -98,7 +97,7 @@ export interface LogLine {
   readonly text: string;
 }
 
-/** Why a container cannot be started: the reason a kubelet shows while it waits (ErrImagePull, InvalidImageName …). */
+/** A container that cannot be started, with the waiting reason of a kubelet (ErrImagePull, InvalidImageName, …). */
 export class ContainerRefusedError extends Error {
   readonly reason: string;
   constructor(reason: string, message: string) {
@@ -116,46 +115,48 @@ export interface HttpGetOptions {
   readonly signal: AbortSignal;
 }
 
-/** The place of one Pod: its address, its volumes, its containers. */
+/** Sandbox of one Pod: its address, volumes and containers. */
 export interface PodSandbox {
   readonly address: string;
-  /** all volumes of the Pod; called again when files changed */
+  /** sets all volumes of the Pod; called again when files change */
   setVolumes(volumes: readonly Volume[]): Promise<void>;
-  /** throws ContainerRefusedError */
+  /** Throws ContainerRefusedError. */
   start(run: ContainerRun): Promise<RunningContainer>;
-  /** what answers at a port of the Pod; undefined: nobody listens */
+  /** the service at a port of the Pod; undefined if nobody listens */
   service(port: number): PortService | undefined;
-  /** a byte stream to a port; throws an error with the code ECONNREFUSED */
+  /** opens a stream to a port; throws an error with the code ECONNREFUSED */
   connect(port: number): Duplex;
-  /** an HTTP(S) GET for a probe, certificates unchecked; the status code */
+  /** sends an HTTP(S) GET for a probe without verifying certificates; returns the status code */
   httpGet(options: HttpGetOptions): Promise<number>;
-  /** ends all its containers and gives the address back */
+  /** stops all containers and releases the address */
   remove(): Promise<void>;
 }
 
-/** What runs the containers of Pods. */
+/** Runs the containers of Pods. */
 export interface PodBackend {
-  /** shown to users as the container runtime of the node, NAME://VERSION */
+  /** shown as the container runtime of the node, NAME://VERSION */
   readonly name: string;
   createSandbox(identity: PodIdentity): Promise<PodSandbox>;
-  /** makes a directory that outlives Pods; answers its handle, the same again for the same name */
+  /** creates a directory that outlives Pods; returns its handle, which is the same for the same name */
   createDirectory(name: string, options: { capacityBytes: number }): Promise<string>;
-  /** removes it with all that is in it; not an error when it is gone already */
+  /** removes a directory with its content; not an error if it does not exist */
   removeDirectory(directory: string): Promise<void>;
-  /** ends everything that runs; directories stay */
+  /** stops all containers; directories stay */
   close(): Promise<void>;
 }
 
-/** Ways to what runs on the host, for callers in this process; over sockets the same addresses lead there. */
+/**
+ * Routes to programs on the host for callers in this process. Over sockets, the same addresses have the same targets.
+ */
 export interface HostNetwork {
   /**
-   * Addresses of a name as a Pod of the namespace would resolve it: a Service, a Pod of a headless Service, a host of an
-   * Ingress or a Gateway. Empty: unknown.
+   * Resolves a name like a Pod of the namespace: a Service, a Pod of a headless Service, a host of an Ingress or
+   * Gateway. Empty if unknown.
    */
   resolve(name: string, namespace?: string): readonly string[];
   /**
-   * What a connection to a name or an address meets: a Pod, a cluster IP, the address of a load balancer, a port of the
-   * node. Throws an error with a `code` such as ENOTFOUND, ECONNREFUSED or EHOSTUNREACH when nothing answers.
+   * Returns the target of a connection to a name or address: a Pod, a cluster IP, the address of a load balancer, a
+   * port of the node. Throws an error with a `code` such as ENOTFOUND, ECONNREFUSED or EHOSTUNREACH if there is none.
    */
   dial(host: string, port: number, namespace?: string): PortService;
 }

@@ -7,7 +7,7 @@ const fieldManager = 'kube-aggregator';
 const lookMs = 10_000;
 const restMs = 60_000;
 
-/** Says of APIServices whether the server they name answers. */
+/** Sets the Available condition of APIServices. */
 export function apiServiceController(aggregation: Aggregation): ControllerDefinition {
   return defineController({
     name: 'apiservice-availability',

@@ -24,13 +24,13 @@ import { directoryDriver } from '../kubelet/claim-directory.ts';
 const fieldManager = 'attachdetach-controller';
 const podsByClaim = 'by-claim';
 
-/** The name kube-controller-manager gives an attachment; kubelets look for it by the same. */
+/** Name of a VolumeAttachment, computed like kube-controller-manager because kubelets look for it. */
 export function attachmentName(volume: PersistentVolume, nodeName: string): string {
   const { driver = '', volumeHandle = '' } = volume.spec.csi ?? {};
   return `csi-${createHash('sha256').update(`${volumeHandle}${driver}${nodeName}`).digest('hex')}`;
 }
 
-/** Asks the attachers of CSI drivers to bring volumes to the nodes whose Pods use them, and to take them away after. */
+/** Creates VolumeAttachments for the nodes whose Pods use volumes, and deletes them afterwards. */
 export function attachDetachController(): ControllerDefinition {
   let claims: Lister<PersistentVolumeClaim> | undefined;
   let pods: Lister<Pod> | undefined;
@@ -87,7 +87,7 @@ export function attachDetachController(): ControllerDefinition {
         await client.create(VolumeAttachments, desired, { fieldManager }).catch((error: unknown) => {
           if (!isAlreadyExists(error)) throw error;
         });
-        // One at a time: who comes second waits until the first is away.
+        // A single-node volume is attached to one node at a time; the next waits until it is detached.
         if (isForOneNode(volume)) break;
       }
       return done();

@@ -5,16 +5,16 @@ import { createManager, nullLogger, type RuntimeMetrics } from '../../runtime/in
 import type { StoreEvent } from '../../store/index.ts';
 import type { WorkloadCluster } from '../cluster/workload-cluster.ts';
 
-/** how long after the last deletion it goes on looking */
+/** time it keeps running after the last deletion */
 const calmMs = 60_000;
 
-/** kinds that come and go all the time and own nothing */
+/** kinds that change constantly and own nothing */
 const ownerless = ['/coordination.k8s.io/', '/core/events/', '/core/pods/', '/certificates.k8s.io/'];
 
 /**
- * The garbage collector and the namespace controller of a cluster. They follow every object of every kind, which is dear
- * where thousands of clusters are simulated and little is deleted: they run from a deletion until all is calm again, and
- * find then what they have missed.
+ * Runs the garbage collector and the namespace controller of a cluster. They follow every object of every kind, which
+ * is expensive for thousands of simulated clusters with few deletions. Therefore they run only from a deletion until
+ * the cluster is quiet again, and then also find what they missed.
  */
 export function startCollector(
   cluster: WorkloadCluster,
@@ -51,7 +51,7 @@ export function startCollector(
   const stopWatching = cluster.onStored((events) => {
     if (events.some(isDeletion)) wake();
   });
-  // What was deleted while no controller ran is found now; a cluster in its first moments has nothing to find.
+  // Finds deletions that happened while no controller ran. A new cluster has none.
   if (cluster.hasRun) wake();
   return {
     async stop() {
@@ -72,7 +72,7 @@ function isDeletion(event: StoreEvent<StoredObject>): boolean {
   return finalizers !== undefined || event.record.key.startsWith('/core/namespaces/');
 }
 
-/** Namespaces are looked into; of everything else the identities are enough. */
+/** Only namespaces are cached completely; other kinds need metadata only. */
 function isReadWhole({ group, plural }: { group: string; plural: string }): boolean {
   return group === '' && plural === 'namespaces';
 }

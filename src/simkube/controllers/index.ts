@@ -27,7 +27,7 @@ export interface ClusterControllers {
   stop(): Promise<void>;
 }
 
-/** Which of them run: those of the controller manager that leads, and the scheduler. */
+/** Controllers to run: those of the leading controller manager, and the scheduler. */
 export interface ControllerSelection {
   readonly manager?: ControllerManagerSettings;
   readonly scheduler: boolean;
@@ -82,12 +82,12 @@ function managerControllers(
   ];
 }
 
-/** What Pods of clusters in the cloud are made by; nobody reads what they would tell by events. */
+/** Controllers that create Pods in cloud clusters. Nobody reads their events. */
 const workloadParts: readonly WorkloadPart[] = ['deployments', 'statefulSets', 'daemonSets', 'podGarbage'];
 
 const wholeCoreKinds: ReadonlySet<string> = new Set(['namespaces', 'nodes', 'pods']);
 
-/** What controllers look into; of everything else they follow the identities only. */
+/** Reports whether controllers need whole objects of a kind; otherwise metadata is cached only. */
 function isReadWhole({ group, plural }: { group: string; plural: string }, name: string): boolean {
   if (group === 'apps' || group === 'certificates.k8s.io') return true;
   if (group !== '') return false;

@@ -11,18 +11,18 @@ const notReady = 'node.kubernetes.io/not-ready';
 const unreachable = 'node.kubernetes.io/unreachable';
 const conditionTaints = [notReady, unreachable];
 
-/** When a node's lease was seen to change, by the clock of the controller. */
+/** Last observed change of a node's lease, by the controller's clock. */
 interface Seen {
   renewTime: string;
   at: number;
 }
 
 export interface NodeLifecycleHooks {
-  /** a node was given up */
+  /** called when a node is considered dead */
   declareDead(name: string): void;
 }
 
-/** Gives up nodes that no longer say they live, and marks nodes by their state so that Pods avoid or leave them. */
+/** Marks nodes without heartbeats as dead, and taints nodes by their conditions so that Pods avoid or leave them. */
 export function nodeLifecycleController(hooks: NodeLifecycleHooks): ControllerDefinition {
   const seen = new Map<string, Seen>();
   return defineController({
@@ -45,7 +45,7 @@ export function nodeLifecycleController(hooks: NodeLifecycleHooks): ControllerDe
         return done();
       }
       await setTaints(client, node, clock.now());
-      // A node that is given up says so itself when it comes back; until then there is nothing to look at.
+      // A dead node reports its return itself, so no requeue is needed.
       return ready?.status === 'Unknown' && silentMs >= graceMs
         ? done()
         : after(Math.max(graceMs - silentMs, 1_000), 'the next heartbeat');
@@ -75,7 +75,7 @@ async function look(client: Client, node: Node, clock: Clock, seen: Map<string, 
   return last;
 }
 
-/** When the heartbeat came; clocks are the same everywhere in the simulation. */
+/** Time of the last heartbeat. All clocks are equal in the simulation. */
 function lastRenewal(renewTime: string | null | undefined, now: number): number {
   const time = Date.parse(renewTime ?? '');
   return Number.isNaN(time) ? now : Math.min(time, now);

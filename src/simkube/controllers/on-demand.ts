@@ -14,25 +14,25 @@ import type { WorkloadCluster } from '../cluster/workload-cluster.ts';
 import { apiServiceController } from './api-services.ts';
 import { attachDetachController } from './attach-detach.ts';
 
-/** Kinds few clusters have, and the controllers the first object of them starts. */
+/** Kinds that few clusters use, with the controllers that start with their first object. */
 const rare: readonly Rare[] = [
   { resource: Jobs, part: 'jobs' },
   { resource: CronJobs, part: 'cronJobs' },
   { resource: PodDisruptionBudgets, part: 'disruptionBudgets' },
   { resource: PersistentVolumeClaims, part: 'volumes', events: true, more: attachDetachController },
   { resource: ApiServices, more: (cluster) => apiServiceController(cluster.aggregation) },
-  // those every cluster is born with have nobody who asks what is behind them
+  // Nobody uses the endpoints of the Services that every cluster has.
   { resource: Services, part: 'endpoints', isCommon: isOfSystem },
 ];
 
 interface Rare {
   readonly resource: Resource<KubeObject>;
   readonly part?: WorkloadPart;
-  /** whether every cluster has an object of this key */
+  /** reports whether every cluster has an object with this key */
   readonly isCommon?: (key: string) => boolean;
-  /** whether users see by events what they do */
+  /** whether the controllers record events */
   readonly events?: boolean;
-  /** what works beside them */
+  /** an additional controller that runs with them */
   readonly more?: (cluster: WorkloadCluster) => ControllerDefinition;
 }
 
@@ -40,7 +40,9 @@ function isOfSystem(key: string): boolean {
   return key === objectKey(Services, 'kube-system', 'kube-dns') || key === objectKey(Services, 'default', 'kubernetes');
 }
 
-/** Runs the controllers of rare kinds in those clusters that have such objects: caches cost, also empty ones. */
+/**
+ * Runs the controllers of rare kinds only in clusters that have such objects, because even empty caches cost memory.
+ */
 export function startOnDemand(
   cluster: WorkloadCluster,
   server: ApiServer,
@@ -81,7 +83,7 @@ export function startOnDemand(
       for (const { metadata } of items) wake(objectKey(resource, metadata.namespace, metadata.name ?? ''));
     }
   };
-  // A cluster in its first moments has none of them.
+  // A new cluster has none of these objects.
   if (cluster.hasRun) {
     running.push(
       find().catch((error: unknown) => {

@@ -17,35 +17,38 @@ import { describeFailure, describeVain, type Objection, type Occupancy, placePod
 import { leastHarm, priorityOf, victimsOn } from './scheduling/preemption.ts';
 
 const fieldManager = 'kube-scheduler';
-/** pods without a node are kept under this name, which no node can have */
+/** Index key for Pods without a node; not a valid node name. */
 const unplaced = '';
-/** No object has such a name: a node concerns every Pod that waits. */
+/** Not a valid object name: a node change affects every pending Pod. */
 const everyPending = { namespace: '', name: '*' };
 
 export interface SchedulerOptions {
-  /** tells users by events which node their Pods were given, a write for each; default false. Failures are always told. */
+  /**
+   * records an event with the chosen node of each Pod, which costs a write; default false. Failures are always
+   * recorded.
+   */
   readonly announces?: boolean;
   /**
-   * what a Pod has to wait for whatever the nodes are like, such as a volume; undefined: nothing. Without a problem it is
-   * on its way, and nothing is said.
+   * blocks a Pod regardless of nodes, for example until its volume exists; undefined if nothing blocks it. Without a
+   * `problem` nothing is reported, because it is in progress.
    */
   readonly waitsFor?: (pod: Pod) => { readonly problem?: string } | undefined;
-  /** when to look at such Pods again */
+  /** events after which such Pods are checked again */
   readonly watches?: readonly Watch[];
-  /** Pods placed at the same time; default 1 */
+  /** maximum concurrent scheduling of Pods; default 1 */
   readonly concurrency?: number;
 }
 
 /**
- * Gives Pods to nodes: taints, selectors, affinity to nodes, ports of the host and requests count; among those that fit, the
- * emptiest is taken. Where nothing fits, Pods of lower priority make room.
+ * Assigns Pods to nodes. Considers taints, selectors, node affinity, host ports and requests, and chooses the emptiest
+ * node that fits. If none fits, it preempts Pods of lower priority.
  */
 export function schedulerController(options: SchedulerOptions = {}): ControllerDefinition {
-  /** Pods given to a node that the cache does not show there yet, by their uids */
+  /** Pods assigned to a node before the cache shows it, by uid */
   const assumed = new Map<string, { readonly pod: Pod; readonly node: string }>();
-  /** nodes that others make room on, by the uids of the Pods it is for; in the status only a moment later */
+  /** nodes nominated for preempting Pods, by Pod uid, until the status shows it */
   const nominations = new Map<string, string>();
-  /** uids of Pods somebody is at: each is looked at under its own key and under that of all */
+  /** uids of Pods being scheduled: each Pod is reachable by its own key and by the key of all */
   const busy = new Set<string>();
   let budgets: Lister<PodDisruptionBudget> | undefined;
   return defineController({
@@ -65,10 +68,10 @@ export function schedulerController(options: SchedulerOptions = {}): ControllerD
     async reconcile(context, key) {
       const pods = context.cache.lister(Pods);
       const waiting = key.name === everyPending.name ? pods.byIndex(podsByNode, unplaced) : [pods.get(key)];
-      // Who matters more chooses first.
+      // Higher priority goes first.
       const inOrder = waiting.filter((pod) => pod !== undefined && isWaiting(pod)) as Pod[];
       inOrder.sort((a, b) => priorityOf(b) - priorityOf(a));
-      /** what was said of a Pod for which nothing could be done, by its owner: of a thousand others alike it is said again */
+      /** Failure messages by owner: the same message applies to all Pods of its template. */
       const vain = new Map<string, string>();
       for (const pod of inOrder) {
         const own = must(pod.metadata.uid, 'metadata.uid');
@@ -102,14 +105,14 @@ interface Surroundings {
   readonly options: SchedulerOptions;
 }
 
-/** Pods of one template want the same, and fare the same. */
+/** Key of Pods from one template, which have equal requirements and results. */
 function familyOf({ metadata, spec }: Pod): string | undefined {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller);
   const isAlike = owner?.kind === 'ReplicaSet' || owner?.kind === 'ReplicationController' || owner?.kind === 'Job';
   return isAlike ? `${owner.uid} ${spec.priority ?? 0}` : undefined;
 }
 
-/** Answers why nothing could be done for the Pod; undefined: something was. */
+/** Returns the reason why the Pod could not be handled; undefined on success. */
 async function schedule(context: ReconcileContext, pod: Pod, around: Surroundings): Promise<string | undefined> {
   const { client, cache, events } = context;
   const { options, assumed } = around;
@@ -146,7 +149,7 @@ async function schedule(context: ReconcileContext, pod: Pod, around: Surrounding
   return undefined;
 }
 
-/** What the cache shows on its node, or does not show at all any more, need not be remembered. */
+/** Drops assumptions that the cache now shows, or whose Pod is gone. */
 function forgetShown({ assumed, nominations, pods }: Surroundings): void {
   for (const [uid, { pod }] of assumed) {
     const shown = pods.get(objectKey(pod));
@@ -189,7 +192,7 @@ function isWaiting({ spec, metadata, status }: Pod): boolean {
   );
 }
 
-/** Whether others may fit now where this Pod was. */
+/** Reports whether the event frees room for other Pods. */
 function makesRoom(event: ObjectEvent<Pod>): boolean {
   if (event.object.spec.nodeName === undefined) return false;
   if (event.type === 'delete') return true;
@@ -198,11 +201,11 @@ function makesRoom(event: ObjectEvent<Pod>): boolean {
 
 interface Preempted {
   readonly message: string;
-  /** the node that is kept free for the Pod; empty: none */
+  /** node nominated for the Pod; empty for none */
   readonly nominated: string;
 }
 
-/** Takes Pods of lower priority away where that makes room, and says what came of it. */
+/** Preempts Pods of lower priority where that helps, and returns the result as text. */
 async function preempt(
   context: ReconcileContext,
   pod: Pod,
@@ -243,7 +246,7 @@ function isThere(pod: Pod): boolean {
 }
 
 async function evict({ client, events, clock }: ReconcileContext, victim: Pod, pod: Pod, node: string): Promise<void> {
-  // One that goes already has made room before.
+  // It was already deleted, for example by an earlier preemption.
   if (victim.metadata.deletionTimestamp !== undefined) return;
   const key = objectKey(victim);
   const condition: JsonObject = {
@@ -264,7 +267,7 @@ async function evict({ client, events, clock }: ReconcileContext, victim: Pod, p
   events.event(victim, 'Normal', 'Preempted', `Preempted by pod ${pod.metadata.uid} on node ${node}`);
 }
 
-/** Answers whether the Pod is on the node now. */
+/** Returns whether the Pod is now bound to the node. */
 async function bind(client: Client, pod: Pod, node: string): Promise<boolean> {
   const { namespace, name, uid } = pod.metadata;
   const binding = {
@@ -283,13 +286,13 @@ async function bind(client: Client, pod: Pod, node: string): Promise<boolean> {
     );
     return true;
   } catch (error) {
-    // Deleted or placed meanwhile: then there is nothing left to do.
+    // The Pod was deleted or bound in the meantime.
     if (!isNotFound(error) && !isConflict(error)) throw error;
     return false;
   }
 }
 
-/** Says in the status and by an event why there is no node, when that is news. */
+/** Records in the status and an event why no node fits, if the reason is new. */
 async function fail(
   { client, clock, events }: ReconcileContext,
   pod: Pod,

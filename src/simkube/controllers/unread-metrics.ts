@@ -2,7 +2,7 @@ import { createMetrics, type RuntimeMetrics } from '../../runtime/index.ts';
 
 let metrics: RuntimeMetrics | undefined;
 
-/** Nobody reads the metrics of thousands of simulated controller managers: they share one set, which stays empty. */
+/** Nobody reads the metrics of thousands of simulated controller managers, so they share one empty set. */
 export function unreadMetrics(): RuntimeMetrics {
   metrics ??= {
     ...createMetrics(),

@@ -1,6 +1,6 @@
 import { etcdErrors } from './errors.ts';
 
-/** Keys from `from` on and before `to`. */
+/** Keys from `from` (inclusive) to `to` (exclusive). */
 export interface KeyRange {
   readonly from: string;
   readonly to: string;
@@ -17,10 +17,10 @@ export interface EtcdAccessSnapshot {
   readonly roles: Readonly<Record<string, readonly EtcdPermission[]>>;
 }
 
-/** who may do everything */
+/** the user with all rights */
 const root = 'root';
 
-/** Users and roles of an etcd cluster. Users are known by the common name of their certificate. */
+/** Users and roles of an etcd cluster. A user is the common name of a client certificate. */
 export class EtcdAccess {
   readonly #users = new Map<string, Set<string>>();
   readonly #roles = new Map<string, EtcdPermission[]>();
@@ -142,7 +142,7 @@ export class EtcdAccess {
     this.#changed();
   }
 
-  /** Throws unless the user may do this to all of these keys. */
+  /** Throws unless the user may access all keys of the range. */
   check(user: string, range: KeyRange, wants: 'read' | 'write'): void {
     if (!this.#isEnabled) return;
     const roles = this.#users.get(user);
@@ -156,7 +156,7 @@ export class EtcdAccess {
     throw etcdErrors.permissionDenied();
   }
 
-  /** Throws unless the user may change who may do what, and who belongs to the cluster. */
+  /** Throws unless the user may change permissions and membership. */
   checkAdministrator(user: string): void {
     if (!this.#isEnabled) return;
     const roles = this.#users.get(user);
@@ -165,7 +165,7 @@ export class EtcdAccess {
   }
 }
 
-/** `\0` as an end means: all keys from there on. */
+/** An end of `\0` means all keys from the start on. */
 function isEndWithin(end: string, limit: string): boolean {
   if (limit === '\0') return true;
   return end !== '\0' && end <= limit;

@@ -16,12 +16,12 @@ function readPermission(request: Fields): EtcdPermission {
   const fields = readFields(Buffer.isBuffer(message) ? message : Buffer.alloc(0));
   const type = Number(numberOf(fields, 1));
   const from = text(fields, 2);
-  // A permission for one key is the one for the range that holds nothing else.
+  // A permission for one key is stored as a range that contains only this key.
   const to = text(fields, 3) || `${from}\0`;
   return { from, to, reads: type !== permissionNumbers.write, writes: type !== permissionNumbers.read };
 }
 
-/** A change of users and roles, answered with nothing but the header. */
+/** Defines a change of users and roles, which returns only the header. */
 const change =
   (work: (access: EtcdAccess, request: Fields) => void): Method =>
   ({ endpoint, user }: EtcdCall, request) => {
@@ -32,7 +32,7 @@ const change =
     return writeFields({ 1: header(endpoint) });
   };
 
-/** Users, roles and what they may do. */
+/** Users, roles and permissions. */
 export const authMethods: Readonly<Record<string, Method>> = {
   '/etcdserverpb.Auth/AuthEnable': change((access) => access.enable()),
   '/etcdserverpb.Auth/AuthDisable': change((access) => access.disable()),

@@ -1,4 +1,4 @@
-/** Codes of gRPC that etcd answers with. */
+/** gRPC status codes used by etcd. */
 export const grpcCode = {
   ok: 0,
   invalidArgument: 3,
@@ -10,7 +10,7 @@ export const grpcCode = {
   unavailable: 14,
 } as const;
 
-/** A refusal in etcd's own words. */
+/** An error with etcd's own message. */
 export class EtcdError extends Error {
   readonly code: number;
 

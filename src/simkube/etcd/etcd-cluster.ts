@@ -3,9 +3,9 @@ import { EtcdAccess, type EtcdAccessSnapshot } from './access.ts';
 import { etcdErrors } from './errors.ts';
 import { isOlder, minorOf } from './version.ts';
 
-/** Who belongs to an etcd cluster, as every member knows it. */
+/** A member of an etcd cluster, as all members know it. */
 export interface EtcdMember {
-  /** 64 bits, as hexadecimal text: the way etcdctl and kubeadm print it */
+  /** 64 bits in hexadecimal, as etcdctl and kubeadm print it */
   readonly id: string;
   /** empty until the member has started for the first time */
   readonly name: string;
@@ -21,44 +21,44 @@ export interface EtcdAlarm {
   readonly type: AlarmType;
 }
 
-/** What survives when all members are down. */
+/** State that survives when all members are down. */
 export interface EtcdSnapshot {
   readonly id: string;
   readonly members: readonly EtcdMember[];
   readonly leaderId: string | undefined;
   readonly term: number;
   readonly alarms: readonly EtcdAlarm[];
-  /** of the program every member ran last, by member */
+  /** program version each member last ran, by member */
   readonly versions?: Readonly<Record<string, string>>;
-  /** what the members have agreed to speak, such as 3.6 */
+  /** agreed cluster version, such as 3.6 */
   readonly version?: string;
   readonly access?: EtcdAccessSnapshot;
 }
 
 export interface EtcdClusterOptions {
   readonly random: Random;
-  /** continues where an earlier process ended; absent: a new cluster without members */
+  /** state from an earlier process; absent: a new cluster without members */
   readonly snapshot?: EtcdSnapshot;
 }
 
-/** What a member says of itself when it starts. */
+/** Details a member reports when it starts. */
 export interface StartedMember {
   readonly name: string;
   readonly clientUrls: readonly string[];
-  /** of the program, such as 3.6.4 */
+  /** program version, such as 3.6.4 */
   readonly version?: string;
 }
 
-/** etcd keeps one learner at a time unless told otherwise. */
+/** etcd's default limit of learners. */
 const maxLearners = 1;
 
 /**
- * The members of one etcd cluster and what they agree on. What they store is kept elsewhere, once for all of them: members
- * that are up to date hold the same, and members that are not are not asked.
+ * Members of one etcd cluster and their shared state. Their data is kept elsewhere, once for all: up-to-date members
+ * hold the same data, and others are not asked.
  */
 export class EtcdCluster {
   readonly id: string;
-  /** users and roles, for clusters that several tenants share */
+  /** users and roles, for etcd clusters shared by several tenants */
   readonly access: EtcdAccess;
   readonly #random: Random;
   readonly #listeners = new Set<() => void>();
@@ -83,7 +83,10 @@ export class EtcdCluster {
     for (const [id, version] of Object.entries(snapshot?.versions ?? {})) this.#versions.set(id, version);
   }
 
-  /** Tells when membership, leadership, which members run or who may do what has changed; answers how to stop. */
+  /**
+   * Calls back when membership, leadership, running members or permissions change. Returns a function that
+   * unsubscribes.
+   */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -105,7 +108,7 @@ export class EtcdCluster {
     return this.#running.size > 0;
   }
 
-  /** what the members have agreed to speak, such as 3.6; undefined until they could agree for the first time */
+  /** Agreed cluster version, such as 3.6; undefined until the first agreement. */
   get version(): string | undefined {
     return this.#version;
   }
@@ -122,7 +125,7 @@ export class EtcdCluster {
     return this.#alarms;
   }
 
-  /** Whether enough voting members run to agree on anything. */
+  /** Reports whether enough voting members run for a quorum. */
   get hasQuorum(): boolean {
     let voters = 0;
     let up = 0;
@@ -147,7 +150,7 @@ export class EtcdCluster {
     };
   }
 
-  /** A first member, which needs nobody's consent. */
+  /** Creates the first member, which needs no quorum. */
   found(member: Omit<EtcdMember, 'id' | 'isLearner'>): EtcdMember {
     const founder = { ...member, id: this.#newId(), isLearner: false };
     this.#members.set(founder.id, founder);
@@ -169,7 +172,7 @@ export class EtcdCluster {
     return member;
   }
 
-  /** A member's process is up and has found the others. Answers false when it has been removed meanwhile. */
+  /** Records that a member has started and found the others. Returns false if it was removed in the meantime. */
   start(id: string, { name, clientUrls, version }: StartedMember): boolean {
     const member = this.#members.get(id);
     if (!member) return false;
@@ -198,7 +201,7 @@ export class EtcdCluster {
     this.#agree();
     const member = this.#members.get(id);
     if (!member) throw etcdErrors.memberNotFound();
-    // etcd refuses what would leave a cluster that cannot agree, unless the member was down anyway.
+    // etcd refuses a removal that would lose the quorum, unless the member was down anyway.
     if (!member.isLearner && this.#running.has(id)) {
       const left = this.members.filter((other) => other.id !== id && !other.isLearner);
       const up = left.filter((other) => this.#running.has(other.id)).length;
@@ -219,7 +222,7 @@ export class EtcdCluster {
     this.#changed();
   }
 
-  /** Hands leadership over; only the leader is asked for that. */
+  /** Transfers leadership; only the leader accepts this request. */
   moveLeader(askedId: string, targetId: string): void {
     this.#agree();
     if (askedId !== this.#leaderId) throw etcdErrors.notLeader();
@@ -237,7 +240,7 @@ export class EtcdCluster {
     this.#tell();
   }
 
-  /** Lifts alarms of a member (all members when empty) and type (all types when absent). */
+  /** Clears alarms of a member (all members if empty) and type (all types if absent). */
   clearAlarms(memberId: string, type?: AlarmType): EtcdAlarm[] {
     const lifted = this.#alarms.filter(
       (alarm) => (memberId === '' || alarm.memberId === memberId) && (type === undefined || alarm.type === type),
@@ -246,7 +249,7 @@ export class EtcdCluster {
     return lifted;
   }
 
-  /** What needs a majority is refused without one. */
+  /** Throws without a quorum. */
   #agree(): void {
     if (!this.hasQuorum) throw etcdErrors.timeout();
   }
@@ -261,7 +264,7 @@ export class EtcdCluster {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** The oldest program decides, and nobody goes back. */
+  /** The oldest program version determines the cluster version, which never decreases. */
   #agreeOnVersion(): void {
     if (!this.hasQuorum) return;
     let oldest: string | undefined;

@@ -18,7 +18,7 @@ import { readFields } from './protobuf.ts';
 export interface EtcdTls {
   readonly certificate: string;
   readonly privateKey: string;
-  /** PEM of the authority of etcd: clients without a certificate of it are turned away; absent: all may come */
+  /** PEM of etcd's CA; clients without a certificate from it are rejected. Absent: all clients are accepted. */
   readonly authority?: string;
 }
 
@@ -30,10 +30,10 @@ export interface EtcdServer {
 const prefixBytes = 5;
 const maxRequestBytes = 1_572_864;
 
-/** Serves etcd's gRPC API on connections that come in elsewhere. Its certificate is read anew for every handshake. */
+/** Serves etcd's gRPC API on existing connections. Reads its certificate for every handshake. */
 export function createEtcdServer(endpoint: EtcdEndpoint, tls: EtcdTls): EtcdServer {
   const sessions = new Set<ServerHttp2Session>();
-  // Most members are never talked to; the TLS server is made for the first connection.
+  // Created on the first connection, because most members never get one.
   let made: { readonly server: Http2SecureServer; readonly certificate: string } | undefined;
   return {
     accept(socket) {
@@ -56,7 +56,7 @@ function tlsServer(endpoint: EtcdEndpoint, tls: EtcdTls, sessions: Set<ServerHtt
     minVersion: 'TLSv1.2',
     allowHTTP1: true,
   });
-  // A listener for 'request' makes Node wrap every HTTP/2 stream as well, by a listener for this event.
+  // A listener for 'request' makes Node wrap every HTTP/2 stream as well, through a listener for this event.
   server.removeAllListeners('newListener');
   server.on('request', (request, response) => {
     if (request.httpVersionMajor >= 2) return;
@@ -77,7 +77,7 @@ function tlsServer(endpoint: EtcdEndpoint, tls: EtcdTls, sessions: Set<ServerHtt
       stream.end(body);
     } else void answer(stream, path, endpoint);
   });
-  // What a client does wrong is between it and its handshake.
+  // Client errors during the handshake are not errors of the server.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   server.on('sessionError', () => {});
   return server;
@@ -108,10 +108,10 @@ async function answer(stream: ServerHttp2Stream, path: string, endpoint: EtcdEnd
   }
 }
 
-/** Reading the certificate of a client costs more than most calls, and stays the same for all of a session. */
+/** Cached per session, because parsing a client certificate costs more than most calls. */
 const users = new WeakMap<Http2Session, string>();
 
-/** Whom the client's certificate names. */
+/** Returns the common name of the client certificate. */
 function userOf({ session }: ServerHttp2Stream): string {
   if (!session) return '';
   let user = users.get(session);

@@ -1,7 +1,7 @@
 import type { HttpAnswer } from '../types.ts';
 import type { EtcdEndpoint } from './endpoint.ts';
 
-/** What a member answers to the GETs of probes. */
+/** Answers GET requests of probes. */
 export function answerHealth({ cluster, memberId, version, data }: EtcdEndpoint, path: string): HttpAnswer {
   const [plain = ''] = path.split('?');
   const isServing = cluster.isRunning(memberId);

@@ -8,7 +8,7 @@ function rangeOf(request: Fields, keyField: number, endField: number): KeyRange 
   return { from: textsOf(request, keyField).at(-1) ?? '', to: textsOf(request, endField).at(-1) ?? '' };
 }
 
-/** For permissions a single key is the range that holds nothing else. */
+/** For permissions, a single key is a range that contains only this key. */
 function asRange({ from, to }: KeyRange): KeyRange {
   return to === '' ? { from, to: `${from}\0` } : { from, to };
 }
@@ -28,7 +28,7 @@ function writable({ endpoint, user }: EtcdCall, range: KeyRange): void {
   endpoint.cluster.access.check(user, asRange(range), 'write');
 }
 
-/** Reading, writing and deleting keys. */
+/** Reads, writes and deletes keys. */
 export const keyMethods: Readonly<Record<string, Method>> = {
   async '/etcdserverpb.KV/Range'({ endpoint, user }, request) {
     const isSerializable = numberOf(request, 7) !== 0n;
@@ -50,7 +50,7 @@ export const keyMethods: Readonly<Record<string, Method>> = {
       await endpoint.data.put(key, textsOf(request, 2).at(-1) ?? '');
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      // Only what Kubernetes stores is kept here.
+      // Only Kubernetes objects can be stored.
       throw new EtcdError(grpcCode.invalidArgument, `the simulated etcd keeps objects only: ${error.message}`);
     }
     return writeFields({ 1: header(endpoint) });

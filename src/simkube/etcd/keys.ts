@@ -8,7 +8,7 @@ import type { KeyRange } from './access.ts';
 import type { EtcdCluster } from './etcd-cluster.ts';
 import { readSnapshot, type SnapshotEntry, snapshotLines } from './snapshot.ts';
 
-/** One key as etcd shows it. */
+/** A key in etcd's format. */
 export interface EtcdEntry {
   readonly key: string;
   readonly value: string;
@@ -19,7 +19,7 @@ export interface EtcdEntry {
 const baseBytes = 2_000_000;
 const revisionBytes = 1_000;
 
-/** What an etcd cluster stores, key by key: the objects of every Kubernetes cluster in it, below the prefix of each. */
+/** Data of an etcd cluster by key: the objects of all its Kubernetes clusters, below the prefix of each. */
 export class EtcdKeys {
   readonly #registry: ClusterRegistry;
   readonly #etcd: EtcdCluster;
@@ -29,22 +29,22 @@ export class EtcdKeys {
     this.#etcd = etcd;
   }
 
-  /** newest revision stored */
+  /** Newest revision. */
   revision(): number {
     return this.#registry.keyspaces(this.#etcd.id).reduce((sum, { revision }) => sum + revision, 0);
   }
 
-  /** bytes the data takes */
+  /** Reported database size in bytes. */
   bytes(): number {
     return baseBytes + this.revision() * revisionBytes;
   }
 
-  /** Every member must answer the same for the same revision. */
+  /** Every member must return the same hash for the same revision. */
   hash(revision: number): number {
     return createHash('sha256').update(`${this.#etcd.id} ${revision}`).digest().readUInt32BE(0);
   }
 
-  /** resolves when who the members are is on the disk */
+  /** Resolves when membership data is on disk. */
   saved(): Promise<void> {
     return this.#registry.saved(this.#etcd.id);
   }
@@ -67,7 +67,7 @@ export class EtcdKeys {
     return { entries, count };
   }
 
-  /** Throws SyntaxError when the value is no object of Kubernetes. */
+  /** Throws SyntaxError if the value is not a Kubernetes object. */
   async put(key: string, value: string): Promise<void> {
     const split = splitKey(key);
     if (!split) throw new SyntaxError(`the key ${key} is below no prefix`);
@@ -96,7 +96,7 @@ export class EtcdKeys {
     return deleted;
   }
 
-  /** All of it as one text. */
+  /** Returns all data as one text. */
   async snapshot(): Promise<string> {
     const entries: SnapshotEntry[] = [];
     for (const keyspace of this.#registry.keyspaces(this.#etcd.id)) {
@@ -110,7 +110,7 @@ export class EtcdKeys {
     return snapshotLines({ clusterId: this.#etcd.id, revision: this.revision(), entries });
   }
 
-  /** Takes over what a snapshot holds; throws SyntaxError when it is damaged. */
+  /** Restores a snapshot. Throws SyntaxError if it is damaged. */
   async restore(text: string): Promise<void> {
     const { entries } = readSnapshot(text);
     for (const prefix of new Set(entries.map((entry) => entry.prefix))) {
@@ -128,7 +128,7 @@ export class EtcdKeys {
   }
 }
 
-/** Events go away by themselves, with leases that no snapshot keeps. */
+/** Events expire by leases, which snapshots do not contain. */
 function isFleeting(key: string): boolean {
   return key.startsWith('/core/events/') || key.startsWith('/events.k8s.io/');
 }
@@ -148,7 +148,7 @@ function isWithin(key: string, { from, to }: KeyRange): boolean {
   return key >= from && (to === '\0' || key < to);
 }
 
-/** The prefix is the first name of a key. */
+/** Splits a key; its first segment is the prefix. */
 function splitKey(key: string): { prefix: string; key: string } | undefined {
   const match = /^(\/[^/]+)(\/.+)$/.exec(key);
   return match ? { prefix: match[1] ?? '', key: match[2] ?? '' } : undefined;

@@ -20,7 +20,7 @@ function alarmType(number: bigint): AlarmType | undefined {
   return number === 1n ? 'NOSPACE' : number === 2n ? 'CORRUPT' : undefined;
 }
 
-/** Changes of the members are for administrators. */
+/** Membership changes require an administrator. */
 function administered({ endpoint, user }: EtcdCall): EtcdEndpoint {
   endpoint.cluster.access.checkAdministrator(user);
   return endpoint;
@@ -122,7 +122,7 @@ const methods: ReadonlyMap<string, Method> = new Map(
   Object.entries({ ...membershipMethods, ...maintenanceMethods, ...keyMethods, ...authMethods }),
 );
 
-/** Answers one call, with one message or several; throws EtcdError. */
+/** Handles one call and returns one or more messages. Throws EtcdError. */
 export async function callEtcd(call: EtcdCall, path: string, request: Fields): Promise<readonly Buffer[]> {
   const [, service = '', name = ''] = path.split('/');
   const method = methods.get(path);
@@ -130,7 +130,7 @@ export async function callEtcd(call: EtcdCall, path: string, request: Fields): P
   const { endpoint } = call;
   if (!endpoint.cluster.isRunning(endpoint.memberId)) throw etcdErrors.stopped();
   const answer = await method(call, request);
-  // What changes who belongs to the cluster, and who may do what, is durable before it is answered.
+  // Changes of membership and permissions are durable before the response.
   if (service !== 'etcdserverpb.KV') await endpoint.data.saved();
   return Buffer.isBuffer(answer) ? [answer] : answer;
 }

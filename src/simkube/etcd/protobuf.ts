@@ -1,10 +1,10 @@
 import { bytesField, numberField, readRawFields } from '../../machinery/index.ts';
 
-// The few protobuf messages of etcd that are needed here. Ids have 64 bits, so numbers are bigints throughout.
+// The subset of etcd's protobuf messages used here. Ids have 64 bits, so all numbers are bigints.
 
 export type Fields = ReadonlyMap<number, readonly (bigint | Buffer)[]>;
 
-/** Reads one message: the values of every field in the order they came. Throws ProtobufError on what is no message. */
+/** Decodes one message: the values of every field in wire order. Throws ProtobufError. */
 export function readFields(message: Buffer): Fields {
   const fields = new Map<number, (bigint | Buffer)[]>();
   for (const { number, value } of readRawFields(message)) {
@@ -26,7 +26,7 @@ export function textsOf(fields: Fields, field: number): string[] {
 
 export type FieldValue = bigint | number | boolean | string | Buffer | readonly (string | Buffer)[] | undefined;
 
-/** Writes a message from its field numbers; zero values are left out, as proto3 does. */
+/** Encodes a message by field numbers. Omits zero values, as proto3 does. */
 export function writeFields(fields: Readonly<Record<number, FieldValue>>): Buffer {
   const parts: Buffer[] = [];
   for (const [name, value] of Object.entries(fields)) {

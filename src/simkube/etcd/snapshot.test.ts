@@ -7,20 +7,20 @@ function snapshotOf(entries: readonly { key: string; value: string }[]): Buffer 
   return Buffer.from(snapshotLines(content));
 }
 
-/** The same file with other lines and a hash that fits them. */
+/** The same file with other lines and a matching hash. */
 function withLines(...lines: string[]): Buffer {
   const text = `${['CAPSTAN-SIMULATED-ETCD-SNAPSHOT 1', '{}', ...lines].join('\n')}\n`;
   return Buffer.from(`${text}${createHash('sha256').update(text).digest('hex')}\n`);
 }
 
 describe('the keys of a snapshot', () => {
-  it('are those that were written', async () => {
+  it('are the keys that were written', async () => {
     const keys = await simulatedSnapshotKeys(snapshotOf([{ key: '/b', value: 'ü\n"' }]));
     expect(keys?.map(({ key, value }) => [key.toString(), value.toString()])).toEqual([['/a/b', 'ü\n"']]);
     expect(await simulatedSnapshotKeys(snapshotOf([]))).toEqual([]);
   });
 
-  it('are none of another file', async () => {
+  it('are absent in any other file', async () => {
     expect(await simulatedSnapshotKeys(Buffer.from('something else'))).toBeUndefined();
     expect(await simulatedSnapshotKeys(Buffer.alloc(0))).toBeUndefined();
   });
@@ -30,7 +30,7 @@ describe('the keys of a snapshot', () => {
     ['ends after its first line', Buffer.from('CAPSTAN-SIMULATED-ETCD-SNAPSHOT 1\n')],
     ['has a line that is no key', withLines('{"a":1}')],
     ['has a line without an end', withLines(JSON.stringify(['', 'k', 'x'.repeat(11 * 1024 ** 2)]))],
-  ])('are refused where the file %s', async (_what, file) => {
+  ])('are refused when the file %s', async (_what, file) => {
     await expect(simulatedSnapshotKeys(file)).rejects.toThrow(SyntaxError);
   });
 
@@ -45,7 +45,7 @@ describe('the keys of a snapshot', () => {
     setImmediate(count);
     expect(await simulatedSnapshotKeys(file)).toHaveLength(16);
     isOver = true;
-    // 8 MiB are hashed and read a MiB at a time.
+    // 8 MiB are hashed and parsed one MiB at a time.
     expect(turns).toBeGreaterThanOrEqual(12);
   });
 });

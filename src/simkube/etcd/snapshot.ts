@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A key of a snapshot with the prefix of the Kubernetes cluster it belongs to. */
+/** A key of a snapshot with the prefix of its Kubernetes cluster. */
 export interface SnapshotEntry {
   readonly prefix: string;
   readonly key: string;
@@ -15,7 +15,7 @@ export interface SnapshotContent {
 
 const magic = 'CAPSTAN-SIMULATED-ETCD-SNAPSHOT 1';
 
-/** A snapshot as text: who made it, one line per key, and at last the hash of all that. */
+/** Encodes a snapshot as text: its origin, one line per key, and a hash of all that. */
 export function snapshotLines({ clusterId, revision, entries }: SnapshotContent): string {
   const lines = [
     magic,
@@ -26,7 +26,7 @@ export function snapshotLines({ clusterId, revision, entries }: SnapshotContent)
   return `${text}${hashOf(text)}\n`;
 }
 
-/** Throws SyntaxError in the words of etcdutl when it is none, or not whole. */
+/** Decodes a snapshot. Throws SyntaxError with etcdutl's words if it is invalid or incomplete. */
 export function readSnapshot(text: string): SnapshotContent {
   if (!text.startsWith(`${magic}\n`)) throw new SyntaxError('snapshot missing hash but --skip-hash-check=false');
   const end = text.lastIndexOf('\n', text.length - 2) + 1;
@@ -44,16 +44,16 @@ export function readSnapshot(text: string): SnapshotContent {
   return { clusterId, revision, entries };
 }
 
-/** Bytes that are looked at before others are served. */
+/** Bytes processed before the event loop gets a turn. */
 const bytesAtOnce = 1024 ** 2;
-/** A value is at most 1.5 MiB, and each of its bytes at most six when it is written down. */
+/** A value has at most 1.5 MiB, and each byte takes at most six when encoded. */
 const maxLineBytes = 10 * 1024 ** 2;
 
 const newline = 10;
 
 /**
- * The keys in a snapshot of a simulated etcd; undefined when it is something else, SyntaxError when it is damaged. The file is
- * read line by line and never becomes one text: whoever names a backup decides how large it is.
+ * Returns the keys of a simulated etcd's snapshot; undefined for other files. Throws SyntaxError if damaged. The file
+ * is read by line and never becomes one string, because the user who names a backup controls its size.
  */
 export async function simulatedSnapshotKeys(file: Buffer): Promise<{ key: Buffer; value: Buffer }[] | undefined> {
   if (file.subarray(0, magic.length + 1).toString('utf8') !== `${magic}\n`) return undefined;
@@ -67,7 +67,7 @@ export async function simulatedSnapshotKeys(file: Buffer): Promise<{ key: Buffer
   );
   const keys: { key: Buffer; value: Buffer }[] = [];
   let servedAt = 0;
-  // the line after the first says who made it
+  // The second line contains the origin.
   let start = file.indexOf(newline, magic.length + 1) + 1;
   while (start > 0 && start < end) {
     const stop = file.indexOf(newline, start);

@@ -1,9 +1,9 @@
 import type { PersistentVolume } from '../../api/index.ts';
 
-/** What volumes of directories name as their driver. */
+/** CSI driver name of directory volumes. */
 export const directoryDriver = 'directory.capstan.dev';
 
-/** The directory behind a volume; undefined when the volume is of another kind. */
+/** Returns the directory of a volume; undefined for other kinds of volumes. */
 export function claimDirectory({ spec }: PersistentVolume): string | undefined {
   if (spec.csi?.driver === directoryDriver) return spec.csi.volumeHandle;
   if (spec.hostPath) return `host${spec.hostPath.path}`;

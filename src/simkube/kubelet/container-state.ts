@@ -3,16 +3,16 @@ import type { ContainerState, ContainerStatus } from '../../api/index.ts';
 import { formatTime, parseRfc3339 } from '../../machinery/index.ts';
 import type { ContainerExit, RunningContainer } from '../containers/types.ts';
 
-/** Where a container stands. */
+/** State of a container. */
 export type State =
   | {
       readonly kind: 'waiting';
       readonly reason?: string;
       readonly message?: string;
-      /** not tried again before; for ever: not before something changes */
+      /** earliest retry; infinite: only after a change */
       readonly until?: number;
     }
-  /** `before`: why it waited until now, shown until it is known whether that is over */
+  /** `before`: the reason it waited until now, shown until it is clear whether it still applies */
   | { readonly kind: 'starting'; readonly before?: { readonly reason: string; readonly message?: string } }
   | { readonly kind: 'running'; readonly startedAt: number; readonly container: RunningContainer }
   | Ended;
@@ -23,11 +23,11 @@ export interface Ended {
   readonly endedAt: number;
   readonly exit: ContainerExit;
   readonly id: string;
-  /** absent: it ran before the host was started */
+  /** absent: it ran before the host restarted */
   readonly container?: RunningContainer;
 }
 
-/** A state as a kubelet writes it; `idle` is the reason while nothing has been tried yet. */
+/** Formats a state as a kubelet does. `idle` is the reason while nothing has been tried yet. */
 export function shownState(state: State, idle: string): ContainerState {
   switch (state.kind) {
     case 'running':
@@ -55,7 +55,7 @@ export function shownEnd({ startedAt, endedAt, exit, id }: Ended): NonNullable<C
   };
 }
 
-/** How the last run of a container ended, from what a former host of it wrote; undefined: it never ran. */
+/** Returns how the last run of a container ended, from the status an earlier host wrote; undefined if it never ran. */
 export function earlierEnd(earlier: ContainerStatus, isRestarted: boolean, nowMs: number): Ended | undefined {
   const { running, terminated = earlier.lastState?.terminated } = earlier.state ?? {};
   if (running) {
@@ -88,7 +88,7 @@ const lostForGood: ContainerExit = {
   message: 'The container could not be located when the pod was terminated',
 };
 
-/** Images of a simulation have no content; their name stands for it. */
+/** Simulated images have no content, so the name serves as id. */
 export function imageId(image: string): string {
   if (image.includes('@')) return image;
   return `${image.replace(/:[^/:]*$/, '')}@sha256:${createHash('sha256').update(image).digest('hex')}`;

@@ -13,32 +13,32 @@ import { runPostStart, runPreStop } from './lifecycle-hooks.ts';
 import { type CheckResult, check, type ProbeTarget, startProbe } from './probe.ts';
 import { Backoff, type ContainerKind, formatPause, isRunAgain } from './restart.ts';
 
-/** Tells users what happened to the Pod. */
+/** Records an event for the Pod. */
 export type TellPod = (type: 'Normal' | 'Warning', reason: string, message: string) => void;
 
 export interface ContainerWorkerOptions {
   readonly spec: Container;
   readonly kind: ContainerKind;
   readonly restartPolicy: string;
-  /** name_namespace(uid), as messages of kubelets name a Pod */
+  /** name_namespace(uid), as kubelet messages name a Pod */
   readonly podLabel: string;
-  /** one stretch of letters that stands for the Pod in ids of containers */
+  /** builds a container id from a compact Pod id */
   readonly idOf: (container: string, restart: number) => string;
   readonly graceMs: number;
   readonly clock: Clock;
   readonly tell: TellPod;
-  /** resolves everything and starts it; throws ContainerRefusedError */
+  /** resolves all references and starts the container; throws ContainerRefusedError */
   readonly launch: () => Promise<RunningContainer>;
   readonly sandbox: () => PodSandbox;
-  /** a run of it has begun */
+  /** called when a run starts */
   readonly started: (container: RunningContainer, restart: number) => void;
-  /** something changed: look at the Pod again */
+  /** called on a change, to reconcile the Pod */
   readonly wake: () => void;
-  /** what an earlier host of the Pod saw of it */
+  /** status written by an earlier host of the Pod */
   readonly earlier?: ContainerStatus;
 }
 
-/** Brings one container of a Pod up, watches it, and brings it up again when that is its policy. */
+/** Starts one container of a Pod, monitors it, and restarts it by its policy. */
 export class ContainerWorker {
   readonly spec: Container;
   readonly kind: ContainerKind;
@@ -62,7 +62,7 @@ export class ContainerWorker {
     if (options.earlier) this.#adopt(options.earlier);
   }
 
-  /** startup is over, as far as there is a probe for it */
+  /** The startup probe, if any, has succeeded. */
   get isStarted(): boolean {
     return this.#isStarted;
   }
@@ -75,7 +75,7 @@ export class ContainerWorker {
     return this.#state.kind === 'running' || this.#state.kind === 'starting';
   }
 
-  /** it ran at least once, in this life of the host or in an earlier one */
+  /** It ran at least once, under this host process or an earlier one. */
   get hasRun(): boolean {
     return this.#id !== undefined;
   }
@@ -84,7 +84,7 @@ export class ContainerWorker {
     return this.#state.kind === 'ended' && this.#state.exit.exitCode === 0;
   }
 
-  /** it has ended and will not be run again */
+  /** It has exited and will not be restarted. */
   get isOver(): boolean {
     return this.#state.kind === 'ended' && !this.#isRunAgain(this.#state.exit);
   }
@@ -93,7 +93,7 @@ export class ContainerWorker {
     return this.#state.kind === 'ended' ? this.#state.exit : undefined;
   }
 
-  /** Starts it unless it runs, is over, or has to wait; answers when to ask again. */
+  /** Starts the container unless it runs, is finished, or must wait. Returns when to call again. */
   ensureRunning(): number | undefined {
     const now = this.#options.clock.now();
     const state = this.#state;
@@ -122,18 +122,18 @@ export class ContainerWorker {
     return until;
   }
 
-  /** An object it waits for may have changed: a refusal for want of one is worth another try. */
+  /** Retries a container that was refused because of a missing object, since the object may exist now. */
   reconsider(): void {
     const state = this.#state;
     if (state.kind === 'waiting' && state.reason === 'CreateContainerConfigError') this.#state = { kind: 'waiting' };
   }
 
-  /** Ends it for good. Resolves when it has ended. */
+  /** Stops the container permanently. Resolves when it has exited. */
   async stop(graceMs: number, reason: string): Promise<void> {
     this.#isStopping = true;
     this.#endProbes();
     const state = this.#state;
-    // One that is just being started is ended as soon as it is there.
+    // A container that is still starting is stopped as soon as it runs.
     if (state.kind !== 'running') return;
     this.#options.tell('Normal', 'Killing', `Stopping container ${this.spec.name}${reason}`);
     const { leftMs, result } = await runPreStop(this.#target(state.container), graceMs, this.#options.clock);
@@ -153,12 +153,12 @@ export class ContainerWorker {
     return this.#restartCount;
   }
 
-  /** what runs at this moment */
+  /** The running container, if any. */
   get container(): RunningContainer | undefined {
     return this.#state.kind === 'running' ? this.#state.container : undefined;
   }
 
-  /** Its status as a kubelet writes it; `idle` is the reason while nothing has been tried yet. */
+  /** Returns its status as a kubelet writes it. `idle` is the reason while nothing has been tried yet. */
   status(idle: string): ContainerStatus {
     const state = this.#state;
     const image = this.spec.image ?? '';
@@ -267,7 +267,8 @@ export class ContainerWorker {
       if (!isGood) return this.#kill('startup');
       stop();
       started();
-      // the first look at its readiness is under way, and tells both; only those behind a sidecar wait for its start alone
+      // The first readiness probe is running and will report both states together. Containers after a sidecar wait only
+      // for its start.
       const isToldTogether = readinessProbe !== undefined && !readinessProbe.initialDelaySeconds;
       if (!isToldTogether || this.kind === 'sidecar') this.#options.wake();
     });
@@ -325,7 +326,7 @@ export class ContainerWorker {
     return { sandbox: this.#options.sandbox(), container, spec: this.spec };
   }
 
-  /** Goes on from what is written of its former life, which ended with the host it ran on. */
+  /** Restores the state from the status of an earlier host, under which the container has ended. */
   #adopt(earlier: ContainerStatus): void {
     const { clock, restartPolicy } = this.#options;
     const isRestarted = restartPolicy !== 'Never' || this.kind === 'sidecar';
@@ -334,7 +335,8 @@ export class ContainerWorker {
     this.#imageId = earlier.imageID ?? '';
     this.#last = earlierEnd(earlier, isRestarted, clock.now());
     if (!this.#last || earlier.state?.waiting) return;
-    // What it prepared was lost with the sandbox, so an init container runs again; what is through stays through.
+    // Its results were lost with the sandbox, so an init container runs again. A main container that is finished stays
+    // finished.
     const isOver = !this.#isRunAgain(this.#last.exit) && (this.kind === 'main' || !isRestarted);
     if (isOver) this.#state = this.#last;
   }

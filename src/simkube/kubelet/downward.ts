@@ -1,16 +1,16 @@
 import type { Container, Pod, ResourceFieldRef } from '../../api/index.ts';
 import { must, parseQuantity } from '../../machinery/index.ts';
 
-/** What a Pod can be told about itself beyond its object. */
+/** Data for the downward API beyond the Pod object. */
 export interface PodContext {
   readonly nodeName: string;
   readonly nodeAddress: string;
   readonly podAddress: string;
-  /** what the node has, for containers without limits */
+  /** allocatable resources of the node, for containers without limits */
   readonly allocatable: Readonly<Record<string, string>>;
 }
 
-/** The value of a field of the Pod, as `fieldRef` names it; undefined: there is no such field to ask for. */
+/** Returns the value of a Pod field for `fieldRef`; undefined for an unsupported field. */
 export function podField(pod: Pod, path: string, around: PodContext): string | undefined {
   const { metadata, spec } = pod;
   const indexed = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(path);
@@ -41,7 +41,7 @@ export function podField(pod: Pod, path: string, around: PodContext): string | u
   }
 }
 
-/** Labels and annotations as the downward API writes them: one per line, sorted, values quoted. */
+/** Formats labels and annotations like the downward API: one per line, sorted, values quoted. */
 function formatMap(map: Readonly<Record<string, string>> | undefined): string {
   return Object.keys(map ?? {})
     .sort()
@@ -49,7 +49,7 @@ function formatMap(map: Readonly<Record<string, string>> | undefined): string {
     .join('\n');
 }
 
-/** A request or limit of a container, in units of the divisor, rounded up. */
+/** Returns a request or limit of a container in units of the divisor, rounded up. */
 export function containerResource(
   pod: Pod,
   reference: ResourceFieldRef,

@@ -6,7 +6,7 @@ import { expandVariables } from './expand.ts';
 import type { ObjectLookup } from './lookup.ts';
 import { serviceVariables } from './service-links.ts';
 
-/** A Secret's or ConfigMap's keys as text. */
+/** Keys of a Secret or ConfigMap as text. */
 interface KeyedText {
   /** as errors name it: `secret "x"`, `ConfigMap ns/x` */
   readonly kind: 'secret' | 'configmap';
@@ -14,7 +14,10 @@ interface KeyedText {
   keys(): string[];
 }
 
-/** The API of the cluster, and the Services beside the Pod unless it wants none of them. */
+/**
+ * Services for environment variables: the API of the cluster, and those of the Pod's namespace unless
+ * `enableServiceLinks` is false.
+ */
 async function linkedServices({ metadata, spec }: Pod, lookup: ObjectLookup): Promise<readonly Service[]> {
   const namespace = metadata.namespace ?? '';
   const beside = spec.enableServiceLinks === false ? [] : await lookup.services(namespace);
@@ -23,8 +26,8 @@ async function linkedServices({ metadata, spec }: Pod, lookup: ObjectLookup): Pr
 }
 
 /**
- * The environment of a container. Throws ContainerRefusedError with CreateContainerConfigError naming what is missing, in
- * the words of a kubelet.
+ * Builds the environment of a container. Throws ContainerRefusedError with CreateContainerConfigError, naming what is
+ * missing in a kubelet's words.
  */
 export async function containerEnvironment(
   pod: Pod,
@@ -53,7 +56,7 @@ async function addAll(
   if (!reference) return;
   const kind = configMapRef ? 'configmap' : 'secret';
   const source = await keyedText(pod, kind, reference, lookup);
-  // Any key makes a name, also one that no shell could use, as with a kubelet since 1.34.
+  // Any key becomes a variable name, even one that no shell accepts, as kubelets do since 1.34.
   for (const key of source?.keys() ?? [])
     variables[prefix + key] = must(must(source, 'source').text(key), 'source.text(key)');
 }

@@ -1,6 +1,6 @@
 import { must } from '../../machinery/index.ts';
 
-/** Names that a text refers to and that stand for nothing, in order. */
+/** Names of undefined variables in a text, in order. */
 export function missingVariables(text: string, variables: Readonly<Record<string, string>>): string[] {
   const names = new Set<string>();
   for (const [, name] of text.matchAll(/\$\$|\$\(([^()]*)\)/g)) {
@@ -10,8 +10,8 @@ export function missingVariables(text: string, variables: Readonly<Record<string
 }
 
 /**
- * Replaces `$(NAME)` by what it stands for. A reference to nothing stays as it is, and `$$` is a dollar sign that begins
- * none: `$$(NAME)` becomes `$(NAME)`.
+ * Expands `$(NAME)`. References to undefined variables stay unchanged, and `$$` is an escaped dollar sign: `$$(NAME)`
+ * becomes `$(NAME)`.
  */
 export function expandVariables(text: string, variables: Readonly<Record<string, string>>): string {
   if (!text.includes('$')) return text;

@@ -2,9 +2,9 @@ import type { ConfigMap, DownwardApiFile, KeyToPath, Pod, Secret } from '../../a
 import type { VolumeFile } from '../containers/types.ts';
 import { containerResource, type PodContext, podField } from './downward.ts';
 
-// What the files of volumes contain that are made of objects.
+// Builds the files of volumes that come from objects.
 
-/** Why a volume cannot be mounted, in the words of a kubelet. */
+/** Reason why a volume cannot be mounted, in a kubelet's words. */
 export class MountError extends Error {
   constructor(message: string) {
     super(message);
@@ -12,7 +12,7 @@ export class MountError extends Error {
   }
 }
 
-/** A Secret is mounted into many Pods; its decoded content is shared for as long as that version of it lives. */
+/** Decoded contents by object version, because a Secret may be mounted into many Pods. */
 const decoded = new WeakMap<object, Map<string, Buffer>>();
 
 function contentsOf(object: Secret | ConfigMap): ReadonlyMap<string, Buffer> {
@@ -32,7 +32,7 @@ function contentsOf(object: Secret | ConfigMap): ReadonlyMap<string, Buffer> {
   return contents;
 }
 
-/** The files of a Secret or a ConfigMap: all keys, or those that are named, where they are to be. */
+/** Files of a Secret or ConfigMap: all keys, or the selected ones at their paths. */
 export function objectFiles(
   object: Secret | ConfigMap,
   options: { items?: readonly KeyToPath[]; mode: number; optional: boolean },
@@ -54,7 +54,6 @@ export function objectFiles(
   return files;
 }
 
-/** The files of the downward API. */
 export function downwardFiles(
   pod: Pod,
   items: readonly DownwardApiFile[],

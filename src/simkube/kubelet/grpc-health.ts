@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 
 const serving = 1;
 
-/** Asks grpc.health.v1.Health over a stream; rejects with what is wrong unless the service is serving. */
+/** Calls grpc.health.v1.Health over a stream. Rejects with the reason unless the service is serving. */
 export function grpcHealth(stream: Duplex, service: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const session = connect('http://localhost', { createConnection: () => stream });
@@ -34,7 +34,7 @@ export function grpcHealth(stream: Duplex, service: string, signal: AbortSignal)
   });
 }
 
-/** HealthCheckRequest { service = 1 } in a gRPC frame. */
+/** Encodes HealthCheckRequest { service = 1 } in a gRPC frame. */
 function checkRequest(service: string): Buffer {
   const name = Buffer.from(service, 'utf8');
   const message = name.length === 0 ? Buffer.alloc(0) : Buffer.concat([Buffer.from([0x0a, name.length]), name]);
@@ -43,7 +43,7 @@ function checkRequest(service: string): Buffer {
   return Buffer.concat([frame, message]);
 }
 
-/** HealthCheckResponse { status = 1 }: one field, one small number. */
+/** Decodes HealthCheckResponse { status = 1 }: one field with a small number. */
 function servingStatus(answer: Buffer): number | undefined {
   return answer.length >= 7 && answer[5] === 0x08 ? answer[6] : undefined;
 }

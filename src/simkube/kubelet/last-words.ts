@@ -3,17 +3,17 @@ import type { ContainerExit, RunningContainer } from '../containers/types.ts';
 
 type LastWordsSpec = Pick<Container, 'terminationMessagePolicy' | 'terminationMessagePath'>;
 
-/** What a kubelet takes of a log at most. */
+/** A kubelet's limits for log excerpts. */
 const maxLines = 80;
 const maxCharacters = 2_048;
 
-/** What a kubelet takes of the file a container leaves its message in. */
+/** A kubelet's limit for the termination message file. */
 const maxMessage = 4_096;
 const usualPath = '/dev/termination-log';
 
 /**
- * The message a container left in the file that is meant for it; where its spec asks for it, one that failed and left none
- * says what its log ended with.
+ * Adds the termination message from the container's file. If the spec asks for it, a failed container without a message
+ * gets the end of its log.
  */
 export function withLastWords(
   exit: ContainerExit,

@@ -3,13 +3,13 @@ import { type CheckResult, check, type ProbeTarget } from './probe.ts';
 
 const fine: CheckResult = { isGood: true, output: '' };
 
-/** Does what a container asks for right after its start. */
+/** Runs the postStart hook. */
 export async function runPostStart(target: ProbeTarget): Promise<CheckResult> {
   const hook = target.spec.lifecycle?.postStart;
   return hook ? check(hook, target, new AbortController().signal) : fine;
 }
 
-/** Does what a container asks for before its end, for as long as the grace lasts; answers what is left of that. */
+/** Runs the preStop hook within the grace period. Returns the remaining grace. */
 export async function runPreStop(
   target: ProbeTarget,
   graceMs: number,

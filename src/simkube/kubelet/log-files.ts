@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { formatMicroTime, must, parseRfc3339 } from '../../machinery/index.ts';
 import type { LogLine, RunningContainer } from '../containers/types.ts';
 
-/** What containers said, on disk: it outlives the program that ran them, and goes with the Pod. */
+/** Container logs on disk. They survive a restart of the host and are deleted with the Pod. */
 export interface LogFiles {
-  /** writes down what a run of a container says */
+  /** records the log of a run */
   keep(run: LoggedRun, container: RunningContainer): void;
-  /** what a run said; without its number the last one. Undefined: nothing is known of it */
+  /** the log of a run, by default the last; undefined if it is unknown */
   read(run: Omit<LoggedRun, 'restart'> & { readonly restart?: number }): readonly LogLine[] | undefined;
-  /** the Pod is gone */
+  /** deletes the logs of a Pod */
   forget(uid: string): void;
-  /** forgets all Pods but these */
+  /** deletes the logs of all other Pods */
   keepOnly(uids: ReadonlySet<string>): void;
   /** resolves when everything is written */
   settled(): Promise<void>;
@@ -22,13 +22,13 @@ export interface LoggedRun {
   /** of the Pod */
   readonly uid: string;
   readonly container: string;
-  /** which run of the container it is */
+  /** number of the run */
   readonly restart: number;
 }
 
-/** A file that is longer is written anew with the latest lines. */
+/** Size at which a file is rewritten with its newest lines. */
 const maxBytes = 128 * 1024;
-/** The run before the last can be asked for, none before that. */
+/** Number of runs whose logs are kept: the last one and its predecessor. */
 const runsKept = 2;
 
 export function logFiles(directory: string): LogFiles {
@@ -37,7 +37,7 @@ export function logFiles(directory: string): LogFiles {
   const placeOf = (uid: string): string => join(directory, uid);
   const fileOf = ({ uid, container, restart }: LoggedRun): string => join(placeOf(uid), `${container}.${restart}.log`);
 
-  /** one thing after the other for every file; what cannot be written is missed by nobody but readers of old logs */
+  /** Serializes writes per file. Write errors are ignored, because they only affect readers of old logs. */
   const write = (file: string, work: () => Promise<unknown>): void => {
     const before = writing.get(file) ?? Promise.resolve();
     const now = before.then(work).then(
@@ -78,7 +78,7 @@ export function logFiles(directory: string): LogFiles {
     flush();
     container.onLine((line) => {
       pending.push(line);
-      // Lines that come together are written together.
+      // Lines that arrive together are written together.
       if (pending.length === 1) flush();
     });
   };
@@ -108,7 +108,7 @@ export function logFiles(directory: string): LogFiles {
       try {
         present = readdirSync(directory);
       } catch {
-        // There are none yet.
+        // The directory does not exist yet.
       }
       for (const uid of present) if (!uids.has(uid)) this.forget(uid);
     },
@@ -130,7 +130,7 @@ function format({ at, text }: LogLine): string {
   return `${formatMicroTime(at)} ${text}\n`;
 }
 
-/** As many lines as half a file holds, from the end. */
+/** Returns the newest lines that fit in half a file. */
 function latestOf(lines: readonly LogLine[]): string {
   const kept: string[] = [];
   let size = 0;

@@ -13,17 +13,17 @@ import {
 import type { Client, InformerFactory, ObjectKey } from '../../client/index.ts';
 import { ignoreNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
 
-/** Objects that Pods refer to; undefined: there is none. */
+/** Finds objects that Pods refer to; undefined if they do not exist. */
 export interface ObjectLookup {
   configMap(namespace: string, name: string): Promise<ConfigMap | undefined>;
   secret(namespace: string, name: string): Promise<Secret | undefined>;
   claim(namespace: string, name: string): Promise<PersistentVolumeClaim | undefined>;
   volume(name: string): Promise<PersistentVolume | undefined>;
-  /** of a namespace */
+  /** all Services of a namespace */
   services(namespace: string): Promise<readonly Service[]>;
 }
 
-/** Asks the API every time: a kubelet has no caches of what its few Pods are made of. */
+/** Always asks the API: a simulated kubelet has no caches for the objects of its few Pods. */
 export function directLookup(connect: () => Client): ObjectLookup {
   const find = async <T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> =>
     connect().get(resource, key).catch(ignoreNotFound);
@@ -36,13 +36,13 @@ export function directLookup(connect: () => Client): ObjectLookup {
   };
 }
 
-/** Secrets and ConfigMaps that are at hand; undefined: they are not, which does not mean that there are none. */
+/** Cached Secrets and ConfigMaps; undefined if not cached, though the object may exist. */
 export interface ContentsAtHand {
   secret(key: ObjectKey): Secret | undefined;
   configMap(key: ObjectKey): ConfigMap | undefined;
 }
 
-/** Looks into the caches, and asks the API before it says that something is missing: caches may be a moment late. */
+/** Reads from the caches, and asks the API before it reports a missing object, because caches may be late. */
 export function objectLookup(client: Client, cache: InformerFactory, contents: ContentsAtHand): ObjectLookup {
   const ask = <T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> =>
     client.get(resource, key).catch(ignoreNotFound);

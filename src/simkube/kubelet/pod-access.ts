@@ -11,12 +11,11 @@ import type { LogLine, RunningContainer } from '../containers/types.ts';
 import type { LogFiles } from './log-files.ts';
 import type { PodWorker } from './pod-worker.ts';
 
-/** The Pods that run somewhere. */
 export interface PodWorkers {
   worker(pod: KubeObject): PodWorker | undefined;
 }
 
-/** Reads what containers said, and goes on while they run when that is asked for. */
+/** Reads container logs, and follows them if requested. */
 export function podLogSource(pods: PodWorkers, clock: Clock, files?: LogFiles): PodLogSource {
   return (pod, options) => {
     const { container: name, previous } = options;
@@ -36,11 +35,11 @@ export function podLogSource(pods: PodWorkers, clock: Clock, files?: LogFiles): 
 
 interface ReadableLog {
   readonly lines: readonly LogLine[];
-  /** undefined: it says no more */
+  /** undefined if it is no longer running */
   readonly container: RunningContainer | undefined;
 }
 
-/** What a container said before this program was started. */
+/** Reads the log from before this program started. */
 function keptLog(
   files: LogFiles | undefined,
   { metadata: { uid = '' } }: UnstructuredObject,
@@ -82,7 +81,7 @@ async function* readLog(log: ReadableLog, options: PodLogOptions, clock: Clock):
   }
 }
 
-/** Lines as they come, until the container ends or the reader goes. Listens from the moment it is called. */
+/** Yields new lines until the container exits or the reader leaves. Subscribes at the moment of the call. */
 function newLines(container: RunningContainer, signal: AbortSignal): AsyncIterable<LogLine> {
   const waiting: LogLine[] = [];
   let isOver = signal.aborted;
@@ -115,7 +114,7 @@ function newLines(container: RunningContainer, signal: AbortSignal): AsyncIterab
   };
 }
 
-/** Leads to ports of Pods that run here. */
+/** Connects to ports of local Pods. */
 export function podPortConnector(pods: PodWorkers): PodConnector {
   return async (pod, port): Promise<Duplex> => {
     const sandbox = pods.worker(pod)?.sandbox;
@@ -130,7 +129,7 @@ export function podPortConnector(pods: PodWorkers): PodConnector {
   };
 }
 
-/** Runs commands in containers that run here. */
+/** Runs commands in local containers. */
 export function podCommandRunner(pods: PodWorkers): PodExecutor {
   return async (pod, { container: name, command, signal, stdin, tty, out }) => {
     const container = runningContainer(pods, pod, name);
@@ -139,7 +138,7 @@ export function podCommandRunner(pods: PodWorkers): PodExecutor {
   };
 }
 
-/** Shows what containers say that run here. What somebody types to them is read by nobody. */
+/** Streams the output of local containers. Input is discarded. */
 export function podAttacher(pods: PodWorkers): PodAttacher {
   return async (pod, { container: name, signal, stdin, tty, out }) => {
     const container = runningContainer(pods, pod, name);
@@ -159,6 +158,6 @@ async function drain(stdin: AsyncIterable<Buffer>): Promise<void> {
   try {
     for await (const _ of stdin);
   } catch {
-    // Whoever typed has gone.
+    // The client has disconnected.
   }
 }

@@ -1,18 +1,18 @@
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from '../../api/index.ts';
 import { formatTime } from '../../machinery/index.ts';
 
-/** What the host knows of a Pod it runs. */
+/** The host's view of a Pod it runs. */
 export interface PodView {
   readonly nodeAddress: string;
-  /** undefined: it has no sandbox */
+  /** undefined without a sandbox */
   readonly podAddress: string | undefined;
   readonly isPrepared: boolean;
   readonly init: readonly ContainerStatus[];
   readonly main: readonly ContainerStatus[];
-  /** all init containers are through, and all sidecars among them have started */
+  /** all init containers have finished, and all sidecars among them have started */
   readonly isInitialized: boolean;
   readonly incompleteInit: readonly string[];
-  /** names of sidecars, which count as ready or not like the containers they serve */
+  /** names of sidecars, which count for readiness like main containers */
   readonly sidecars: ReadonlySet<string>;
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed';
   readonly reason?: string;
@@ -27,7 +27,7 @@ const own: ReadonlySet<string> = new Set([
   'PodScheduled',
 ]);
 
-/** The status as a kubelet writes it. Conditions of others and times of what has not changed are kept. */
+/** Builds the status as a kubelet does. Keeps conditions of others, and times of unchanged conditions. */
 export function podStatus(pod: Pod, view: PodView, nowMs: number): PodStatus {
   const before = pod.status ?? {};
   const time = formatTime(nowMs);
@@ -89,7 +89,7 @@ function unreadyContainers({ main, init, sidecars }: PodView): { reason: string;
   return { reason: 'ContainersNotReady', message: `containers with unready status: [${names.join(' ')}]` };
 }
 
-/** Conditions that others have to set before the Pod counts as ready. */
+/** Returns the readiness gates that are not satisfied. */
 function closedGates(pod: Pod): { reason: string; message: string } | undefined {
   const messages: string[] = [];
   for (const { conditionType } of pod.spec.readinessGates ?? []) {

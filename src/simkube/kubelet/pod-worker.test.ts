@@ -17,7 +17,7 @@ const pod: Pod = {
 };
 const keys = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys', namespace: 'default' } } as Secret;
 
-/** A worker that is synced whenever it asks for it, as its hosts do; tries are counted by the moment they happen. */
+/** A worker that is synced whenever it asks for it. Start attempts are recorded with their time. */
 function hosted() {
   const clock = new ManualClock(0);
   const api = { refuses: false, secret: undefined as Secret | undefined };
@@ -88,7 +88,7 @@ function hosted() {
 }
 
 describe('a Pod that cannot be prepared', () => {
-  it('is tried again with growing pauses while the API refuses, also after an object of it changed', async () => {
+  it('is tried again with growing pauses while the API refuses, even after one of its objects changed', async () => {
     const host = hosted();
     host.api.secret = keys;
     host.sync();
@@ -122,7 +122,7 @@ describe('a Pod that cannot be prepared', () => {
     expect(pauses.length).toBeLessThan(40);
   });
 
-  it('finds what was missing at once when it is notified, and by itself when it is not', async () => {
+  it('finds what was missing at once when notified, and by itself when not', async () => {
     for (const isNotified of [true, false]) {
       const host = hosted();
       host.sync();

@@ -20,7 +20,7 @@ import { type PodView, podStatus } from './pod-status.ts';
 import { Backoff, type ContainerKind, mountPauses } from './restart.ts';
 import { emptyDirName, resolveVolumes, type VolumeParts } from './volumes.ts';
 
-/** What all Pods of the node share. */
+/** Shared by all Pods of the node. */
 export interface PodWorkerParts {
   readonly backend: PodBackend;
   readonly clock: Clock;
@@ -30,18 +30,18 @@ export interface PodWorkerParts {
   readonly nodeName: string;
   readonly nodeAddress: string;
   readonly allocatable: Readonly<Record<string, string>>;
-  /** absent: what containers say is forgotten with the program that runs them */
+  /** absent: logs are kept in memory only */
   readonly logs?: LogFiles;
   tell(pod: Pod, ...event: Parameters<TellPod>): void;
   wake(pod: Pod): void;
-  /** a sandbox can be reached from now on, or no more */
+  /** called when a sandbox becomes reachable or unreachable */
   placed(sandbox: PodSandbox): void;
   left(sandbox: PodSandbox): void;
 }
 
 type Life = 'alive' | 'ending' | 'ended';
 
-/** Runs one Pod from the moment it was given to the node until nothing of it is left. */
+/** Runs one Pod from its assignment to the node until it is completely removed. */
 export class PodWorker {
   readonly uid: string;
   #pod: Pod;
@@ -51,11 +51,11 @@ export class PodWorker {
   #sandbox: PodSandbox | undefined;
   #isPreparing = false;
   #isPrepared = false;
-  /** objects its volumes were made of when that was tried last, whatever came of it */
+  /** state of the objects at the last attempt to set up volumes, whether or not it succeeded */
   #volumesKey: string | undefined;
-  /** when tokens among its volumes grow old */
+  /** time at which tokens in its volumes must be renewed */
   #renewAt: number | undefined;
-  /** when what could not be prepared is tried again; absent: the last try worked */
+  /** time of the next attempt to prepare the Pod; absent if the last one succeeded */
   #retryAt: number | undefined;
   readonly #prepareBackoff = new Backoff(mountPauses);
   #life: Life = 'alive';
@@ -76,17 +76,17 @@ export class PodWorker {
     return this.#sandbox;
   }
 
-  /** nothing of it runs any more, and nothing will */
+  /** Nothing of the Pod runs or will run any more. */
   get isEnded(): boolean {
     return this.#life === 'ended';
   }
 
-  /** its sandbox is just being made: there is nothing to tell before that has worked or failed */
+  /** The sandbox is being created. Nothing is reported until that succeeds or fails. */
   get isBeginning(): boolean {
     return this.#isPreparing && this.#sandbox === undefined && this.#life === 'alive';
   }
 
-  /** all its containers run and are ready */
+  /** All containers run and are ready. */
   get isUp(): boolean {
     return this.#life === 'alive' && this.#isPrepared && this.#main.every(({ isReady }) => isReady);
   }
@@ -96,8 +96,8 @@ export class PodWorker {
   }
 
   /**
-   * Does what is due, without waiting for any of it; answers when something is due next. `volumesKey` tells one state of
-   * the objects its volumes are made of from another.
+   * Starts what is due without waiting for it. Returns when to call again. `volumesKey` changes with the objects the
+   * volumes are built from.
    */
   sync(pod: Pod, volumesKey: string): number | undefined {
     this.#pod = pod;
@@ -132,7 +132,7 @@ export class PodWorker {
     return podStatus(this.#pod, view, this.#parts.clock.now());
   }
 
-  /** Ends everything, and keeps the phase the status has: a Pod that is over stays over. */
+  /** Stops everything and keeps the terminal phase of the status. */
   endAs({ status, spec }: Pod): void {
     if (this.#life !== 'alive' || (status?.phase !== 'Failed' && status?.phase !== 'Succeeded')) return;
     const { phase, reason, message } = status;
@@ -140,7 +140,7 @@ export class PodWorker {
     this.end((spec.terminationGracePeriodSeconds ?? 30) * 1000);
   }
 
-  /** Ends everything; main containers first, then sidecars from the last to the first. */
+  /** Stops everything: main containers first, then sidecars from last to first. */
   end(graceMs: number): void {
     if (this.#life !== 'alive') return;
     this.#life = 'ending';
@@ -168,7 +168,7 @@ export class PodWorker {
     }
   }
 
-  /** A Pod that may run for so long only. */
+  /** Enforces activeDeadlineSeconds. */
   #keepDeadline(): number | undefined {
     const { activeDeadlineSeconds } = this.#pod.spec;
     const startedAt = parseRfc3339(this.#pod.status?.startTime ?? '');
@@ -189,7 +189,7 @@ export class PodWorker {
     const dueAt = this.#retryAt ?? this.#renewAt;
     if ((isOther || (dueAt !== undefined && dueAt <= now)) && !this.#isPreparing) {
       this.#isPreparing = true;
-      // Noted before anything can fail: the same objects are tried again when the back-off is over, not at once.
+      // Recorded before anything can fail, so that the same objects are retried after the backoff and not at once.
       this.#volumesKey = volumesKey;
       this.#prepare()
         .then(
@@ -210,7 +210,7 @@ export class PodWorker {
     const pod = this.#pod;
     if (!this.#sandbox) {
       const sandbox = await backend.createSandbox(identityOf(pod));
-      // Deleted while its sandbox was being made.
+      // The Pod was deleted while its sandbox was being created.
       if (this.#life !== 'alive') return sandbox.remove();
       this.#sandbox = sandbox;
       this.#parts.placed(sandbox);
@@ -231,7 +231,7 @@ export class PodWorker {
     this.#prepareBackoff.reset();
   }
 
-  /** Tried again with growing pauses, and at once when an object of its volumes changed. */
+  /** Retries with a growing backoff, or at once when an object of its volumes changes. */
   #prepareFailed(error: unknown): void {
     this.#retryAt = this.#parts.clock.now() + this.#prepareBackoff.next();
     const reason = error instanceof MountError ? 'FailedMount' : 'FailedCreatePodSandBox';
@@ -250,7 +250,7 @@ export class PodWorker {
     return this.#main.every(({ isOver }) => isOver) ? this.#finish() : due;
   }
 
-  /** Every container is through: what served them ends too. */
+  /** All containers have finished, so the sidecars are stopped too. */
   #finish(): [] {
     this.end((this.#pod.spec.terminationGracePeriodSeconds ?? 30) * 1000);
     return [];
@@ -268,7 +268,7 @@ export class PodWorker {
     if (isGoing || this.#main.every(({ isOver }) => isOver)) {
       return this.#main.every(({ hasSucceeded }) => hasSucceeded) ? 'Succeeded' : 'Failed';
     }
-    // Once it ran it does not go back to Pending, also not when a container has to wait for its next turn.
+    // A Pod that ran never returns to Pending, even while a container waits for its backoff.
     const hasRun = this.#pod.status?.phase === 'Running' && this.#sandbox !== undefined;
     const isUp = this.#main.every((worker) => worker.container !== undefined || worker.hasRun);
     return isInitialized && (isUp || hasRun) ? 'Running' : 'Pending';
@@ -316,7 +316,7 @@ export class PodWorker {
   }
 }
 
-/** Whether an init container holds up what comes after it no more. */
+/** Reports whether an init container no longer blocks later ones. */
 function isThrough(worker: ContainerWorker): boolean {
   return worker.kind === 'sidecar' ? worker.isStarted : worker.hasSucceeded;
 }
@@ -340,7 +340,7 @@ function containerRun(spec: Container, env: Record<string, string>): ContainerRu
   };
 }
 
-/** Ports an image nobody knows answers at: those it declares, and those its probes ask. */
+/** Ports the default program listens on: declared ports and those of probes. */
 function answeredPorts({ ports = [], livenessProbe, readinessProbe, startupProbe }: Container): number[] {
   const declared = ports
     .filter(({ protocol }) => (protocol ?? 'TCP') === 'TCP')
@@ -351,7 +351,7 @@ function answeredPorts({ ports = [], livenessProbe, readinessProbe, startupProbe
   return [...new Set([...declared, ...probed.filter((port) => Number.isInteger(port) && port > 0)])];
 }
 
-/** A part of a volume named by variables; what leads out of the volume is refused in the words of a kubelet. */
+/** Expands variables in a subPath. A path that leaves the volume is rejected in a kubelet's words. */
 function expandedSubPath(text: string, env: Readonly<Record<string, string>>): string {
   const refused = (message: string): Error => new ContainerRefusedError('CreateContainerConfigError', message);
   const missing = missingVariables(text, env);

@@ -3,7 +3,7 @@ import { type CancelTimer, type Clock, errorMessage } from '../../machinery/inde
 import type { PodSandbox, RunningContainer } from '../containers/types.ts';
 import { grpcHealth } from './grpc-health.ts';
 
-/** What a check found; the text is what users read when it failed. */
+/** Result of a check; users see the text if it failed. */
 export interface CheckResult {
   readonly isGood: boolean;
   readonly output: string;
@@ -15,7 +15,7 @@ export interface ProbeTarget {
   readonly spec: Container;
 }
 
-/** Does once what a probe or a lifecycle hook says. Never rejects. */
+/** Executes the handler of a probe or lifecycle hook once. Never rejects. */
 export async function check(handler: Handler, target: ProbeTarget, signal: AbortSignal): Promise<CheckResult> {
   try {
     return await attempt(handler, target, signal);
@@ -66,17 +66,17 @@ export interface ProbeOptions {
   readonly probe: Probe;
   readonly clock: Clock;
   check(signal: AbortSignal): Promise<CheckResult>;
-  /** one check failed */
+  /** a single check failed */
   failed(output: string): void;
-  /** enough checks in a row agreed; only told when that is news */
+  /** called when enough consecutive checks agree and the state changes */
   settled(isGood: boolean): void;
 }
 
-/** Checks at intervals until it is stopped; answers how to stop it. */
+/** Checks periodically until stopped. Returns a function that stops it. */
 export function startProbe({ probe, clock, ...options }: ProbeOptions): () => void {
   const periodMs = (probe.periodSeconds ?? 10) * 1000;
   const timeoutMs = (probe.timeoutSeconds ?? 1) * 1000;
-  /** of all rounds until one is cut off: probes are most of what Pods at rest do */
+  /** Shared by all rounds until one times out, because probes are most of the work of idle Pods. */
   let round = new AbortController();
   let isStopped = false;
   let streak = 0;
@@ -84,7 +84,7 @@ export function startProbe({ probe, clock, ...options }: ProbeOptions): () => vo
   let known: boolean | undefined;
   let cancel: CancelTimer = () => {};
 
-  /** One check; one that takes too long has failed, whatever it still finds. */
+  /** Performs one check. After the timeout it has failed, regardless of a later result. */
   const checkOnce = (done: (result: CheckResult) => void): void => {
     let isOver = false;
     const finish = (result: CheckResult): void => {

@@ -1,6 +1,6 @@
 import type { Service } from '../../api/index.ts';
 
-/** Variables that lead to the Services of a namespace, as kubelets give them to every container. */
+/** Environment variables for the Services of a namespace, as kubelets set them in every container. */
 export function serviceVariables(services: readonly Service[]): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const { metadata, spec } of services) {

@@ -17,11 +17,11 @@ export interface VolumeParts {
   readonly client: Client;
   readonly lookup: ObjectLookup;
   readonly backend: PodBackend;
-  /** the directory of a volume of a CSI driver; throws what keeps it from being mounted. Absent: there are no drivers */
+  /** directory of a CSI volume; throws the reason why it cannot be mounted; absent: no CSI drivers */
   readonly csiDirectory?: (volume: PersistentVolume) => Promise<string>;
 }
 
-/** The volumes of a Pod, and when they are to be made anew although no object changed: tokens grow old. */
+/** Volumes of a Pod, and when to rebuild them without an object change, because tokens expire. */
 export interface ResolvedVolumes {
   readonly volumes: readonly Volume[];
   readonly renewAt?: number;
@@ -38,7 +38,7 @@ interface Gathering {
 const fileMode = 0o644;
 const mebibyte = 1024 * 1024;
 
-/** Makes everything the Pod's volumes consist of. Throws MountError with what a kubelet says when something is missing. */
+/** Builds all volumes of a Pod. Throws MountError in a kubelet's words if something is missing. */
 export async function resolveVolumes(
   pod: Pod,
   around: PodContext,
@@ -76,13 +76,13 @@ async function resolveVolume(spec: VolumeSpec, gathering: Gathering): Promise<Vo
   if (persistentVolumeClaim) return claimVolume(name, persistentVolumeClaim.claimName, gathering);
   if (ephemeral) return claimVolume(name, `${pod.metadata.name}-${name}`, gathering);
   if (emptyDir) return directoryVolume(name, emptyDirName(pod, name), parts);
-  // The node of a simulated Pod has no files of its own: whoever names the same path shares it.
+  // The node of a simulated Pod has no files of its own. Pods with the same path share a directory.
   if (hostPath) return directoryVolume(name, `host${hostPath.path}`, parts);
   const source = Object.keys(spec).find((key) => key !== 'name');
   throw new MountError(`volumes of type ${source} cannot be mounted on this node`);
 }
 
-/** The directory of an emptyDir, which goes with its Pod. */
+/** Directory name of an emptyDir, which is deleted with its Pod. */
 export function emptyDirName(pod: Pod, volume: string): string {
   return `pod-${pod.metadata.uid}-${volume}`;
 }
@@ -185,7 +185,7 @@ async function accountToken(
     fieldManager: 'kubelet',
   });
   const expiresAt = parseRfc3339(answer.status?.expirationTimestamp ?? '') ?? now + 3_600_000;
-  // Renewed as a kubelet does: when four fifths of its life are over.
+  // Renewed after four fifths of the lifetime, like a kubelet.
   gathering.renewAt = Math.min(gathering.renewAt, now + (expiresAt - now) * 0.8);
   return answer.status?.token ?? '';
 }

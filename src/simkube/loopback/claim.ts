@@ -4,27 +4,27 @@ import type { Logger } from '../../runtime/index.ts';
 import { type LoopbackRange, lastLoopbackRange, rangesFrom } from './range.ts';
 
 export interface RangeSpec {
-  /** what the addresses are for, in messages: `simulated cloud` */
+  /** purpose of the addresses for messages: `simulated cloud` */
   readonly purpose: string;
   readonly usual: LoopbackRange;
-  /** whether others count on addresses of the usual range already: it must be that one then */
+  /** whether others already rely on addresses of the usual range, so that it must be used */
   readonly isKept: boolean;
   readonly log: Logger;
 }
 
-/** A range that no other program on this computer gives addresses of. */
+/** A range that no other program on this computer uses. */
 export interface ClaimedRange extends LoopbackRange {
   release(): Promise<void>;
 }
 
-/** All claims are sockets of the one address every system has; macOS has no other loopback address unless told. */
+/** All claims are sockets of the one address every system has. macOS has no other loopback address by default. */
 const claimHost = '127.0.0.1';
-/** How long a holder may take to say who it is. */
+/** Timeout for a holder to identify itself. */
 const answerMs = 2_000;
 
 /**
- * Takes a range for this process: the usual one, or the next that is free. A claim is a listening socket, so it ends with
- * the process, however that ends. Where claims cannot be made at all the usual range is used without one.
+ * Claims a range for this process: the usual one, or the next free one. A claim is a listening socket, so it ends with
+ * the process in any case. If claims are impossible, the usual range is used without one.
  */
 export async function claimLoopbackRange(desired: RangeSpec): Promise<ClaimedRange> {
   const { usual, isKept, log, purpose } = desired;
@@ -63,7 +63,7 @@ function hold(range: LoopbackRange): Promise<Held> {
       resolve(problem.code === 'EADDRINUSE' ? 'taken' : { problem }),
     );
     server.listen({ host: claimHost, port: claimPort(range), exclusive: true }, () => {
-      // Whoever holds a range has other reasons to go on.
+      // The claim must not keep the process alive.
       server.unref();
       resolve({ release: () => close(server) });
     });
@@ -74,7 +74,7 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-/** Outside of the ports that systems give to outgoing connections and Kubernetes to nodes. */
+/** Outside of the ports for outgoing connections and for Kubernetes node ports. */
 function claimPort({ number }: LoopbackRange): number {
   return 12_700 + number;
 }
@@ -103,7 +103,7 @@ function allTakenError({ usual, purpose }: RangeSpec): CapstanError {
   );
 }
 
-/** The process that holds a range, when it is one of ours and says so. */
+/** Returns the pid of the process that holds a range, if it is a Capstan process and answers. */
 function holderOf(range: LoopbackRange): Promise<number | undefined> {
   return new Promise((resolve) => {
     let text = '';

@@ -5,10 +5,10 @@ import type { ClusterServices } from './cluster-services.ts';
 type NamedServices = Pick<ClusterServices, 'get' | 'addresses'>;
 
 const clusterDomain = 'cluster.local';
-/** A name that stands for a name that stands for a name … is followed this far. */
+/** Maximum chain of aliases. */
 const maxAliases = 8;
 
-/** Resolves the names of Services and of their Pods as the DNS of a cluster does. */
+/** Resolves names of Services and their Pods like the cluster DNS. */
 export function resolveClusterName(
   table: NamedServices,
   name: string,
@@ -31,7 +31,7 @@ export function resolveClusterName(
   return [];
 }
 
-/** The name itself and, as the search list of a Pod has it, below the domains of its namespace and of the cluster. */
+/** The name itself, and the name with each search domain of a Pod. */
 function candidates(name: string, namespace: string | undefined): string[] {
   const suffixes = [
     ...(namespace === undefined ? [] : [`${namespace}.svc.${clusterDomain}`]),
@@ -45,7 +45,7 @@ function candidates(name: string, namespace: string | undefined): string[] {
 
 type Found = { readonly addresses: readonly string[] } | { readonly alias: string };
 
-/** SERVICE.NAMESPACE.svc.cluster.local or HOST.SERVICE.NAMESPACE.svc.cluster.local; undefined: no such name. */
+/** Looks up SERVICE.NAMESPACE.svc.cluster.local or HOST.SERVICE.NAMESPACE.svc.cluster.local; undefined if unknown. */
 function lookUp(table: NamedServices, full: string): Found | undefined {
   const labels = full.slice(0, -`.svc.${clusterDomain}`.length).split('.');
   if (labels.length < 2 || labels.length > 3) return undefined;

@@ -1,27 +1,27 @@
 import type { EndpointSlice, Service, ServicePort } from '../../api/index.ts';
 
-// Services as the network of a cluster sees them, whoever keeps them.
+// Services from the view of the cluster network, regardless of their storage.
 
 export const serviceNameLabel = 'kubernetes.io/service-name';
 
-/** Where a connection to a port of a Service may go. */
+/** Endpoint of a connection to a Service. */
 export interface Target {
   readonly address: string;
   readonly port: number;
 }
 
-/** The Services of a cluster: by their names and addresses, with what stands behind them. */
+/** Services of a cluster by name and address, with their endpoints. */
 export interface ClusterServices {
   get(namespace: string, name: string): Service | undefined;
-  /** the Service that has this cluster IP or load-balancer address for this port */
+  /** the Service with this cluster IP or load balancer address and port */
   at(address: string, port: number): { service: Service; port: ServicePort } | 'other-port' | undefined;
-  /** ready addresses behind a port */
+  /** ready endpoints of a port */
   targets(service: Service, port: ServicePort): Target[];
-  /** addresses behind a headless Service: all, or those of one host name */
+  /** addresses of a headless Service: all, or those of one host name */
   addresses(service: Service, hostname?: string): string[];
 }
 
-/** Leads connections to the targets of a Service one after the other; undefined: it has none. */
+/** Distributes connections round robin to the targets of a Service; undefined without targets. */
 export function inTurn(
   services: Pick<ClusterServices, 'targets'>,
 ): (service: Service, port: ServicePort) => Target | undefined {
@@ -39,7 +39,7 @@ export function inTurn(
   };
 }
 
-/** Addresses that lead to a Service: those of the cluster, and those of its load balancer. */
+/** All addresses of a Service: cluster IPs and load balancer addresses. */
 export function serviceAddresses(service: Service): string[] {
   const all = [...(service.spec.clusterIPs ?? []), ...balancedAddresses(service)];
   return [...new Set(all.filter((address) => address !== '' && address !== 'None'))];
@@ -49,7 +49,7 @@ export function balancedAddresses({ spec, status }: Service): string[] {
   return spec.type === 'LoadBalancer' ? (status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip ?? '') : [];
 }
 
-/** The first of some Services that has a port. */
+/** Finds the first Service that has the port. */
 export function withPort(
   services: readonly Service[],
   port: number,
@@ -74,7 +74,7 @@ export function targetsBehind(slices: readonly EndpointSlice[], { name = '' }: S
       if (conditions?.ready !== false && addresses[0]) targets.push({ address: addresses[0], port });
     }
   }
-  // The order of endpoints in their slices is nobody's promise.
+  // Sorted, because the order of endpoints in slices is not stable.
   return targets.sort((left, right) => (left.address < right.address ? -1 : left.address > right.address ? 1 : 0));
 }
 

@@ -1,11 +1,11 @@
 import type { Service, ServicePort } from '../../api/index.ts';
 import { type ClusterServices, inTurn, type Target } from './cluster-services.ts';
 
-/** What kube-proxy does on every node for Services of the types NodePort and LoadBalancer. */
+/** Node ports of NodePort and LoadBalancer Services, as kube-proxy serves them on every node. */
 export interface NodePorts {
-  /** ports the nodes serve, TCP alone */
+  /** TCP ports served by the nodes */
   all(): ReadonlySet<number>;
-  /** where the next connection to a port of the node goes; undefined: no Service has it, or nobody is behind it */
+  /** target of the next connection to a node port; undefined if no Service has the port, or it has no endpoints */
   target(nodePort: number): Target | undefined;
 }
 
@@ -23,7 +23,7 @@ export function nodePorts(services: Pick<ClusterServices, 'targets'>, list: () =
   };
 }
 
-/** The ports of a Service that nodes serve. */
+/** Node ports of a Service. */
 export function nodePortsOf({ spec }: Service): (ServicePort & { nodePort: number })[] {
   if (spec.type !== 'NodePort' && spec.type !== 'LoadBalancer') return [];
   return (spec.ports ?? []).filter(

@@ -2,18 +2,18 @@ import { isIP } from 'node:net';
 import { resolveClusterName } from './cluster-names.ts';
 import { type ClusterServices, inTurn, type Target } from './cluster-services.ts';
 
-/** Where a connection of a Pod goes, as the DNS of its cluster and kube-proxy lead it. */
+/** Target of a Pod's connection, resolved by cluster DNS and kube-proxy. */
 export type ServiceRoute =
   | { readonly kind: 'target'; readonly target: Target }
-  /** the API of the cluster itself, which every node has its own way to */
+  /** the API of the cluster, which every node reaches in its own way */
   | { readonly kind: 'api' }
-  /** a Service nobody is behind, or that has no such port */
+  /** the Service has no endpoints, or not this port */
   | { readonly kind: 'refused' };
 
-/** Finds the way to a name or an address; undefined: it is not of this cluster. */
+/** Routes a name or address; undefined if it does not belong to the cluster. */
 export type FindServiceRoute = (host: string, port: number, namespace: string | undefined) => ServiceRoute | undefined;
 
-/** The DNS of a cluster is a Service like others: names are found while somebody is behind it. */
+/** The cluster DNS is a Service itself: names resolve only while it has endpoints. */
 const dns = { namespace: 'kube-system', name: 'kube-dns' };
 
 export function serviceRoutes(services: ClusterServices): FindServiceRoute {
@@ -37,7 +37,7 @@ export function serviceRoutes(services: ClusterServices): FindServiceRoute {
     if (!hasDns()) return undefined;
     const [address] = resolveClusterName(services, host, namespace, () => []);
     if (address === undefined) return undefined;
-    // a headless Service leads to its Pods, a name for another name out of the cluster
+    // A headless Service leads directly to its Pods, an ExternalName to a name outside of the cluster.
     return toAddress(address, port) ?? { kind: 'target', target: { address, port } };
   };
 }

@@ -11,12 +11,12 @@ import {
   withPort,
 } from './cluster-services.ts';
 
-/** All Services in the store of a cluster. */
+/** Lists all Services in the store of a cluster. */
 export function allServices(store: Store<StoredObject> | undefined): Service[] {
   return (store?.list(keyPrefix(Services)).records ?? []).map(({ value }) => asTyped<Service>(value.object));
 }
 
-/** The Services in the store of a cluster. They are looked for when somebody calls: clusters at rest have no caches of them. */
+/** Reads Services from the store of a cluster on demand, because idle clusters have no caches of them. */
 export function storedServices(store: () => Store<StoredObject> | undefined): ClusterServices {
   const list = <T>(prefix: string): T[] => (store()?.list(prefix).records ?? []).map(({ value }) => value.object as T);
   const slicesOf = ({ metadata }: Service): EndpointSlice[] =>

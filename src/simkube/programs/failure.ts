@@ -1,4 +1,4 @@
-/** A program ends with words. */
+/** Ends a program with a message and an exit code. */
 export class ProgramFailure extends Error {
   readonly exitCode: number;
 

@@ -1,15 +1,15 @@
 import { must } from '../../machinery/index.ts';
 import { ProgramFailure } from './failure.ts';
 
-/** The flags of a program, by name; a flag that was given several times has all its values. */
+/** Flags of a program by name. A repeated flag has several values. */
 export type Flags = ReadonlyMap<string, readonly string[]>;
 
 export interface FlagTable {
-  /** flags that need a value */
+  /** flags that require a value */
   readonly valued: ReadonlySet<string>;
-  /** flags that are true when they stand alone */
+  /** flags that are true without a value */
   readonly switches: ReadonlySet<string>;
-  /** flags by their beginning, for families of them: they need a value only where an equals sign follows */
+  /** prefixes of flag families, which have a value only after an equals sign */
   readonly families?: readonly string[];
   /** short forms of flags */
   readonly short?: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface CommandLine {
   readonly words: readonly string[];
 }
 
-/** Takes a command line apart, in the way of Go's programs; throws what the program would say of a wrong one. */
+/** Parses a command line like Go programs. Throws the program's errors. */
 export function parseFlags(args: readonly string[], table: FlagTable): CommandLine {
   const flags = new Map<string, string[]>();
   const words: string[] = [];
@@ -54,7 +54,7 @@ export function parseFlags(args: readonly string[], table: FlagTable): CommandLi
   return { flags, words };
 }
 
-/** The last value of a flag. */
+/** Returns the last value of a flag. */
 export function flagValue(flags: Flags, name: string): string | undefined {
   return flags.get(name)?.at(-1);
 }
@@ -64,12 +64,12 @@ export function isSwitchedOn(flags: Flags, name: string, { otherwise = false }: 
   return value === undefined ? otherwise : value === 'true' || value === '1';
 }
 
-/** All values of a flag that is a list: given several times, or with commas. */
+/** Returns all values of a list flag: repeated, or separated by commas. */
 export function listValue(flags: Flags, name: string): string[] {
   return (flags.get(name) ?? []).flatMap((value) => value.split(',')).filter((item) => item !== '');
 }
 
-/** A table in the style of Kubernetes' programs. */
+/** Builds a flag table with the error style of Kubernetes programs. */
 export function cobraTable(valued: readonly string[], switches: readonly string[]): FlagTable {
   return {
     valued: new Set(valued),
@@ -80,7 +80,7 @@ export function cobraTable(valued: readonly string[], switches: readonly string[
   };
 }
 
-/** Names in one text, divided by whitespace. */
+/** Splits names at white space. */
 export function names(text: string): string[] {
   return text.trim().split(/\s+/);
 }

@@ -6,7 +6,7 @@ import { dialWords } from '../dial-words.ts';
 import type { SimulatedProcess, SimulatedProgram } from '../process.ts';
 import { program } from './running.ts';
 
-/** Bodies that are longer are cut off: nobody needs them of a simulated container. */
+/** Bodies are cut beyond this size. */
 const maxBody = 1024 * 1024;
 const usualTimeoutMs = 15_000;
 
@@ -15,7 +15,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** Gets a page through the network of the Pod; rejects in the words of the network. */
+/** Sends a GET through the Pod's network. Rejects with the network's errors. */
 async function get(process: SimulatedProcess, url: URL, timeoutMs: number): Promise<Answer> {
   const isSecure = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -58,14 +58,14 @@ interface Options {
   readonly url: URL | undefined;
   readonly isQuiet: boolean;
   readonly isHead: boolean;
-  /** `-`: to the screen */
+  /** `-` for standard output */
   readonly target: string | undefined;
   readonly fails: boolean;
   readonly timeoutMs: number;
   readonly format: string | undefined;
 }
 
-/** `valued`: letters of flags that take the next word with them */
+/** `valued`: letters of flags that take the next argument */
 function parse(args: readonly string[], valued: string, letters: { quiet: string; output: string }): Options {
   const values = new Map<string, string>();
   const flags = new Set<string>();
@@ -108,7 +108,7 @@ function write(process: SimulatedProcess, text: string): void {
   else if (text !== '') for (const line of text.replace(/\n$/, '').split('\n')) process.log(line);
 }
 
-/** As busybox has it. */
+/** wget with the options of busybox. */
 export const wgetProgram = (): SimulatedProgram =>
   program(async (process) => {
     const options = parse(process.argv.slice(1), 'OToPUYt', { quiet: 'q', output: 'O' });

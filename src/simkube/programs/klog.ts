@@ -2,7 +2,7 @@ import type { SimulatedProcess } from '../process.ts';
 
 type Severity = 'I' | 'W' | 'E' | 'F';
 
-/** A line as Kubernetes' programs write it. */
+/** Logs a line in klog format. */
 export function klog(process: SimulatedProcess, severity: Severity, where: string, message: string): void {
   process.log(`${severity}${stamp(process.clock.now())}       1 ${where}] ${message}`);
 }

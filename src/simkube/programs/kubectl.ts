@@ -18,20 +18,22 @@ import type { ProcessFiles, SimulatedProgram } from '../process.ts';
 import { kubeconfigWay } from './components/api-client.ts';
 import { program } from './running.ts';
 
-/** Where `kubectl` runs: on a machine or in a container. */
+/** Environment of `kubectl`: a machine or a container. */
 export interface KubectlPlace {
   readonly files: Pick<ProcessFiles, 'read' | 'list'>;
   readonly env: Readonly<Record<string, string>>;
-  /** what `-f -` reads */
+  /** standard input for `-f -` */
   readonly input: string;
   out(line: string): void;
-  /** the API of a kubeconfig, as its user; throws when it cannot be reached */
+  /** connects to the API of a kubeconfig as its user; throws if it is unreachable */
   connect(kubeconfig: string): { readonly client: Client; readonly cluster?: WorkloadCluster | undefined };
 }
 
 const fieldManager = 'kubectl-client-side-apply';
 
-/** The part of kubectl that scripts of nodes and add-on Jobs use: `apply -f`, and `create secret generic` to be applied. */
+/**
+ * The subset of kubectl that node scripts and add-on Jobs use: `apply -f`, and `create secret generic` as input for it.
+ */
 export async function kubectl(args: readonly string[], place: KubectlPlace): Promise<number> {
   const { words, values } = parse(args);
   const [verb, ...rest] = words;
@@ -53,7 +55,7 @@ export async function kubectl(args: readonly string[], place: KubectlPlace): Pro
   }
 }
 
-/** What `create secret generic NAME --from-file=… --dry-run=client -o yaml` writes. */
+/** Builds the output of `create secret generic NAME --from-file=… --dry-run=client -o yaml`. */
 function newSecret(words: readonly string[], values: ReadonlyMap<string, string[]>, { files }: KubectlPlace): object {
   const [kind, type, name] = words;
   if (kind !== 'secret' || type !== 'generic' || name === undefined || values.get('dry-run')?.at(-1) !== 'client') {
@@ -102,7 +104,7 @@ function parse(args: readonly string[]): { words: string[]; values: ReadonlyMap<
   return { words, values };
 }
 
-/** The objects of files, of all files of a directory, or of the input. */
+/** Reads the objects of files, of all files in a directory, or of standard input. */
 function readObjects(names: readonly string[], { files, input }: KubectlPlace): KubeObject[] {
   if (names.length === 0) throw new Error('must specify one of -f and -k');
   const objects: KubeObject[] = [];
@@ -112,7 +114,7 @@ function readObjects(names: readonly string[], { files, input }: KubectlPlace): 
       throw new Error(`unable to read URL "${name}": dial tcp: lookup ${host}: no such host`);
     }
     const below = files.list(`${trimTrailing(name, '/')}/`).filter((path) => /\.(?:ya?ml|json)$/.test(path));
-    // What a ConfigMap is mounted as has hidden directories beside the files themselves.
+    // A mounted ConfigMap has hidden directories besides its files.
     const paths = below.filter((path) => !path.includes('/..'));
     const texts =
       name === '-' ? [input] : paths.length > 0 ? paths.map((path) => files.read(path)) : [files.read(name)];
@@ -177,7 +179,7 @@ function resourceOf(
 export const kubectlProgram = (): SimulatedProgram =>
   program(async (process) => {
     let input = '';
-    // Nobody waits for a person to type manifests.
+    // Does not wait for manifests typed at a terminal.
     if (process.input && !process.screen && process.argv.includes('-')) {
       for await (const text of process.input) input += text;
     }

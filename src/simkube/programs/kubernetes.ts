@@ -10,24 +10,24 @@ import { CsiSockets } from './addons/csi/driver.ts';
 import { readEtcdData } from './etcd/data-directory.ts';
 import { Bootstraps } from './etcd/membership.ts';
 
-/** What the programs of all Pods share: what is stored, and the sockets inside of Pods. */
+/** State shared by the programs of all Pods: stored data, and sockets inside of Pods. */
 export class SimulatedKubernetes {
   readonly clusters: ClusterRegistry;
   /** etcd clusters whose first members are starting */
   readonly bootstraps: Bootstraps = new Bootstraps();
-  /** how busy scripts of all containers share the time there is */
+  /** divides CPU time between busy scripts of all containers */
   readonly shellPace: ShellPace = new ShellPace();
   readonly #sockets = new Map<string, PortService>();
   readonly #volumes = new Map<string, FileTree>();
-  /** CSI drivers whose socket is open */
+  /** CSI drivers with an open socket */
   readonly csi: CsiSockets = new CsiSockets();
-  /** where charts of k0s extensions come from */
+  /** source of charts for k0s extensions */
   readonly charts: ChartSource;
-  /** of images that only whoever built the simulation knows */
+  /** programs of additional images, defined by the user of the simulation */
   readonly programs: NonNullable<SimulatedKubernetesOptions['programs']>;
   readonly #cloudTransport: (config: CloudConfig) => Transport;
 
-  /** `clusters`: where what is stored is kept already */
+  /** `clusters`: an existing registry to share */
   constructor(options: SimulatedKubernetesOptions, clusters: ClusterRegistry = new ClusterRegistry(options)) {
     this.clusters = clusters;
     this.charts = options.charts ?? (() => undefined);
@@ -35,7 +35,7 @@ export class SimulatedKubernetes {
     this.#cloudTransport = options.cloudTransport ?? (() => noCloud);
   }
 
-  /** The files of a volume that moves between nodes. */
+  /** Files of a volume that moves between nodes. */
   volumeTree(id: string): FileTree {
     let tree = this.#volumes.get(id);
     if (!tree) {
@@ -49,13 +49,13 @@ export class SimulatedKubernetes {
     this.#volumes.delete(id);
   }
 
-  /** The cloud a program in a Pod has credentials of. */
+  /** Connects to the cloud that a program in a Pod has credentials for. */
   openCloud(config: CloudConfig, { argv, clock, random }: SimulatedProcess): OpenStack {
     const userAgent = argv[0]?.slice(argv[0].lastIndexOf('/') + 1) ?? 'pod';
     return connect(config, { transport: this.#cloudTransport(config), clock, random, userAgent, env: {} });
   }
 
-  /** Listens on a unix socket, which the containers of one Pod share. */
+  /** Listens on a unix socket shared by the containers of one Pod. */
   listenLocally(process: SimulatedProcess, path: string, service: PortService): () => void {
     const key = socketKey(process, path);
     if (this.#sockets.has(key)) {
@@ -67,14 +67,14 @@ export class SimulatedKubernetes {
     };
   }
 
-  /** undefined: nobody listens there */
+  /** Returns undefined if nobody listens. */
   dialLocally(process: SimulatedProcess, path: string): PortService | undefined {
     return this.#sockets.get(socketKey(process, path));
   }
 
   /**
-   * Files are about to be gone for good, with a volume or with a Pod: data of etcd that nobody has elsewhere goes with them.
-   * The content of every file is to be given.
+   * Called with the content of all files that are deleted with a volume or a Pod. Deletes etcd data that has no other
+   * holder.
    */
   filesRemoved(contents: Iterable<string>): void {
     for (const content of contents) {
@@ -83,7 +83,7 @@ export class SimulatedKubernetes {
     }
   }
 
-  /** Ends what still runs; what is stored stays for the next start. */
+  /** Stops everything that runs. The data stays for the next start. */
   async close(): Promise<void> {
     await this.clusters.close();
   }
@@ -94,7 +94,7 @@ const noCloud: Transport = (request) => {
   return Promise.reject(Object.assign(new Error(`connect EHOSTUNREACH ${host}`), { code: 'EHOSTUNREACH' }));
 };
 
-/** A socket that nobody outside of this process can speak to. */
+/** Builds a service that only callers in this process can use. */
 export function localOnly(service: Omit<PortService, 'accept'> = {}): PortService {
   return { ...service, accept: (socket: Duplex) => void socket.destroy() };
 }

@@ -2,13 +2,13 @@ import type { FlagTable } from './flags.ts';
 
 /** Minor versions in which a program has a flag. */
 export interface FlagLife {
-  /** the first one that knows it */
+  /** first version with the flag */
   readonly since?: number;
-  /** the first one that does not know it any more */
+  /** first version without the flag */
   readonly until?: number;
 }
 
-/** The flags a release of a program knows; of a version that cannot be told, all of them. */
+/** Returns the flags of a program's release; all flags if the version is unknown. */
 export function ofRelease(
   table: FlagTable,
   lives: Readonly<Record<string, FlagLife>>,
@@ -27,7 +27,7 @@ export function ofRelease(
   };
 }
 
-/** Flags of kube-apiserver that came or went with a release. */
+/** Flags of kube-apiserver that were added or removed by a release. */
 export const apiServerFlagLives: Readonly<Record<string, FlagLife>> = {
   'cloud-provider': { until: 33 },
   'cloud-config': { until: 33 },
@@ -44,7 +44,7 @@ export const apiServerFlagLives: Readonly<Record<string, FlagLife>> = {
   'peer-ca-file': { since: 28 },
 };
 
-/** Flags of kube-controller-manager and kube-scheduler that came with a release. */
+/** Flags of kube-controller-manager and kube-scheduler that were added by a release. */
 export const componentFlagLives: Readonly<Record<string, FlagLife>> = {
   'emulated-version': { since: 31 },
 };

@@ -3,7 +3,7 @@ import { type CertificateAndKey, isMatchingPair } from '../../pki/index.ts';
 import type { SimulatedProcess, SimulatedProgram } from '../process.ts';
 import { ProgramFailure } from './failure.ts';
 
-/** What a program had opened while it ran, closed at its end in the opposite order. */
+/** Resources that a program opened, closed at its end in reverse order. */
 export class Closing {
   readonly #ends: (() => void)[] = [];
 
@@ -16,7 +16,7 @@ export class Closing {
   }
 }
 
-/** Makes a program of what it does: says why it fails, ends with 0 when it was told to end, and leaves nothing open. */
+/** Builds a program: logs the reason of a failure, exits with 0 when stopped, and closes all resources. */
 export function program(work: (process: SimulatedProcess, closing: Closing) => Promise<number>): SimulatedProgram {
   return async (process) => {
     const closing = new Closing();
@@ -36,7 +36,7 @@ export function program(work: (process: SimulatedProcess, closing: Closing) => P
   };
 }
 
-/** resolves when the program is to end */
+/** Resolves when the program must exit. */
 export function untilStopped({ signal }: SimulatedProcess): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -44,19 +44,19 @@ export function untilStopped({ signal }: SimulatedProcess): Promise<void> {
   });
 }
 
-/** A file that must be there; throws in Go's words. */
+/** Reads a required file. Throws in Go's words. */
 export function requiredFile({ files }: SimulatedProcess, path: string, failure: (reason: string) => Error): string {
   const content = files.read(path);
   if (content === undefined) throw failure(`open ${path}: no such file or directory`);
   return content;
 }
 
-/** How long something takes: between the two. */
+/** Returns a random duration between the two limits. */
 export function between({ random }: SimulatedProcess, fromMs: number, toMs: number): number {
   return fromMs + Math.floor(random.next() * (toMs - fromMs));
 }
 
-/** A certificate that follows its files: what is renewed there is used from then on, what is broken there is not. */
+/** Certificate and key that follow their files: a renewed pair is used, an invalid one is ignored. */
 export function followedPair(
   { files }: SimulatedProcess,
   paths: { readonly certificate: string; readonly privateKey: string },

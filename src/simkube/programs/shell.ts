@@ -7,22 +7,22 @@ import { ProgramFailure } from './failure.ts';
 import type { SimulatedKubernetes } from './kubernetes.ts';
 import { program, untilStopped } from './running.ts';
 
-/** What the shell is called. */
+/** Names of the shell. */
 export const shellNames: ReadonlySet<string> = new Set(['sh', 'bash', 'ash', 'dash']);
 
-/** What a shell that was interrupted by SIGTERM ends with. */
+/** Exit code of a shell that SIGTERM interrupted. */
 const terminated = 143;
 
-/** Finds what a name stands for in an image. */
+/** Finds the program for a command name. */
 export type ProgramFinder = (name: string) => ((kubernetes: SimulatedKubernetes) => SimulatedProgram) | undefined;
 
-/** The shell of an image: runs a script, and from it the programs of the image. */
+/** The shell of an image: runs scripts that use the programs of the image. */
 export function shellProgram(kubernetes: SimulatedKubernetes, find: ProgramFinder): SimulatedProgram {
   return program(async (process) => {
     try {
       return await run(process);
     } catch (error) {
-      // Whoever deletes the Pod of a Job must not make a success of it.
+      // Deleting the Pod of a Job must not count as success.
       if (process.signal.aborted) return terminated;
       throw error;
     }
@@ -46,7 +46,7 @@ export function shellProgram(kubernetes: SimulatedKubernetes, find: ProgramFinde
 }
 
 interface Script {
-  /** undefined: commands are read from the input */
+  /** undefined: commands come from standard input */
   readonly script: string | undefined;
   readonly name: string;
   readonly args: readonly string[];
@@ -61,7 +61,7 @@ function scriptOf({ argv, files }: SimulatedProcess): Script {
     if (/^[-+][a-z]+$/.test(word)) {
       stopsAtErrors ||= word.startsWith('-') && word.includes('e');
       if (!word.includes('c')) continue;
-      // Options may be closed before the commands: bash -c -- COMMANDS
+      // `--` may end the options before the commands: bash -c -- COMMANDS
       const at = rest[index + 1] === '--' ? index + 2 : index + 1;
       const script = rest[at];
       if (script === undefined) throw new ProgramFailure(`${shell}: -c requires an argument`, 2);
@@ -76,11 +76,11 @@ function scriptOf({ argv, files }: SimulatedProcess): Script {
 }
 
 const prompt = '/ # ';
-/** Somebody who gives nothing for so long gives nothing: most commands read nothing, and must not wait for it. */
+/** Time to wait for input. Most commands read none and must not block on it. */
 const inputMs = 250;
 const maxInput = 1024 * 1024;
 
-/** Commands as they are typed, or as they come from a file or a pipe. */
+/** Runs commands as they are typed, or as they arrive from a file or pipe. */
 async function runCommands(
   process: SimulatedProcess,
   state: ShellState,
@@ -108,7 +108,7 @@ async function runCommands(
   return state.status;
 }
 
-/** What a script can read: everything until its input ends, or has paused. */
+/** Reads the input of a script until it ends or pauses. */
 async function whatIsGiven({ input, screen, clock }: SimulatedProcess): Promise<string> {
   if (!input || screen) return '';
   const pieces = input[Symbol.asyncIterator]();
@@ -134,14 +134,14 @@ function hostOf(process: SimulatedProcess, kubernetes: SimulatedKubernetes, find
     now: () => process.clock.now(),
     pass: (ms) => process.pass(ms),
     command(name) {
-      // A shell within a shell is part of it: how deep they are within each other has a limit.
+      // A nested shell runs inside this one, which limits the nesting depth.
       const make = shellNames.has(name) ? undefined : find(name);
       return make && toolOf(process, name, make(kubernetes));
     },
   };
 }
 
-/** A program as a command of a shell: it gets the shell's environment, and writes where the command writes. */
+/** Wraps a program as a shell command: it gets the shell's environment and output streams. */
 function toolOf(process: SimulatedProcess, name: string, started: SimulatedProgram): Tool {
   return ({ state, streams }, args) => {
     const env: Record<string, string> = {};
@@ -172,7 +172,7 @@ const usualDirectories: ReadonlySet<string> = new Set([
   '/var/lib',
 ]);
 
-/** Containers know files only; directories are there when something is in them, or as long as the shell remembers. */
+/** Containers have only files. A directory exists if it contains something, or while the shell remembers it. */
 function diskOf(files: ProcessFiles): ShellDisk {
   const made = new Set<string>();
   const below = (path: string): string => `${path === '/' ? '' : path}/`;
@@ -181,7 +181,7 @@ function diskOf(files: ProcessFiles): ShellDisk {
     write: (path, content, mode) => files.write(normalPath(path), content, mode),
     remove: (path) => files.remove(normalPath(path)),
     list: (prefix) => files.list(prefix),
-    // What is mounted has the mode its volume says; a shell of the superuser runs it in any case.
+    // Mounted files have the mode of their volume. The shell runs as superuser and executes them in any case.
     mode: () => undefined,
     changeMode: () => {},
     makeDirectory: (path) => void made.add(normalPath(path)),
@@ -201,7 +201,7 @@ function diskOf(files: ProcessFiles): ShellDisk {
 
 const maxLine = 16 * 1024;
 
-/** Makes lines of what is written in pieces. */
+/** Converts partial output to lines. */
 function lineWriter(log: (line: string) => void): { write(text: string): void; end(): void } {
   let rest = '';
   const end = (): void => {
@@ -213,7 +213,7 @@ function lineWriter(log: (line: string) => void): { write(text: string): void; e
       const lines = (rest + text).split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) log(line);
-      // A line without an end is logged in parts, as container runtimes do it.
+      // Overlong lines are logged in parts, as container runtimes do.
       if (rest.length > maxLine) end();
     },
     end,

@@ -5,7 +5,7 @@ import { schedulerFlags } from './components/scheduler.ts';
 import { type FlagTable, parseFlags } from './flags.ts';
 import { apiServerFlagLives, componentFlagLives, type FlagLife, ofRelease } from './releases.ts';
 
-/** A program of the control plane that static Pods run. */
+/** A control plane program that runs as a static Pod. */
 export type StaticPodProgram = 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler';
 
 const tables: Readonly<Record<StaticPodProgram, readonly [FlagTable, Readonly<Record<string, FlagLife>>]>> = {
@@ -14,7 +14,7 @@ const tables: Readonly<Record<StaticPodProgram, readonly [FlagTable, Readonly<Re
   'kube-scheduler': [schedulerFlags, componentFlagLives],
 };
 
-/** What a program of the control plane says of a command line it cannot start with; undefined: it can. */
+/** Returns a control plane program's error for its command line; undefined if it is valid. */
 export function commandLineProblem(
   program: StaticPodProgram,
   args: readonly string[],

@@ -33,7 +33,7 @@ export type ProgramMaker = (kubernetes: SimulatedKubernetes) => SimulatedProgram
 
 const nothingToDo: ProgramMaker = () => async () => 0;
 
-/** Programs by the name they are called with. */
+/** Programs by command name. */
 const programMakers: ReadonlyMap<string, ProgramMaker> = new Map<string, ProgramMaker>([
   ['etcd', etcdProgram],
   ['etcdctl', etcdctlProgram],
@@ -64,19 +64,19 @@ const programMakers: ReadonlyMap<string, ProgramMaker> = new Map<string, Program
   ['cilium-envoy-starter', ciliumEnvoyProgram],
   ['install-plugin.sh', ciliumInstallProgram],
   ['cni-uninstall.sh', ciliumUninstallProgram],
-  // Containers have no namespaces and no kernel here: there is nothing to enter, to mount or to clean.
+  // Containers have no namespaces and no kernel here, so these commands have nothing to do.
   ['init-container.sh', nothingToDo],
   ['nsenter', nothingToDo],
   ['mount', nothingToDo],
 ]);
 
-/** What a name stands for, whichever image it is called in; undefined: nobody here knows. */
+/** Finds the program for a name, independent of the image; undefined if unknown. */
 export function findProgram(name: string): ProgramMaker | undefined {
   if (shellNames.has(name)) return (kubernetes) => shellProgram(kubernetes, findProgram);
   return programMakers.get(name);
 }
 
-/** What an image starts by itself, by the last part of its name. */
+/** Default program of images, by the last part of the image name. */
 const entryPoints: Readonly<Record<string, string>> = {
   etcd: 'etcd',
   'kube-apiserver': 'kube-apiserver',
@@ -98,14 +98,14 @@ const entryPoints: Readonly<Record<string, string>> = {
   'csi-node-driver-registrar': 'csi-node-driver-registrar',
   livenessprobe: 'livenessprobe',
   'metrics-server': 'metrics-server',
-  // These start a shell, which has nothing to do unless its input is kept open.
+  // These start a shell, which exits at once unless its input stays open.
   alpine: 'sh',
   busybox: 'sh',
   debian: 'sh',
   ubuntu: 'sh',
 };
 
-/** The program an image starts when its container names none; undefined: one nobody here knows. */
+/** Returns the default program of an image; undefined if unknown. */
 export function imageProgram(image: string): string | undefined {
   const name = image.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
   return entryPoints[name.slice(name.lastIndexOf('/') + 1)];

@@ -5,10 +5,10 @@ const lexeme =
 
 const maxDepth = 100;
 
-/** An expression a shell cannot compute, in its words. */
+/** An invalid expression, in a shell's words. */
 export class ArithmeticError extends Error {}
 
-/** Whole-number arithmetic as shells do it. Throws ArithmeticError. */
+/** Evaluates integer arithmetic as shells do. Throws ArithmeticError. */
 export function evaluate(text: string, variables: Map<string, string>): number {
   const words: string[] = [];
   lexeme.lastIndex = 0;
@@ -34,7 +34,7 @@ export function evaluate(text: string, variables: Map<string, string>): number {
     ['*', '/', '%'],
   ];
   let depth = 0;
-  /** An expression within another one, to a depth that no person writes. */
+  /** Limits the nesting of expressions. */
   const inner = (work: () => number): number => {
     if (++depth > maxDepth) throw new ArithmeticError('expression recursion level exceeded');
     const value = work();

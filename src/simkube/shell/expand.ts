@@ -5,18 +5,18 @@ import { Gathered, ShellLimitError, shellLimits } from './limits.ts';
 import { Leave, pathIn, type ShellState } from './state.ts';
 import type { Piece, Script, Word } from './syntax.ts';
 
-/** Runs what stands in `$(…)` and gives what it wrote. */
+/** Runs the script in `$(…)` and returns its output. */
 export type Substitute = (script: Script) => Promise<string>;
 
-/** A run of text with what may still be split or matched against files. */
+/** A piece of text that may still be split or matched against files. */
 interface Chunk {
   readonly text: string;
   readonly isQuoted: boolean;
-  /** begins a new field: the elements of "$@" */
+  /** starts a new field: the elements of "$@" */
   readonly startsField?: boolean;
 }
 
-/** What a word becomes as an argument list: variables, substitution, splitting, braces, file names. */
+/** Expands words to an argument list: variables, substitution, splitting, braces, file names. */
 export async function expandWords(
   state: ShellState,
   words: readonly Word[],
@@ -44,7 +44,7 @@ export async function expandWords(
   return fields;
 }
 
-/** What a word becomes where only one is wanted: an assignment, a file to redirect to. */
+/** Expands a word to a single text: for an assignment or a redirection. */
 export async function expandText(
   state: ShellState,
   word: Word,
@@ -58,7 +58,7 @@ export async function expandText(
   return whole.text();
 }
 
-/** As a pattern: what was quoted stands for itself. */
+/** Expands a word to a pattern. Quoted characters are literal. */
 export async function expandPattern(
   state: ShellState,
   word: Word,
@@ -165,7 +165,7 @@ async function variable(
   }
 }
 
-/** `#`, `##`, `%`, `%%`: the shortest or longest beginning or end that fits goes. */
+/** `#`, `##`, `%`, `%%` remove the shortest or longest matching prefix or suffix. */
 function trimmed(value: string, operator: string, pattern: string): string {
   const glob = new Glob(pattern);
   const match = operator.length === 2 ? 'longest' : 'shortest';
@@ -207,7 +207,7 @@ export function variableValue(state: ShellState, name: string): string | undefin
 
 interface Field {
   readonly text: string;
-  /** the text with what was quoted made literal, when it has pattern characters that were not */
+  /** the text with quoted parts escaped, if it has unquoted pattern characters */
   readonly pattern: string | undefined;
 }
 
@@ -267,10 +267,10 @@ function fileNames(state: ShellState, { text, pattern }: Field): string[] {
   return [...found].sort().map((name) => name.slice(prefix));
 }
 
-/** `a{b,c}d` is two words; only unquoted braces with a comma count. */
+/** Expands `a{b,c}d` to two words. Only unquoted braces with a comma count. */
 function braces(word: Word): readonly Word[] {
   const done: Word[] = [];
-  /** words and where in them to look on */
+  /** words, and the position in them to continue from */
   const open: { readonly word: Word; readonly index: number; readonly from: number }[] = [{ word, index: 0, from: 0 }];
   for (let next = open.pop(); next; next = open.pop()) {
     const found = firstBraces(next.word, next.index, next.from);
@@ -298,7 +298,7 @@ function braces(word: Word): readonly Word[] {
   return done;
 }
 
-/** The first braces with a comma and no others inside, from a place of a word on. */
+/** Finds the first innermost braces with a comma after a position. */
 function firstBraces(
   word: Word,
   fromPiece: number,

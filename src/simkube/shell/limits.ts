@@ -1,19 +1,19 @@
 import type { ShellHost } from './host.ts';
 
-/** What one script may have; a script of a person needs a fraction of it. */
+/** Limits of one script. Realistic scripts need a fraction of them. */
 export const shellLimits: {
-  /** functions, substitutions and scripts within each other */
+  /** nested functions, substitutions and scripts */
   readonly nesting: number;
-  /** characters of a script that is read at once */
+  /** characters of a script that is parsed at once */
   readonly script: number;
-  /** characters of a text that is put together: a word, what a command writes for another one */
+  /** characters of a text that is built: a word, or output captured for another command */
   readonly text: number;
   /** characters of all variables */
   readonly variables: number;
   /** words of one command */
   readonly words: number;
   readonly functions: number;
-  /** commands in the background at the same time */
+  /** concurrent background commands */
   readonly jobs: number;
 } = {
   nesting: 100,
@@ -25,7 +25,7 @@ export const shellLimits: {
   jobs: 32,
 };
 
-/** A script wants more than it may have. It ends with this, whatever it is in the middle of. */
+/** A script exceeded a limit. It ends at once. */
 export class ShellLimitError extends Error {
   constructor(message: string) {
     super(message);
@@ -37,7 +37,7 @@ const freeSteps = 1_000;
 const sliceSteps = 200;
 const sliceRestMs = 20;
 
-/** Shares the time of the process among all shells in it: the more of them are busy, the longer each one rests. */
+/** Divides the time of the process between all its shells: the more are busy, the longer each one rests. */
 export class ShellPace {
   #resting = 0;
 
@@ -51,9 +51,9 @@ export class ShellPace {
   }
 }
 
-/** What a script and all it starts have used up. A step is about what one plain command costs. */
+/** Resources used by a script and everything it starts. A step is about the cost of one plain command. */
 export class ShellUse {
-  /** commands in the background */
+  /** background commands */
   jobs = 0;
   #spent = -freeSteps;
 
@@ -61,12 +61,12 @@ export class ShellUse {
     this.#spent += steps;
   }
 
-  /** characters that were copied or looked at */
+  /** Adds the cost of copied or scanned characters. */
   spendText(length: number): void {
     this.#spent += length / 4096;
   }
 
-  /** To be awaited between pieces of work: a script that never waits would keep everybody else from their turn. */
+  /** Must be awaited between units of work, because a script that never waits would block the event loop. */
   async breathe(host: ShellHost): Promise<void> {
     if (this.#spent < sliceSteps) return;
     const steps = this.#spent;
@@ -75,7 +75,7 @@ export class ShellUse {
   }
 }
 
-/** The variables of a shell, which together have an end. */
+/** Variables of a shell, with a limit for their total size. */
 export class ShellVariables extends Map<string, string> {
   #size = 0;
 
@@ -110,7 +110,7 @@ function cost(name: string, value: string): number {
   return name.length + value.length + 64;
 }
 
-/** Text that is gathered piece by piece, up to a limit. */
+/** Collects text in pieces, up to a limit. */
 export class Gathered {
   readonly #pieces: string[] = [];
   #length: number;
@@ -125,7 +125,7 @@ export class Gathered {
     this.#length += text.length;
     if (this.#length > shellLimits.text) throw new ShellLimitError('cannot allocate memory');
     this.#pieces.push(text);
-    // Many small pieces weigh more than their text.
+    // Many small pieces take more memory than their text.
     if (this.#pieces.length >= 4096) this.#pieces.splice(0, this.#pieces.length, this.#pieces.join(''));
   }
 

@@ -32,7 +32,7 @@ const reserved: ReadonlySet<string> = new Set([
 const assignment = /^([A-Za-z_]\w*)(\+?)=/;
 const redirection = /(\d*|&)(<<<|<<-|<<|>>|>&|>\||<&|<|>)/y;
 
-/** Reads a script. Throws ShellSyntaxError. */
+/** Parses a script. Throws ShellSyntaxError. */
 export function parseScript(text: string): Script {
   if (text.length > shellLimits.script) throw new ShellSyntaxError('script is too long', 1);
   const parser = new Parser(text);
@@ -203,7 +203,7 @@ class Parser extends WordReader {
     return { kind: 'simple', assignments, words, redirects, line };
   }
 
-  /** `[[ … ]]`: operators are words in there. */
+  /** Parses `[[ … ]]`, in which operators are words. */
   #doubleBrackets(): Command {
     const line = this.line;
     const text = (value: string): Word => [{ kind: 'text', text: value, isQuoted: true }];
@@ -235,7 +235,7 @@ class Parser extends WordReader {
     return { kind: 'simple', assignments: [], words, redirects: this.#redirects(), line };
   }
 
-  /** `((expression))` is what `let` would do with it. */
+  /** Parses `((expression))`, which equals `let`. */
   #arithmeticCommand(): Command {
     const line = this.line;
     const expression = this.arithmetic();
@@ -283,7 +283,7 @@ class Parser extends WordReader {
     return {
       from: 0,
       kind: '<<',
-      // The body comes with the end of the line.
+      // The body is known only at the end of the line.
       get target() {
         return body[0] ?? [];
       },
@@ -378,7 +378,7 @@ class Parser extends WordReader {
     return { kind: 'case', word, branches, redirects: this.#redirects() };
   }
 
-  /** A word where there must be one. */
+  /** Parses a required word. */
   #someWord(): Word {
     const start = this.at;
     const word = this.word();

@@ -14,10 +14,10 @@ import {
 } from './syntax.ts';
 import { tools } from './tools/index.ts';
 
-/** Where assignments before a command and `set -e` look the other way. */
+/** Context of a command: its streams, and whether its status is tested. */
 interface Context {
   readonly streams: Streams;
-  /** the status is being asked for, so a failure is an answer */
+  /** the status is tested, so a failure does not trigger `set -e` */
   readonly isTested: boolean;
 }
 
@@ -27,7 +27,7 @@ const runner: Runner = {
 };
 
 /**
- * Runs a script in a shell of its own and gives its exit status. It rejects when the machine is switched off, and never
+ * Runs a script in a shell of its own and returns its exit status. Rejects only if the machine is switched off, never
  * because of the script.
  */
 export async function runScript(state: ShellState, text: string, streams: Streams): Promise<number> {
@@ -40,14 +40,14 @@ export async function runScript(state: ShellState, text: string, streams: Stream
   }
 }
 
-/** What a script gets that wants too much: the end. */
+/** Ends a script that exceeded a limit. */
 function killed(state: ShellState, error: ShellLimitError, streams: Streams): number {
   streams.error(`${state.name}: ${error.message}\n`);
   state.status = 2;
   return 2;
 }
 
-/** Runs a line that somebody typed, and tells whether they are done with the shell. */
+/** Runs a typed line, and returns whether the user leaves the shell. */
 export async function runLine(
   state: ShellState,
   text: string,
@@ -137,7 +137,7 @@ async function runPipeline(state: ShellState, { commands, isNegated }: Pipeline,
       out: isLast ? context.streams.out : (text) => written.add(text),
       error: context.streams.error,
     };
-    // Only a command that stands alone changes the shell it runs in.
+    // In a pipeline, commands run in subshells. Only a single command can change its shell.
     const own = commands.length > 1 ? subshell(state) : state;
     status = await contained(commands.length > 1, () => runCommand(own, command, { ...inner, streams }));
     if (status !== 0) worst = status;
@@ -150,7 +150,7 @@ async function runPipeline(state: ShellState, { commands, isNegated }: Pipeline,
   return status;
 }
 
-/** What leaves a subshell ends there. */
+/** `exit` and other jumps end at the boundary of a subshell. */
 async function contained(isSubshell: boolean, work: () => Promise<number>): Promise<number> {
   if (!isSubshell) return work();
   try {
@@ -180,7 +180,7 @@ const systemErrors: Readonly<Record<string, string>> = {
   EACCES: 'Permission denied',
 };
 
-/** Why a command failed when that is no matter of the shell; undefined: it is. */
+/** Returns the error text of a failed command; undefined if the shell must handle the error. */
 function failureOf(error: unknown): string | undefined {
   if (error instanceof PatternError) return error.message;
   return error instanceof Error && 'code' in error ? systemErrors[String(error.code)] : undefined;
@@ -222,7 +222,7 @@ async function runCompound(
       return turns(async () => {
         const isGoing = ((await runStatements(state, command.test, tested)) === 0) !== command.isUntil;
         if (!isGoing) return undefined;
-        // A loop of nothing must wait for its turn as well.
+        // An empty loop must also yield to others.
         state.use.spend(1);
         await state.use.breathe(state.host);
         return () => runStatements(state, command.body, context);
@@ -249,7 +249,7 @@ async function runCompound(
   }
 }
 
-/** Goes round while there is another turn; `break` and `continue` act here. */
+/** Runs the iterations of a loop, and handles `break` and `continue`. */
 async function turns(next: (turn: number) => Promise<(() => Promise<number>) | undefined>): Promise<number> {
   let status = 0;
   for (let turn = 0; ; turn++) {
@@ -292,7 +292,7 @@ async function runSimple(state: ShellState, command: SimpleCommand, context: Con
   }
 }
 
-/** An assignment's status is that of the last command it asked. */
+/** An assignment has the status of its last command substitution. */
 function assign(state: ShellState, assigned: readonly [string, string][], { assignments }: SimpleCommand): number {
   for (const [name, value] of assigned) state.variables.set(name, value);
   const asked = assignments.some(({ value }) => value.some(({ kind }) => kind === 'command'));
@@ -339,7 +339,7 @@ async function runWords(state: ShellState, words: readonly string[], context: Co
   return 127;
 }
 
-/** What stands for a program in a file: its name, and the version it is of. */
+/** File content that represents a program: its name and version. */
 export function simulatedBinary(name: string, version: string): string {
   return `#!simulated ${name} ${version}\n`;
 }
@@ -348,7 +348,7 @@ function binaryName(text: string): string | undefined {
   return /^#!simulated (\S+)/.exec(text)?.[1];
 }
 
-/** A program that was put on the disk. */
+/** Finds a program installed on the disk. */
 function installed({ host }: ShellState, name: string): string | undefined {
   for (const directory of ['/usr/local/bin/', '/usr/local/sbin/', '/usr/bin/', '/usr/sbin/', '/opt/bin/']) {
     const file = host.disk.read(directory + name);
@@ -418,7 +418,7 @@ function helpers(state: ShellState, context: Context): { substitute: Substitute;
   };
 }
 
-/** Puts a command's streams where its redirections say; undefined when a file is not there. */
+/** Applies the redirections of a command. Returns undefined if a file does not exist. */
 async function redirect(
   state: ShellState,
   redirects: readonly Redirect[],

@@ -2,54 +2,54 @@ import type { ShellHost } from './host.ts';
 import { ShellLimitError, ShellUse, ShellVariables, shellLimits } from './limits.ts';
 import type { Command } from './syntax.ts';
 
-/** What is still to be read; commands of a loop share it. */
+/** Remaining input, shared by the commands of a loop. */
 export interface Input {
   text: string;
 }
 
-/** Where a command reads and writes. */
+/** Input and output of a command. */
 export interface Streams {
   readonly input: Input;
   out(text: string): void;
   error(text: string): void;
 }
 
-/** What a shell remembers between commands. */
+/** State of a shell between commands. */
 export interface ShellState {
   readonly host: ShellHost;
   readonly variables: Map<string, string>;
   readonly exported: Set<string>;
   readonly functions: Map<string, Command>;
   readonly options: { stopsAtErrors: boolean; traces: boolean; failsInPipes: boolean; refusesUnset: boolean };
-  /** what the script is called, for messages */
+  /** name of the script for messages */
   name: string;
   arguments: readonly string[];
   directory: string;
   status: number;
   line: number;
-  /** scripts that call scripts */
+  /** nesting depth of scripts that call scripts */
   readonly depth: number;
-  /** functions, substitutions and scripts this is in the middle of */
+  /** present nesting of functions, substitutions and scripts */
   nesting: number;
   readonly use: ShellUse;
   readonly background: Set<Promise<unknown>>;
 }
 
-/** A part of a shell that others call: brings commands and scripts to run. */
+/** Runs commands and scripts on behalf of tools. */
 export interface Runner {
-  /** Runs a command that is already in words. */
+  /** Runs a command given as expanded words. */
   run(state: ShellState, words: readonly string[], streams: Streams): Promise<number>;
-  /** Runs the text of a script in the same shell. */
+  /** Runs a script text in the same shell. */
   source(state: ShellState, text: string, streams: Streams): Promise<number>;
 }
 
-/** A command of the shell or of a usual image. */
+/** A builtin of the shell or a command of common images. */
 export type Tool = (
   context: { readonly state: ShellState; readonly streams: Streams; readonly runner: Runner },
   args: readonly string[],
 ) => Promise<number> | number;
 
-/** `exit`, `return`, `break` and `continue` on their way to whom they concern. */
+/** `exit`, `return`, `break` and `continue` as an exception on the way to their target. */
 export class Leave extends Error {
   readonly what: 'exit' | 'return' | 'break' | 'continue';
   readonly value: number;
@@ -94,7 +94,7 @@ export function freshState(
   };
 }
 
-/** Does something one level deeper. Throws ShellLimitError when that is too deep. */
+/** Runs work one nesting level deeper. Throws ShellLimitError if the limit is exceeded. */
 export async function nested<R>(state: ShellState, work: () => Promise<R>): Promise<R> {
   if (state.nesting >= shellLimits.nesting) {
     throw new ShellLimitError(`maximum nesting level exceeded (${shellLimits.nesting})`);
@@ -107,7 +107,7 @@ export async function nested<R>(state: ShellState, work: () => Promise<R>): Prom
   }
 }
 
-/** A shell that begins where another one is and leaves it as it was. */
+/** Creates a subshell with a copy of the state. */
 export function subshell(state: ShellState): ShellState {
   return {
     ...state,
@@ -123,7 +123,7 @@ function copied({ variables, use }: ShellState): ShellVariables {
   return new ShellVariables(variables);
 }
 
-/** A new program that gets the environment and nothing else. */
+/** Creates the state of a new program, which inherits only the environment. */
 export function childProcess(state: ShellState, name: string, args: readonly string[]): ShellState {
   const variables = new ShellVariables();
   for (const key of state.exported) variables.set(key, state.variables.get(key) ?? '');
@@ -140,7 +140,7 @@ export function childProcess(state: ShellState, name: string, args: readonly str
   };
 }
 
-/** An absolute path, from where the shell is. */
+/** Resolves a path against the directory of the shell. */
 export function pathIn({ directory, variables }: ShellState, path: string): string {
   if (path.startsWith('/')) return path;
   if (path === '~' || path.startsWith('~/')) return `${variables.get('HOME') ?? '/root'}${path.slice(1)}`;

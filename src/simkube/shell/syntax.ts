@@ -1,4 +1,4 @@
-/** A piece of a word, before it is expanded. */
+/** A part of a word before expansion. */
 export type Piece =
   | { readonly kind: 'text'; readonly text: string; readonly isQuoted: boolean }
   | {
@@ -48,7 +48,7 @@ export type Command =
   | {
       readonly kind: 'for';
       readonly name: string;
-      /** absent: the arguments */
+      /** absent: the positional arguments */
       readonly words: readonly Word[] | undefined;
       readonly body: Script;
       readonly redirects: readonly Redirect[];
@@ -80,7 +80,7 @@ export interface Statement {
 
 export type Script = readonly Statement[];
 
-/** A script the shell cannot read. */
+/** A script with a syntax error. */
 export class ShellSyntaxError extends Error {
   readonly line: number;
 

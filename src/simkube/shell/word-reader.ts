@@ -5,7 +5,7 @@ const wordEnd: ReadonlySet<string> = new Set([' ', '\t', '\n', ';', '&', '|', '<
 const maxDepth = 100;
 const operators = ['##', '#', '%%', '%', ':-', ':=', ':+', ':?', '-', '=', '+', '?', '//', '/'] as const;
 
-/** The pieces of a word that is being read: text gathers until something else stands between. */
+/** Collects the pieces of a word; adjacent text is merged. */
 class PieceList {
   /** whether plain text is inside of quotes */
   readonly isQuoted: boolean;
@@ -36,7 +36,7 @@ class PieceList {
   }
 }
 
-/** The part of the parser that reads words: quotes, variables, command substitution. */
+/** The word parser: quotes, variables, command substitution. */
 export abstract class WordReader {
   readonly text: string;
   at = 0;
@@ -53,16 +53,16 @@ export abstract class WordReader {
     return this.#depth;
   }
 
-  /** Reads statements up to one of the words, or a closing bracket. */
+  /** Parses statements up to one of the words, or a closing bracket. */
   abstract script(ends: readonly string[]): Script;
-  /** A line break was passed: here-documents begin now. */
+  /** Called after a line break, where here-documents start. */
   protected abstract endOfLine(): void;
 
   get isAtEnd(): boolean {
     return this.at >= this.text.length;
   }
 
-  /** Counted on from where it was last asked for: asking at every word must not cost the whole script. */
+  /** Counts from the last requested position, because counting from the start for every word would be quadratic. */
   get line(): number {
     if (this.#countedTo > this.at) {
       this.#countedTo = 0;
@@ -72,7 +72,7 @@ export abstract class WordReader {
     return this.#counted;
   }
 
-  /** Reads something within something else, to a depth that no person writes. */
+  /** Limits the nesting depth of the parser. */
   protected within<R>(read: () => R): R {
     if (++this.#depth > maxDepth) this.fail('syntax error: nested too deep');
     const result = read();
@@ -114,7 +114,7 @@ export abstract class WordReader {
     }
   }
 
-  /** The unquoted word that begins here, without taking it. */
+  /** Returns the next unquoted word without consuming it. */
   peekWord(): string {
     let end = this.at;
     while (end < this.text.length && !wordEnd.has(this.text.charAt(end)) && !/['"$`\\]/.test(this.text.charAt(end)))
@@ -143,12 +143,12 @@ export abstract class WordReader {
     return pieces.all();
   }
 
-  /** A text with variables in it that is not split into words: the body of a here-document. */
+  /** Parses a text with variables that is not split into words: the body of a here-document. */
   hereDocument(): Word {
     return this.#expanding(() => this.isAtEnd);
   }
 
-  /** `((…))`, with or without a dollar before it. */
+  /** Parses `((…))`, with or without a leading dollar. */
   arithmetic(): Word {
     this.at += 2;
     let depth = 0;
@@ -192,7 +192,7 @@ export abstract class WordReader {
     return pieces.all();
   }
 
-  /** What stands here, be it a variable, a substitution or a character for itself. */
+  /** Parses a variable, a substitution or a literal character. */
   #expansionOrText(pieces: PieceList): void {
     const char = this.text[this.at] ?? '';
     if (char === '$' || char === '`') {
@@ -205,7 +205,7 @@ export abstract class WordReader {
     }
   }
 
-  /** What a dollar or backquote begins; undefined when the dollar stands for itself. */
+  /** Parses an expansion after a dollar or backquote; undefined for a literal dollar. */
   #dollar(isQuoted: boolean): Piece | undefined {
     if (this.startsWith('`')) return this.#backquoted(isQuoted);
     if (this.startsWith('$((')) {
@@ -296,7 +296,7 @@ export abstract class WordReader {
   }
 }
 
-/** What `$'…'` and `echo -e` make of backslashes. */
+/** Interprets backslash escapes as `$'…'` and `echo -e` do. */
 export function unescapeC(text: string): string {
   return text.replace(/\\(n|t|r|a|b|f|v|e|0[0-7]{0,3}|x[0-9a-fA-F]{1,2}|.)/g, (_, code: string) => {
     const simple: Record<string, string> = {

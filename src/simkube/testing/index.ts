@@ -1,2 +1,2 @@
-// The second door of the room, for tests only.
+// Second public interface of the room, for tests only.
 export { createProgramLab, type LabPod, type ProgramLab } from '../programs/testing/lab.ts';

@@ -4,7 +4,7 @@ import { compileRoutes, type Routable } from '../core/http/router.ts';
 import type { WireRequest, WireResponse } from '../core/http/wire.ts';
 import { type Operator, OperatorError } from './operator.ts';
 
-/** Below this path the operators' own interface is served; no OpenStack service begins with it. */
+/** Path prefix of the operator API. No OpenStack service uses it. */
 export const adminPrefix = '/_admin';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -164,7 +164,7 @@ function changeQuota(operator: Operator, service: string, project: string, body:
   operator.setQuota(service, project, body as Record<string, number>);
 }
 
-/** The operators' interface over HTTP; its own token keeps the cloud's users out. */
+/** Serves the operator API over HTTP. It has a token of its own, so users of the cloud cannot call it. */
 export function createAdminApi(
   operator: Operator,
   token: string,

@@ -4,7 +4,7 @@ import type { FaultRule } from '../core/faults/rule.ts';
 import type { Dispatcher } from '../core/http/dispatch.ts';
 import type { Timing, TimingOptions } from '../core/timings.ts';
 
-/** What was asked of the operator cannot be done; the message says why. */
+/** An operator request that cannot be served. The message gives the reason. */
 export class OperatorError extends Error {
   readonly status: number;
 
@@ -15,7 +15,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** The people behind a cloud: faults on demand, and what they do without asking the users. Nothing of it waits. */
+/** Operator actions on the cloud: fault injection and changes that bypass its users. All take effect at once. */
 export interface Operator {
   readonly faults: {
     list(): { rule: FaultRule; seen: number; struck: number }[];
@@ -27,26 +27,26 @@ export interface Operator {
     list(): { timeScale: number; timings: Record<string, Timing> };
     change(options: TimingOptions): void;
   };
-  /** requests answered so far, by service and method */
+  /** number of answered requests, by service and method */
   requests(): Record<string, Record<string, number>>;
   resetRequests(): void;
-  /** Ends all tokens, or a project's. */
+  /** Expires all tokens, or those of one project. */
   expireTokens(projectId?: string): void;
-  /** The machine stops without nova having been asked; nova notices. */
+  /** Stops the machine without a request to nova. Nova notices later. */
   stopServer(id: string): void;
   startServer(id: string): void;
-  /** The server goes into ERROR with this text. */
+  /** Puts the server into ERROR with this message. */
   breakServer(id: string, message: string): void;
-  /** The server is gone at once, with the ports and volumes that go with it. */
+  /** Removes the server at once, with its ports and the volumes it owns. */
   deleteServer(id: string): void;
   writeConsole(id: string, text: string): void;
-  /** Puts a volume into any state: `error`, `in-use`, `deleting`... */
+  /** Puts a volume into any state, for example `error`, `in-use` or `deleting`. */
   setVolumeStatus(id: string, status: string): void;
-  /** Gives a floating address to another port, or to none: by id or address. */
+  /** Moves a floating IP, given by id or address, to another port or to none. */
   moveFloatingIp(idOrAddress: string, portId: string | null): void;
   deletePort(id: string): void;
   breakLoadBalancer(id: string): void;
-  /** A hypervisor takes no new servers, or is not there at all. */
+  /** Disables a hypervisor for new servers, or marks it down. */
   setHost(name: string, state: { enabled?: boolean; up?: boolean }): void;
   setQuota(
     service: 'compute' | 'network' | 'volume' | 'load-balancer',
@@ -60,7 +60,7 @@ export function createOperator(core: Core, dispatcher: Dispatcher): Operator {
   const found = (was: boolean, what: string): void => {
     if (!was) throw new OperatorError(404, `there is no ${what}`);
   };
-  /** As the cloud's administrator, through the cloud's own API. */
+  /** Sends a request to the cloud's own API as its administrator. */
   const ask = (method: string, path: string, body?: unknown): unknown => {
     const token = state.transact(() => services.identity.issueAdminToken());
     const answer = dispatcher

@@ -32,10 +32,10 @@ const metadataSchema = wrappedIn('set_metadata', {
   additionalProperties: false,
 });
 
-/** The zone hosts are in when no aggregate says another. */
+/** Zone of hosts that no aggregate assigns to another zone. */
 const defaultZone = 'nova';
 
-/** Hosts with something in common; one with a zone puts its hosts there. */
+/** Routes of host aggregates. An aggregate with a zone puts its hosts into that zone. */
 export function aggregateRoutes(compute: Compute): Route[] {
   const { aggregates, hosts, core } = compute;
   const policy = (action: string): NonNullable<Route['policy']> => ({
@@ -63,7 +63,7 @@ export function aggregateRoutes(compute: Compute): Route[] {
       if (other.name === wanted && other.id !== own) throw conflict(`Aggregate ${wanted} already exists.`);
     }
   };
-  /** Hosts go where the aggregate says; their servers would have to go with them. */
+  /** Refuses to change the zone of hosts that have servers, because the servers would have to move too. */
   const moveHosts = (list: readonly string[], to: string | null): void => {
     for (const id of list) {
       const target = to ?? defaultZone;
@@ -130,7 +130,7 @@ export function aggregateRoutes(compute: Compute): Route[] {
     find,
     view(row, context, operation) {
       if (operation !== 'create') return render(context, row);
-      // The answer to a POST has neither, as nothing was asked of the database.
+      // The answer to a POST has neither field, because nova does not read them back from the database.
       const { hosts: _hosts, metadata: _metadata, ...shown } = render(context, row);
       return shown;
     },
@@ -178,7 +178,7 @@ export function aggregateRoutes(compute: Compute): Route[] {
   ];
 }
 
-/** Numbers go on from the highest there is. */
+/** Numbers continue from the highest existing one. */
 export function insertAggregate(
   { aggregates, core }: Compute,
   aggregateName: string,
@@ -199,7 +199,7 @@ export function insertAggregate(
   });
 }
 
-/** A host in a zone of its own is in the aggregate that makes the zone. */
+/** Adds a host with a zone of its own to the aggregate that defines the zone. */
 export function placeHost(compute: Compute, id: string, hostZone: string): void {
   if (hostZone === defaultZone) return;
   for (const row of compute.aggregates.all()) {

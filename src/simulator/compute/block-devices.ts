@@ -7,9 +7,9 @@ import type { BlockDeviceSpec, Flavor } from './tables.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a server boots from and gets attached. */
+/** Boot source and disks of a server. */
 export interface BootPlan {
-  /** empty when it boots from a volume */
+  /** empty if the server boots from a volume */
   readonly imageId: string;
   readonly devices: readonly BlockDeviceSpec[];
 }
@@ -44,7 +44,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Checks that what a server is to boot from and get attached exists and fits. */
+/** Checks that the boot source and the disks exist and fit the flavor. */
 export function checkBoot(
   compute: Compute,
   context: RequestContext,
@@ -80,7 +80,7 @@ export function checkBoot(
   return { imageId: root?.destination === 'volume' ? '' : bootImageId, devices };
 }
 
-/** What is to be booted from is numbered from 0 without a gap; the rest has -1 or nothing. */
+/** Boot devices are numbered from 0 without gaps. All others have -1 or no index. */
 function isBootSequence(devices: readonly BlockDeviceSpec[]): boolean {
   if (devices.length === 0) return true;
   const indexes = devices.map(({ bootIndex }) => bootIndex ?? -1).filter((index) => index >= 0);
@@ -132,7 +132,7 @@ function checkDevice(compute: Compute, context: RequestContext, device: BlockDev
   }
 }
 
-/** The next free device name after those in use. */
+/** Returns the next free device name. */
 export function nextDevice(used: readonly string[]): string {
   for (let code = 'a'.charCodeAt(0); code <= 'z'.charCodeAt(0); code++) {
     const device = `/dev/sd${String.fromCharCode(code)}`;

@@ -4,14 +4,14 @@ import type { RequestContext } from '../core/http/context.ts';
 import { notFound } from '../core/wrapped-refusals.ts';
 import { type ComputeTables, declareComputeTables, type Server } from './tables.ts';
 
-/** Nova's state and what its parts share. */
+/** State of nova, shared by its parts. */
 export interface Compute extends ComputeTables {
   readonly core: Core;
-  /** the server a request is about: the caller's project's, or anybody's for an administrator */
+  /** the server of the request: one of the caller's project, or any server for an administrator */
   server(context: RequestContext): Readonly<Server>;
   change(id: string, changes: Partial<Omit<Server, 'id'>>): Readonly<Server>;
   record(server: Readonly<Server>, action: string, context: RequestContext): void;
-  /** the newest action of a server failed, or ended */
+  /** marks the newest action of a server as finished, or as failed with a message */
   finishAction(serverId: string, message: string | null): void;
   hostIdOf(projectId: string, host: string): string;
 }
@@ -32,7 +32,7 @@ export function createCompute(core: Core): Compute {
       return server;
     },
     change(id, changes) {
-      // The changes are the caller's for this call alone; copying them would cost more than making them.
+      // The caller passes a fresh object, so it can be changed in place. A copy would cost more than the update.
       (changes as { updatedAt?: number }).updatedAt = core.now();
       return tables.servers.update(id, changes);
     },

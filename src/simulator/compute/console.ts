@@ -1,10 +1,10 @@
 import type { Compute } from './compute.ts';
 import type { Server } from './tables.ts';
 
-/** What is kept of a console; hypervisors cut theirs too. */
+/** Maximum stored length of a console. Hypervisors truncate consoles too. */
 const maxConsoleLength = 64 * 1024;
 
-/** Adds to a server's console, inside a transaction; nothing happens when the server is gone. */
+/** Appends to a server's console, inside a transaction. Does nothing if the server no longer exists. */
 export function appendConsole(compute: Compute, serverId: string, text: string): void {
   if (!compute.servers.has(serverId)) return;
   const before = compute.consoles.get(serverId)?.text ?? '';
@@ -14,9 +14,12 @@ export function appendConsole(compute: Compute, serverId: string, text: string):
   else compute.consoles.insert({ id: serverId, text: kept });
 }
 
-/** What a server that nothing boots behind shows: the firmware found the disk. Made when asked for, not kept. */
+/**
+ * Writes the console text of a server without a machine: firmware that found its disk. Generated on request, not
+ * stored.
+ */
 export function bootLines(compute: Compute, server: Readonly<Server>): void {
-  // A machine that boots writes its own lines.
+  // A machine that boots writes its own console.
   if (!compute.core.machineHost) return;
   appendConsole(compute, server.id, firmwareText(server));
 }
@@ -25,7 +28,7 @@ export function firmwareText({ flavor }: Readonly<Server>): string {
   return `SeaBIOS (simulated)\nMachine: ${flavor.vcpus} vCPU, ${flavor.ram} MiB\nBooting from Hard Disk...\n`;
 }
 
-/** The whole console, or its last lines. */
+/** Returns the whole console, or its last lines. */
 export function consoleText(compute: Compute, server: Readonly<Server>, lines: number | undefined): string {
   const kept = compute.consoles.get(server.id)?.text;
   const text = kept ?? (server.launchedAt === undefined ? '' : firmwareText(server));

@@ -1,14 +1,17 @@
 import type { DiskStore } from '../core/contracts.ts';
 import type { Compute } from './compute.ts';
 
-/** The files of machines as rows: journalled with everything else, so that a machine finds its disk as it left it. */
+/**
+ * Stores the files of machines as rows. They are journalled like all state, so a machine finds its disk unchanged after
+ * a restart.
+ */
 export function diskStore(compute: Compute): DiskStore {
   const { files, servers, core } = compute;
   const key = (serverId: string, path: string): string => `${serverId} ${path}`;
   return {
     file: (serverId, path) => files.get(key(serverId, path)),
     put(serverId, path, content, mode) {
-      // A program may write while its server is being taken away.
+      // A program may still write while its server is deleted.
       if (!servers.has(serverId)) return;
       const id = key(serverId, path);
       core.state.transact(() => {
@@ -24,7 +27,7 @@ export function diskStore(compute: Compute): DiskStore {
   };
 }
 
-/** Removes every file of a server; inside a transaction. */
+/** Removes every file of a server. Must run inside a transaction. */
 export function wipeDisk({ files }: Compute, serverId: string): void {
   for (const { id } of [...files.by('server', serverId)]) files.delete(id);
 }

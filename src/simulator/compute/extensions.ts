@@ -2,8 +2,8 @@ import type { Route } from '../core/service.ts';
 import { notFound } from '../core/wrapped-refusals.ts';
 
 /**
- * Nova's extensions are long part of its API; it still lists them for clients of old. Only those whose calls this cloud
- * serves are named.
+ * Nova's extensions are part of its API today, but nova still lists them for old clients. This list has only those
+ * whose calls are implemented.
  */
 const aliases: readonly string[] = [
   ...['os-admin-actions', 'os-admin-password', 'os-aggregates', 'os-attach-interfaces', 'os-availability-zone'],

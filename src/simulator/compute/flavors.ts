@@ -9,7 +9,7 @@ import type { Compute } from './compute.ts';
 import { maxPage, pageLimit } from './server-list.ts';
 import type { Flavor } from './tables.ts';
 
-/** A flavor by id, when the caller may use it; names are not looked up. */
+/** Finds a flavor by id if the caller may use it. Names are not looked up. */
 export function findFlavor(compute: Compute, { caller }: RequestContext, id: string): Readonly<Flavor> | undefined {
   const flavor = compute.flavors.get(id);
   if (!flavor) return undefined;
@@ -98,7 +98,7 @@ export function flavorRoutes(compute: Compute): Route[] {
       policy: admin('os-flavor-extra-specs:update'),
       handle: (context) => {
         const key = context.param('key');
-        // Without a wrapper: put into one to be read as when they are made.
+        // The body of this request has no `extra_specs` wrapper. Adding one lets it be parsed like a create request.
         const given = readTexts('extra_specs', { extra_specs: context.json });
         if (!Object.hasOwn(given, key) || Object.keys(given).length !== 1) {
           throw badRequest('Request body and URI mismatch');

@@ -8,7 +8,7 @@ import type { Compute } from './compute.ts';
 import { maxPage, pageLimit } from './server-list.ts';
 import type { InstanceAction } from './tables.ts';
 
-/** What was done to a server, newest first. */
+/** Routes of the actions performed on a server, newest first. */
 export function historyRoutes(compute: Compute): Route[] {
   const policy = (name: string): NonNullable<Route['policy']> => ({
     name: `os_compute_api:os-instance-actions:${name}`,
@@ -45,7 +45,7 @@ export function historyRoutes(compute: Compute): Route[] {
   ];
 }
 
-/** Servers that are gone are remembered for a while, and what was done to them with them. */
+/** Deleted servers are remembered for a while, together with their actions. */
 function serverOf(compute: Compute, context: RequestContext): string {
   const gone = context.minor >= 21 ? compute.deletedServers.get(context.param('id')) : undefined;
   const { projectId, isAdmin } = context.caller;

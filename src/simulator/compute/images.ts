@@ -9,11 +9,11 @@ import type { Compute } from './compute.ts';
 import { maxPage, pageLimit } from './server-list.ts';
 import { metadataSchema } from './server-schema.ts';
 
-/** The last versions in which nova answers for glance. */
+/** Last microversions with image proxy routes. */
 const lastVersion = 35;
 const lastWithMetadata = 38;
 
-/** Glance's states in nova's words, and how far the image is then. */
+/** Glance states mapped to nova's state and progress in percent. */
 const states: Readonly<Record<string, readonly [string, number]>> = {
   queued: ['SAVING', 25],
   saving: ['SAVING', 50],
@@ -23,7 +23,7 @@ const states: Readonly<Record<string, readonly [string, number]>> = {
 
 const stateOf = ({ status }: ImageRecord): readonly [string, number] => states[status] ?? ['UNKNOWN', 0];
 
-/** Images as nova showed them before everybody asked glance itself. */
+/** Routes of nova's deprecated image proxy. */
 export function imageProxyRoutes(compute: Compute): Route[] {
   const glance = (): Compute['core']['services']['image'] => compute.core.services.image;
   const policy = (level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
@@ -190,7 +190,7 @@ function metadataRoutes(
 function filterOf({ query }: RequestContext): (image: ImageRecord) => boolean {
   const [name, status, type] = [query.get('name'), query.get('status'), query.get('type')];
   const [minDisk, minRam] = [Number(query.get('minDisk') ?? 0), Number(query.get('minRam') ?? 0)];
-  // A server is given by its id, or by the address of it.
+  // Clients send the id of a server or its URL.
   const server = query.get('server')?.split('/').at(-1);
   const text = query.get('changes-since');
   const since = text === undefined ? undefined : parseIso8601(text);

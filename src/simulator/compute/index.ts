@@ -31,7 +31,6 @@ import { maxMinor, versionRoutes } from './versions.ts';
 import { defineVolumeAttachments, volumeAttachmentRoutes } from './volume-attachments.ts';
 import { zoneRoutes, zonesOf } from './zones.ts';
 
-/** Nova: servers and what belongs to them. */
 export const computeRoom: Room = (core) => {
   const compute = createCompute(core);
   declareQuotas(compute);
@@ -105,7 +104,7 @@ export const computeRoom: Room = (core) => {
     renderRefusal: (refusal) => renderRefusal(refusal, 'application/json; charset=UTF-8'),
     renderUnauthenticated: (context) => unauthenticatedAnswer(`${context.origin}/identity`),
     renderUnknownPath: () => htmlAnswer(404, 'The resource could not be found.'),
-    // Nova's router knows a path only together with its methods.
+    // Nova answers 404, not 405, for a known path with an unknown method.
     renderWrongMethod: () => htmlAnswer(404, 'The resource could not be found.'),
     forbidden: ({ name }) => new Refusal(403, `Policy doesn't allow ${name} to be performed.`),
     badJson: () => new Refusal(400, 'Malformed request body'),

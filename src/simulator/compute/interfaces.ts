@@ -30,7 +30,7 @@ export function defineInterfaces(compute: Compute): void {
   });
 }
 
-/** The network interfaces of a server. */
+/** Routes of the network interfaces of a server. */
 export function interfaceRoutes(compute: Compute): Route[] {
   const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
     name: `os_compute_api:os-attach-interfaces:${name}`,
@@ -70,7 +70,7 @@ export function interfaceRoutes(compute: Compute): Route[] {
         mustBeIn(server, 'detach_interface', ['active', 'paused', 'stopped']);
         compute.record(server, 'detach_interface', context);
         const { jobs, timings } = compute.core;
-        // Nova accepts any port and finds out later whether the server has it.
+        // Nova accepts any port and checks later whether the server has it.
         if (server.ports.some(({ id }) => id === portId)) {
           jobs.schedule(timings.sample('server.detachInterface'), job, server.id, { portId });
         } else {

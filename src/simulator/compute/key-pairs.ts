@@ -67,7 +67,7 @@ export function keyPairRoutes(compute: Compute): Route[] {
   ];
 }
 
-/** Administrators may look after others' keys, from 2.10 on. */
+/** From 2.10 on administrators may manage the key pairs of other users. */
 function userOf({ caller, query, minor }: RequestContext): string {
   const other = minor >= 10 ? query.get('user_id') : undefined;
   if (other === undefined || other === caller.userId) return caller.userId;
@@ -139,7 +139,7 @@ function checkKeyName(name: string, minor: number): void {
   throw badRequest(`An invalid 'name' value was provided. The name must be: Only expected characters: ${expected}`);
 }
 
-/** The MD5 of the key's blob, in pairs of hex digits. */
+/** MD5 of the decoded key, as pairs of hex digits. */
 function fingerprintOf(publicKey: string): string {
   const [type, blob] = publicKey.trim().split(/\s+/);
   const bytes = Buffer.from(blob ?? '', 'base64');
@@ -151,7 +151,7 @@ function fingerprintOf(publicKey: string): string {
   return (digits.match(/../g) ?? []).join(':');
 }
 
-/** A fresh pair. An elliptic curve: quick to make, and `ssh -i` takes it as it takes nova's RSA. */
+/** Generates a key pair. An elliptic curve key is fast to generate, and `ssh -i` accepts it like nova's RSA keys. */
 function newKeys(): { publicKey: string; privateKey: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const { x, y } = publicKey.export({ format: 'jwk' });

@@ -37,7 +37,7 @@ export function declareQuotas(compute: Compute): void {
   });
 }
 
-/** The resources a microversion still speaks of. */
+/** Resources that the limits of this microversion include. */
 function shown(minor: number): string[] {
   const left = (name: string): boolean =>
     (minor < 36 || !['fixed_ips', 'floating_ips', 'security_groups', 'security_group_rules'].includes(name)) &&
@@ -45,7 +45,7 @@ function shown(minor: number): string[] {
   return Object.keys(defaults).filter(left);
 }
 
-/** Limits and quotas: what a project may have, and has. */
+/** Routes of limits and quotas. */
 export function limitRoutes(compute: Compute): Route[] {
   const { quotas } = compute.core;
   const mayRead = (context: RequestContext, rule: string): string => {

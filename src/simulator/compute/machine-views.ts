@@ -5,7 +5,7 @@ import type { Compute } from './compute.ts';
 import { portsOf } from './server-view.ts';
 import type { Server } from './tables.ts';
 
-/** Looks into a machine: what it uses, and its screen. */
+/** Routes of diagnostics and consoles. */
 export function machineViewRoutes(compute: Compute): Route[] {
   return [
     {
@@ -28,7 +28,7 @@ export function machineViewRoutes(compute: Compute): Route[] {
   ];
 }
 
-/** Before 2.48 every hypervisor had words of its own. */
+/** Before 2.48 the format of diagnostics depended on the hypervisor. */
 function oldDiagnostics({ flavor }: Readonly<Server>): object {
   return {
     cpu0_time: 0,
@@ -68,7 +68,7 @@ function diagnostics(compute: Compute, server: Readonly<Server>): object {
   };
 }
 
-/** Which kinds of screens each protocol has. */
+/** Console types by protocol. */
 const screens: Readonly<Record<string, readonly string[]>> = {
   vnc: ['novnc'],
   spice: ['spice-html5'],

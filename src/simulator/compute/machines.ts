@@ -4,7 +4,7 @@ import { appendConsole } from './console.ts';
 import { wipeDisk } from './disks.ts';
 import type { Server } from './tables.ts';
 
-/** The server as the machine that boots behind it. */
+/** Describes the server to the machine host. */
 export function machineOf(compute: Compute, server: Readonly<Server>): Machine {
   const { network, image: images, volume: volumes } = compute.core.services;
   const rootVolume = server.volumes.find(({ isRoot }) => isRoot);
@@ -41,7 +41,7 @@ function consoleOf(compute: Compute, serverId: string): Console {
   };
 }
 
-/** Tells the machines' host once the change that led here is kept. */
+/** Tells the machine host to start the machine once the transaction is persisted. */
 export function switchOn(compute: Compute, serverId: string): void {
   const { machineHost, state } = compute.core;
   if (!machineHost) return;
@@ -60,7 +60,7 @@ export function switchOff(
   if (machineHost) state.afterCommit(() => machineHost.powerOff(serverId, reason));
 }
 
-/** The server starts with an empty disk the next time. */
+/** Empties the disk of the server for its next start. */
 export function replaceDisk(compute: Compute, serverId: string): void {
   const { machineHost, state } = compute.core;
   wipeDisk(compute, serverId);

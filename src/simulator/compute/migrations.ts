@@ -6,7 +6,7 @@ import type { InstanceAction } from './tables.ts';
 
 const kinds: Readonly<Record<string, string>> = { migrate: 'migration', resize: 'resize' };
 
-/** Servers that moved: operators read it from what was done to them. */
+/** Routes of migrations, derived from the action history of servers. */
 export function migrationRoutes(compute: Compute): Route[] {
   return [
     {

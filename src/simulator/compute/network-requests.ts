@@ -5,7 +5,7 @@ import type { NetworkSpec } from './tables.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Checks the networks of a create request; names none: the project's own network, when there is just one. */
+/** Checks the networks of a create request. Without networks the server gets the project's only network. */
 export function parseNetworks(
   compute: Compute,
   context: RequestContext,
@@ -56,7 +56,7 @@ function usablePort(compute: Compute, { caller, project }: RequestContext, id: s
   return id;
 }
 
-/** The one network a project could mean; none is fine unless one was asked for. */
+/** Returns the only network the project can use. Having none is an error only if the request asks for `auto`. */
 function chosenNetwork(compute: Compute, context: RequestContext, isAuto: boolean): NetworkSpec[] {
   const networks = compute.core.services.network.networksFor(context.project);
   if (networks.length > 1) {

@@ -1,7 +1,7 @@
 import type { Compute } from './compute.ts';
 import type { Host, Server } from './tables.ts';
 
-/** How much more than it has a host promises, as nova's defaults do. */
+/** Allocation ratios of nova's defaults. */
 const coreRatio = 16;
 const ramRatio = 1.5;
 
@@ -10,7 +10,7 @@ export interface HostHints {
   readonly same: readonly string[];
 }
 
-/** The host a server goes to: of those that fit, the one with the most memory to spare. */
+/** Chooses the fitting host with the most free memory. */
 export function chooseHost(compute: Compute, server: Readonly<Server>, hints: HostHints): Readonly<Host> | undefined {
   const group = compute.serverGroups.get(server.groupId);
   const taken = new Set<string>();
@@ -25,7 +25,7 @@ export function chooseHost(compute: Compute, server: Readonly<Server>, hints: Ho
   let best: { host: Readonly<Host>; score: number } | undefined;
   for (const host of compute.hosts.all()) {
     if (!host.enabled || !host.up || avoid.has(host.id) || (need && !need.has(host.id))) continue;
-    // "nova" is what hosts without a zone are shown as: asking for it restricts nothing.
+    // Hosts without a zone are shown in "nova", so this zone does not restrict the choice.
     if (server.wantedZone !== '' && server.wantedZone !== 'nova' && host.zone !== server.wantedZone) continue;
     const ramLeft = host.ram * ramRatio - compute.servers.sum('hostRam', host.id);
     const coresLeft = host.vcpus * coreRatio - compute.servers.sum('hostCores', host.id);

@@ -6,7 +6,7 @@ import type { Route } from '../core/service.ts';
 import { badRequest, checkBody, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
 
-/** The last microversion that has them: neutron has its own. */
+/** Last microversion with nova's own security groups. Later clients use neutron. */
 const until = 35;
 
 const text = { type: 'string', minLength: 1, maxLength: 255 };
@@ -32,7 +32,7 @@ const ruleSchema = wrappedIn('security_group_rule', {
   required: ['parent_group_id'],
 });
 
-/** Neutron's security groups as nova showed them when it still had its own. */
+/** Routes of nova's deprecated security group API, backed by neutron. */
 export function securityGroupRoutes(compute: Compute): Route[] {
   const network = (): Compute['core']['services']['network'] => compute.core.services.network;
   const policy = (name: string, level: 'reader' | 'member'): Policy => ({

@@ -14,19 +14,19 @@ import { beginTransition, mustBeIn, rebootTransition, transitions } from './tran
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Action {
-  /** rule of the policy file */
+  /** name of the policy rule */
   readonly policy: string;
   readonly adminOnly?: boolean;
-  /** what it is called in the list of actions; absent: not listed */
+  /** name in the list of actions; not listed if absent */
   readonly recordAs?: string;
-  /** allowed on a locked server */
+  /** allowed on locked servers */
   readonly evenIfLocked?: boolean;
   readonly since?: number;
   readonly until?: number;
   run(compute: Compute, context: RequestContext, server: Readonly<Server>, fields: Fields): Answer | undefined;
 }
 
-/** POST /servers/{id}/action: the one key of the body names the action. */
+/** Route of POST /servers/{id}/action. The only key of the body names the action. */
 export function serverActionRoute(compute: Compute): Route {
   return {
     method: 'POST',
@@ -266,7 +266,7 @@ function remoteConsole(type: string): Action {
   };
 }
 
-/** Puts all ports of a server into a group, or takes them out of it. */
+/** Adds a security group to all ports of a server, or removes it. */
 function changeGroups(
   compute: Compute,
   server: Readonly<Server>,

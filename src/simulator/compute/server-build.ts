@@ -17,18 +17,18 @@ const step = {
 } as const;
 
 const noValidHost = 'No valid host was found. There are not enough hosts available.';
-/** how often volumes are looked at before the build gives up, as nova's block_device_allocate_retries */
+/** number of polls for volumes before the build fails, as in nova's block_device_allocate_retries */
 const volumeTries = 60;
 
-/** What a step of a build is given. */
+/** Data of a build step. */
 interface StepData {
   readonly hints?: HostHints;
   readonly tries?: number;
-  /** was struck by a fault already and is let through */
+  /** a fault has already struck this build, so the next check is skipped */
   readonly isSpared?: boolean;
 }
 
-/** How a server comes to be: scheduled, given its network and its disks, then started. Each step may take time or fail. */
+/** Defines the steps of a server build: schedule, network, disks, start. Each step may take time or fail. */
 export function defineBuild(compute: Compute): void {
   const { jobs, timings } = compute.core;
   timings.declare({
@@ -41,7 +41,7 @@ export function defineBuild(compute: Compute): void {
   const define = (kind: string, run: (compute: Compute, server: Readonly<Server>, data: StepData) => void): void =>
     jobs.define<StepData | undefined>(kind, (id, data) => {
       const server = compute.servers.get(id);
-      // Deleted meanwhile, or its build already failed.
+      // Skips servers that were deleted meanwhile or whose build already failed.
       if (server?.vmState === 'building' && server.taskState !== 'deleting') run(compute, server, data ?? {});
     });
   define(step.schedule, schedule);
@@ -51,7 +51,7 @@ export function defineBuild(compute: Compute): void {
   define(step.spawn, start);
 }
 
-/** Sets a new server on its way. */
+/** Starts the build of a new server. */
 export function beginBuild(compute: Compute, server: Readonly<Server>, hints: HostHints): void {
   later(compute, 'server.schedule', step.schedule, server.id, { hints });
 }
@@ -60,7 +60,7 @@ function later(compute: Compute, timing: string, kind: string, id: string, data?
   compute.core.jobs.schedule(compute.core.timings.sample(timing), kind, id, data);
 }
 
-/** Whether a fault rule strikes this step; the rest of the step is left undone then. */
+/** Reports whether a fault rule applies to this step. If so, the caller skips the rest of the step. */
 function strikes(
   compute: Compute,
   server: Readonly<Server>,
@@ -97,7 +97,7 @@ function schedule(compute: Compute, server: Readonly<Server>, data: StepData): v
   later(compute, 'server.network', step.network, server.id);
 }
 
-/** Makes the ports that were asked for and takes over those that were given. */
+/** Creates the requested ports and binds the given ones. */
 function plug(compute: Compute, server: Readonly<Server>): void {
   const { network } = compute.core.services;
   const owner = `compute:${server.zone}`;
@@ -134,7 +134,7 @@ function plug(compute: Compute, server: Readonly<Server>): void {
   else later(compute, 'server.spawn', step.spawn, server.id);
 }
 
-/** The port nova asks neutron for when a user gave it a network only. */
+/** Returns the port that nova requests from neutron for a server with only a network. */
 export function portSpec(compute: Compute, server: Readonly<Server>, networkId: string, fixedIp: string): NewPort {
   const { network } = compute.core.services;
   const securityGroupIds = server.securityGroups.flatMap((name) => {
@@ -153,7 +153,7 @@ export function portSpec(compute: Compute, server: Readonly<Server>, networkId: 
   };
 }
 
-/** Asks cinder for the volumes that are to be made, and reserves those that were given. */
+/** Creates the requested volumes in cinder and reserves the given ones. */
 function makeVolumes(compute: Compute, server: Readonly<Server>): void {
   const { volume: volumes } = compute.core.services;
   const own: ServerVolume[] = [];
@@ -201,7 +201,7 @@ function makeVolume(
   });
 }
 
-/** Waits for new volumes, then attaches all. */
+/** Waits until the new volumes are available, then attaches all volumes. */
 function awaitVolumes(compute: Compute, server: Readonly<Server>, { tries = 0 }: StepData): void {
   const { volume: volumes } = compute.core.services;
   for (const { volumeId } of server.volumes) {
@@ -244,7 +244,7 @@ function start(compute: Compute, server: Readonly<Server>, data: StepData): void
   switchOn(compute, server.id);
 }
 
-/** A build that failed leaves no ports or volumes behind that nova made, and a server that says why. */
+/** Fails a build: removes the ports and volumes nova created, and sets the server's fault. */
 function failBuild(compute: Compute, server: Readonly<Server>, message: string): void {
   const { network, volume: volumes } = compute.core.services;
   for (const { id, isOurs } of server.ports) {

@@ -36,7 +36,7 @@ const rebuildSchema = wrappedIn('rebuild', {
   additionalProperties: false,
 });
 
-/** Fields of later microversions. */
+/** Microversion of the fields added later. */
 const rebuildSince: Readonly<Record<string, number>> = {
   description: 19,
   key_name: 54,
@@ -51,7 +51,7 @@ const createImageSchema = wrappedIn('createImage', {
   required: ['name'],
 });
 
-/** Changes of a server that take time: another image, another flavor. */
+/** Defines the slow changes of a server: rebuild and resize. */
 export function defineChanges(compute: Compute): void {
   const { jobs, timings } = compute.core;
   timings.declare({
@@ -77,7 +77,7 @@ export function defineChanges(compute: Compute): void {
   jobs.define<{ flavor: ServerFlavor }>(job.resized, (id, { flavor }) => {
     const server = compute.servers.get(id);
     if (server?.taskState !== 'resize_prep') return;
-    // A server that was off stays off.
+    // A stopped server stays stopped.
     const powerState = server.vmState === 'stopped' ? 4 : 1;
     compute.change(id, { vmState: 'resized', taskState: null, powerState, previousFlavor: server.flavor, flavor });
     compute.finishAction(id, null);
@@ -135,7 +135,7 @@ export function beginRebuild(
   };
 }
 
-/** Another key, or null for none; what is not named stays. */
+/** Returns the new key, or null for none. Without the field the key stays the same. */
 function keyOf(
   compute: Compute,
   { caller }: RequestContext,
@@ -180,7 +180,7 @@ function settle(compute: Compute, server: Readonly<Server>, { revert }: { revert
   compute.core.jobs.schedule(compute.core.timings.sample('server.resizeConfirm'), job.settled, server.id, { revert });
 }
 
-/** Makes an image of a server: glance has it `queued` at once and `active` when it is done. */
+/** Creates an image of a server. Glance shows it as `queued` at once and `active` when it is complete. */
 export function snapshotServer(
   compute: Compute,
   context: RequestContext,

@@ -15,7 +15,7 @@ import type { Flavor, KeyPair, Server, ServerFlavor } from './tables.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** POST /servers: everything that can be refused is refused here; what goes wrong later shows in the server's fault. */
+/** Serves POST /servers. Errors in the request are refused here. Later errors appear in the server's fault. */
 export function createServers(compute: Compute, context: RequestContext): Answer {
   checkBody(createSchema(context.minor), context.json);
   const body = context.json as Fields;
@@ -51,7 +51,7 @@ export function createServers(compute: Compute, context: RequestContext): Answer
   const adminPass = text(desired['adminPass']) || compute.core.ids.secret(12);
   let first: Readonly<Server> | undefined;
   for (let index = 0; index < number; index++) {
-    // Several of one request are told apart by a number.
+    // Servers of one request get numbered names.
     const suffix = number > 1 ? `-${index + 1}` : '';
     const server = compute.servers.insert(
       newServer(compute, context, { desired, resolved, launchIndex: index, suffix }),
@@ -153,12 +153,12 @@ function newServer(
 const noMetadata: Readonly<Record<string, string>> = Object.freeze({});
 const noTags: readonly string[] = Object.freeze([]);
 
-/** Servers of one flavor share what they keep of it. */
+/** Servers of the same flavor share one copy, which saves memory. */
 const sharedFlavors = new WeakMap<Readonly<Flavor>, ServerFlavor>();
 
 export function serverFlavorOf(flavor: Readonly<Flavor>): ServerFlavor {
   let own = sharedFlavors.get(flavor);
-  // Flavors are changed in place; only their specs and description can be.
+  // Flavors change in place, but only their extra specs and description can change.
   if (own?.extraSpecs !== flavor.extraSpecs) {
     const { id, name, vcpus, ram, disk, ephemeral, swap, extraSpecs } = flavor;
     own = { id, name, vcpus, ram, disk, ephemeral, swap, extraSpecs };
@@ -167,7 +167,7 @@ export function serverFlavorOf(flavor: Readonly<Flavor>): ServerFlavor {
   return own;
 }
 
-/** What a machine can be called: nova makes it from the display name. */
+/** Returns the hostname that nova derives from the display name. */
 function hostnameOf(name: string): string {
   const cleaned = name
     .toLowerCase()
@@ -192,7 +192,7 @@ function findKeyPair(compute: Compute, { caller }: RequestContext, name: unknown
   return keyPair;
 }
 
-/** `zone:host` is for administrators; the part after the colon is of no use here. */
+/** Only administrators may use `zone:host`. The part after the colon is ignored. */
 function checkZone(compute: Compute, wanted: string): string {
   const zone = wanted.split(':')[0] ?? '';
   if (zone !== '' && compute.hosts.count('zone', zone) === 0) {
@@ -242,7 +242,10 @@ function checkGroup(compute: Compute, context: RequestContext, id: string, count
   return id;
 }
 
-/** How many of the servers asked for the quota allows; refuses when that is fewer than the least asked for. */
+/**
+ * Returns how many of the requested servers the quota allows. Refuses the request if this is below the requested
+ * minimum.
+ */
 function affordable(
   compute: Compute,
   projectId: string,

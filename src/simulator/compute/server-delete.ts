@@ -5,7 +5,7 @@ import { forgetMachine, switchOff } from './machines.ts';
 import type { Server } from './tables.ts';
 
 const job = 'compute.delete';
-/** deleted servers that are remembered for who asks what changed */
+/** number of deleted servers remembered for `changes-since` */
 const remembered = 1000;
 
 export function defineDelete(compute: Compute): void {
@@ -34,7 +34,7 @@ export function defineDelete(compute: Compute): void {
   });
 }
 
-/** Sets a server on its way out; asking again changes nothing. */
+/** Starts the deletion of a server. Repeated calls have no effect. */
 export function beginDelete(compute: Compute, server: Readonly<Server>): void {
   if (server.taskState === 'deleting') return;
   if (server.powerState === 1) switchOff(compute, server.id, 'delete');
@@ -42,7 +42,7 @@ export function beginDelete(compute: Compute, server: Readonly<Server>): void {
   compute.core.jobs.schedule(compute.core.timings.sample('server.delete'), job, server.id);
 }
 
-/** Lets go of everything a server had, and of the server. */
+/** Releases everything the server holds, then removes the server. */
 export function removeServer(compute: Compute, server: Readonly<Server>): void {
   const { network, volume: volumes } = compute.core.services;
   for (const { id, isOurs } of server.ports) {

@@ -11,10 +11,10 @@ import { isServerStatus, serverStatus } from './server-status.ts';
 import { portsOf, renderServer, renderServerBrief } from './server-view.ts';
 import type { Server } from './tables.ts';
 
-/** nova's own limit on a page */
+/** nova's default maximum page size */
 export const maxPage = 1000;
 
-/** Sort keys that are understood, with what they read; those that read nothing are accepted and ignored. */
+/** Accepted sort keys and their values. Keys without a value are accepted and ignored. */
 const sortKeys: Readonly<Record<string, SortKey<Server>['read'] | undefined>> = {
   access_ip_v4: ({ accessIPv4 }) => accessIPv4,
   access_ip_v6: ({ accessIPv6 }) => accessIPv6,
@@ -72,7 +72,7 @@ const ignoredSortKeys: readonly string[] = [
   'vm_mode',
 ];
 
-/** Every argument the list takes; from 2.75 on any other is refused. */
+/** All accepted query parameters. From 2.75 on others are refused. */
 const knownArguments: ReadonlySet<string> = new Set([
   ...[
     'user_id',
@@ -103,7 +103,7 @@ const knownArguments: ReadonlySet<string> = new Set([
 
 const expressions: ReadonlySet<string> = new Set(['name', 'display_name', 'ip', 'ip6', 'description', 'key_name']);
 
-/** GET /servers and /servers/detail. */
+/** Serves GET /servers and /servers/detail. */
 export function listServers(
   compute: Compute,
   context: RequestContext,
@@ -122,7 +122,7 @@ export function listServers(
   return { status: 200, body: { servers, ...links } };
 }
 
-/** The `limit` of nova's lists, with its refusals. */
+/** Parses the `limit` of nova's lists. */
 export function pageLimit({ query }: RequestContext, most: number): number {
   const text = query.get('limit');
   if (text === undefined) return most;
@@ -155,7 +155,7 @@ function findServers(compute: Compute, context: RequestContext): Readonly<Server
     throw forbidden(`Policy doesn't allow os_compute_api:servers:${rule}:get_all_tenants to be performed.`);
   }
   const wantedStatuses = query.all('status').map((status) => status.toUpperCase());
-  // before 2.38 an unknown one matches nothing
+  // before 2.38 an unknown status matches nothing
   if (context.minor >= 38 && !wantedStatuses.every(isServerStatus)) throw badRequest('Invalid status value');
   if (wantedStatuses.includes('DELETED') && !caller.isAdmin) {
     throw forbidden('Only administrators may list deleted instances');
@@ -205,7 +205,7 @@ function serverFilter(compute: Compute, context: RequestContext, wantedStatuses:
   const locked = query.get('locked');
   if (locked !== undefined && minor >= 73)
     filters.push(({ isLocked }) => isLocked === /^(?:true|1|yes|on)$/i.test(locked));
-  // Most attributes are filters for administrators; from 2.83 on some are for everybody.
+  // Most filters are for administrators only. From 2.83 on some are open to all users.
   const open = caller.isAdmin || minor >= 83;
   if (open) {
     const exact: Readonly<Record<string, (server: Readonly<Server>) => string>> = {
@@ -228,13 +228,19 @@ function serverFilter(compute: Compute, context: RequestContext, wantedStatuses:
   return (server) => filters.every((filter) => filter(server));
 }
 
-/** What one list may cost at most in comparing names: far more than usual patterns need for a hundred thousand servers. */
+/**
+ * Maximum cost of the name filter of one list, in regular expression steps. Usual patterns need far less for 100,000
+ * servers.
+ */
 const matchingSteps = 5_000_000;
 
-/** A regular expression, matched anywhere; the common `^name$` is compared as it stands. */
+/**
+ * Builds the filter of a regular expression that matches anywhere in the name. The common `^name$` is compared
+ * directly.
+ */
 function nameFilter(pattern: string): Filter {
   const exact = /^\^([\w-]+)\$$/.exec(pattern)?.[1]?.toLowerCase();
-  // Compared without regard to case, as the usual database does.
+  // Case-insensitive, like MySQL's default collation.
   if (exact !== undefined) return ({ name }) => name.length === exact.length && name.toLowerCase() === exact;
   const expression = new GoRegexp(`(?i)${pattern}`);
   const budget = { left: matchingSteps };
@@ -250,7 +256,7 @@ function nameFilter(pattern: string): Filter {
   };
 }
 
-/** Part of a fixed address, as neutron's ports are asked for; a server needs only one of the two. */
+/** Filters by part of a fixed address, like neutron's port filter. A server needs to match only one of the two. */
 function addressFilter(compute: Compute, parts: readonly string[]): Filter {
   return (server) =>
     portsOf(compute, server).some(({ fixedIps }) =>

@@ -9,7 +9,7 @@ import { mustBeIn } from './transitions.ts';
 
 const maxTags = 50;
 
-/** What users write on servers: metadata and tags. */
+/** Routes of server metadata and tags. */
 export function markRoutes(compute: Compute): Route[] {
   return [...metadataRoutes(compute), ...tagRoutes(compute)];
 }

@@ -1,6 +1,6 @@
 import type { BodySchema } from '../core/checks/schema.ts';
 
-// What nova accepts when a server is made or changed, by microversion: a field of a later one is refused.
+// Request schemas of servers by microversion. Fields of later microversions are refused.
 
 const text = (minLength: number, maxLength: number): BodySchema => ({ type: 'string', minLength, maxLength });
 const name = text(1, 255);
@@ -164,7 +164,7 @@ function perMinor(make: (minor: number) => BodySchema): (minor: number) => BodyS
 export const createSchema: (minor: number) => BodySchema = perMinor(makeCreateSchema);
 export const updateSchema: (minor: number) => BodySchema = perMinor(makeUpdateSchema);
 
-/** What nova takes for yes. */
+/** Accepts the values nova treats as true. */
 export function isYes(value: unknown): boolean {
   return value === true || (typeof value === 'string' && /^(?:true|1|on|yes)$/i.test(value));
 }

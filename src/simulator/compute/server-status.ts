@@ -1,7 +1,7 @@
 import { must } from '../../machinery/index.ts';
 import type { Server, VmState } from './tables.ts';
 
-/** What users see, from what nova keeps: the state of the machine and the task under way. */
+/** Status shown to users, by the state of the machine and the task under way. */
 const statuses: Readonly<Record<VmState, Readonly<Record<string, string>>>> = {
   building: { '': 'BUILD' },
   active: {
@@ -42,7 +42,7 @@ export function serverStatus({ vmState, taskState }: Pick<Server, 'vmState' | 't
 
 const known: ReadonlySet<string> = new Set(Object.values(statuses).flatMap((byTask) => Object.values(byTask)));
 
-/** Whether a list can be asked for servers of this status. */
+/** Reports whether lists can filter by this status. */
 export function isServerStatus(text: string): boolean {
   return known.has(text);
 }

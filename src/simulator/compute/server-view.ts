@@ -18,7 +18,7 @@ export function serverLinks(context: RequestContext, id: string): Link[] {
   ];
 }
 
-/** A server in a list without details. */
+/** Renders a server for a list without details. */
 export function renderServerBrief(context: RequestContext, { id, name }: Readonly<Server>): object {
   return { id, name, links: serverLinks(context, id) };
 }
@@ -32,7 +32,7 @@ const showsProgress: ReadonlySet<string> = new Set([
   'MIGRATING',
 ]);
 
-/** A server with everything the microversion in force shows. */
+/** Renders a server with all fields of the microversion. */
 export function renderServer(
   compute: Compute,
   context: RequestContext,
@@ -41,7 +41,8 @@ export function renderServer(
   const { minor } = context;
   const status = serverStatus(server);
   const ports = portsOf(compute, server);
-  // Written out: lists show servers by the thousand, and a literal with spreads in it takes several times as long.
+  // Assigned one by one for speed: lists render thousands of servers, and an object literal with spreads is several
+  // times slower.
   const shown: Record<string, unknown> = {
     id: server.id,
     name: server.name,
@@ -88,7 +89,7 @@ export function renderServer(
   return shown;
 }
 
-/** What the extensions of old add to a server; an answer to a change lacks it below 2.75. */
+/** Fields of nova's former extensions. Below 2.75 the answer to an update lacks them. */
 const extended: readonly string[] = [
   'OS-EXT-AZ:availability_zone',
   'OS-EXT-STS:power_state',
@@ -102,7 +103,7 @@ const extended: readonly string[] = [
   'security_groups',
 ];
 
-/** A server in the answer to a change. */
+/** Renders a server for the answer to an update. */
 export function renderChangedServer(compute: Compute, context: RequestContext, server: Readonly<Server>): object {
   const full = renderServer(compute, context, server);
   if (context.minor >= 75) return full;
@@ -158,7 +159,7 @@ function renderFlavor(context: RequestContext, { flavor }: Readonly<Server>): ob
   };
 }
 
-/** The ports a server has; one deleted by somebody else is not among them. */
+/** Returns the ports of a server, without ports deleted in neutron. */
 export function portsOf(compute: Compute, server: Readonly<Server>): PortView[] {
   const ports: PortView[] = [];
   for (const { id } of server.ports) {
@@ -175,7 +176,7 @@ interface Address {
   readonly 'OS-EXT-IPS-MAC:mac_addr': string;
 }
 
-/** Addresses by network name: fixed ones, each followed by the floating ones that lead to it. */
+/** Groups addresses by network name. Each fixed address is followed by its floating IPs. */
 export function addressesOf(ports: readonly PortView[]): Record<string, Address[]> {
   const addresses: Record<string, Address[]> = {};
   for (const port of ports) {
@@ -193,7 +194,7 @@ export function addressesOf(ports: readonly PortView[]): Record<string, Address[
   return addresses;
 }
 
-/** Each group once, in the order of the ports. */
+/** Lists each group once, in the order of the ports. */
 function securityGroupsOf(ports: readonly PortView[]): { name: string }[] {
   const groups: { name: string }[] = [];
   for (const { securityGroupNames } of ports) {

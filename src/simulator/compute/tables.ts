@@ -37,22 +37,20 @@ export interface ServerGroup extends Row {
   readonly rules: Readonly<Record<string, number>>;
 }
 
-/** A hypervisor. */
 export interface Host extends Row {
   readonly zone: string;
   readonly vcpus: number;
   readonly ram: number;
   readonly disk: number;
-  /** `nova-compute` takes new servers */
+  /** whether `nova-compute` accepts new servers */
   readonly enabled: boolean;
   readonly up: boolean;
 }
 
-/** Hosts with something in common. */
 export interface Aggregate extends Row {
   readonly uuid: string;
   readonly name: string;
-  /** the zone it makes; null for none */
+  /** availability zone of the aggregate; null for none */
   readonly zone: string | null;
   readonly hosts: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
@@ -76,7 +74,7 @@ export type VmState =
 
 export interface ServerPort {
   readonly id: string;
-  /** made for the server and removed with it */
+  /** created for the server and deleted with it */
   readonly isOurs: boolean;
   readonly tag: string | null;
 }
@@ -92,7 +90,7 @@ export interface ServerVolume {
   readonly isAttached: boolean;
 }
 
-/** A network of a create request that is not a port yet. */
+/** A network of a create request that has no port yet. */
 export interface NetworkSpec {
   readonly networkId: string;
   readonly portId: string;
@@ -100,7 +98,6 @@ export interface NetworkSpec {
   readonly tag: string | null;
 }
 
-/** A block device of a create request. */
 export interface BlockDeviceSpec {
   readonly source: string;
   readonly destination: string;
@@ -119,7 +116,7 @@ export interface ServerFault {
   readonly details: string;
 }
 
-/** What a server keeps of its flavor: later changes of the flavor do not reach it. */
+/** Copy of the flavor at creation. Later changes of the flavor do not affect the server. */
 export interface ServerFlavor {
   readonly id: string;
   readonly name: string;
@@ -145,15 +142,15 @@ export interface Server extends Row {
   readonly powerState: number;
   readonly fault: ServerFault | undefined;
   readonly flavor: ServerFlavor;
-  /** what a server that is shelved comes back from; absent in data of earlier versions */
+  /** image of a shelved server; absent in data of earlier versions */
   readonly shelvedImageId?: string;
-  /** while a resize waits to be confirmed */
+  /** set while a resize waits for confirmation */
   readonly previousFlavor: ServerFlavor | undefined;
-  /** empty when it boots from a volume */
+  /** empty if the server boots from a volume */
   readonly imageId: string;
   readonly keyName: string | null;
   readonly publicKey: string;
-  /** what was asked for; empty: anywhere */
+  /** requested zone; empty for any */
   readonly wantedZone: string;
   readonly zone: string;
   readonly host: string;
@@ -162,7 +159,7 @@ export interface Server extends Row {
   readonly metadata: Readonly<Record<string, string>>;
   readonly tags: readonly string[];
   readonly description: string | null;
-  /** base64, as it came */
+  /** base64, as received */
   readonly userData: string;
   readonly configDrive: boolean;
   readonly diskConfig: string;
@@ -194,7 +191,7 @@ export interface ConsoleLog extends Row {
   readonly text: string;
 }
 
-/** A file of a machine's disk. Paths that end in a slash are directories. */
+/** A file of a machine's disk. The path of a directory ends in a slash. */
 export interface DiskFile extends Row {
   readonly serverId: string;
   readonly path: string;
@@ -209,7 +206,7 @@ export interface ComputeTables {
   readonly hosts: Table<Host>;
   readonly aggregates: Table<Aggregate>;
   readonly servers: Table<Server>;
-  /** the newest of those that are gone, for who asks what changed */
+  /** recently deleted servers, for `changes-since` */
   readonly deletedServers: Table<Server>;
   readonly actions: Table<InstanceAction>;
   readonly consoles: Table<ConsoleLog>;
@@ -225,7 +222,7 @@ export function declareComputeTables(state: State): ComputeTables {
     of: ['host', 'flavor'],
     part: ({ host, flavor }) => (host === '' ? undefined : { key: host, amount: amount(flavor) }),
   });
-  // what 0.1 called them
+  // names of these fields in data of 0.1
   const renamed = { networkWishes: 'networkRequests', deviceWishes: 'deviceRequests' } as const; // words-ok: in saved files
   return {
     flavors: state.table<Flavor>('flavors', { indexes: { name: ({ name }) => name } }),

@@ -3,23 +3,23 @@ import type { Compute } from './compute.ts';
 import { switchOff, switchOn } from './machines.ts';
 import type { Server, VmState } from './tables.ts';
 
-/** A server action that only moves the server from one state to another, as data. */
+/** A server action that only moves the server between states, described as data. */
 export interface Transition {
-  /** what nova calls it in refusals and in the list of actions */
+  /** name in refusals and in the list of actions */
   readonly verb: string;
   readonly from: readonly VmState[];
   readonly taskState: string;
   readonly to: VmState;
   readonly powerState: number;
-  /** named in the timings */
+  /** name of the operation in the timings */
   readonly timing: string;
-  /** tasks it may interrupt */
+  /** task states that the action may interrupt */
   readonly during?: readonly string[];
 }
 
 const running: readonly VmState[] = ['active'];
 
-/** By the name in the request. */
+/** Transitions by action name in the request. */
 export const transitions: Readonly<Record<string, Transition>> = {
   'os-stop': {
     verb: 'stop',
@@ -147,7 +147,7 @@ export function defineTransitions(compute: Compute): void {
   });
 }
 
-/** Refuses what a server cannot do in the state it is in. */
+/** Refuses an action that the state of the server does not allow. */
 export function mustBeIn(
   server: Readonly<Server>,
   verb: string,
@@ -166,12 +166,12 @@ export function beginTransition(compute: Compute, server: Readonly<Server>, tran
   mustBeIn(server, transition.verb, transition.from, transition.during);
   compute.core.jobs.cancel(job, server.id);
   compute.change(server.id, { taskState: transition.taskState });
-  // A machine that is told to stop does so now; the state says so when nova has noticed.
+  // The machine stops immediately. The server's state follows once nova has noticed.
   if (server.powerState === 1) switchOff(compute, server.id, offReason(transition));
   compute.core.jobs.schedule(compute.core.timings.sample(transition.timing), job, server.id, transition);
 }
 
-/** Why the machine goes silent. A rescued server runs from another disk meanwhile. */
+/** Returns why the machine stops. A rescued server runs from another disk, so leaving rescue counts as a reboot. */
 function offReason({ verb }: Transition): 'stop' | 'reboot' | 'suspend' {
   if (verb === 'reboot' || verb === 'unrescue') return 'reboot';
   return verb === 'pause' || verb === 'suspend' ? 'suspend' : 'stop';
@@ -199,7 +199,7 @@ function finish(compute: Compute, server: Readonly<Server>, { to, powerState, ve
   if (to === 'active') switchOn(compute, server.id);
 }
 
-/** What the server will come back from; its owner sees it among the images. */
+/** Creates the image for unshelving. The owner sees it among the images. */
 function shelveImage(compute: Compute, server: Readonly<Server>): void {
   const { image: images } = compute.core.services;
   const shelvedImageId = images.createSnapshot({

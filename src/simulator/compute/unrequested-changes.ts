@@ -10,7 +10,7 @@ type UnrequestedChanges = Pick<
   'setHost' | 'stopServer' | 'startServer' | 'breakServer' | 'deleteServer' | 'writeConsole'
 >;
 
-/** What happens to servers and hosts without a user asking nova: each says whether there was such a thing. */
+/** Changes of servers and hosts without a request to nova. Each returns whether the server or host exists. */
 export function unrequestedChanges(compute: Compute): UnrequestedChanges {
   const on = (
     id: string,

@@ -37,7 +37,7 @@ export function defineVolumeAttachments(compute: Compute): void {
   });
 }
 
-/** Volumes given to a server that runs. */
+/** Routes of the volumes attached to a server. */
 export function volumeAttachmentRoutes(compute: Compute): Route[] {
   const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
     name: `os_compute_api:os-volumes-attachments:${name}`,
@@ -124,7 +124,7 @@ const updateSchema = (minor: number): BodySchema => ({
   additionalProperties: false,
 });
 
-/** Another volume in the place of one, which operators do; from 2.85 on also whether it goes with the server. */
+/** Replaces an attached volume, which only operators do. From 2.85 on it can also change `delete_on_termination`. */
 function update(
   compute: Compute,
   context: RequestContext,

@@ -6,7 +6,7 @@ import { notFound } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
 import type { Host } from './tables.ts';
 
-/** Services and hypervisors were numbered until 2.53; since then they have UUIDs. */
+/** Until 2.53 services and hypervisors have numbers as ids, since then UUIDs. */
 function idOf(what: string, minor: number): string | number {
   const hex = stableId(what);
   if (minor < 53) return Number.parseInt(hex.slice(0, 7), 16);
@@ -20,7 +20,7 @@ export function zonesOf(compute: Compute): string[] {
   return [...compute.hosts.keys('zone')].sort();
 }
 
-/** Zones for everybody, hosts for administrators. */
+/** Routes of availability zones, and of hosts for administrators. */
 export function zoneRoutes(compute: Compute): Route[] {
   const admin = (name: string): NonNullable<Route['policy']> => ({ name: `os_compute_api:${name}`, level: 'admin' });
   const zone = (zoneName: string): { zoneName: string; zoneState: object } => ({
@@ -123,7 +123,7 @@ function hypervisorRoutes(compute: Compute): Route[] {
       hypervisor_version: 1000,
       host_ip: '127.0.0.1',
       service: { id: serviceIdOf('nova-compute', host.id, minor), host: host.id, disabled_reason: null },
-      // What is used is asked of placement nowadays.
+      // From 2.88 on usage is reported by placement only.
       ...(minor < 88 ? usage(host, minor) : { uptime: null }),
       ...((hosted.length > 0 || (withServers && minor >= 75)) && { servers: hosted }),
     };
@@ -149,7 +149,7 @@ function hypervisorRoutes(compute: Compute): Route[] {
     if (!host) throw notFound(`Hypervisor with ID '${id}' could not be found.`);
     return host;
   };
-  /** Hosts whose name has the text in it. */
+  /** Finds hosts whose name contains the text. */
   const named = (text: string): Readonly<Host>[] => {
     const found = hosts().filter(({ id }) => id.includes(text));
     if (found.length === 0) throw notFound(`No hypervisor matching '${text}' could be found.`);

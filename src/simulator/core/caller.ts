@@ -1,42 +1,42 @@
-/** Who sends a request, from its token. */
+/** Sender of a request, derived from its token. */
 export interface Caller {
   readonly token: string;
   readonly userId: string;
   readonly userName: string;
   readonly userDomainId: string;
-  /** what the token is good for; all undefined: an unscoped token */
+  /** scope of the token; all undefined for an unscoped token */
   readonly projectId: string | undefined;
   readonly projectName: string | undefined;
   readonly domainId: string | undefined;
   readonly system: boolean;
-  /** role names */
+  /** names of the roles */
   readonly roles: ReadonlySet<string>;
   readonly isAdmin: boolean;
-  /** may change things in the project: an administrator or member, not a mere reader */
+  /** may change resources of the project: administrator or member, but not reader */
   readonly canWrite: boolean;
-  /** the application credential the token was made with */
+  /** application credential of the token */
   readonly applicationCredentialId: string | undefined;
-  /** the only requests that credential is good for; undefined: all */
+  /** the only requests this credential allows; undefined: all */
   readonly accessRules: readonly AccessRule[] | undefined;
 }
 
-/** A request by catalogue type, method and pattern of the path. */
+/** A request by catalogue type, method and path pattern. */
 export interface AccessRule {
   readonly service: string;
   readonly method: string;
   readonly path: string;
 }
 
-/** `reader`: anybody with a role in the project; `member`: who may change things; `admin`: the cloud's operators. */
+/** `reader`: any role in the project. `member`: users who may change resources. `admin`: operators of the cloud. */
 export type PolicyLevel = 'reader' | 'member' | 'admin';
 
-/** A rule of a service's policy file, named as its refusals name it. */
+/** A rule of a service's policy file, with the name shown in refusals. */
 export interface Policy {
   readonly name: string;
   readonly level: PolicyLevel;
 }
 
-/** The usual meaning of the levels; a service may have its own. */
+/** Default meaning of the levels. Services may define their own. */
 export function allows(caller: Caller, level: PolicyLevel): boolean {
   if (caller.isAdmin) return true;
   if (level === 'admin' || caller.projectId === undefined) return false;

@@ -2,14 +2,14 @@ export type EndpointInterface = 'public' | 'internal' | 'admin';
 
 export const endpointInterfaces: readonly EndpointInterface[] = ['public', 'internal', 'admin'];
 
-/** A service as the catalogue shows it. */
+/** A service in the catalogue. */
 export interface CatalogEntry {
   readonly id: string;
   readonly type: string;
   readonly name: string;
-  /** `/compute` */
+  /** for example `/compute` */
   readonly root: string;
-  /** `/v2.1`; `{project}` is filled in */
+  /** for example `/v2.1`; `{project}` is replaced by the project id */
   readonly path: string;
   readonly endpointIds: Readonly<Record<EndpointInterface, string>>;
 }

@@ -1,20 +1,20 @@
 import type { Caller } from './caller.ts';
 
-// What the services ask of each other, in process. All of it is synchronous and runs in the transaction of the request or
-// job that asks; refusals are thrown as `Refusal` with the status and type the service would answer over HTTP.
+// Internal interfaces between the services. All calls are synchronous and run in the transaction of the calling request
+// or job. Refusals are thrown as `Refusal` with the status and type the service would return over HTTP.
 
-/** Keystone, as the others need it. */
+/** Keystone's interface for other services. */
 export interface IdentityService {
-  /** who a token stands for; undefined when it is unknown, expired or revoked */
+  /** owner of a token; undefined if it is unknown, expired or revoked */
   caller(token: string): Caller | undefined;
   projectExists(id: string): boolean;
   projectName(id: string): string | undefined;
   userName(id: string): string | undefined;
-  /** Makes the first domain, the roles and the administrator of an empty cloud. */
+  /** Creates the first domain, the roles and the administrator of an empty cloud. */
   bootstrap(adminPassword: string): { adminUserId: string; adminProjectId: string };
-  /** A token of the administrator, for what operators do through the cloud's own API. */
+  /** Issues a token of the administrator, for operator actions through the cloud's own API. */
   issueAdminToken(): string;
-  /** Ends all tokens, or a project's: clients must authenticate again. */
+  /** Expires all tokens, or those of one project. */
   expireTokens(projectId: string | undefined): void;
 }
 
@@ -23,7 +23,7 @@ export interface FixedIp {
   readonly address: string;
 }
 
-/** A port as nova and octavia see it. */
+/** A port for nova and octavia. */
 export interface PortView {
   readonly id: string;
   readonly name: string;
@@ -36,9 +36,9 @@ export interface PortView {
   readonly deviceId: string;
   readonly deviceOwner: string;
   readonly securityGroupIds: readonly string[];
-  /** names of its security groups, in the same order; none when port security is off */
+  /** names of the security groups, in the same order; empty if port security is off */
   readonly securityGroupNames: readonly string[];
-  /** floating addresses that lead to it, with the fixed address each is for */
+  /** floating IPs of the port, each with its fixed address */
   readonly floatingIps: readonly { readonly address: string; readonly fixedAddress: string }[];
   readonly bindingHost: string;
 }
@@ -72,54 +72,56 @@ export interface NewPort {
   readonly adminStateUp?: boolean;
   /** desired addresses; absent: one address per IP version of the network */
   readonly fixedIps?: readonly { readonly subnetId?: string; readonly address?: string }[];
-  /** absent: the project's default group */
+  /** default: the project's default group */
   readonly securityGroupIds?: readonly string[];
   readonly portSecurityEnabled?: boolean;
   readonly allowedAddressPairs?: readonly string[];
 }
 
-/** The far end of a connection, as security groups see it. */
+/** Source of a connection, for security groups. */
 export interface Origin {
-  /** the source address that arrives: behind a router with address translation the router's */
+  /** source address on arrival; behind a router with SNAT, the address of the router */
   readonly address: string;
-  /** the port it comes from when no address was translated on the way: rules that name groups count then */
+  /** source port if no address was translated; only then do rules with remote groups match */
   readonly portId?: string;
 }
 
-/** Where a connection arrives. */
+/** Destination of a connection. */
 export interface Landing {
   readonly portId: string;
-  /** the fixed address it arrives at, whatever the caller dialled */
+  /** fixed address of arrival, whatever address was dialled */
   readonly address: string;
-  /** ports whose machines may have taken over the address, when its own port is nobody's */
+  /** ports whose machines may have taken over the address, if its own port has no server */
   readonly holders?: readonly string[];
 }
 
-/** The wires of the cloud: which address leads where, and who lets whom in. */
+/** Network paths of the cloud: where addresses lead, and which connections security groups allow. */
 export interface Reachability {
-  /** where an address leads from outside: a floating address, or a fixed one on an external network */
+  /** destination of an address from outside: a floating IP, or a fixed address on an external network */
   fromOutside(address: string): Landing | undefined;
-  /** where it leads from a port: its network, networks behind the same router, and outside through the router's gateway */
+  /**
+   * destination of an address from a port: in its network, in networks behind the same router, or outside through the
+   * router's gateway
+   */
   fromPort(portId: string, address: string): { readonly landing: Landing; readonly origin: Origin } | undefined;
-  /** whether a port has a way to what is beyond the cloud: a router with a gateway, or an external network of its own */
+  /** whether a port reaches addresses outside the cloud: through a router with a gateway, or an external network */
   leadsOut(portId: string): boolean;
-  /** where it leads in a subnet */
+  /** destination of an address within a subnet */
   inSubnet(subnetId: string, address: string): Landing | undefined;
-  /** the server a port belongs to, also through a trunk; undefined when it is down or nobody's */
+  /** server of a port, also through a trunk; undefined if the port is down or has no server */
   serverOf(portId: string): string | undefined;
-  /** whether the security groups of a port let a TCP connection in */
+  /** whether the security groups of a port allow an incoming TCP connection */
   admits(portId: string, tcpPort: number, origin: Origin): boolean;
-  /** whether the security groups of a port let its machine open a TCP connection */
+  /** whether the security groups of a port allow an outgoing TCP connection */
   letsOut(portId: string, tcpPort: number, to: Origin): boolean;
-  /** addresses outside that lead to a port, through whatever is in between */
+  /** outside addresses that lead to a port, directly or indirectly */
   outsideAddresses(portId: string): readonly string[];
-  /** the ports whose rules a security group holds */
+  /** ports that a security group applies to */
   portsOfGroup(groupId: string): readonly string[];
-  /** ports that floating addresses of a router lead to */
+  /** ports that the floating IPs of a router lead to */
   portsBehindRouter(routerId: string): readonly string[];
 }
 
-/** Neutron, as the others need it. */
 export interface SecurityRuleView {
   readonly id: string;
   readonly isIngress: boolean;
@@ -150,28 +152,30 @@ export interface NewIngressRule {
 export interface NetworkService {
   readonly reach: Reachability;
   network(id: string): NetworkView | undefined;
-  /** networks a project can put a server on when the user names none: its own, else the shared ones */
+  /** networks a project can use for a server without a network in the request: its own, else the shared ones */
   networksFor(projectId: string): readonly NetworkView[];
-  /** whether the project may use the network: its own, shared, or the caller is an administrator */
+  /**
+   * whether the caller may use the network: it belongs to the project or is shared, or the caller is an administrator
+   */
   canUse(network: NetworkView, caller: Caller): boolean;
   subnet(id: string): SubnetView | undefined;
-  /** where floating addresses come from */
+  /** subnets that floating IPs are allocated from */
   externalSubnets(): readonly SubnetView[];
   port(id: string): PortView | undefined;
   portsOf(deviceId: string): readonly PortView[];
-  /** Makes a port. Refusals: quota, addresses exhausted or taken. */
+  /** Creates a port. Refuses on quota, and if addresses are exhausted or taken. */
   createPort(desired: NewPort): PortView;
-  /** Gives a port to a device. `active` also brings it up. */
+  /** Binds a port to a device. `active` also sets it ACTIVE. */
   bindPort(id: string, binding: { deviceId: string; deviceOwner: string; host: string; dnsName?: string }): void;
   activatePort(id: string): void;
-  /** Takes a port from its device: no device, no host, DOWN; it keeps its addresses. */
+  /** Unbinds a port: no device, no host, DOWN. It keeps its addresses. */
   unbindPort(id: string): void;
-  /** Removes a port whatever it is used for, floating addresses let go. Nothing happens when it is gone. */
+  /** Deletes a port even if it is in use, and disassociates its floating IPs. Does nothing if it does not exist. */
   deletePort(id: string): void;
-  /** by id or name in the project; undefined: none, 'ambiguous': several of that name */
+  /** finds a group by id or name in the project; undefined: none, 'ambiguous': several with that name */
   securityGroup(projectId: string, nameOrId: string): { id: string; name: string } | 'ambiguous' | undefined;
   createSecurityGroup(desired: { projectId: string; name: string; description: string }): { id: string };
-  /** Replaces the rules of a group octavia made for a load balancer. */
+  /** Replaces the rules of a group that octavia created for a load balancer. */
   setIngressRules(
     groupId: string,
     rules: readonly { protocol: string; port: number; prefix?: string; ethertype: 'IPv4' | 'IPv6' }[],
@@ -179,16 +183,16 @@ export interface NetworkService {
   setPortSecurityGroups(portId: string, groupIds: readonly string[]): void;
   canUseQosPolicy(id: string, caller: Caller): boolean;
   setPortQosPolicy(portId: string, policyId: string | null): void;
-  /** a project's groups with their rules, the default one among them */
+  /** groups of a project with their rules, including the default group */
   securityGroups(projectId: string): readonly SecurityGroupView[];
   changeSecurityGroup(id: string, changes: { name?: string; description?: string }): void;
-  /** whether ports have it, or it is the project's default */
+  /** whether ports use the group, or it is the project's default */
   isSecurityGroupUsed(id: string): boolean;
-  /** undefined when the group has the same rule already */
+  /** undefined if the group already has the same rule */
   addIngressRule(groupId: string, rule: NewIngressRule): SecurityRuleView | undefined;
   deleteSecurityGroupRule(id: string): void;
   deleteSecurityGroup(id: string): void;
-  /** ports a project may still make; undefined: no limit */
+  /** number of ports the project may still create; undefined: no limit */
   portsLeft(projectId: string): number | undefined;
 }
 
@@ -213,7 +217,7 @@ export interface ImageRecord extends ImageView {
   readonly updatedAt: number;
 }
 
-/** An image somebody else makes: of a volume, of a server that is put away. */
+/** An image created by another service, for example from a volume or a shelved server. */
 export interface NewImage {
   readonly name: string;
   readonly projectId: string;
@@ -221,33 +225,33 @@ export interface NewImage {
   readonly containerFormat: string;
   readonly visibility?: 'public' | 'private' | 'shared' | 'community';
   readonly isProtected?: boolean;
-  /** GiB a server needs at least */
+  /** minimum disk of a server in GiB */
   readonly size: number;
   readonly properties: Readonly<Record<string, string>>;
 }
 
-/** Glance, as the others need it. */
+/** Glance's interface for other services. */
 export interface ImageService {
   image(id: string): ImageView | undefined;
-  /** an image with what nova shows of it */
+  /** an image with the fields nova shows */
   record(id: string): ImageRecord | undefined;
-  /** the images a project is shown in a list, newest first */
+  /** images in the list of a project, newest first */
   visible(projectId: string, isAdmin: boolean): ImageRecord[];
   setProperties(id: string, properties: Readonly<Record<string, string>>): void;
   canUse(image: ImageView, projectId: string, isAdmin: boolean): boolean;
-  /** Makes an image of a server; it becomes active in its own time. Answers its id. */
+  /** Creates an image of a server, which becomes active later. Returns its id. */
   createSnapshot(desired: {
     name: string;
     projectId: string;
     userId: string;
     serverId: string;
-    /** empty: the server runs from a volume */
+    /** empty if the server runs from a volume */
     baseImageId: string;
     properties: Readonly<Record<string, string>>;
   }): string;
-  /** Makes an image that becomes active in its own time. Answers its id. */
+  /** Creates an image that becomes active later. Returns its id. */
   createImage(image: NewImage): string;
-  /** Removes an image nobody asked glance for. */
+  /** Deletes an image that another service created. */
   deleteImage(id: string): void;
 }
 
@@ -275,22 +279,22 @@ export interface NewVolume {
   readonly availabilityZone?: string;
 }
 
-/** Cinder, as nova needs it. */
+/** Cinder's interface for nova. */
 export interface VolumeService {
   volume(id: string): VolumeView | undefined;
   snapshotExists(id: string, projectId: string): boolean;
   volumeTypeExists(nameOrId: string): boolean;
-  /** Makes a volume; it is `creating` and becomes `available` in its own time. Refusals: quota. */
+  /** Creates a volume. It is `creating` first and becomes `available` later. Refuses on quota. */
   createVolume(desired: NewVolume): VolumeView;
   /** available -> reserved */
   reserve(id: string): void;
-  /** reserved -> in-use; answers the attachment's id */
+  /** reserved -> in-use; returns the id of the attachment */
   attach(id: string, attachment: { serverId: string; device: string; host: string }): string;
   beginDetach(id: string): void;
   detach(id: string, serverId: string): void;
-  /** Puts a volume into a state, as an operator's reset does. */
+  /** Sets the state of a volume, like an operator's reset. */
   setStatus(id: string, status: string): boolean;
-  /** Removes a volume in its own time, whatever state it is in. */
+  /** Deletes a volume asynchronously, in any state. */
   deleteVolume(id: string): void;
 }
 
@@ -303,30 +307,30 @@ export interface HostView {
   readonly ramUsed: number;
 }
 
-/** What is on the disks of machines; kept with the cloud. */
+/** Contents of machine disks, persisted with the cloud. */
 export interface DiskStore {
   file(serverId: string, path: string): { readonly content: string; readonly mode: number } | undefined;
   put(serverId: string, path: string, content: string, mode: number): void;
   remove(serverId: string, path: string): void;
-  /** every path, in the order they were made */
+  /** all paths in order of creation */
   paths(serverId: string): readonly string[];
   wipe(serverId: string): void;
 }
 
-/** Nova, as the others need it. */
+/** Nova's interface for other services. */
 export interface ComputeService {
   readonly disks: DiskStore;
   serverExists(id: string): boolean;
   serverName(id: string): string | undefined;
-  /** the zones servers run in */
+  /** zones that have hosts */
   availabilityZones(): readonly string[];
-  /** the hypervisors, with what is used of them */
+  /** hypervisors with their usage */
   hosts(): readonly HostView[];
   usage(projectId: string): { readonly vcpus: number; readonly ram: number; readonly disk: number };
-  /** Adds a hypervisor: its capacity in cores, MiB and GiB. */
+  /** Adds a hypervisor with its capacity in cores, MiB and GiB. */
   addHost(host: { id: string; zone: string; vcpus: number; ram: number; disk: number }): void;
   setHost(id: string, change: { enabled?: boolean; up?: boolean }): boolean;
-  // What happens to servers without their owner asking; each says whether there was such a server.
+  // Changes of a server without a request of its owner. Each returns whether the server exists.
   stopServer(id: string): boolean;
   startServer(id: string): boolean;
   breakServer(id: string, message: string): boolean;
@@ -334,12 +338,12 @@ export interface ComputeService {
   writeConsole(id: string, text: string): boolean;
 }
 
-/** What a simulated machine is started with. */
+/** Start parameters of a simulated machine. */
 export interface Machine {
-  /** the server's id */
+  /** id of the server */
   readonly id: string;
   readonly name: string;
-  /** absent: follows from the name */
+  /** default: derived from the name */
   readonly hostname?: string;
   readonly projectId: string;
   readonly userId: string;
@@ -347,75 +351,74 @@ export interface Machine {
   readonly host: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly tags: readonly string[];
-  /** as the user gave it, base64 taken off; undefined when there was none */
+  /** decoded user data; undefined if the request had none */
   readonly userData: Uint8Array | undefined;
   readonly configDrive: boolean;
   readonly keyPair: { readonly name: string; readonly publicKey: string } | undefined;
   readonly flavor: { readonly name: string; readonly vcpus: number; readonly ramMiB: number; readonly diskGiB: number };
-  /** undefined when it boots from a volume that was not made from an image */
+  /** undefined for a volume that was not created from an image */
   readonly image: ImageView | undefined;
   readonly interfaces: readonly PortView[];
 }
 
-/** The console of a machine: what it writes is what `openstack console log show` prints. */
+/** Console of a machine, shown by `openstack console log show`. */
 export interface Console {
   write(text: string): void;
 }
 
 /**
- * What makes servers more than rows: told when machines are switched on and off, so that they can boot, join and go silent.
- * Calls come after the change is committed, in order; they must not throw and must not wait.
+ * Runs the machines behind the servers. Calls come in order, after the change is committed. They must neither throw nor
+ * block.
  */
 export interface MachineHost {
-  /** The server became ACTIVE: by creation, start, reboot (an `powerOff` came before), or because the cloud was restarted. */
+  /** The server became ACTIVE: by creation, start or reboot (after `powerOff`), or because the cloud was restarted. */
   powerOn(machine: Machine, console: Console): void;
   powerOff(serverId: string, reason: 'stop' | 'reboot' | 'delete' | 'error' | 'suspend'): void;
-  /** The server is gone for good; `powerOff` came before when it was running. */
+  /** The server is deleted. If it was running, `powerOff` came before. */
   removed(serverId: string): void;
-  /** Ports were added to or taken from a running machine. */
+  /** Ports of a running machine were added or removed. */
   interfacesChanged?(machine: Machine): void;
-  /** The server gets a new disk at the next start: it is rebuilt. */
+  /** The server is rebuilt and gets an empty disk at its next start. */
   diskReplaced?(serverId: string): void;
-  /** Whether something answers at a TCP port that a load balancer looks at; absent: everything does. */
+  /** Whether a TCP port answers a load balancer's health check; without this method every port does. */
   answers?(landing: Landing, tcpPort: number, origin: Origin): boolean;
 }
 
-/** A member that a load balancer may pass a connection on to. */
+/** A member that a load balancer may forward a connection to. */
 export interface ForwardTarget {
   readonly landing: Landing;
   readonly tcpPort: number;
-  /** the load balancer, as the member's security groups see it */
+  /** the load balancer as source, for the member's security groups */
   readonly origin: Origin;
 }
 
-/** What a load balancer does with a connection. */
+/** Decision of a load balancer about a connection. */
 export type Forwarding =
-  /** nobody listens at this port */
+  /** no listener on this port */
   | { readonly kind: 'closed' }
-  /** the listener does not let this source in */
+  /** the listener does not allow this source */
   | { readonly kind: 'filtered' }
-  /** to be tried in this order, the next one when one does not answer */
+  /** members in order of preference; try the next one if a member does not answer */
   | { readonly kind: 'members'; readonly targets: readonly ForwardTarget[] };
 
-/** Octavia, as the others need it. */
+/** Octavia's interface for other services. */
 export interface LoadBalancerService {
-  /** what the load balancer at a port does with a connection from an address; undefined: there is none at that port */
+  /** decision of the load balancer at a port about a connection; undefined if there is no load balancer */
   forward(vipPortId: string, tcpPort: number, source: string): Forwarding | undefined;
-  /** the TCP ports a load balancer listens at, by its port; none when there is no load balancer */
+  /** TCP ports of the listeners of a load balancer, by its VIP port; empty if there is no load balancer */
   listeningPorts(vipPortId: string): readonly number[];
-  /** ports of the load balancers that have a member at one of a port's addresses */
+  /** VIP ports of the load balancers with a member at an address of the port */
   balancersOf(portId: string): readonly string[];
-  /** the port of the load balancer a pool belongs to */
+  /** VIP port of the load balancer of a pool */
   balancerOfPool(poolId: string): string | undefined;
-  /** Has the monitors look at the members at a port again, in their own time. */
+  /** Schedules new health checks of the members at a port. */
   requeueAfter(portId: string): void;
-  /** The same at an address whose port is gone. */
+  /** Schedules new health checks of the members at an address whose port is deleted. */
   requeueAt(address: string): void;
-  /** Puts a load balancer and its parts into ERROR, as a broken amphora would. */
+  /** Puts a load balancer and its children into ERROR, like a broken amphora. */
   breakLoadBalancer(id: string): boolean;
 }
 
-/** The services of one cloud. */
 export interface Services {
   identity: IdentityService;
   network: NetworkService;

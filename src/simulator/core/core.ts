@@ -14,17 +14,17 @@ export interface CoreOptions extends TimingOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly faults?: readonly FaultRule[];
-  /** the region of every endpoint */
+  /** region of all endpoints */
   readonly region?: string;
-  /** what boots behind the servers; none: they are ACTIVE and silent */
+  /** machine host behind the servers; without it servers become ACTIVE but run nothing */
   readonly machineHost?: MachineHost;
-  /** how long tokens are good, in milliseconds; a day */
+  /** lifetime of tokens in milliseconds; default: one day */
   readonly tokenLifeMs?: number;
-  /** unexpected errors: bugs of the simulator */
+  /** receives unexpected errors, which are bugs of the simulator */
   readonly onError?: (error: unknown, what: string) => void;
 }
 
-/** What every service of a cloud is built on. */
+/** Shared base of all services of a cloud. */
 export interface Core {
   readonly clock: Clock;
   readonly random: Random;
@@ -35,26 +35,26 @@ export interface Core {
   readonly timings: Timings;
   readonly faults: Faults;
   readonly quotas: Quotas;
-  /** the other services; each is there once all rooms are built, not while they are */
+  /** the other services; complete only after all services are built */
   readonly services: Readonly<Services>;
-  /** requests answered so far */
+  /** numbers of answered requests */
   readonly counts: RequestCounts;
-  /** every service there is, once all rooms are built */
+  /** all services; complete only after all services are built */
   readonly catalog: CatalogEntry[];
   readonly machineHost: MachineHost | undefined;
-  /** Puts a host behind the servers, before the first of them starts. */
+  /** Sets the machine host, before the first server starts. */
   useMachineHost(host: MachineHost): void;
   readonly tokenLifeMs: number;
   now(): number;
   onError(error: unknown, what: string): void;
-  /** Has something done when a saved cloud was loaded. */
+  /** Registers work to run after a saved cloud is loaded. */
   atReturn(work: () => void): void;
   readonly returns: readonly (() => void)[];
-  /** Has something done in the first transaction of a new cloud. */
+  /** Registers work to run in the first transaction of a new cloud. */
   atBirth(work: () => void): void;
-  /** what rooms asked to have done in a new cloud */
+  /** registered work for a new cloud */
   readonly birth: readonly (() => void)[];
-  /** A room makes its inner interface known to the others. */
+  /** Publishes the internal interface of a service. */
   provide<K extends keyof Services>(name: K, service: Services[K]): void;
 }
 

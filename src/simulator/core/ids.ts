@@ -1,22 +1,22 @@
 import { must, type Random } from '../../machinery/index.ts';
 
-/** Where ids come from: the same seed gives the same ids in the same order. */
+/** Source of ids. The same seed gives the same ids in the same order. */
 export interface Ids {
-  /** of every service but keystone */
+  /** used by all services except keystone */
   uuid(): string;
-  /** Makes this the next uuid that is given out: for worlds in which something has a known id. */
+  /** Sets the next uuid, for worlds with predefined ids. */
   next(uuid: string): void;
-  /** keystone's: 32 hex digits */
+  /** keystone's format: 32 hex digits */
   hex(): string;
   requestId(): string;
-  /** `length` characters for secrets and tokens */
+  /** random text of `length` characters, for secrets and tokens */
   secret(length: number): string;
   mac(): string;
 }
 
 const secretAlphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Two hex digits for every byte: ids are made by the thousand, and looking digits up takes least. */
+/** Hex digits of every byte. Lookup is the fastest way to format ids, which are created by the thousand. */
 const pairs: readonly string[] = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, '0'));
 
 export function createIds(random: Random): Ids {
@@ -24,12 +24,12 @@ export function createIds(random: Random): Ids {
   const draw = (): number => (random.next() * 2 ** 32) >>> 0;
   const uuid = (): string => {
     const [a, b, c, d] = [draw(), draw(), draw(), draw()];
-    // The digit that says "version 4" and the two bits that say "variant 1" are set, the rest is drawn.
+    // Sets the bits of version 4 and variant 1. All others are random.
     const version = 0x40 | ((b >>> 8) & 0x0f);
     const variant = 0x80 | ((c >>> 24) & 0x3f);
     return `${hex32(a)}-${hex16(b >>> 16)}-${pairs[version]}${pairs[b & 0xff]}-${pairs[variant]}${pairs[(c >>> 16) & 0xff]}-${hex16(c & 0xffff)}${hex32(d)}`;
   };
-  // Requests are numbered, not drawn: what somebody looks at must not change the ids of what others make.
+  // Request ids are counted, not random, so that reads do not change the ids of resources created later.
   const requestPrefix = `req-${uuid().slice(0, 24)}`;
   let requests = 0;
   return {

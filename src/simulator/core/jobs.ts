@@ -2,11 +2,11 @@ import { type CancelTimer, type Clock, must } from '../../machinery/index.ts';
 import type { State } from './state/state.ts';
 import type { Row, Table } from './state/table.ts';
 
-/** Work due at a time, as data: it is saved with the state and goes on after a restart. */
+/** Work due at a time, as data. It is saved with the state and survives a restart. */
 export interface Job extends Row {
   readonly due: number;
   readonly kind: string;
-  /** what it is about, usually an id; jobs are found and cancelled by it */
+  /** usually the id of a resource; used to find and cancel jobs */
   readonly subject: string;
   readonly data: unknown;
 }
@@ -20,13 +20,13 @@ interface Waiting {
 export interface JobsOptions {
   readonly state: State;
   readonly clock: Clock;
-  /** called when a job throws: its changes are undone and it does not run again */
+  /** called when a job throws; its changes are rolled back and it does not run again */
   readonly onError: (error: unknown, job: Job) => void;
 }
 
 /**
- * Everything that happens later. One heap and ONE timer of the clock, however many jobs wait; jobs due at the same time
- * run in the order they were made. Each runs in a transaction of its own.
+ * Queue of delayed work. It uses one heap and one timer of the clock for all jobs. Jobs due at the same time run in the
+ * order of creation, each in its own transaction.
  */
 export class Jobs {
   readonly #table: Table<Job>;
@@ -49,13 +49,13 @@ export class Jobs {
     });
   }
 
-  /** Says what a kind of job does. */
+  /** Registers the handler of a kind of job. */
   define<D = undefined>(kind: string, run: (subject: string, data: D) => void): void {
     if (this.#handlers.has(kind)) throw new Error(`job ${kind} is defined twice`);
     this.#handlers.set(kind, (job) => run(job.subject, job.data as D));
   }
 
-  /** Has a job run after `ms`; inside a transaction. */
+  /** Schedules a job after `ms`. Must run inside a transaction. */
   schedule(ms: number, kind: string, subject: string, data?: unknown): void {
     if (!this.#handlers.has(kind)) throw new Error(`job ${kind} is not defined`);
     const due = this.#clock.now() + Math.max(0, ms);
@@ -66,7 +66,7 @@ export class Jobs {
     this.#arm();
   }
 
-  /** Takes back every job of a kind about a subject; inside a transaction. */
+  /** Cancels all jobs of a kind for a subject. Must run inside a transaction. */
   cancel(kind: string, subject: string): void {
     for (const job of [...this.#table.by('subject', subject)]) if (job.kind === kind) this.#table.delete(job.id);
   }
@@ -76,7 +76,7 @@ export class Jobs {
     return false;
   }
 
-  /** how many have run so far */
+  /** number of jobs run so far */
   get done(): number {
     return this.#done;
   }
@@ -85,7 +85,7 @@ export class Jobs {
     return this.#table.size;
   }
 
-  /** Takes up the jobs of a loaded state. */
+  /** Schedules the jobs of a loaded state. */
   resume(): void {
     for (const { id, due } of this.#table.all()) {
       const sequence = Number(id);
@@ -120,7 +120,7 @@ export class Jobs {
     for (let next = this.#heap[0]; next && next.due <= now && !this.#stopped; next = this.#heap[0]) {
       this.#pop();
       const job = this.#table.get(next.id);
-      // Cancelled, or made by a transaction that was undone.
+      // Cancelled, or created by a transaction that was rolled back.
       if (!job) continue;
       this.#done++;
       try {

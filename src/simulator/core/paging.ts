@@ -1,19 +1,19 @@
 import type { RequestContext } from './http/context.ts';
 
 export interface PageOptions {
-  /** undefined: everything */
+  /** undefined: no limit */
   readonly limit: number | undefined;
-  /** id of the last row of the page before */
+  /** id of the last row of the previous page */
   readonly marker: string | undefined;
 }
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** as many as asked for: there may be more, and the services say so without looking */
+  /** the page reached the limit; the services then show a next link without checking for more rows */
   readonly isFull: boolean;
 }
 
-/** Cuts a page out of sorted rows; undefined when the marker is not among them. */
+/** Returns a page of sorted rows, or undefined if the marker is not among them. */
 export function pageOf<T extends { readonly id: string }>(
   rows: readonly T[],
   options: PageOptions,
@@ -29,7 +29,7 @@ export function pageOf<T extends { readonly id: string }>(
   return { items, isFull: options.limit > 0 && items.length === options.limit };
 }
 
-/** The address of the next page: the same query in alphabetical order, the marker last. */
+/** Returns the URL of the next page: the same query sorted by name, with the marker last. */
 export function nextHref(context: RequestContext, marker: string): string {
   return `${context.serviceUrl}${context.path}?${context.query.sorted().with({ marker })}`;
 }
@@ -39,7 +39,7 @@ export interface SortKey<T> {
   readonly isDescending: boolean;
 }
 
-/** A sorted copy; null sorts first, as in the services' databases. */
+/** Returns a sorted copy. Null sorts first, as in the services' databases. */
 export function sorted<T>(rows: Iterable<T>, keys: readonly SortKey<T>[]): T[] {
   const list = [...rows];
   if (keys.length === 0) return list;
@@ -61,7 +61,7 @@ function compare(a: Comparable, b: Comparable): number {
   return a < b ? -1 : 1;
 }
 
-/** Rows newest first: tables keep them oldest first. */
+/** Returns rows newest first. Tables keep them oldest first. */
 export function newestFirst<T>(rows: Iterable<T>): T[] {
   return [...rows].reverse();
 }

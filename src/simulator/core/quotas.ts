@@ -2,12 +2,12 @@ import { must } from '../../machinery/index.ts';
 import type { State } from './state/state.ts';
 import type { Row, Table } from './state/table.ts';
 
-/** What a project may have of a service, where it differs from the service's default. */
+/** Limits of a project in a service, where they differ from the defaults. */
 interface QuotaRow extends Row {
   readonly limits: Readonly<Record<string, number>>;
 }
 
-/** A request that does not fit. */
+/** A request above a quota. */
 export interface Excess {
   readonly resource: string;
   readonly requested: number;
@@ -20,12 +20,12 @@ interface Ledger {
   readonly used: (projectId: string, resource: string) => number;
 }
 
-/** No project: its rows have a slash after the service. */
+/** Id of the row of defaults. It cannot collide with a project, because their ids have a slash after the service. */
 const everybody = (service: string): string => `${service}:defaults`;
 
 /**
- * Limits by project and service. What is used is counted from what exists, inside the same transaction that makes more:
- * there is no reservation that could be forgotten. -1 stands for no limit.
+ * Limits by project and service. Usage is counted from existing resources, in the transaction that creates more, so
+ * there are no reservations that could leak. -1 means unlimited.
  */
 export class Quotas {
   readonly #rows: Table<QuotaRow>;
@@ -35,7 +35,7 @@ export class Quotas {
     this.#rows = state.table<QuotaRow>('quotas');
   }
 
-  /** A service says what it limits, how much by default, and how to count what is there. */
+  /** Declares the limited resources of a service, their defaults, and how to count usage. */
   declare(
     service: string,
     defaults: Readonly<Record<string, number>>,
@@ -57,7 +57,7 @@ export class Quotas {
     return this.#ledger(service).used(projectId, resource);
   }
 
-  /** The first of the desired amounts that does not fit, or undefined. */
+  /** Returns the first resource whose desired amount exceeds the quota, or undefined. */
   excess(service: string, projectId: string, desired: Readonly<Record<string, number>>): Excess | undefined {
     for (const resource in desired) {
       const requested = must(desired[resource], 'desired[resource]');
@@ -69,7 +69,7 @@ export class Quotas {
     return undefined;
   }
 
-  /** Changes limits of a project; inside a transaction. */
+  /** Changes limits of a project. Must run inside a transaction. */
   set(service: string, projectId: string, limits: Readonly<Record<string, number>>): void {
     const id = `${service}/${projectId}`;
     const row = this.#rows.get(id);
@@ -77,12 +77,12 @@ export class Quotas {
     else this.#rows.insert({ id, limits: { ...limits } });
   }
 
-  /** Back to the defaults; inside a transaction. */
+  /** Resets a project to the defaults. Must run inside a transaction. */
   reset(service: string, projectId: string): void {
     this.#rows.delete(`${service}/${projectId}`);
   }
 
-  /** the projects whose limits somebody changed */
+  /** projects with limits of their own */
   changedProjects(service: string): string[] {
     const prefix = `${service}/`;
     const projects: string[] = [];
@@ -90,14 +90,14 @@ export class Quotas {
     return projects;
   }
 
-  /** What a project may have whose limits nobody changed. */
+  /** Returns the limits of projects without limits of their own. */
   defaults(service: string): Readonly<Record<string, number>> {
     const { defaults } = this.#ledger(service);
     const changed = this.#rows.get(everybody(service))?.limits;
     return changed ? { ...defaults, ...changed } : defaults;
   }
 
-  /** Changes limits of all projects that have none of their own; inside a transaction. */
+  /** Changes the default limits. Must run inside a transaction. */
   setDefaults(service: string, limits: Readonly<Record<string, number>>): void {
     const id = everybody(service);
     const row = this.#rows.get(id);

@@ -1,6 +1,6 @@
 /**
- * A refusal in a service's own words. Handlers throw it; the service's renderer gives it the shape its clients know.
- * `type` is what neutron calls its errors, and what the services tell each other.
+ * A refusal with the service's message. Handlers throw it, and the service renders it in its own format. `type` is
+ * neutron's error type, also used between the services.
  */
 export class Refusal extends Error {
   readonly status: number;
@@ -12,7 +12,7 @@ export class Refusal extends Error {
     message: string,
     options: { type?: string; headers?: Readonly<Record<string, string>> } = {},
   ) {
-    // A refusal is an answer, not a bug: nobody reads where it came from, and finding out costs more than the answer.
+    // Skips the stack trace. Nobody reads it, and capturing it costs more than the answer.
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(message);

@@ -1,4 +1,4 @@
-/** How many requests came, by service and method: what a client costs its cloud. */
+/** Counts requests by service and method, to measure the load a client causes. */
 export class RequestCounts {
   readonly #counts = new Map<string, Map<string, number>>();
 
@@ -11,7 +11,7 @@ export class RequestCounts {
     methods.set(method, (methods.get(method) ?? 0) + 1);
   }
 
-  /** `{ compute: { GET: 3, POST: 1 } }` */
+  /** Returns for example `{ compute: { GET: 3, POST: 1 } }`. */
   list(): Record<string, Record<string, number>> {
     return Object.fromEntries([...this.#counts].map(([service, methods]) => [service, Object.fromEntries(methods)]));
   }

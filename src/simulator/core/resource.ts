@@ -6,32 +6,31 @@ import type { Row, Table } from './state/table.ts';
 export type Operation = 'list' | 'create' | 'show' | 'update' | 'delete';
 
 /**
- * What a service serves under one path, defined once: its names on the wire, how one is found and shown, and the
- * operations there are. How bodies are read, who may do what and in which order that is checked differs between the
- * services: each has its own way from its definitions to this one.
+ * A resource type of a service: its names on the wire, how it is found and rendered, and its operations. Services
+ * differ in how they read bodies and in the order of their checks, so each maps its own definitions to this one.
  */
 export interface Resource<R> {
-  /** of the collection: `/v3/users`; parents are parameters: `/pools/{pool}/members` */
+  /** path of the collection, for example `/v3/users`; parents are parameters: `/pools/{pool}/members` */
   readonly path: string;
-  /** the key of one object: `user` */
+  /** key of one object, for example `user` */
   readonly name: string;
-  /** the key of several: `users`; only where several can be created at once */
+  /** key of a list, for example `users`; only for resources that can be created in bulk */
   readonly collection?: string;
-  /** `PUT` unless said */
+  /** default: `PUT` */
   readonly updateMethod?: 'PUT' | 'PATCH';
-  /** where they are not the usual ones */
+  /** statuses that differ from the usual ones */
   readonly statuses?: Partial<Readonly<Record<Operation, number>>>;
-  /** the rule of the policy file; undefined: anybody with a valid token comes as far as the handler */
+  /** rule of the policy file; undefined: any valid token reaches the handler */
   policy?(operation: Operation): Policy | undefined;
-  /** the microversions that have it */
+  /** microversions with this operation */
   versions?(operation: Operation): Pick<Route, 'since' | 'until'>;
-  /** the one the path names; refuses what is not there, or not for the caller */
+  /** finds the object of the path; refuses if it does not exist or the caller may not use it */
   find(context: RequestContext, operation: Operation): Readonly<R>;
   view(row: Readonly<R>, context: RequestContext, operation: Operation): object;
   list?(context: RequestContext): Answer;
-  /** a list when several were asked for */
+  /** returns a list for a bulk request */
   create?(context: RequestContext): Readonly<R> | readonly Readonly<R>[];
-  /** reads the body and finds the row, in the order of the service */
+  /** reads the body and finds the row, in the order the service does */
   update?(context: RequestContext): Readonly<R>;
   delete?(row: Readonly<R>, context: RequestContext): void;
 }
@@ -44,7 +43,7 @@ const usualStatuses: Readonly<Record<Operation, number>> = {
   delete: 204,
 };
 
-/** The routes of a resource: one for each operation it has. */
+/** Builds the routes of a resource, one per operation. */
 export function resourceRoutes<R extends object>(resource: Resource<R>): Route[] {
   const { path, name, collection = name } = resource;
   const one = `${path}/{id}`;
@@ -91,7 +90,7 @@ function isSeveral<R>(made: Readonly<R> | readonly Readonly<R>[]): made is reado
   return Array.isArray(made);
 }
 
-/** A row by its id, or the refusal that it is unknown. */
+/** Returns a row by id, or throws the refusal for an unknown id. */
 export function need<R extends Row>(
   table: Pick<Table<R>, 'get'>,
   id: string,

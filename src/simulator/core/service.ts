@@ -4,67 +4,65 @@ import type { Refusal } from './refusal.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
-/** What a handler answers. `body` becomes JSON; `bytes` goes out as it is. */
+/** Result of a handler. `body` is sent as JSON, `bytes` as is. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly bytes?: Uint8Array | string;
-  /** of `bytes`; JSON has the service's own */
+  /** content type of `bytes`; JSON uses the service's own */
   readonly contentType?: string;
 }
 
 export interface Route {
   readonly method: Method;
-  /** below the service's root: `/v2.1/servers/{id}` */
+  /** path below the service's root, for example `/v2.1/servers/{id}` */
   readonly path: string;
-  /** needs no token */
+  /** no authentication needed */
   readonly open?: boolean;
-  /** absent: anybody with a valid token */
+  /** default: any valid token */
   readonly policy?: Policy;
-  /** minor microversions that have it; otherwise the path is unknown */
+  /** first and last minor microversion of the route; the path is unknown in others */
   readonly since?: number;
   readonly until?: number;
-  /** Runs in a transaction: what it changed is undone when it throws. */
+  /** Runs in a transaction, which is rolled back if it throws. */
   handle(context: RequestContext): Answer;
 }
 
-/** How a service negotiates microversions. */
+/** Microversion negotiation of a service. */
 export interface Microversions {
-  /** word in the `OpenStack-API-Version` header */
+  /** service type in the `OpenStack-API-Version` header */
   readonly serviceType: string;
   readonly major: number;
   readonly max: number;
   readonly legacyHeader?: string;
-  /** paths below this take part */
+  /** path prefix with microversions */
   readonly below: string;
 }
 
-/** One OpenStack service: its routes and the manners of its answers. */
+/** One OpenStack service: its routes and the format of its answers. */
 export interface ServiceDefinition {
-  /** type in the catalogue */
   readonly type: string;
-  /** name in the catalogue */
   readonly name: string;
-  /** path of its root: `/compute` */
+  /** path of the service's root, for example `/compute` */
   readonly root: string;
-  /** what the catalogue adds to the root, `{project}` is filled in: `/v2.1` */
+  /** path the catalogue appends to the root, for example `/v2.1`; `{project}` is replaced */
   readonly catalogPath: string;
   readonly routes: readonly Route[];
   readonly jsonContentType: string;
   readonly microversions?: Microversions;
-  /** Gives a refusal the service's shape. */
+  /** Renders a refusal in the service's format. */
   renderRefusal(refusal: Refusal, context: RequestContext): Answer;
-  /** a missing or bad token */
+  /** answer to a missing or invalid token */
   renderUnauthenticated(context: RequestContext): Answer;
   renderUnknownPath(context: RequestContext): Answer;
   renderWrongMethod(context: RequestContext, allowed: readonly string[]): Answer;
-  /** the refusal of a policy, in the service's words */
+  /** refusal of a policy */
   forbidden(policy: Policy, context: RequestContext): Refusal;
-  /** the refusal of a body that is not JSON */
+  /** refusal of a body that is not JSON */
   badJson(context: RequestContext): Refusal;
-  /** whether a level is reached; the usual meaning when absent */
+  /** whether the caller reaches a level; default: the usual meaning of the levels */
   allows?(caller: Caller, level: PolicyLevel): boolean;
-  /** headers of every answer besides content type and length; may be given per answer */
+  /** additional headers of every answer; may depend on the answer */
   headers?(context: RequestContext, answer: Answer): Record<string, string>;
 }

@@ -1,6 +1,6 @@
-// Rows keep milliseconds; every service writes them its own way, all of them in UTC.
+// Rows store milliseconds. Every service has its own format, all in UTC.
 
-/** A list shows thousands of times that fall into few seconds. */
+/** Cache: the thousands of times in a list fall into few seconds. */
 const secondsKnown = new Map<number, string>();
 const mostKnown = 10_000;
 
@@ -21,12 +21,12 @@ export function zulu(ms: number): string {
   return `${seconds(ms)}Z`;
 }
 
-/** `2026-11-15T03:47:15.000000`: cinder, nova's launch times and actions */
+/** `2026-11-15T03:47:15.000000`: cinder, and nova's launch times and actions */
 export function microseconds(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 23)}000`;
 }
 
-/** The same for what was kept by the second: everything nova and cinder read back from their databases. */
+/** The same format with whole seconds, for times that nova and cinder read back from their databases. */
 export function wholeSeconds(ms: number): string {
   return `${seconds(ms)}.000000`;
 }

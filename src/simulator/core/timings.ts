@@ -1,16 +1,16 @@
 import type { Random } from '../../machinery/index.ts';
 
-/** Milliseconds: exactly so many, or anything between two bounds. */
+/** Duration in milliseconds: exact, or random between two bounds. */
 export type Timing = number | readonly [min: number, max: number];
 
 export interface TimingOptions {
-  /** named steps that take another time than they do by default */
+  /** durations of named steps that override the defaults */
   readonly timings?: Readonly<Record<string, Timing>>;
-  /** multiplies every duration; 0 makes every step as quick as the clock allows */
+  /** factor of all durations; 0 makes all steps as fast as the clock allows */
   readonly timeScale?: number;
 }
 
-/** How long the cloud takes for its asynchronous steps, as data. */
+/** Durations of the cloud's asynchronous steps, as data. */
 export class Timings {
   readonly #random: Random;
   readonly #defaults = new Map<string, Timing>();
@@ -23,12 +23,12 @@ export class Timings {
     for (const [name, timing] of Object.entries(options.timings ?? {})) this.#overrides.set(name, timing);
   }
 
-  /** Declares steps and how long they take on a usual cloud. */
+  /** Declares steps with their default durations, typical of real clouds. */
   declare(defaults: Readonly<Record<string, Timing>>): void {
     for (const [name, timing] of Object.entries(defaults)) this.#defaults.set(name, timing);
   }
 
-  /** How long the step takes this time. */
+  /** Returns a duration of the step. */
   sample(name: string): number {
     const timing = this.#overrides.get(name) ?? this.#defaults.get(name);
     if (timing === undefined) throw new Error(`step ${name} has no timing`);
@@ -36,7 +36,7 @@ export class Timings {
     return Math.round((timing[0] + this.#random.next() * (timing[1] - timing[0])) * this.#scale);
   }
 
-  /** Every step with the time it takes now. */
+  /** Lists all steps with their current durations. */
   list(): Record<string, Timing> {
     return Object.fromEntries([...this.#defaults, ...this.#overrides]);
   }

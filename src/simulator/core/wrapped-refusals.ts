@@ -4,7 +4,7 @@ import { type BodySchema, firstError, type SchemaError } from './checks/schema.t
 import { Refusal } from './refusal.ts';
 import type { Answer } from './service.ts';
 
-/** The key a refusal is wrapped in, by status; cinder has the same. */
+/** Key that wraps a refusal, by status. Cinder uses the same keys. */
 const wrappers: Readonly<Record<number, string>> = {
   400: 'badRequest',
   401: 'unauthorized',
@@ -35,7 +35,7 @@ export function conflict(message: string): Refusal {
   return new Refusal(409, message);
 }
 
-/** `contentType` where it is not the service's usual one. */
+/** Renders a refusal. `contentType` overrides the service's usual one. */
 export function renderRefusal(refusal: Refusal, contentType?: string): Answer {
   const { status, message, headers } = refusal;
   const retry = status === 413 || status === 429 ? { retryAfter: '0' } : {};
@@ -47,14 +47,14 @@ export function renderRefusal(refusal: Refusal, contentType?: string): Answer {
   };
 }
 
-/** The schema of a body that is one object under one key. */
+/** Schema of a body with one object under one key. */
 export function wrappedIn(key: string, inner: BodySchema): BodySchema {
   return { type: 'object', properties: { [key]: inner }, required: [key] };
 }
 
 const texts: BodySchema = { type: 'object', additionalProperties: { type: 'string', maxLength: 255 } };
 
-/** `{"metadata": {...}}`, or the like: texts by name. */
+/** Reads a body of strings by name, for example `{"metadata": {...}}`. */
 export function readTexts(key: string, body: unknown): Readonly<Record<string, string>> {
   checkBody(wrappedIn(key, texts), body);
   return must((body as Record<string, Record<string, string>>)[key], 'value');
@@ -66,7 +66,7 @@ const limit: BodySchema = {
   minimum: -1,
 };
 
-/** `{"quota_set": {...}}`: limits by name; what is no number (`force`, `tenant_id`) is left to the caller. */
+/** Reads limits by name from `{"quota_set": {...}}`. Other fields (`force`, `tenant_id`) are left to the caller. */
 export function readQuotaSet(
   body: unknown,
   key: 'quota_set' | 'quota_class_set' = 'quota_set',
@@ -78,11 +78,11 @@ export function readQuotaSet(
 const invalidName =
   "An invalid 'name' value was provided. The name must be: printable characters. Can not start or end with whitespace.";
 
-/** Names: no control characters, no space at either end. */
+/** Names must not have control characters, or spaces at either end. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const badName = /^\s|\s$|[\u0000-\u001f\u007f\u2028\u2029]/;
 
-/** Holds a body against its schema and refuses it in the words nova and cinder use. */
+/** Validates a body against its schema. Refuses it with the messages of nova and cinder. */
 export function checkBody(schema: BodySchema, body: unknown): void {
   const error = firstError(schema, body ?? null);
   if (error) throw badRequest(bodyMessage(error));
@@ -92,7 +92,7 @@ export function isBadName(text: string): boolean {
   return badName.test(text);
 }
 
-/** For names the schema cannot judge. */
+/** Checks the parts of a name that the schema cannot express. */
 export function checkName(name: unknown): void {
   if (typeof name === 'string' && isBadName(name)) throw badRequest(invalidName);
 }

@@ -99,7 +99,7 @@ function newCredential(
 
 const methods = ['POST', 'GET', 'HEAD', 'PATCH', 'PUT', 'DELETE'];
 
-/** Rules by what they say, or by the id of one the user made before. */
+/** Reads access rules, given in full or by the id of an existing rule of the user. */
 function readAccessRules(identity: Identity, userId: string, value: unknown): AccessRule[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const known = rulesOf(identity, userId);
@@ -126,12 +126,12 @@ function readAccessRules(identity: Identity, userId: string, value: unknown): Ac
   });
 }
 
-/** The rules a user made with credentials, some of which may be gone. */
+/** Access rules that the user created with credentials, except deleted ones. */
 function rulesOf({ accessRules }: Identity, userId: string): AccessRule[] {
   return Array.from(accessRules.by('user', userId), ({ userId: _owner, ...rule }) => rule);
 }
 
-/** Rules can be looked at by themselves; those in use stay. */
+/** Routes of access rules. Rules in use cannot be deleted. */
 function accessRuleRoutes(identity: Identity): Route[] {
   const base = '/v3/users/{user}/access_rules';
   const render = (context: RequestContext, rule: AccessRule): object => ({
@@ -182,7 +182,7 @@ function accessRuleRoutes(identity: Identity): Route[] {
   ];
 }
 
-/** Only roles the token has can be handed on; all of them when none is named. */
+/** Returns the requested roles, by default all of the token. Roles the token lacks are refused. */
 function desiredRoles(identity: Identity, { caller }: RequestContext, desired: unknown): string[] {
   const held = identity.tokens.known(caller.token).roleIds;
   if (!Array.isArray(desired) || desired.length === 0) return [...held];
@@ -202,7 +202,7 @@ function mustBeSelf(context: RequestContext, action: string): void {
     throw notAllowed(`identity:${action}`);
 }
 
-/** Who came with an application credential must not make himself another, unless that was allowed. */
+/** Refuses callers with an application credential, unless it is unrestricted. */
 function mustNotBeRestricted(identity: Identity, { caller }: RequestContext): void {
   const id = caller.applicationCredentialId;
   if (id !== undefined && identity.applicationCredentials.get(id)?.unrestricted !== true) {

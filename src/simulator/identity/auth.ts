@@ -7,7 +7,7 @@ import { missing, notFound, unauthorized } from './refusals.ts';
 import { nameKey, type Project, type Token, type User } from './tables.ts';
 import { renderToken } from './token-body.ts';
 
-/** Who somebody proved to be, and what follows from how. */
+/** An authenticated user and the limits of the method used. */
 interface Proof {
   readonly user: Readonly<User>;
   readonly methods: string[];
@@ -103,7 +103,7 @@ function byApplicationCredential(identity: Identity, fields: Fields): Proof | un
   return { user, methods: ['application_credential'], applicationCredentialId: credential.id };
 }
 
-/** By id, or by name in a domain that is named or numbered. */
+/** Finds a user by id, or by name in a domain given by name or id. */
 export function findUser(identity: Identity, desired: Fields): Readonly<User> | undefined {
   if (typeof desired['id'] === 'string') return identity.users.get(desired['id']);
   if (typeof desired['name'] !== 'string') throw schemaError("'id' or 'name' is a required property", 'required');
@@ -126,7 +126,7 @@ function findProject(identity: Identity, desired: Fields): Readonly<Project> | u
   return domainId === undefined ? undefined : identity.projects.first('name', nameKey(domainId, desired['name']));
 }
 
-/** The token somebody gets for a proof and a desired scope. */
+/** Builds the token for a proof and a requested scope. */
 function scoped(identity: Identity, proof: Proof, scope: unknown): NewToken {
   const { user, methods, parent } = proof;
   const base = { userId: user.id, methods, parentAuditId: parent?.auditIds.at(-1), expiresAt: parent?.expiresAt };
@@ -143,7 +143,7 @@ function scoped(identity: Identity, proof: Proof, scope: unknown): NewToken {
     if (still.length === 0) throw unauthorized();
     return { ...base, projectId, roleIds: still, expiresAt, applicationCredentialId: credential.id };
   }
-  // A token made with an application credential or a trust stays as narrow as it is.
+  // A token from an application credential or trust keeps its limits when it is exchanged.
   if (parent && (parent.applicationCredentialId !== undefined || parent.trustId !== undefined)) {
     const { projectId, roleIds, applicationCredentialId, trustId } = parent;
     return { ...base, projectId, roleIds, applicationCredentialId, trustId };

@@ -1,14 +1,14 @@
 import type { RequestContext } from '../core/http/context.ts';
 import { badRequest, missing } from './refusals.ts';
 
-/** A JSON object whose fields are read one by one. */
+/** JSON object whose fields are validated individually. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The object under the one key every body has: `{"project": {...}}`. */
+/** Returns the object under the only key of a body, for example `{"project": {...}}`. */
 export function wrapped(context: RequestContext, key: string): Fields {
   const body = context.json;
   if (!isFields(body) || !isFields(body[key])) {
@@ -45,12 +45,12 @@ export function optionalFlag(fields: Fields, key: string): boolean | undefined {
   return value;
 }
 
-/** As keystone's schema library puts it. */
+/** Error in the format of keystone's schema library. */
 export function schemaError(message: string, keyword: string): Error {
   return badRequest(`${message}\n\nFailed validating '${keyword}' in schema`);
 }
 
-/** What keystone does not know but keeps: any attribute besides its own. */
+/** Additional attributes. Keystone stores any attribute it does not know. */
 export function extrasOf(fields: Fields, known: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !known.includes(name)));
 }

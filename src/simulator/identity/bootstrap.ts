@@ -1,7 +1,7 @@
 import { must } from '../../machinery/index.ts';
 import type { Identity } from './identity.ts';
 
-/** Roles every cloud has; the last ones are octavia's. */
+/** Default roles of a cloud. The last ones are octavia's. */
 const roleNames: readonly string[] = [
   'admin',
   'member',
@@ -13,13 +13,15 @@ const roleNames: readonly string[] = [
   'load-balancer_quota_admin',
 ];
 
-/** Who has the first has the second as well. */
+/** The first role implies the second. */
 const implications: readonly (readonly [prior: string, implied: string])[] = [
   ['admin', 'member'],
   ['member', 'reader'],
 ];
 
-/** What `keystone-manage bootstrap` leaves behind: a domain, the roles, and an administrator in a project of its own. */
+/**
+ * Creates what `keystone-manage bootstrap` creates: a domain, the roles, and an administrator in a project of its own.
+ */
 export function bootstrap(identity: Identity, adminPassword: string): { adminUserId: string; adminProjectId: string } {
   const { core } = identity;
   identity.domains.insert({ id: 'default', name: 'Default', description: 'The default domain', enabled: true });

@@ -25,7 +25,7 @@ function endpointUrl(entry: CatalogEntry, origin: string, projectId: string | un
   return origin + entry.root + entry.path.replace('{project}', projectId ?? '');
 }
 
-/** Services, endpoints and regions: read only, they follow from what the cloud was built with. */
+/** Routes of services, endpoints and regions. They are read-only. */
 export function catalogRoutes(identity: Identity): Route[] {
   const { core } = identity;
   const admin = (name: string): NonNullable<Route['policy']> => ({ name: `identity:${name}`, level: 'admin' });
@@ -45,7 +45,7 @@ export function catalogRoutes(identity: Identity): Route[] {
         region: core.region,
         service_id: entry.id,
         enabled: true,
-        // Endpoints are stored with a place for the project; only the catalogue fills it in.
+        // Endpoints are stored with a placeholder for the project. Only the catalogue replaces it.
         url: context.origin + entry.root + entry.path.replace('{project}', '%(project_id)s'),
         links: selfLink(context, `endpoints/${entry.endpointIds[name]}`),
       })),

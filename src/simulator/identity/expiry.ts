@@ -4,7 +4,7 @@ import { badRequest } from './refusals.ts';
 const inError =
   'The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error.';
 
-/** The `expires_at` of an application credential or a trust: in UTC, and still to come. */
+/** Parses the `expires_at` of an application credential or trust. It is in UTC and must be in the future. */
 export function parseExpiry(value: unknown, now: number): number | undefined {
   if (value === undefined || value === null) return undefined;
   const text = String(value);

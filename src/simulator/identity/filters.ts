@@ -9,8 +9,8 @@ const comparisons: Readonly<Record<string, (value: string, wanted: string) => bo
 };
 
 /**
- * Filters on the attributes named: `name=x`, or inexact `name__contains=x`, with an `i` for any case. What else is asked for
- * is ignored, as keystone does.
+ * Filters by the given attributes: `name=x`, or inexact `name__contains=x`, case-insensitive with a leading `i`. Other
+ * parameters are ignored, as in keystone.
  */
 export function filterBy<T>(
   context: RequestContext,
@@ -21,7 +21,7 @@ export function filterBy<T>(
     const read = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
     if (!read) return [];
     const wanted = value.toLowerCase();
-    // The usual database does not tell cases apart, with or without the `i`.
+    // MySQL's default collation ignores case, with or without the `i`.
     const compare = comparison === undefined ? undefined : comparisons[comparison.replace(/^i/, '')];
     if (comparison !== undefined && !compare) return [];
     return [

@@ -1,6 +1,9 @@
 import type { Identity } from './identity.ts';
 
-/** A group with its members' place in it and its roles; their tokens end, since they may be made of these. */
+/**
+ * Deletes a group with its memberships and role assignments. Revokes the members' tokens, because their roles may
+ * depend on the group.
+ */
 export function removeGroup(identity: Identity, id: string): void {
   for (const each of [...identity.memberships.by('group', id)]) {
     identity.revoke(identity.tokens.by('user', each.userId));

@@ -12,7 +12,7 @@ import { type Group, nameKey } from './tables.ts';
 
 const groupFields = ['id', 'name', 'domain_id', 'description', 'links'];
 
-/** Groups of users, and who is in them. */
+/** Routes of groups and their members. */
 export function groupRoutes(identity: Identity): Route[] {
   const { groups, memberships, users } = identity;
   const find = (context: RequestContext): Readonly<Group> =>

@@ -3,19 +3,19 @@ import type { Caller } from '../core/caller.ts';
 import type { Core } from '../core/core.ts';
 import { type ApplicationCredential, declareIdentityTables, type IdentityTables, type Token } from './tables.ts';
 
-/** Keystone's state and the questions its routes share. */
+/** State of keystone and the lookups its routes share. */
 export interface Identity extends IdentityTables {
   readonly core: Core;
   hash(secret: string): string;
   matches(secret: string, hash: string): boolean;
-  /** the caller a token stands for while it is good */
+  /** caller of a valid token */
   caller(token: string): Caller | undefined;
   goodToken(id: string): Readonly<Token> | undefined;
-  /** role ids a user or group was given on a target: a project's id, a domain's id, or `system` */
+  /** ids of the roles assigned to a user or group on a target: the id of a project or domain, or `system` */
   grantedOn(actorId: string, target: string): string[];
-  /** those of a user and of their groups, and what follows from them */
+  /** ids of the roles of a user and their groups, including implied roles */
   rolesOn(userId: string, target: string): string[];
-  /** Lets a role bring another along. */
+  /** Makes one role imply another. */
   imply(priorId: string, impliedId: string): void;
   issue(desired: NewToken): Readonly<Token>;
   revoke(tokens: Iterable<Readonly<Token>>): void;
@@ -29,9 +29,9 @@ export interface NewToken {
   readonly system?: boolean;
   readonly roleIds: readonly string[];
   readonly methods: readonly string[];
-  /** audit id of the token this one was made from */
+  /** audit id of the parent token */
   readonly parentAuditId?: string | undefined;
-  /** not later than this */
+  /** upper limit of the expiry */
   readonly expiresAt?: number | undefined;
   readonly applicationCredentialId?: string | undefined;
   readonly trustId?: string | undefined;
@@ -40,7 +40,7 @@ export interface NewToken {
 export function createIdentity(core: Core): Identity {
   const tables = declareIdentityTables(core.state);
   const { tokens, users, projects, roles, assignments, implications, memberships, applicationCredentials } = tables;
-  /** callers by token, as long as nothing they were derived from changes */
+  /** cache of callers by token, valid while the state they derive from is unchanged */
   const callers = new Map<string, Caller>();
   let derivedFrom = -1;
 
@@ -110,7 +110,7 @@ export function createIdentity(core: Core): Identity {
       const ids = new Set(grantedOn(userId, target));
       for (const { groupId } of memberships.by('user', userId))
         for (const id of grantedOn(groupId, target)) ids.add(id);
-      // What is added on the way is looked at as well.
+      // The loop also visits ids added while it runs.
       for (const id of ids) for (const { impliedId } of implications.by('prior', id)) ids.add(impliedId);
       return [...ids];
     },

@@ -18,7 +18,6 @@ import { trustRoutes } from './trusts.ts';
 import { userRoutes } from './users.ts';
 import { versionRoutes } from './versions.ts';
 
-/** Keystone: who is who, who may what, and where everything is. */
 export const identityRoom: Room = (core) => {
   const identity = createIdentity(core);
   core.provide('identity', {
@@ -78,13 +77,13 @@ export const identityRoom: Room = (core) => {
         400,
         'Expecting to find valid JSON in request body. The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error.',
       ),
-    // A system or domain scope is as good as a project's here.
+    // Tokens with system or domain scope are accepted here like project tokens.
     allows: (caller, level) => caller.isAdmin || level !== 'admin',
     headers: (context) => ({ 'x-openstack-request-id': context.requestId, vary: 'X-Auth-Token' }),
   };
 };
 
-/** The page of keystone's framework. */
+/** Builds the error page of flask. */
 function flaskPage(status: number, text: string): Answer {
   const title = statusTitle(status);
   const bytes = `<!doctype html>\n<html lang=en>\n<title>${status} ${title}</title>\n<h1>${title}</h1>\n<p>${text}</p>\n`;

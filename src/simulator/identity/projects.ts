@@ -9,7 +9,7 @@ import { renderDomain, renderDomainAsProject, renderProject } from './rendering.
 import { adminOnly, type IdentityResource, identityRoutes } from './resource.ts';
 import { type Domain, nameKey, type Project } from './tables.ts';
 
-/** Projects and the domains they are in. */
+/** Routes of projects and domains. */
 export function projectRoutes(identity: Identity): Route[] {
   const { projects } = identity;
   const find = (id: string): Readonly<Project> => need(projects, id, () => notFound('project', id));
@@ -20,7 +20,7 @@ export function projectRoutes(identity: Identity): Route[] {
   ];
 }
 
-/** A domain is a project, too: one at the root that acts as a domain. */
+/** A domain is also a project: it has no parent and acts as a domain. */
 type AnyProject = Project | Domain;
 
 const isPlain = (row: Readonly<AnyProject>): row is Readonly<Project> => 'domainId' in row;
@@ -52,7 +52,7 @@ function projectResource(identity: Identity): IdentityResource<AnyProject> {
       enabled: ({ enabled }) => enabled,
     },
     isListed(context) {
-      // Domains are listed when they are asked for, and nothing else then.
+      // With `is_domain` only domains are listed.
       const domainsOnly = /^(?:true|1)$/i.test(context.query.get('is_domain') ?? 'false');
       const isTagged = tagFilter(context);
       return (row) => (isPlain(row) ? !domainsOnly && isTagged(row) : domainsOnly);
@@ -156,7 +156,7 @@ function removeDomain(identity: Identity, domain: Readonly<Domain>): void {
   identity.domains.delete(domain.id);
 }
 
-/** Marks on projects. */
+/** Routes of project tags. */
 function tagRoutes({ projects }: Identity, find: (id: string) => Readonly<Project>): Route[] {
   const base = '/v3/projects/{id}/tags';
   const show = (context: RequestContext): object => ({
@@ -228,7 +228,7 @@ function tagRoutes({ projects }: Identity, find: (id: string) => Readonly<Projec
   ];
 }
 
-/** A project and everything that was good for it alone. */
+/** Deletes a project with its tokens, role assignments and credentials. */
 function removeProject(identity: Identity, id: string): void {
   for (const each of [...identity.tokens.by('project', id)]) identity.tokens.delete(each.id);
   for (const each of [...identity.assignments.by('project', id)]) identity.assignments.delete(each.id);
@@ -238,7 +238,7 @@ function removeProject(identity: Identity, id: string): void {
   identity.projects.delete(id);
 }
 
-/** A user with their tokens, roles and credentials. */
+/** Deletes a user with everything that depends on them. */
 export function removeUser(identity: Identity, id: string): void {
   for (const each of [...identity.tokens.by('user', id)]) identity.tokens.delete(each.id);
   for (const each of [...identity.assignments.by('user', id)]) identity.assignments.delete(each.id);
@@ -250,7 +250,7 @@ export function removeUser(identity: Identity, id: string): void {
   identity.users.delete(id);
 }
 
-/** `tags`, `tags-any` and their opposites. */
+/** Filter of `tags`, `tags-any`, `not-tags` and `not-tags-any`. */
 function tagFilter({ query }: RequestContext): (row: Readonly<Project>) => boolean {
   const given = (name: string): string[] | undefined => query.get(name)?.split(',');
   const [all, any, notAll, notAny] = ['tags', 'tags-any', 'not-tags', 'not-tags-any'].map(given);

@@ -2,7 +2,7 @@ import { statusTitle } from '../core/http/fixed-answers.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Answer } from '../core/service.ts';
 
-/** The five refusals keystone gives, in its words. */
+/** The refusals of keystone with its messages. */
 export function notFound(what: string, id: string): Refusal {
   return new Refusal(404, `Could not find ${what}: ${id}.`);
 }
@@ -19,7 +19,7 @@ export function badRequest(message: string): Refusal {
   return new Refusal(400, message);
 }
 
-/** A part of the body that must be there. */
+/** Refusal of a body without a required part. */
 export function missing(what: string, where: string): Refusal {
   return badRequest(
     `Expecting to find ${what} in ${where}. The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error.`,

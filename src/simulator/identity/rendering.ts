@@ -8,7 +8,7 @@ export function selfLink(context: RequestContext, path: string): { self: string 
   return { self: `${context.serviceUrl}/v3/${path}` };
 }
 
-/** Keystone gives every list whole. */
+/** Answers a complete list. Keystone does not page. */
 export function listAnswer(context: RequestContext, key: string, items: readonly unknown[]): Answer {
   const query = context.queryText === '' ? '' : `?${context.queryText}`;
   const self = `${context.serviceUrl}${context.path}${query}`;
@@ -36,7 +36,7 @@ export function renderProject(context: RequestContext, project: Readonly<Project
   };
 }
 
-/** A domain is a project without a parent. */
+/** Renders a domain as a project without a parent. */
 export function renderDomainAsProject(context: RequestContext, domain: Readonly<Domain>): object {
   const { id, name, description, enabled } = domain;
   return {
@@ -81,7 +81,7 @@ export function renderRole(context: RequestContext, role: Readonly<Role>): objec
   return { ...extra, id, name, domain_id: null, description, options, links: selfLink(context, `roles/${id}`) };
 }
 
-/** Roles keystone itself made and does not let go of. */
+/** Default roles of keystone, which cannot be deleted. */
 const basicRoles: ReadonlySet<string> = new Set(['admin', 'member', 'reader']);
 
 export function isBasicRole({ name }: Pick<Role, 'name'>): boolean {

@@ -7,17 +7,20 @@ import { type FilterValue, filterBy } from './filters.ts';
 import { notAllowed, notFound } from './refusals.ts';
 import { listAnswer } from './rendering.ts';
 
-/** A kind of object keystone serves: how it is named, read, written and shown. Administrators do everything with it. */
+/**
+ * A resource type of keystone: its names, and how it is read, written and rendered. Administrators may perform all
+ * operations.
+ */
 export interface IdentityResource<R extends Row> {
-  /** `user` */
+  /** for example `user` */
   readonly name: string;
-  /** `users` */
+  /** for example `users` */
   readonly collection: string;
   readonly rows: Pick<Table<R>, 'get' | 'all'>;
   readonly filters: Readonly<Record<string, (row: Readonly<R>) => FilterValue>>;
-  /** what a list asks for besides the filters */
+  /** additional condition of a list besides the filters */
   isListed?(context: RequestContext): (row: Readonly<R>) => boolean;
-  /** who may see one without being an administrator */
+  /** who may read an object without being an administrator */
   maySee?(context: RequestContext): boolean;
   view(context: RequestContext, row: Readonly<R>): object;
   create(fields: Fields, context: RequestContext): Readonly<R>;
@@ -29,7 +32,7 @@ export function adminOnly(rule: string): NonNullable<Route['policy']> {
   return { name: `identity:${rule}`, level: 'admin' };
 }
 
-/** The routes of a resource: keystone looks for the object before it reads the body. */
+/** Builds the routes of a resource. Keystone finds the object before it reads the body. */
 export function identityRoutes<R extends Row>(resource: IdentityResource<R>): Route[] {
   const { name, collection, rows } = resource;
   const rules: Readonly<Record<Operation, string>> = {

@@ -12,7 +12,7 @@ import type { Assignment, Role, Token } from './tables.ts';
 
 const roleFields = ['id', 'name', 'description', 'domain_id', 'options', 'links'];
 
-/** Roles, and who has which of them where. */
+/** Routes of roles and role assignments. */
 export function roleRoutes(identity: Identity): Route[] {
   return [
     ...identityRoutes(roleResource(identity)),
@@ -71,7 +71,7 @@ function roleResource(identity: Identity): IdentityResource<Role> {
   };
 }
 
-/** Roles that bring others along. */
+/** Routes of implied roles. */
 function impliedRoleRoutes(identity: Identity): Route[] {
   const { implications } = identity;
   const brief = (context: RequestContext, id: string): object => {
@@ -232,7 +232,7 @@ function grantRoutes(
       handle: (context) => {
         const { id, roleId, userId, groupId, projectId, domainId, system } = desired(context);
         if (!identity.assignments.delete(id)) throw notFound('role', roleId);
-        // Tokens for other projects have nothing to do with it.
+        // Tokens with another scope stay valid.
         const isThere = (token: Readonly<Token>): boolean =>
           token.projectId === projectId && token.domainId === domainId && token.system === system;
         const users =

@@ -23,43 +23,42 @@ export interface User extends Row {
   readonly email: string | undefined;
   readonly defaultProjectId: string | undefined;
   readonly enabled: boolean;
-  /** attributes that mean nothing to keystone; absent in data of earlier versions */
+  /** additional attributes; absent in data of earlier versions */
   readonly extra?: Readonly<Record<string, unknown>>;
-  /** never the password itself */
   readonly passwordHash: string;
 }
 
 export interface Role extends Row {
   readonly name: string;
   readonly description: string;
-  /** attributes that mean nothing to keystone; absent in data of earlier versions */
+  /** additional attributes; absent in data of earlier versions */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/** Who has one role has another as well. */
+/** One role implies another. */
 export interface Implication extends Row {
   readonly priorId: string;
   readonly impliedId: string;
 }
 
-/** A request that the holder of an application credential may make. */
+/** A request that an application credential allows. */
 export interface AccessRule extends Row {
   readonly service: string;
   readonly method: string;
   readonly path: string;
 }
 
-/** The same, kept until its owner deletes it. */
+/** An access rule, stored until its owner deletes it. */
 export interface KeptRule extends AccessRule {
   readonly userId: string;
 }
 
-/** Users who are given roles together. */
+/** Users who share role assignments. */
 export interface Group extends Row {
   readonly name: string;
   readonly domainId: string;
   readonly description: string;
-  /** attributes that mean nothing to keystone */
+  /** additional attributes */
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
@@ -68,13 +67,13 @@ export interface Membership extends Row {
   readonly userId: string;
 }
 
-/** A role somebody has somewhere. */
+/** A role assigned to a user or group on a target. */
 export interface Assignment extends Row {
-  /** empty when a group has it */
+  /** empty for a group */
   readonly userId: string;
   readonly groupId?: string | undefined;
   readonly roleId: string;
-  /** exactly one of the three is set */
+  /** exactly one of the three targets is set */
   readonly projectId: string | undefined;
   readonly domainId: string | undefined;
   readonly system: boolean;
@@ -90,7 +89,7 @@ export interface ApplicationCredential extends Row {
   /** milliseconds since the epoch */
   readonly expiresAt: number | undefined;
   readonly unrestricted: boolean | null;
-  /** the only requests it is good for; absent: all */
+  /** the only requests it allows; absent: all */
   readonly accessRules?: readonly AccessRule[] | undefined;
 }
 
@@ -117,7 +116,7 @@ export interface Token extends Row {
   readonly expiresAt: number;
   readonly applicationCredentialId: string | undefined;
   readonly trustId: string | undefined;
-  /** kept until it would have run out: a revoked token is answered otherwise than one that never was */
+  /** revoked tokens are kept until they expire, because the answer differs from that for unknown tokens */
   readonly isRevoked: boolean;
 }
 
@@ -184,7 +183,7 @@ export function declareIdentityTables(state: State): IdentityTables {
   };
 }
 
-/** Names are unique in their domain, whatever their case, as in the usual database. */
+/** Key of a name. Names are unique in their domain regardless of case, as in MySQL. */
 export function nameKey(domainId: string, name: string): string {
   return `${domainId}\n${name.toLowerCase()}`;
 }

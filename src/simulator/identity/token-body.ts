@@ -4,7 +4,7 @@ import { renderCatalog } from './catalog.ts';
 import type { Identity } from './identity.ts';
 import type { Token } from './tables.ts';
 
-/** What a token says about itself. */
+/** Renders a token. */
 export function renderToken(
   identity: Identity,
   token: Readonly<Token>,

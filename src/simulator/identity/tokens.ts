@@ -8,7 +8,7 @@ import { listAnswer, renderDomain, renderProject } from './rendering.ts';
 import type { Domain, Project, Token } from './tables.ts';
 import { renderToken } from './token-body.ts';
 
-/** What can be asked about a token, and with one about oneself. */
+/** Routes of tokens and of the caller's own identity. */
 export function tokenRoutes(identity: Identity): Route[] {
   const validate = (context: RequestContext): Answer => {
     const token = subject(identity, context);
@@ -79,7 +79,7 @@ export function tokenRoutes(identity: Identity): Route[] {
   ];
 }
 
-/** The projects somebody has a role in. */
+/** Returns the projects in which a user has a role. */
 export function projectsOf(identity: Identity, userId: string): Readonly<Project>[] {
   const projects = new Set<Readonly<Project>>();
   const groups = Array.from(identity.memberships.by('user', userId), ({ groupId }) => groupId);

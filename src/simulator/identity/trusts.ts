@@ -8,7 +8,7 @@ import { badRequest, notAllowed, notFound } from './refusals.ts';
 import { listAnswer, renderRole, renderTrust } from './rendering.ts';
 import type { Trust } from './tables.ts';
 
-/** Trusts: somebody lets another act with some of their roles. */
+/** Routes of trusts, with which a user delegates roles to another user. */
 export function trustRoutes(identity: Identity): Route[] {
   const { trusts, core } = identity;
   const find = (context: RequestContext): Readonly<Trust> => {

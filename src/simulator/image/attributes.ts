@@ -4,7 +4,7 @@ import type { Image } from './images.ts';
 
 const optionalText: BodySchema = { type: ['null', 'string'], maxLength: 255 };
 
-/** What a user may say about an image; everything else is a property and must be text. */
+/** Attributes that users may set. All others are properties and must be strings. */
 const writable: Readonly<Record<string, BodySchema>> = {
   id: {
     type: 'string',
@@ -35,7 +35,7 @@ const readOnly: ReadonlySet<string> = new Set([
 
 const schema: BodySchema = { type: 'object', properties: writable, additionalProperties: { type: 'string' } };
 
-/** Refuses what is not an image, in glance's words. */
+/** Refuses an invalid image with glance's messages. */
 export function checkImage(fields: unknown): asserts fields is Readonly<Record<string, unknown>> {
   if (typeof fields === 'object' && fields !== null) {
     for (const name in fields) if (readOnly.has(name)) throw new Refusal(403, `Attribute '${name}' is read-only.`);
@@ -65,7 +65,7 @@ export function isProperty(name: string): boolean {
 
 type Mutable = { -readonly [K in keyof Image]?: Image[K] };
 
-/** The columns a body's attributes go to. */
+/** Maps the attributes of a body to columns. */
 export function columnsOf(fields: Readonly<Record<string, unknown>>): Mutable {
   const columns: Mutable = {};
   if ('name' in fields) columns.name = fields['name'] as string | null;

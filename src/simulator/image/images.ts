@@ -25,11 +25,11 @@ export interface Image extends Row {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly properties: Readonly<Record<string, string>>;
-  /** projects a shared image was given to, with what each made of it */
+  /** projects a shared image was shared with, with their membership status */
   readonly members: Readonly<Record<string, 'pending' | 'accepted' | 'rejected'>>;
 }
 
-/** Work that was handed to glance. */
+/** An asynchronous task of glance. */
 export interface Task extends Row {
   readonly type: string;
   readonly status: 'pending' | 'processing' | 'success' | 'failure';
@@ -39,7 +39,7 @@ export interface Task extends Row {
   readonly message: string;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** of the import of an image that was there before */
+  /** existing image of an import */
   readonly imageId?: string;
   readonly requestId?: string;
   readonly userId?: string;
@@ -49,21 +49,21 @@ interface Content extends Row {
   readonly base64: string;
 }
 
-/** Glance's state and what its routes share. */
+/** State of glance and functions its routes share. */
 export interface Images {
   readonly core: Core;
   readonly images: Table<Image>;
   readonly contents: Table<Content>;
   readonly tasks: Table<Task>;
-  /** the image of a request, when the caller can see it */
+  /** image of a request; refuses if the caller cannot see it */
   find(context: RequestContext): Readonly<Image>;
   canSee(image: Readonly<Image>, projectId: string | undefined, isAdmin: boolean): boolean;
   change(id: string, changes: Partial<Omit<Image, 'id'>>): Readonly<Image>;
-  /** Puts content aside until the image is imported. */
+  /** Stages content until the image is imported. */
   stage(id: string, bytes: Uint8Array): void;
-  /** Takes an image away, with its content and the tasks that imported it. */
+  /** Removes an image with its content and import tasks. */
   remove(id: string): void;
-  /** Gives an image its content and makes it active. */
+  /** Stores the content of an image and makes it active. */
   store(id: string, bytes: Uint8Array): Readonly<Image>;
 }
 
@@ -112,7 +112,7 @@ export function createImages(core: Core): Images {
       return change(id, {
         status: 'active',
         size: bytes.length,
-        // Glance looks into raw images only as far as their size.
+        // Glance determines the virtual size of raw images from their size.
         virtualSize: images.get(id)?.diskFormat === 'raw' ? bytes.length : null,
         checksum: createHash('md5').update(bytes).digest('hex'),
         hashValue: createHash('sha512').update(bytes).digest('hex'),
@@ -140,7 +140,7 @@ export function imageView(image: Readonly<Image>): ImageView {
   };
 }
 
-/** Flat: properties stand beside the image's own attributes. */
+/** Renders an image. Properties are next to the attributes, on the same level. */
 export function renderImage(image: Readonly<Image>): Record<string, unknown> {
   return {
     ...image.properties,

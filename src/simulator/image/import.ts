@@ -4,22 +4,22 @@ import type { Answer, Route } from '../core/service.ts';
 import type { Images, Task } from './images.ts';
 import { mustOwn } from './ownership.ts';
 
-/** How an image can get its content besides an upload. */
+/** Import methods of image content. */
 export const importMethods: readonly string[] = ['glance-direct', 'web-download'];
 
-/** the one place contents are kept in */
+/** the only store of contents */
 export const storeId = 'fs';
 
 const job = 'image.imported';
 
-/** Content that is put aside first and taken over later. */
+/** Routes of image import: content is staged first and imported later. */
 export function importRoutes(images: Images): Route[] {
   const { core } = images;
   core.timings.declare({ 'image.import': [500, 1500] });
   core.jobs.define<{ uri?: string }>(job, (id, { uri }) => {
     if (images.images.get(id)?.status !== 'importing') return;
     const staged = images.contents.get(id);
-    // Nothing is fetched: whoever names an address here would otherwise send the cloud's host there.
+    // Nothing is downloaded, because clients could otherwise make the host of this cloud send requests.
     const problem = staged ? undefined : unreachable(uri ?? '');
     for (const task of [...images.tasks.by('image', id)]) {
       if (task.status !== 'processing') continue;
@@ -78,7 +78,7 @@ export function importRoutes(images: Images): Route[] {
   ];
 }
 
-/** Names below `.invalid` exist nowhere (RFC 2606): a download from there fails here as it would anywhere. */
+/** Names below `.invalid` never resolve (RFC 2606), so a download from there fails as on a real cloud. */
 function unreachable(uri: string): string | undefined {
   const host = URL.canParse(uri) ? new URL(uri).hostname : '';
   if (!/(^|\.)invalid$/.test(host)) return undefined;

@@ -30,7 +30,6 @@ const versionRoutes: readonly Route[] = [
 type Uploaded = Pick<Image, 'name' | 'owner' | 'diskFormat' | 'containerFormat' | 'minDisk' | 'minRam' | 'properties'> &
   Partial<Pick<Image, 'visibility' | 'isProtected'>>;
 
-/** Glance: images and their content. */
 export const imageRoom: Room = (core) => {
   const images = createImages(core);
   core.quotas.declare('image', { images: -1 }, (projectId) => images.images.count('owner', projectId));
@@ -38,7 +37,7 @@ export const imageRoom: Room = (core) => {
   core.jobs.define('image.snapshotDone', (id) => {
     if (images.images.has(id)) images.store(id, Buffer.from(`simulated snapshot ${id}\n`));
   });
-  /** An image whose content comes by itself a while later. */
+  /** Creates an image that becomes active later. */
   const upload = (wanted: Uploaded): string => {
     const now = core.now();
     const { id } = images.images.insert({
@@ -130,7 +129,7 @@ export const imageRoom: Room = (core) => {
       ),
       headers: { 'www-authenticate': `Keystone uri="${context.origin}/identity"` },
     }),
-    // Glance answers every path outside of its version with the list of versions.
+    // Glance answers all unknown paths outside of a version with the list of versions.
     renderUnknownPath: (context) =>
       context.path.startsWith('/v2/')
         ? htmlAnswer(404, 'The resource could not be found.')

@@ -22,7 +22,7 @@ const sortable: Readonly<Record<string, SortKey<Readonly<Image>>['read']>> = {
 
 const notFilters: ReadonlySet<string> = new Set(['limit', 'marker', 'sort', 'sort_key', 'sort_dir', 'member_status']);
 
-/** GET /v2/images. */
+/** Serves GET /v2/images. */
 export function listImages(images: Images, context: RequestContext): Answer {
   const { query, caller } = context;
   const visibility = query.get('visibility');
@@ -56,7 +56,7 @@ export function listImages(images: Images, context: RequestContext): Answer {
   };
 }
 
-/** Whether an image belongs into a list, as it was asked for. */
+/** Reports whether a list with these parameters includes the image. */
 export function isListed(
   images: Images,
   image: Readonly<Image>,
@@ -65,11 +65,11 @@ export function isListed(
 ): boolean {
   if (!images.canSee(image, projectId, isAdmin)) return false;
   const isForeign = image.owner !== projectId;
-  // Community images of others are listed only when asked for.
+  // Community images of other projects are listed only on request.
   if (isForeign && image.visibility === 'community' && visibility !== 'community' && visibility !== 'all') return false;
   if (visibility !== undefined && visibility !== 'all' && image.visibility !== visibility) return false;
   if (!isForeign || image.visibility !== 'shared' || wantedMembership === 'all') return true;
-  // What others share shows once it was accepted, or as it was asked for.
+  // Shared images of other projects are listed if the membership has the requested status, by default accepted.
   const membership = image.members[projectId ?? ''];
   return membership === wantedMembership || (isAdmin && !membership);
 }
@@ -152,7 +152,7 @@ function timeFilter(name: 'created_at' | 'updated_at', value: string): Filter {
   return (image) => holds(name === 'created_at' ? image.createdAt : image.updatedAt);
 }
 
-/** Attributes and properties alike; without regard to case, as the usual database compares. */
+/** Filters by attribute or property, case-insensitively like MySQL. */
 function textFilter(name: string, value: string): Filter {
   const wanted = value.startsWith('in:') ? splitList(value.slice(3)) : [value];
   const set = new Set(wanted.map((each) => each.toLowerCase()));
@@ -189,7 +189,7 @@ function renderedText(image: Readonly<Image>, name: string): string | undefined 
   }
 }
 
-/** Comma separated; what has commas stands in quotes. */
+/** Splits at commas. Values with commas are in quotes. */
 function splitList(text: string): string[] {
   return (text.match(/"[^"]*"|[^,]+/g) ?? []).map((each) => each.replace(/^"|"$/g, ''));
 }

@@ -7,7 +7,7 @@ import { mustOwn } from './ownership.ts';
 
 const statuses: readonly unknown[] = ['pending', 'accepted', 'rejected'];
 
-/** Projects an image was given to. Each of them says itself whether the image shows in its list. */
+/** Routes of image members. Each member decides whether the image appears in its list. */
 export function memberRoutes(images: Images): Route[] {
   const policy = (name: string): NonNullable<Route['policy']> => ({ name, level: 'member' });
   const render = (image: Readonly<Image>, member: string): object => ({
@@ -18,7 +18,7 @@ export function memberRoutes(images: Images): Route[] {
     updated_at: zulu(image.updatedAt),
     schema: '/v2/schemas/member',
   });
-  /** The owner sees all members, each of these only itself. */
+  /** The owner sees all members. A member sees only itself. */
   const visible = ({ caller }: RequestContext, image: Readonly<Image>): string[] =>
     Object.keys(image.members).filter(
       (member) => caller.isAdmin || image.owner === caller.projectId || member === caller.projectId,

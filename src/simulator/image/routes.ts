@@ -211,7 +211,7 @@ function operationOf(given: Readonly<Record<string, unknown>>): Operation {
   return given as unknown as Operation;
 }
 
-/** `{"replace": "/name", "value": …}`: the operation is the name of its path. */
+/** Parses the old patch format `{"replace": "/name", "value": …}`, in which the operation is the key of its path. */
 function olderOperation(given: Readonly<Record<string, unknown>>): Operation {
   const [op, another] = operationNames.filter((name) => Object.hasOwn(given, name));
   if (op === undefined || another !== undefined) {
@@ -224,7 +224,7 @@ function olderOperation(given: Readonly<Record<string, unknown>>): Operation {
   return { op, path: given[op] as string, value: given['value'] };
 }
 
-/** A JSON patch of a flat object: each operation names one attribute. */
+/** Applies a JSON patch of a flat object. Each operation refers to one attribute. */
 function patch(images: Images, context: RequestContext): Answer {
   const type = context.headers['content-type']?.split(';')[0]?.trim() ?? '';
   if (type !== patchType && type !== olderPatchType) {

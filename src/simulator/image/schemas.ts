@@ -2,7 +2,7 @@ import type { Route } from '../core/service.ts';
 
 const text = (description: string): object => ({ type: ['null', 'string'], description });
 
-/** The attributes clients look up before they show or change an image. */
+/** Attributes of an image, which clients fetch before they show or change one. */
 const imageSchema: Readonly<Record<string, unknown>> = {
   name: 'image',
   properties: {

@@ -10,7 +10,7 @@ const lifeMs = 48 * 60 * 60 * 1000;
 
 const job = 'image.task';
 
-/** Work operators hand to glance. Only imports are done; nothing is fetched for them. */
+/** Routes of glance's tasks for operators. Only imports are supported, and nothing is downloaded. */
 export function taskRoutes(images: Images): Route[] {
   const { core, tasks } = images;
   const policy = (name: string): NonNullable<Route['policy']> => ({ name, level: 'admin' });
@@ -92,7 +92,7 @@ export function taskRoutes(images: Images): Route[] {
 
 const isOver = ({ status }: Readonly<Task>): boolean => status === 'success' || status === 'failure';
 
-/** A task beside its image is shown as it is kept. */
+/** Renders the task of an image as stored. */
 function kept(task: Readonly<Task>): object {
   return {
     id: task.id,
@@ -136,7 +136,7 @@ function list({ tasks }: Images, { query }: RequestContext, render: (task: Reado
   };
 }
 
-/** An import makes an image from its input; nothing here does any other task. */
+/** Runs a task. An import creates an image from its input, other types fail. */
 function outcomeOf(images: Images, { type, input, owner }: Readonly<Task>): Partial<Task> {
   if (type !== 'import') return { status: 'failure', message: `Task type ${type} is not supported` };
   if (typeof input['import_from'] !== 'string') {

@@ -3,22 +3,22 @@ import { seconds } from '../core/time-formats.ts';
 import type { Field, Shape, Values } from './body/shape.ts';
 import type { PartRow } from './rows.ts';
 
-/** What there is to say of an attribute, once for all that follows from it: bodies, filters, columns and views. */
+/** Description of an attribute, from which bodies, filters, columns and views are derived. */
 export interface Attribute extends Field {
-  /** what null stands for, and absence in a new row; null unless said */
+  /** value for null, and for absence in a new row; default: null */
   readonly empty?: unknown;
-  /** cannot be changed later */
+  /** immutable after creation */
   readonly fixed?: boolean;
-  /** lists can be filtered and sorted by it */
+  /** usable in filters and sort keys of lists */
   readonly filter?: boolean;
-  /** `none`: of bodies only; `hidden`: a column that answers show in another way */
+  /** `none`: only in bodies; `hidden`: a column that answers render differently */
   readonly column?: 'none' | 'hidden';
 }
 
-/** In the order octavia looks at them, which decides what a body with several faults is refused for. */
+/** In the order octavia validates them. The order decides which of several errors is reported. */
 export type Attributes = Readonly<Record<string, Attribute>>;
 
-/** What the body of an update may have; `order` where it is not that of a creation. */
+/** Shape of an update body. `order` overrides the order of creation. */
 export function updateShape(attributes: Attributes, order: readonly string[] = Object.keys(attributes)): Shape {
   const changeable = order.filter((name) => !must(attributes[name], 'attributes[name]').fixed);
   return Object.fromEntries(
@@ -30,7 +30,7 @@ export function filtersOf(attributes: Attributes): string[] {
   return Object.keys(attributes).filter((name) => must(attributes[name], 'attributes[name]').filter);
 }
 
-/** The columns of a new row that the body decides on. */
+/** Columns of a new row that the body sets. */
 export function newColumns<R extends PartRow>(attributes: Attributes, values: Values): Omit<R, keyof PartRow> {
   const columns: Record<string, unknown> = {};
   for (const [name, { column, empty = null }] of Object.entries(attributes)) {
@@ -39,7 +39,7 @@ export function newColumns<R extends PartRow>(attributes: Attributes, values: Va
   return columns as Omit<R, keyof PartRow>;
 }
 
-/** The columns an update changes: null puts an attribute back to what it is without being asked for. */
+/** Columns that an update changes. Null resets an attribute to its default. */
 export function changedColumns<R extends PartRow>(attributes: Attributes, values: Values): Partial<Omit<R, 'id'>> {
   const changes = Object.entries(values).map(([name, value]) => [
     name,
@@ -48,7 +48,7 @@ export function changedColumns<R extends PartRow>(attributes: Attributes, values
   return Object.fromEntries(changes) as Partial<Omit<R, 'id'>>;
 }
 
-/** A row as the wire shows it, but for what refers to other objects. */
+/** Renders a row, except references to other objects. */
 export function viewColumns<R extends PartRow>(attributes: Attributes, row: Readonly<R>): Record<string, unknown> {
   const { id, provisioning_status, operating_status, project_id } = row;
   const view: Record<string, unknown> = { id };
@@ -58,7 +58,7 @@ export function viewColumns<R extends PartRow>(attributes: Attributes, row: Read
   return { ...view, provisioning_status, operating_status, project_id, ...times(row), tenant_id: project_id };
 }
 
-/** The times as the wire shows them. */
+/** Renders the times of a row. */
 function times({ created_at, updated_at }: Pick<PartRow, 'created_at' | 'updated_at'>): {
   created_at: string;
   updated_at: string | null;

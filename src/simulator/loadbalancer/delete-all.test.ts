@@ -9,19 +9,19 @@ import {
 } from '../network/testing/requests.ts';
 import { testCloud } from '../testing/test-cloud.ts';
 
-/** What a project may have, one letter per action; most of it refers to something that is there already. */
+/** Resources of a project, one letter per create action. Most of them refer to existing resources. */
 const specs = fc.array(fc.tuple(fc.constantFrom(...'nsprifgtlLPMH'), fc.nat(1_000), fc.nat(1_000)), {
   minLength: 5,
   maxLength: 50,
 });
 
-/** A little of everything, so that the rest has something to refer to. */
+/** One resource of each kind, so that later actions have something to refer to. */
 const prelude = [...'nsrigplLPMH'].map((kind) => [kind, 0, 0] as const);
 
 const networkKinds = ['floatingips', 'trunks', 'ports', 'routers', 'subnets', 'networks', 'security-groups'];
 
 describe('a project with anything in it', () => {
-  it('is empty after everything was deleted, in whatever order that works', async () => {
+  it('is empty after everything was deleted in any order that works', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), specs, async (seed, wanted) => {
         const cloud = await testCloud({ seed });
@@ -37,7 +37,7 @@ describe('a project with anything in it', () => {
         expect(rowsOf(cloud)['loadbalancer.members']).toBeGreaterThan(0);
         await deleteEverything(network, octavia, () => cloud.clock.advance(30_000));
         const after = rowsOf(cloud);
-        // The default group stays with the project.
+        // The default security group remains.
         expect(after).toEqual({
           ...before,
           ...pick(after, ['network.security_groups', 'network.security_group_rules']),
@@ -71,7 +71,7 @@ async function fill(
     const found = (await client.list(path)).filter((each) => each.id !== external);
     return found[number % Math.max(1, found.length)];
   };
-  // An action that is refused is part of the test.
+  // A refused action is a valid part of the test.
   const post = (client: ServiceClient, path: string, body: object): Promise<unknown> => client.send('POST', path, body);
   const net = await some(network, '/networks', first);
   const subnet = await some(network, '/subnets', first);
@@ -125,7 +125,7 @@ async function fill(
   }
 }
 
-/** As a user would: again and again, until nothing gives way any more. */
+/** Deletes repeatedly, like a user, until nothing more can be deleted. */
 async function deleteEverything(
   network: ServiceClient,
   octavia: ServiceClient,

@@ -15,7 +15,7 @@ import { forbidden, inUse, invalidOption, notFound, type ThingName } from './ref
 import { type OctaviaResource, octaviaRoutes } from './resource.ts';
 import type { OfferRow, ProfileRow } from './rows.ts';
 
-/** Flavors and availability zones work alike: operators make profiles and offers, members choose among the offers. */
+/** Flavors and availability zones work the same way: operators create profiles and offers, members choose an offer. */
 interface Kind {
   readonly offer: {
     readonly path: string;
@@ -28,19 +28,19 @@ interface Kind {
     readonly wrapper: string;
     readonly collection: string;
     readonly thing: ThingName;
-    /** attribute that holds the JSON */
+    /** attribute with the JSON */
     readonly data: string;
   };
-  /** attribute of the offer that names its profile */
+  /** attribute of the offer with the id of its profile */
   readonly profileKey: string;
   readonly offers: Table<OfferRow>;
   readonly profiles: Table<ProfileRow>;
-  /** flavors are known by id, zones by name */
+  /** finds flavors by id, zones by name */
   find(key: string): Readonly<OfferRow> | undefined;
   isUsed(offer: Readonly<OfferRow>): boolean;
 }
 
-/** A flavor with the provider it is for. */
+/** Finds a flavor with its provider. */
 export function findFlavor(
   { flavors, flavorProfiles }: Octavia,
   id: string,
@@ -113,7 +113,7 @@ function mustBeEnabled(provider: string): void {
   throw new Refusal(400, `Provider '${provider}' is not enabled.`);
 }
 
-/** Operators alone change them; `reads` for who may look. */
+/** Allows changes to operators only. `reads` guards read access. */
 function guarded(reads: (context: RequestContext) => void): (context: RequestContext, operation: Operation) => void {
   return (context, operation) => (operation === 'list' || operation === 'show' ? reads : operatorOnly)(context);
 }
@@ -151,7 +151,7 @@ function profileResource({ profile, profiles, offers }: Kind, newId: () => strin
       });
     },
     update(row, values) {
-      // Load balancers may have been made by it: only its name is free.
+      // Load balancers may have been created from the profile, so only its name can change.
       const isNameOnly = Object.keys(values).every((name) => name === 'name');
       if (!isNameOnly && offers.count('profile', row.id) > 0) throw inUse(profile.thing, row.id);
       const provider = values['provider_name'] as string | null | undefined;
@@ -231,7 +231,7 @@ function offerResource(kind: Kind, newId: () => string): OctaviaResource<OfferRo
   };
 }
 
-/** Operators' lists are short: they come whole. */
+/** Answers a complete list. Lists of operators are short and not paged. */
 function listOf(collection: string, items: readonly object[]): Answer {
   return { status: 200, body: { [collection]: items, [`${collection}_links`]: [] } };
 }

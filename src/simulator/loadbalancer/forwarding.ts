@@ -6,15 +6,15 @@ import type { Octavia } from './octavia.ts';
 import type { ListenerRow, LoadBalancerRow, MemberRow, PartRow } from './rows.ts';
 import { transportOf } from './vip.ts';
 
-/** What is being changed goes on as it was; what is not there yet, or broken, does nothing. */
+/** An object being updated keeps working as before. An object being created, or in ERROR, does not work. */
 function isServing({ admin_state_up, provisioning_status }: Readonly<PartRow>): boolean {
   return admin_state_up && (provisioning_status === 'ACTIVE' || provisioning_status === 'PENDING_UPDATE');
 }
 
-/** Passes connections on as the amphora would: by listener, allowed sources, pool and health. */
+/** Forwards connections like the amphora: by listener, allowed sources, pool and health. */
 export class Forwarder {
   readonly #octavia: Octavia;
-  /** whose turn it is, by pool; not kept: after a restart the first member begins */
+  /** round-robin position by pool; not persisted, so a restart begins with the first member */
   readonly #turns = new Map<string, number>();
 
   constructor(octavia: Octavia) {
@@ -71,7 +71,7 @@ export class Forwarder {
   }
 }
 
-/** Where a member is: in the subnet it names, else wherever the load balancer's own port can reach it. */
+/** Finds the port of a member: in its subnet, else wherever the load balancer's own port can reach it. */
 export function landingOf(
   { core }: Octavia,
   lb: Readonly<LoadBalancerRow>,
@@ -82,7 +82,7 @@ export function landingOf(
   return inOwnSubnet ?? reach.fromPort(lb.vip_port_id, address)?.landing;
 }
 
-/** The amphora has a foot in the member's subnet; its address there is not shown to anybody but the member. */
+/** The amphora has an interface in the member's subnet. Only the member sees its address there. */
 export function originFor(
   { core }: Octavia,
   lb: Readonly<LoadBalancerRow>,

@@ -12,14 +12,14 @@ import { checkQuota } from './quotas.ts';
 import { invalid } from './refusals.ts';
 import type { LoadBalancerRow, PoolRow } from './rows.ts';
 
-/** A pool with everything in it. */
+/** A pool with all its children. */
 const wholePoolShape: Shape = {
   ...pooledShape,
   healthmonitor: { read: fields.nested(monitorAttributes) },
   members: { read: fields.list(fields.nested(memberAttributes)) },
 };
 
-/** What a new load balancer may bring along: whole listeners and pools, pools referred to by name. */
+/** Children in the create request of a load balancer: whole listeners and pools, and pools referenced by name. */
 export const graphAttributes: Attributes = {
   listeners: {
     read: fields.list(
@@ -40,7 +40,7 @@ export const graphAttributes: Attributes = {
   pools: { read: fields.list(fields.nested(wholePoolShape)), default: [], fixed: true, column: 'none' },
 };
 
-/** Makes the parts a load balancer was created with; they settle together with it. */
+/** Creates the children of a new load balancer. They become ACTIVE together with it. */
 export function insertGraph(octavia: Octavia, lb: Readonly<LoadBalancerRow>, values: Values): Touched[] {
   const listeners = (values['listeners'] as Values[] | null) ?? [];
   const pools = [...((values['pools'] as Values[] | null) ?? [])];
@@ -91,7 +91,7 @@ function policiesOf(listener: Values): Values[] {
   return (listener['l7policies'] as Values[] | null | undefined) ?? [];
 }
 
-/** The pool a reference names, which must be among those of the body. */
+/** Resolves a pool reference by name. The pool must be in the same body. */
 function idOf(ids: ReadonlyMap<string, string>, reference: unknown): string | undefined {
   const name = (reference as Values | null | undefined)?.['name'] as string | undefined;
   if (name === undefined) return undefined;
@@ -100,7 +100,7 @@ function idOf(ids: ReadonlyMap<string, string>, reference: unknown): string | un
   return id;
 }
 
-/** Besides its name, only what every pool has anyway: a mere reference. */
+/** A pool with only its name and defaults is a reference. */
 function isWhole(pool: Values): boolean {
   return Object.keys(pool).some((key) => key !== 'name' && key !== 'admin_state_up');
 }
@@ -132,7 +132,7 @@ function insertWholePool(
   return made;
 }
 
-/** The whole of a load balancer, as its creation shows it. */
+/** Renders the children of a load balancer in the answer to its creation. */
 export function viewGraph(octavia: Octavia, lb: Readonly<LoadBalancerRow>): { listeners: object[]; pools: object[] } {
   const { listeners, pools, members, monitors } = octavia;
   return {

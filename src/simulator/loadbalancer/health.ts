@@ -4,23 +4,22 @@ import type { LoadBalancerRow, MemberRow, PoolRow } from './rows.ts';
 
 const job = 'loadbalancer.health';
 
-/** A member with its load balancer. */
 export interface Monitored {
   readonly member: Readonly<MemberRow>;
   readonly lb: Readonly<LoadBalancerRow>;
 }
 
-/** The monitors of pools: they notice, a while later, that a member came up or went down. */
+/** Health monitors of pools. They detect changes of members after a delay. */
 export class Health {
   readonly #octavia: Octavia;
 
   constructor(octavia: Octavia) {
     this.#octavia = octavia;
     const { core } = octavia;
-    // Sooner than the monitors' own delays add up to: nobody who tries a cluster wants to wait for it.
+    // Faster than the monitors' delays, so that users of a test cluster do not have to wait.
     core.timings.declare({ [job]: [500, 1_500] });
     core.jobs.define(job, (poolId) => this.#check(poolId));
-    // What went on while nobody looked is seen at the next look.
+    // Members may have changed while the cloud was stopped, so all pools are checked again.
     core.atReturn(() => {
       core.state.transact(() => {
         for (const { pool_id } of octavia.monitors.all()) this.scheduleCheck(pool_id);
@@ -28,15 +27,18 @@ export class Health {
     });
   }
 
-  /** Has a pool looked at soon; inside a transaction. */
+  /** Schedules a check of a pool. Must run inside a transaction. */
   scheduleCheck(poolId: string): void {
     const { jobs, timings, machineHost } = this.#octavia.core;
-    // Without machines every member is taken for healthy.
+    // Without machines all members count as healthy.
     if (!machineHost?.answers) return;
     if (!jobs.waiting(job, poolId)) jobs.schedule(timings.sample(job), job, poolId);
   }
 
-  /** What a monitored member is when it comes into being or changes: unknown until somebody has looked. */
+  /**
+   * Returns the status of a new or changed member with a monitor. A member that is not up keeps ERROR or is OFFLINE
+   * until the next check.
+   */
   statusOfNew(member: Readonly<MemberRow>, lb: Readonly<LoadBalancerRow>): string {
     if (!this.#octavia.core.machineHost?.answers) return 'ONLINE';
     if (this.#isUp(member, lb)) return 'ONLINE';
@@ -44,12 +46,12 @@ export class Health {
     return member.operating_status === 'ERROR' ? 'ERROR' : 'OFFLINE';
   }
 
-  /** Looks again at the pools with a member at a port, when what they last saw has changed; outside of transactions. */
+  /** Checks the pools with a member at a port again if the result has changed. Must run outside of transactions. */
   requeueAfter(portId: string): void {
     this.#recheck(membersAt(this.#octavia, portId));
   }
 
-  /** The same for members at an address whose port is gone. */
+  /** The same for members at an address whose port was deleted. */
   requeueAt(address: string): void {
     const { members, pools, loadBalancers } = this.#octavia;
     const found: Monitored[] = [];
@@ -95,7 +97,7 @@ export class Health {
     this.#report(pool, lb);
   }
 
-  /** A pool is as good as its members; as octavia's health manager has it. */
+  /** Derives the status of a pool from its members, like octavia's health manager. */
   poolStatus({ id }: Readonly<PoolRow>): string {
     let failing = 0;
     let all = 0;
@@ -107,7 +109,7 @@ export class Health {
     return failing === all ? 'ERROR' : 'DEGRADED';
   }
 
-  /** A load balancer is as good as the worst of its pools. */
+  /** Returns the worst status of the load balancer's pools. */
   balancerStatus({ id }: Readonly<LoadBalancerRow>): string {
     let status = 'ONLINE';
     for (const { operating_status } of this.#octavia.pools.by('loadBalancer', id)) {
@@ -127,7 +129,7 @@ export class Health {
   }
 }
 
-/** The members whose connections arrive at a port, with their load balancers. */
+/** Finds the members whose connections arrive at a port, with their load balancers. */
 export function membersAt(octavia: Octavia, portId: string): Monitored[] {
   const { core, members, pools, loadBalancers } = octavia;
   const port = core.services.network.port(portId);
@@ -136,7 +138,7 @@ export function membersAt(octavia: Octavia, portId: string): Monitored[] {
     for (const member of members.by('address', address)) {
       const pool = pools.get(member.pool_id);
       const lb = pool && loadBalancers.get(pool.loadbalancer_id);
-      // The same address is somebody else's in other networks.
+      // Other networks may use the same address.
       if (lb && landingOf(octavia, lb, member)?.portId === portId) found.push({ member, lb });
     }
   }

@@ -16,7 +16,6 @@ import { forbidden } from './refusals.ts';
 import { loadBalancerService } from './service.ts';
 import { versionRoutes } from './versions.ts';
 
-/** Octavia: load balancers, what they listen for and where they pass it on to. */
 export const loadBalancerRoom: Room = (core) => {
   const octavia = createOctavia(core);
   declareQuotas(octavia);
@@ -27,8 +26,7 @@ export const loadBalancerRoom: Room = (core) => {
     root: '/load-balancer',
     catalogPath: '',
     jsonContentType: 'application/json',
-    // Some clients put the minor version into the path, others do not.
-    // Each of them is served with and without `lbaas`.
+    // Some clients put the minor version into the path, some leave out `lbaas`. All combinations are served.
     routes: [
       ...versionRoutes,
       ...['/v2.0/lbaas', '/v2/lbaas', '/v2.0', '/v2'].flatMap((base) => allRoutes(octavia, base)),
@@ -59,7 +57,7 @@ function allRoutes(octavia: Octavia, base: string): Route[] {
   ];
 }
 
-/** Operators look for amphorae; here load balancers need none. */
+/** Route of amphorae. The list is always empty, because load balancers here do not use any. */
 function amphorae(base: string): Route {
   return {
     method: 'GET',
@@ -85,7 +83,7 @@ function renderRefusal(refusal: Refusal): Answer {
   };
 }
 
-/** The page of the web framework; `detail` undefined leaves its line out. */
+/** Builds the page of the web framework. Without `detail` its line is omitted. */
 function page(status: number, sentence: string, detail: string | undefined, title = statusTitle(status)): Answer {
   const heading = `${status} ${title}`;
   const escaped = detail?.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll("'", '&#x27;');

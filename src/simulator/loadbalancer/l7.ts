@@ -62,7 +62,6 @@ const ruleAttributes: Attributes = {
   tags: { read: fields.tags, empty: [] },
 };
 
-/** Policies and rules on layer 7. */
 export function layerSevenRoutes(octavia: Octavia, base: string): Route[] {
   return [...policyRoutes(octavia, base), ...ruleRoutes(octavia, base)];
 }
@@ -130,13 +129,13 @@ function ruleRoutes(octavia: Octavia, base: string): Route[] {
   });
 }
 
-/** Takes the load balancer of a listener for a change below the listener. */
+/** Locks the load balancer of a listener for a change below the listener. */
 function lockListener(octavia: Octavia, id: string, below: readonly Touched[] = []): Locked {
   const { loadbalancer_id } = octavia.listeners.known(id);
   return octavia.lock(loadbalancer_id, [{ table: 'listeners', id }, ...below]);
 }
 
-/** Makes a policy at its position among those of its listener; the load balancer is locked already. */
+/** Inserts a policy at its position in the listener. The load balancer must already be locked. */
 export function insertPolicy(octavia: Octavia, listener: Readonly<ListenerRow>, values: Values): Readonly<L7PolicyRow> {
   const isRedirect = values['action'] === 'REDIRECT_TO_URL' || values['action'] === 'REDIRECT_PREFIX';
   const columns = newColumns<L7PolicyRow>(policyAttributes, values);
@@ -151,14 +150,14 @@ export function insertPolicy(octavia: Octavia, listener: Readonly<ListenerRow>, 
   return made;
 }
 
-/** Puts a policy where it is to be looked at; the others of its listener make room and are counted anew. */
+/** Moves a policy to its position. The other policies of the listener are renumbered. */
 function placePolicy({ policies }: Octavia, listenerId: string, id: string, position: number): void {
   const others = inOrder(policies.by('listener', listenerId)).filter((policy) => policy.id !== id);
   const at = Math.min(position - 1, others.length);
   number(policies, [...others.slice(0, at), policies.known(id), ...others.slice(at)]);
 }
 
-/** Another action forgets where the one before led. */
+/** Clears the target of the previous action. */
 function targetsLeft(action: string | undefined): Partial<L7PolicyRow> {
   const targets: Readonly<Record<string, keyof L7PolicyRow>> = {
     REDIRECT_TO_URL: 'redirect_url',
@@ -174,7 +173,7 @@ function targetsLeft(action: string | undefined): Partial<L7PolicyRow> {
   };
 }
 
-/** A policy in the body of its load balancer; a pool it leads to is read by whoever reads the whole. */
+/** A policy in the create request of a load balancer. The caller reads the pool it refers to. */
 export const wholePolicyShape: Shape = {
   admin_state_up,
   action,
@@ -182,7 +181,7 @@ export const wholePolicyShape: Shape = {
   rules: { read: fields.list(fields.nested(ruleAttributes)) },
 };
 
-/** Makes a policy with its rules, for a listener that is new itself. */
+/** Creates a policy with its rules for a new listener. */
 export function insertWholePolicy(octavia: Octavia, listener: Readonly<ListenerRow>, values: Values): Touched[] {
   checkQuota(octavia, listener.project_id, 'l7policy');
   checkTarget(octavia, listener, values);
@@ -198,7 +197,7 @@ export function insertWholePolicy(octavia: Octavia, listener: Readonly<ListenerR
   ];
 }
 
-/** Policies of a listener with their rules, as the creation of a whole load balancer shows them. */
+/** Renders the policies of a listener with their rules, in the answer to the creation of a load balancer. */
 export function viewWholePolicies(octavia: Octavia, listenerId: string): object[] {
   return inOrder(octavia.policies.by('listener', listenerId)).map((policy) => ({
     ...viewPolicy(octavia, policy),
@@ -214,7 +213,7 @@ function insertRule(octavia: Octavia, policy: Readonly<L7PolicyRow>, values: Val
   });
 }
 
-/** What an action needs to know to act. */
+/** Checks that the action has its target. */
 function checkTarget({ pools }: Octavia, listener: Readonly<ListenerRow>, values: Values | L7PolicyRow): void {
   const {
     action,

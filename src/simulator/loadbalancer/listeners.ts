@@ -32,7 +32,7 @@ const certificateHeaders = [
   'X-SSL-Client-Not-After',
 ];
 
-/** A listener in the body of its load balancer; a default pool is read by whoever reads the whole. */
+/** Attributes of a listener in the create request of a load balancer. The caller reads its default pool. */
 export const listenerAttributes: Attributes = {
   name: { read: fields.text(255), empty: '' },
   description: { read: fields.text(255), empty: '' },
@@ -110,7 +110,7 @@ export function listenerRoutes(octavia: Octavia, base: string): Route[] {
   ];
 }
 
-/** Makes a listener whose load balancer is taken already. */
+/** Creates a listener. The load balancer must already be locked. */
 export function insertListener(octavia: Octavia, lb: Readonly<LoadBalancerRow>, values: Values): Readonly<ListenerRow> {
   const { listeners } = octavia;
   const protocol = values['protocol'] as string;
@@ -137,7 +137,7 @@ export function viewListener({ policies }: Octavia, row: Readonly<ListenerRow>):
   };
 }
 
-/** The other listeners of a pool, as parts a change of the pool touches. */
+/** Returns the listeners of a pool, which a change of the pool also sets to PENDING_UPDATE. */
 export function listenersOf({ listeners }: Octavia, poolId: string): Touched[] {
   return Array.from(listeners.by('pool', poolId), ({ id }) => ({ table: 'listeners', id }) as const);
 }
@@ -151,7 +151,7 @@ function checkDefaultPool({ pools }: Octavia, lbId: string, values: Values, prot
   checkPoolProtocol(protocol, pool.protocol);
 }
 
-/** The rules that hold between attributes of a listener; `given` are those of the request. */
+/** Checks constraints between attributes of a listener. `given` are those of the request. */
 function checkListener(
   lb: Readonly<LoadBalancerRow>,
   all: Values | ListenerRow,

@@ -6,13 +6,13 @@ import type { Row, Table } from '../core/state/table.ts';
 import { checkRead, seesEverything } from './access.ts';
 import { asPage } from './refusals.ts';
 
-/** What can be listed: rows with a project and times, and how they are shown. */
+/** A resource that can be listed: rows with a project and times, and their rendering. */
 export interface Listed<R extends ListedRow> {
-  /** `listeners` */
+  /** for example `listeners` */
   readonly collection: string;
   readonly table: Table<R>;
   view(row: Readonly<R>): Record<string, unknown>;
-  /** columns that can be filtered and sorted by, besides those everything has */
+  /** columns for filters and sort keys, besides the common ones */
   readonly filters: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface ListedRow extends Row {
 const auxiliary = new Set(['limit', 'marker', 'sort', 'sort_key', 'sort_dir', 'fields', 'page_reverse']);
 const tagFilters = new Set(['tags', 'tags-any', 'not-tags', 'not-tags-any']);
 
-/** Answers a list: filtered, sorted, cut into pages, reduced to the wanted fields. */
+/** Answers a list: filters, sorts, pages, and selects the requested fields. */
 export function listAnswer<R extends ListedRow>(
   context: RequestContext,
   listed: Listed<R>,
@@ -50,12 +50,12 @@ export function listAnswer<R extends ListedRow>(
   return { status: 200, body: { [listed.collection]: items, [`${listed.collection}_links`]: links } };
 }
 
-/** An argument that asks for something with a word. */
+/** Parses a boolean query parameter. */
 export function isTrue(argument: string | undefined): boolean {
   return ['true', '1', 'yes', 'on', 't', 'y'].includes(argument?.toLowerCase() ?? '');
 }
 
-/** Reduces an object to the fields that were asked for. */
+/** Selects the requested fields of an object. */
 export function pick(object: Record<string, unknown>, context: RequestContext): Record<string, unknown> {
   const fields = context.query.all('fields');
   if (fields.length === 0) return object;

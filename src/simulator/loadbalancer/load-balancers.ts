@@ -164,7 +164,7 @@ function create(octavia: Octavia, values: Values, caller: Caller): Readonly<Load
 function viewLoadBalancer({ listeners, pools }: Octavia, row: Readonly<LoadBalancerRow>): Record<string, unknown> {
   return {
     ...viewColumns(attributes, row),
-    // Data of earlier versions has neither.
+    // Absent in data of earlier versions.
     additional_vips: row.additional_vips ?? [],
     vip_qos_policy_id: row.vip_qos_policy_id ?? null,
     listeners: idsOf(listeners.by('loadBalancer', row.id)),

@@ -14,7 +14,7 @@ import { immutable, invalidOption, noSuch } from './refusals.ts';
 import type { MemberRow, PoolRow } from './rows.ts';
 import { endpointKey } from './tables.ts';
 
-/** Of a member, alone or in the body of its pool. */
+/** Attributes of a member, on its own or in the body of its pool. */
 export const memberAttributes: Attributes = {
   name: { read: fields.text(255), empty: '' },
   admin_state_up: { read: fields.boolean, default: true, empty: false },
@@ -29,7 +29,7 @@ export const memberAttributes: Attributes = {
   tags: { read: fields.tags, empty: [] },
 };
 
-/** The metadata service: a load balancer must not lead there. */
+/** Address of the metadata service, which octavia refuses as a member. */
 const reservedAddress = '169.254.169.254';
 
 export function memberRoutes(octavia: Octavia, base: string): Route[] {
@@ -75,11 +75,11 @@ export function memberRoutes(octavia: Octavia, base: string): Route[] {
   ];
 }
 
-/** Takes the load balancer of a pool for a change below the pool. */
+/** Locks the load balancer of a pool for a change below the pool. */
 export function lockPool(octavia: Octavia, poolId: string): Locked {
   const pool = findRow(octavia.pools, 'Pool', poolId);
   const lb = octavia.loadBalancers.known(pool.loadbalancer_id);
-  // A pool can be broken while its load balancer is not.
+  // A pool can be in ERROR while its load balancer is ACTIVE.
   if (pool.provisioning_status === 'ERROR' && lb.provisioning_status === 'ACTIVE') throw immutable('Pool', pool.id);
   return octavia.lock(lb.id, [...listenersOf(octavia, pool.id), { table: 'pools', id: pool.id }]);
 }
@@ -90,7 +90,7 @@ export function checkMember({ core }: Octavia, values: Values): void {
   if (subnetId && !core.services.network.subnet(subnetId)) throw noSuch('Subnet', subnetId);
 }
 
-/** Makes a member whose load balancer is taken already. */
+/** Creates a member. The load balancer must already be locked. */
 export function insertMember(octavia: Octavia, pool: Readonly<PoolRow>, values: Values): Readonly<MemberRow> {
   const address = values['address'] as string;
   const port = values['protocol_port'] as number;
@@ -106,7 +106,7 @@ export function insertMember(octavia: Octavia, pool: Readonly<PoolRow>, values: 
   });
 }
 
-/** Makes the members of a pool those that are asked for, recognised by address and port. */
+/** Replaces the members of a pool by the given ones. Members are matched by address and port. */
 function replaceMembers(
   octavia: Octavia,
   pool: Readonly<PoolRow>,

@@ -16,7 +16,7 @@ const codes = /^(\d{3}(\s*,\s*\d{3})*)$|^(\d{3}-\d{3})$/;
 const retries = fields.integer(1, 10);
 const shortestDatagramDelay = 3;
 
-/** Of a monitor in the body of its pool. */
+/** Attributes of a monitor in the body of its pool. */
 export const monitorAttributes: Attributes = {
   name: { read: fields.text(255), empty: '' },
   type: { read: fields.oneOf(types), mandatory: true, fixed: true, filter: true },
@@ -63,7 +63,7 @@ export function monitorRoutes(octavia: Octavia, base: string): Route[] {
   });
 }
 
-/** Which kinds of monitor go with the protocol of a pool. */
+/** Checks that the type of a monitor fits the protocol of its pool. */
 export function checkType(values: Values, pool: Pick<PoolRow, 'protocol'>): void {
   const type = values['type'] as string;
   const isDatagram = pool.protocol === 'UDP' || pool.protocol === 'SCTP';
@@ -83,7 +83,7 @@ export function checkType(values: Values, pool: Pick<PoolRow, 'protocol'>): void
   }
 }
 
-/** Makes a monitor whose load balancer is taken already. */
+/** Creates a monitor. The load balancer must already be locked. */
 export function insertMonitor(octavia: Octavia, pool: Readonly<PoolRow>, values: Values): Readonly<HealthMonitorRow> {
   const type = values['type'] as string;
   const isHttp = type === 'HTTP' || type === 'HTTPS';

@@ -9,13 +9,13 @@ import type { LoadBalancerRow, PartRow, ProvisioningStatus } from './rows.ts';
 import { createTables, type LoadBalancerTables, type PartTable } from './tables.ts';
 import { openPorts } from './vip.ts';
 
-/** A part that a change leaves pending. */
+/** A child that a change sets to a pending status. */
 export interface Touched {
   readonly table: PartTable;
   readonly id: string;
 }
 
-/** A load balancer that is taken for a change, and the parts that are pending with it. */
+/** A load balancer locked for a change, and the children that are pending with it. */
 export interface Locked {
   readonly lb: Readonly<LoadBalancerRow>;
   readonly touched: readonly Touched[];
@@ -23,24 +23,24 @@ export interface Locked {
 
 export type Operation = 'create' | 'update' | 'delete' | 'failover';
 
-/** What every part of the load balancer room works with. */
+/** State of octavia and functions its parts share. */
 export interface Octavia extends LoadBalancerTables {
   readonly core: Core;
   readonly health: Health;
-  /** the columns every new row has */
+  /** common columns of a new row */
   fresh(values: Values, projectId: string): NewPart;
   /**
-   * Takes a load balancer for a change of its parts: nobody else may change it until the parts have settled. Those that
-   * are there already become PENDING_UPDATE.
+   * Locks a load balancer for a change of its children: it is immutable until the change completes. Existing parents
+   * become PENDING_UPDATE.
    */
   lock(id: string, parents?: readonly Touched[]): Locked;
-  /** Takes a load balancer for a change of itself. */
+  /** Locks a load balancer for a change of itself. */
   lockItself(id: string, operation: Operation): Readonly<LoadBalancerRow>;
-  /** The change is on its way; it settles after the time the operation takes. */
+  /** Starts the change. It completes after the duration of the operation. */
   begin(lb: Readonly<LoadBalancerRow>, operation: Operation, touched?: readonly Touched[]): void;
-  /** Whatever was on its way never arrives. */
+  /** Cancels pending changes. They never complete. */
   abandon(id: string): void;
-  /** Sets the status of a part, noting the time. */
+  /** Sets the status of a child and its update time. */
   mark(part: Touched, status: ProvisioningStatus): void;
 }
 
@@ -126,7 +126,7 @@ export function createOctavia(core: Core): Octavia {
   return octavia;
 }
 
-/** What was pending is done, or has failed. */
+/** Completes pending changes, or fails them. */
 function settle(
   octavia: Octavia,
   lb: Readonly<LoadBalancerRow>,
@@ -138,7 +138,7 @@ function settle(
     removeLoadBalancer(octavia, lb);
     return;
   }
-  // What goes counts no more for what stays: a pool is as healthy as the members it keeps.
+  // A deleted member no longer affects the health of its pool.
   for (const part of touched) {
     const isLeaving = tableOf(part.table).get(part.id)?.provisioning_status === 'PENDING_DELETE';
     if (isLeaving && !hasFailed) removePart(octavia, part);
@@ -163,7 +163,7 @@ function settle(
   if (!hasFailed) openPorts(octavia, loadBalancers.known(lb.id));
 }
 
-/** What the amphora would report. Members without a monitor are never looked at. */
+/** Returns the status an amphora would report. Members without a monitor are never checked. */
 function operatingStatus(
   { members, monitors, pools, health }: Octavia,
   lb: Readonly<LoadBalancerRow>,
@@ -171,7 +171,7 @@ function operatingStatus(
   row: Readonly<PartRow>,
 ): string {
   if (!row.admin_state_up) return 'OFFLINE';
-  // A new monitor looks at everything; a pool that was changed is as healthy as before.
+  // A new monitor checks all members. A change of a pool keeps its health.
   if (table === 'monitors') health.scheduleCheck(monitors.known(id).pool_id);
   if (table === 'pools') return health.poolStatus(pools.known(id));
   if (table !== 'members') return 'ONLINE';
@@ -179,12 +179,12 @@ function operatingStatus(
   return monitors.count('pool', member.pool_id) > 0 ? health.statusOfNew(member, lb) : 'NO_MONITOR';
 }
 
-/** References as the wire shows them. */
+/** Renders references to rows. */
 export function idsOf(rows: Iterable<Row>): { id: string }[] {
   return Array.from(rows, ({ id }) => ({ id }));
 }
 
-/** Every part of a load balancer. */
+/** Returns all children of a load balancer. */
 export function partsOf(octavia: Octavia, loadBalancerId: string): Touched[] {
   const { listeners, pools, members, monitors, policies, rules } = octavia;
   const parts: Touched[] = [];

@@ -18,8 +18,8 @@ interface Owned {
 }
 
 /**
- * A kind of part a load balancer has. Every change of a part takes the load balancer, leaves the part and what it hangs
- * on pending, and settles later.
+ * A child type of load balancers. Every change locks the load balancer, sets the child and its parents to a pending
+ * status, and completes later.
  */
 export interface Part<R extends PartRow, P extends Owned> {
   readonly path: string;
@@ -31,25 +31,25 @@ export interface Part<R extends PartRow, P extends Owned> {
   readonly part: PartTable;
   readonly table: Table<R>;
   readonly attributes: Attributes;
-  /** where it does not follow from the attributes */
+  /** where it differs from the shape derived from the attributes */
   readonly updateShape?: Shape;
-  /** the parent is in the path: what is not in it is not there */
+  /** set if the path contains the parent; objects of another parent are not found */
   readonly inside?: Inside<R, Owned & Row>;
-  /** an argument of lists and the index that goes with it */
+  /** query parameter of lists and its index */
   readonly listedBy?: readonly [argument: string, index: string];
   view(row: Readonly<R>): Record<string, unknown>;
-  /** what a new one belongs to */
+  /** parent of a new object */
   parentOf(values: Values, context: RequestContext): P;
-  /** before the quota */
+  /** runs before the quota check */
   checkNew?(values: Values, parent: P): void;
-  /** Takes the load balancer of a parent that gets a new one. */
+  /** Locks the load balancer for a new child of the parent. */
   lockNew(parent: P, values: Values): Locked;
   insert(parent: P, values: Values): Readonly<R>;
   checkUpdate?(row: Readonly<R>, values: Values): void;
   checkDelete?(row: Readonly<R>): void;
-  /** Takes the load balancer for a change of the part; its parents are touched too. */
+  /** Locks the load balancer for a change of the child. Its parents become pending too. */
   lock(row: Readonly<R>): Locked;
-  /** where it is more than the columns the body names */
+  /** for updates that change more than the columns in the body */
   update?(row: Readonly<R>, values: Values): Readonly<R>;
 }
 
@@ -57,7 +57,7 @@ export interface Inside<R, P> {
   readonly parameter: string;
   readonly parents: Pick<Table<P & Row>, 'get'>;
   readonly thing: ThingName;
-  /** of the parts, by parent */
+  /** index of the children by parent */
   readonly index: string;
   parentId(row: Readonly<R>): string;
 }
@@ -70,7 +70,7 @@ export function partRoutes<R extends PartRow, P extends Owned>(
   return octaviaRoutes(base, partResource(octavia, part));
 }
 
-/** The parent a path names. */
+/** Finds the parent named in the path. */
 export function parentIn<R, P>(
   { parameter, parents, thing }: Inside<R, P>,
   context: RequestContext,

@@ -1,7 +1,7 @@
 import type { Octavia } from './octavia.ts';
 import type { L7PolicyRow } from './rows.ts';
 
-/** Closes the gap a policy has left. */
+/** Renumbers the policies of a listener after a deletion. */
 export function closeRanks({ policies }: Octavia, listenerId: string): void {
   number(policies, inOrder(policies.by('listener', listenerId)));
 }

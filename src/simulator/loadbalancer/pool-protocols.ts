@@ -1,6 +1,6 @@
 import { invalid } from './refusals.ts';
 
-/** Pools a listener can pass its traffic to, by the listener's protocol. */
+/** Pool protocols that a listener can forward to, by the listener's protocol. */
 const matching: Readonly<Record<string, readonly string[]>> = {
   TCP: ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'TCP'],
   HTTP: ['HTTP', 'PROXY', 'PROXYV2'],

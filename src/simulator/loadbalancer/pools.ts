@@ -57,7 +57,7 @@ const {
   ...pooled
 } = attributes;
 
-/** A pool in the body of its load balancer, where a name alone refers to another one. */
+/** A pool in the create request of a load balancer. With only a name it refers to another pool of the request. */
 export const pooledShape: Shape = {
   ...pooled,
   protocol: { read: fields.oneOf(protocols) },
@@ -66,7 +66,7 @@ export const pooledShape: Shape = {
 
 interface Parents {
   readonly lb: Readonly<LoadBalancerRow>;
-  /** that the new pool becomes the default of */
+  /** listener whose default pool the new pool becomes */
   readonly listener: Readonly<ListenerRow> | undefined;
   readonly project_id: string;
 }
@@ -122,7 +122,7 @@ export function poolRoutes(octavia: Octavia, base: string): Route[] {
   });
 }
 
-/** Makes a pool whose load balancer is taken already. */
+/** Creates a pool. The load balancer must already be locked. */
 export function insertPool(octavia: Octavia, lb: Readonly<LoadBalancerRow>, values: Values): Readonly<PoolRow> {
   if (values['crl_container_ref'] != null && values['ca_tls_container_ref'] == null) {
     throw invalid('A CA certificate reference is required to specify a revocation list.');
@@ -166,7 +166,7 @@ export function checkPersistence(values: Values, protocol: string): void {
   }
 }
 
-/** What persistence does not say anew stays. */
+/** Attributes of session persistence that the update omits keep their values. */
 function changesOf(row: Readonly<PoolRow>, values: Values): Partial<PoolRow> {
   const changes = changedColumns<PoolRow>(attributes, values);
   const { session_persistence: persistence } = changes;

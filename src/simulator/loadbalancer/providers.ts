@@ -5,7 +5,7 @@ import { checkRead, isOperator } from './access.ts';
 import { pick } from './listing.ts';
 import { forbidden } from './refusals.ts';
 
-/** What a load balancer can be made with. */
+/** Providers of load balancers. */
 export const providers: readonly { readonly name: string; readonly description: string }[] = [
   { name: 'amphora', description: 'The Octavia Amphora driver' },
   { name: 'octavia', description: 'Alias of the amphora driver' },
@@ -26,7 +26,7 @@ export function providerRoutes(base: string): Route[] {
   ];
 }
 
-/** What profiles may ask of a provider. */
+/** Capabilities of the providers that profiles may use. */
 const known: Readonly<Record<string, readonly { readonly name: string; readonly description: string }[]>> = {
   flavor_capabilities: [
     {

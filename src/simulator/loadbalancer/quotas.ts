@@ -23,7 +23,7 @@ export type Limited = 'load_balancer' | 'listener' | 'member' | 'pool' | 'health
 
 const defaults: Readonly<Record<string, number>> = Object.fromEntries(Object.keys(things).map((name) => [name, -1]));
 
-/** Old names of two of them are understood too. */
+/** Old names of resources, still accepted. */
 const aliases: Readonly<Record<string, string>> = { loadbalancer: 'load_balancer', healthmonitor: 'health_monitor' };
 
 const limit = { read: integer(-1) };
@@ -42,7 +42,7 @@ export function declareQuotas(octavia: Octavia): void {
   octavia.core.quotas.declare(service, defaults, (projectId, resource) => counted[resource]?.(projectId) ?? 0);
 }
 
-/** Refuses more than the project may have. */
+/** Refuses requests above the project's quota. */
 export function checkQuota({ core }: Octavia, projectId: string, resource: Limited, count = 1): void {
   if (core.quotas.excess(service, projectId, { [resource]: count }))
     throw overQuota(must(things[resource], 'things[resource]'));

@@ -1,6 +1,6 @@
 import { Refusal } from '../core/refusal.ts';
 
-/** What octavia calls its things in messages. */
+/** Names of resources in octavia's messages. */
 export type ThingName =
   | 'Load Balancer'
   | 'Listener'
@@ -18,7 +18,7 @@ export function notFound(thing: ThingName, id: string): Refusal {
   return new Refusal(404, `${thing} ${id} not found.`);
 }
 
-/** A thing of another service that a body names: not there is the fault of the body. */
+/** Refusal of a reference in the body to a missing object of another service. */
 export function noSuch(thing: 'Subnet' | 'Network' | 'Port' | 'qos_policy', id: string): Refusal {
   return new Refusal(400, `${thing} ${id} not found.`);
 }
@@ -51,7 +51,7 @@ export function inUse(thing: ThingName, id: string): Refusal {
   return new Refusal(409, `${thing} ${id} is in use and cannot be modified.`);
 }
 
-/** Faults found before octavia's own code runs are answered with a page instead of a fault. */
+/** Errors that octavia's web framework detects are answered with an HTML page instead of JSON. */
 export function asPage(status: number, message: string): Refusal {
   return new Refusal(status, message, { type: 'page' });
 }

@@ -3,7 +3,7 @@ import { closeRanks } from './policy-order.ts';
 import type { LoadBalancerRow } from './rows.ts';
 import { releaseVip } from './vip.ts';
 
-/** Removes a load balancer with all its parts, its port and its security group. */
+/** Removes a load balancer with its children, its port and its security group. */
 export function removeLoadBalancer(octavia: Octavia, lb: Readonly<LoadBalancerRow>): void {
   for (const { id } of [...octavia.listeners.by('loadBalancer', lb.id)])
     removePart(octavia, { table: 'listeners', id });
@@ -12,7 +12,7 @@ export function removeLoadBalancer(octavia: Octavia, lb: Readonly<LoadBalancerRo
   releaseVip(octavia, lb);
 }
 
-/** Removes a part and what hangs on it; listeners lose a default pool that goes. */
+/** Removes a child with its own children. Listeners lose a default pool that is removed. */
 export function removePart(octavia: Octavia, { table, id }: Touched): void {
   const { listeners, pools, members, monitors, policies, rules } = octavia;
   switch (table) {

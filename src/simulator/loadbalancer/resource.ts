@@ -6,20 +6,20 @@ import { checkRead, checkWrite } from './access.ts';
 import { readBody, type Shape, type Values } from './body/shape.ts';
 import { pick } from './listing.ts';
 
-/** A kind of object octavia serves: how it is named, read, written and shown. */
+/** A resource type of octavia: its names, and how it is read, written and rendered. */
 export interface OctaviaResource<R extends Row> {
-  /** below the version: `listeners`, `pools/{pool}/members` */
+  /** path below the version, for example `listeners` or `pools/{pool}/members` */
   readonly path: string;
-  /** `listener` */
+  /** for example `listener` */
   readonly name: string;
-  /** `listener_`: the name of octavia's own parameter shows in its messages */
+  /** for example `listener_`: octavia's messages show the name of its own parameter */
   readonly argument: string;
   readonly createShape: Shape;
   readonly updateShape: Shape;
-  /** comes before anything else, even the body */
+  /** runs before everything else, even before the body is read */
   guard?(context: RequestContext, operation: Operation): void;
   find(context: RequestContext): Readonly<R>;
-  /** whose it is; absent for what the operators offer to all */
+  /** project of the row; absent for resources that operators offer to all projects */
   projectOf?(row: Readonly<R>): string;
   view(row: Readonly<R>, operation: Operation): Record<string, unknown>;
   list(context: RequestContext): Answer;
@@ -28,7 +28,10 @@ export interface OctaviaResource<R extends Row> {
   delete(row: Readonly<R>, context: RequestContext): void;
 }
 
-/** The routes of a resource: its body is read before the object is looked for, and access depends on whose it is. */
+/**
+ * Builds the routes of a resource. Octavia reads the body before it looks for the object, and access depends on the
+ * project of the object.
+ */
 export function octaviaRoutes<R extends Row>(base: string, resource: OctaviaResource<R>): Route[] {
   const { name, argument, createShape, updateShape } = resource;
   const owned = (context: RequestContext, check: typeof checkWrite): Readonly<R> => {

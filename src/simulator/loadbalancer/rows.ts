@@ -2,9 +2,10 @@ import type { Row } from '../core/state/table.ts';
 
 export type ProvisioningStatus = 'PENDING_CREATE' | 'PENDING_UPDATE' | 'PENDING_DELETE' | 'ACTIVE' | 'ERROR';
 
-// Columns are named as on the wire. Every column is there from the start and nested values are replaced, never changed.
+// Columns have their names on the wire. Every column is present from the start, and nested values are replaced, never
+// mutated.
 
-/** What a load balancer and each of its parts have. */
+/** Common columns of load balancers and their children. */
 export interface PartRow extends Row {
   readonly project_id: string;
   readonly provisioning_status: ProvisioningStatus;
@@ -23,7 +24,7 @@ export interface LoadBalancerRow extends PartRow {
   readonly vip_port_id: string;
   readonly vip_subnet_id: string;
   readonly vip_network_id: string;
-  /** octavia made the port and deletes it */
+  /** octavia created the port and deletes it */
   readonly owns_port: boolean;
   readonly security_group_id: string;
   readonly provider: string;
@@ -34,7 +35,6 @@ export interface LoadBalancerRow extends PartRow {
   readonly vip_qos_policy_id?: string | null;
 }
 
-/** A further address on the port of a load balancer. */
 export interface AdditionalVip {
   readonly subnet_id: string;
   readonly ip_address: string;
@@ -135,7 +135,7 @@ export interface L7RuleRow extends PartRow {
   readonly invert: boolean;
 }
 
-/** What an operator offers, a flavor or a zone: a name for a profile. */
+/** A flavor or availability zone: a name for a profile, offered by an operator. */
 export interface OfferRow extends Row {
   readonly name: string;
   readonly description: string;
@@ -143,10 +143,10 @@ export interface OfferRow extends Row {
   readonly profile_id: string;
 }
 
-/** What a provider is told. */
+/** Settings for a provider. */
 export interface ProfileRow extends Row {
   readonly name: string;
   readonly provider_name: string;
-  /** JSON, as the operator wrote it */
+  /** JSON, as given by the operator */
   readonly data: string;
 }

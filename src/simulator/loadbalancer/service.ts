@@ -3,7 +3,7 @@ import { Forwarder } from './forwarding.ts';
 import { membersAt } from './health.ts';
 import { type Octavia, partsOf } from './octavia.ts';
 
-/** What the network of the machines asks of load balancers, and what the operators' tools do to them. */
+/** Octavia's interface for the network of the machines and for operator actions. */
 export function loadBalancerService(octavia: Octavia): LoadBalancerService {
   const { loadBalancers, pools, core } = octavia;
   const forwarder = new Forwarder(octavia);

@@ -1,4 +1,4 @@
-/** Nobody sends traffic through a simulated load balancer. */
+/** The simulator does not count traffic. */
 export const noStats: Readonly<Record<string, number>> = {
   bytes_in: 0,
   bytes_out: 0,

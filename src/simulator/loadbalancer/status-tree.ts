@@ -1,7 +1,7 @@
 import type { Octavia } from './octavia.ts';
 import type { LoadBalancerRow, PoolRow } from './rows.ts';
 
-/** A load balancer and everything below it, each with its two statuses. */
+/** Renders a load balancer with all its children and their statuses. */
 export function statusTree(octavia: Octavia, lb: Readonly<LoadBalancerRow>): object {
   const { listeners, pools } = octavia;
   return {

@@ -13,7 +13,6 @@ import type {
   ProfileRow,
 } from './rows.ts';
 
-/** Everything octavia knows. */
 export interface LoadBalancerTables {
   readonly loadBalancers: Table<LoadBalancerRow>;
   readonly listeners: Table<ListenerRow>;
@@ -28,7 +27,7 @@ export interface LoadBalancerTables {
   readonly zoneProfiles: Table<ProfileRow>;
 }
 
-/** The tables of parts, by the names jobs remember them by. */
+/** Names of the tables of children. Jobs store these names. */
 export type PartTable = 'listeners' | 'pools' | 'members' | 'monitors' | 'policies' | 'rules';
 
 export function createTables(state: State): LoadBalancerTables {

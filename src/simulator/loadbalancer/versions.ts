@@ -1,6 +1,6 @@
 import type { Answer, Route } from '../core/service.ts';
 
-/** When each minor version of the API was finished, to the hour. */
+/** Release time of every minor version of the API, to the hour. */
 const finished = [
   '2016-12-11T00',
   '2018-04-20T00',
@@ -31,7 +31,7 @@ const finished = [
   '2022-08-29T00',
 ];
 
-/** The version document; minor versions say what is there, they are not asked for. */
+/** Routes of the version document. Minor versions document features and are not negotiated. */
 export const versionRoutes: readonly Route[] = [
   {
     method: 'GET',

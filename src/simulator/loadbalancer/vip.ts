@@ -8,13 +8,13 @@ import type { Octavia } from './octavia.ts';
 import { invalid, noSuch } from './refusals.ts';
 import type { ListenerRow, LoadBalancerRow } from './rows.ts';
 
-/** Where the address of a load balancer comes from. */
+/** Source of the address of a load balancer. */
 export interface VipPlan {
   readonly networkId: string;
   readonly subnetId: string;
   /** undefined: any */
   readonly address: string | undefined;
-  /** a port the user brings along */
+  /** existing port of the user */
   readonly port: PortView | undefined;
 }
 
@@ -29,13 +29,13 @@ export type Vip = Pick<
   | 'additional_vips'
 >;
 
-/** A further address; any of the subnet when none is named. */
+/** An additional address. Without an address any free one of the subnet is used. */
 export interface AdditionalPlan {
   readonly subnetId: string;
   readonly address: string | undefined;
 }
 
-/** Finds out from a body which network, subnet and address are meant. */
+/** Determines the network, subnet and address that a body asks for. */
 export function planVip({ core }: Octavia, values: Values, canSee: (networkId: string) => boolean): VipPlan {
   const { network } = core.services;
   const portId = values['vip_port_id'] as string | null | undefined;
@@ -97,7 +97,10 @@ function planByNetwork(
   return plan(chosen.id);
 }
 
-/** Further addresses are on the same port, so on subnets of the same network, each on one of its own. */
+/**
+ * Additional addresses are on the same port, so their subnets belong to the same network. Each needs a subnet of its
+ * own.
+ */
 export function planAdditional({ core }: Octavia, plan: VipPlan, values: Values): AdditionalPlan[] {
   const given = (values['additional_vips'] as Values[] | null | undefined) ?? [];
   const seen = new Set([plan.subnetId]);
@@ -122,10 +125,10 @@ interface VipRequest {
   readonly additional: readonly AdditionalPlan[];
 }
 
-/** Makes the port of a load balancer, or takes the one that was brought along. */
+/** Creates the port of a load balancer, or uses the given one. */
 export function makeVip({ core }: Octavia, { id, projectId, provider, plan, additional }: VipRequest): Vip {
   const { network } = core.services;
-  // The group belongs to octavia's own project: the owner of the load balancer sees only its id on the port.
+  // The group belongs to octavia's own project, so the owner of the load balancer sees only its id on the port.
   const group = network.createSecurityGroup({ projectId: '', name: `lb-${id}`, description: '' });
   const port =
     plan.port ?? makePort(network, { id, projectId, provider, plan, additional }, () => core.ids.requestId());
@@ -167,14 +170,14 @@ function makePort(
       })),
     });
   } catch (error) {
-    // Octavia passes on what its provider was told by neutron.
+    // Octavia includes neutron's error in its own message.
     if (!(error instanceof Refusal)) throw error;
     const told = `${error.message}\nNeutron server returns request_ids: ['${requestId()}']`;
     throw new Refusal(500, `Provider '${provider}' reports error: ${told}`);
   }
 }
 
-/** Lets in what the listeners listen for, and nothing else. */
+/** Opens the ports of the listeners, and no others. */
 export function openPorts({ core, listeners }: Octavia, lb: Readonly<LoadBalancerRow>): void {
   const { network } = core.services;
   network.setPortSecurityGroups(lb.vip_port_id, [lb.security_group_id]);
@@ -191,7 +194,7 @@ export function transportOf({ protocol }: Pick<ListenerRow, 'protocol'>): string
   return protocol === 'UDP' || protocol === 'SCTP' ? protocol.toLowerCase() : 'tcp';
 }
 
-/** Gives back port and group. A port the user brought is left to them, without groups. */
+/** Deletes the port and the security group. A port of the user is kept, without groups. */
 export function releaseVip({ core }: Octavia, lb: Readonly<LoadBalancerRow>): void {
   const { network } = core.services;
   if (lb.owns_port) network.deletePort(lb.vip_port_id);

@@ -6,7 +6,7 @@ import { connectInProcess } from './in-process.ts';
 
 const image = { name: 'ubuntu', properties: { os_distro: 'ubuntu', kubernetes_version: 'v1.34.4' } };
 
-/** Lets simulated time pass until something is so; what is computed beside the clock gets its time too. */
+/** Advances the clock until the condition holds, and yields to work that runs outside of the clock. */
 async function until({ clock }: TestTenant, what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
   for (let i = 0; i < 4000; i++) {
     if (await isSo()) return;
@@ -18,7 +18,7 @@ async function until({ clock }: TestTenant, what: string, isSo: () => boolean | 
 
 async function consoleOf({ nova, read }: TestTenant, id: string): Promise<string> {
   const answer = await nova('POST', `/servers/${id}/action`, { 'os-getConsoleOutput': {} });
-  // A server that is being built has none yet.
+  // A server that is being built has no console.
   return read<string | undefined>(answer, 'output') ?? '';
 }
 
@@ -59,7 +59,7 @@ runcmd: [kubeadm join --config /run/kubeadm/join.yaml]
 `;
 
 describe('servers with kubeadm in their user data', () => {
-  it('become nodes of a cluster that answers at its floating address', async () => {
+  it('become nodes of a cluster that answers at its floating IP', async () => {
     const tenant = await testTenant({ world: { ...smallWorld, images: [image] }, machines: {} });
     const { user, read, cloud, makeServer, subnetId, networkId, largeFlavorId } = tenant;
     const external = read(await user.request('GET', '/network/v2.0/networks?router:external=true'), 'networks.0.id');

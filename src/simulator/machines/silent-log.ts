@@ -2,7 +2,7 @@ import type { Logger } from '../../runtime/index.ts';
 
 const nothing = (): void => {};
 
-/** For clouds nobody listens to. The runtime's own comes with a logging library that a test has no use for. */
+/** Logger that discards everything. It avoids loading the runtime's logging library. */
 export const silentLog: Logger = {
   debug: nothing,
   info: nothing,

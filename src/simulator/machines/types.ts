@@ -4,29 +4,29 @@ import type { PortService, SimulatedKubernetesOptions } from '../../simkube/inde
 import type { Console, Machine } from '../core/contracts.ts';
 import type { Timings } from '../core/timings.ts';
 
-// What a simulated machine is made of, and where its parts meet: the boot sequence runs programs, programs serve ports,
-// the network leads from addresses to ports.
+// Interfaces of a simulated machine: the boot sequence runs programs, programs serve ports, the network routes
+// addresses to ports.
 
-/** The files of a machine. They survive a reboot, and the end of the program when the cloud is kept. */
+/** Files of a machine. They survive a reboot, and the end of the process if the cloud is persisted. */
 export interface Disk {
   read(path: string): string | undefined;
   write(path: string, content: string, mode?: number): void;
   remove(path: string): void;
-  /** paths that begin with the prefix, sorted */
+  /** paths with the prefix, sorted */
   list(prefix: string): string[];
 }
 
-/** Ways through the simulated network. */
+/** Connections through the simulated network. */
 export interface SimulatedNetwork {
   /**
-   * What a connection to this address meets: a floating address, the address of a load balancer, or, seen from a machine,
-   * a fixed address of its networks. Throws an error with a `code` such as ECONNREFUSED or ETIMEDOUT when nothing answers,
-   * nobody listens, no member is healthy or no security group lets it in.
+   * Returns the service at an address: a floating IP, a load balancer, or, from a machine, a fixed address of its
+   * networks. Throws an error with a `code` such as ECONNREFUSED or ETIMEDOUT if nothing listens, no member is healthy,
+   * or security groups drop the connection.
    */
   dial(address: string, port: number, from?: RunningMachine): PortService;
 }
 
-/** A machine while it is switched on. */
+/** A running machine. */
 export interface RunningMachine {
   readonly server: Machine;
   readonly hostname: string;
@@ -36,69 +36,69 @@ export interface RunningMachine {
   readonly disk: Disk;
   readonly console: Console;
   readonly network: SimulatedNetwork;
-  /** fixed addresses of its ports, the first one is where the kubelet listens */
+  /** fixed addresses of its ports; the kubelet listens on the first */
   readonly addresses: readonly string[];
-  /** aborted when it is switched off: everything on it ends there and then */
+  /** aborted at power-off, which stops everything on the machine */
   readonly signal: AbortSignal;
-  /** Serves a port on all its addresses until it is switched off. Answers how to stop earlier. */
+  /** Serves a port on all addresses until power-off. Returns a function to stop earlier. */
   listen(port: number, service: PortService): () => void;
-  /** waits on the machine's clock; rejects when the machine is switched off */
+  /** waits on the machine's clock; rejects at power-off */
   pass(ms: number): Promise<void>;
 }
 
-/** What a program has of whoever started it. */
+/** What a program gets from its caller. */
 export interface ProgramCaller {
   readonly env: Readonly<Record<string, string>>;
-  /** what it may read */
+  /** standard input */
   readonly input: string;
 }
 
-/** A program of a machine: what a command line starts. Resolves with its exit code; what it says goes to the console. */
+/** A program of a machine. Resolves with its exit code and writes to the console. */
 export type Program = (machine: RunningMachine, args: readonly string[], caller?: ProgramCaller) => Promise<number>;
 
-/** Something systemd starts at every boot, the first time after cloud-init. */
+/** A service that systemd starts at every boot. On the first boot it starts after cloud-init. */
 export interface BootService {
   readonly name: string;
-  /** whether it is installed and enabled on this machine */
+  /** whether it is installed and enabled on the machine */
   enabled(disk: Disk): boolean;
-  /** starts it; it runs until the machine's signal aborts */
+  /** starts the service, which runs until the machine's signal aborts */
   start(machine: RunningMachine): void;
 }
 
-/** What the software of machines is built on: the cloud's own. */
+/** Parts of the cloud that the software of machines uses. */
 export interface SoftwareBase {
   readonly clock: Clock;
   readonly random: Random;
   readonly timings: Timings;
-  /** where it may keep things of its own; absent: in memory */
+  /** directory for persistent data; default: in memory */
   readonly directory?: string;
-  /** whether connections over real sockets come in */
+  /** whether real sockets accept connections */
   readonly sockets: boolean;
   readonly log: Logger;
-  /** how what runs on them reaches the cloud itself */
+  /** how programs on machines reach the cloud itself */
   readonly cloudTransport: CloudTransport;
-  /** programs of images that only whoever builds the cloud knows */
+  /** additional programs of container images */
   readonly programs?: NonNullable<SimulatedKubernetesOptions['programs']>;
 }
 
-/** Carries requests of programs on machines to the cloud whose credentials they have. */
+/** Sends requests of programs on machines to the cloud of their credentials. */
 export type CloudTransport = NonNullable<SimulatedKubernetesOptions['cloudTransport']>;
 
-/** What a machine image has installed. */
+/** Installed software of a machine image. */
 export interface Software {
   readonly programs: Readonly<Record<string, Program>>;
   readonly services: readonly BootService[];
-  /** whether one of the programs is on a machine; absent: all are */
+  /** whether a machine has a program; default: it has all of them */
   has?(machine: RunningMachine, program: string): boolean;
-  /** what a package brings, where the software knows it: `unknown` when no repository of the machine has it */
+  /** contents of a known package; `unknown` if no repository of the machine has it */
   packaged?(
     machine: RunningMachine,
     name: string,
   ): { readonly path: string; readonly content: string } | 'unknown' | undefined;
-  /** what a machine gets when it loads something from the outside world; undefined: there is nothing of that name */
+  /** content of a download from outside; undefined if it does not exist */
   download?(url: URL): string | undefined;
-  /** the server is gone for good */
+  /** the server was deleted */
   forget(serverId: string): void;
-  /** ends everything that runs, for when the cloud is closed */
+  /** stops everything when the cloud is closed */
   close(): Promise<void>;
 }

@@ -4,8 +4,8 @@ import { SubnetAddresses } from './addressing/pools.ts';
 import type { PortRow, SubnetRow } from './rows.ts';
 
 /**
- * Which addresses are free, subnet by subnet. It is computed from subnets and ports and kept in step with both, whatever
- * is undone or loaded; a subnet's part is made when it is first asked for.
+ * Free addresses by subnet. It derives from subnets and ports and follows rollbacks and loads. A subnet's part is built
+ * on first use.
  */
 export class AddressBook {
   readonly #pages = new Map<string, SubnetAddresses>();
@@ -16,7 +16,7 @@ export class AddressBook {
     this.#random = random;
   }
 
-  /** The ports that hold addresses; they have an index `subnet`. */
+  /** Sets the table of ports, which must have an index `subnet`. */
   follow(ports: Table<PortRow>): void {
     this.#ports = ports;
   }
@@ -32,11 +32,11 @@ export class AddressBook {
 
   readonly ofSubnets: { added(subnet: Readonly<SubnetRow>): void; removed(subnet: Readonly<SubnetRow>): void } = {
     added: () => {},
-    // Its pools may be other ones when it comes back.
+    // After a rollback the pools may be different.
     removed: ({ id }) => void this.#pages.delete(id),
   };
 
-  /** An address nobody has and that is not reserved; undefined when the pools are exhausted. */
+  /** Returns a free address that is not reserved, or undefined if the pools are exhausted. */
   choose(subnet: Readonly<SubnetRow>, reserved: readonly string[] = [], preferLowest = false): string | undefined {
     const page = this.#page(subnet);
     const lent = reserved.filter((address) => page.take(address));

@@ -9,10 +9,10 @@ const kinds = [
   { agent_type: 'DHCP agent', binary: 'neutron-dhcp-agent', topic: 'dhcp_agent' },
 ] as const;
 
-/** The agents an operator would see; members see none. */
+/** Routes of agents, which only operators see. */
 export function agentRoutes({ core }: Neutron): Route[] {
   const started = core.now();
-  // Random ids would shift every id that is drawn later.
+  // Fixed ids, because random ones would change all ids generated later.
   const agents = kinds.map((kind, index) => ({
     id: `00000000-0000-4000-8000-00000000000${index + 1}`,
     ...kind,

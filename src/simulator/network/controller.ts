@@ -13,7 +13,7 @@ import { enforceAttributes } from './policy.ts';
 import { badBody, badRequest, disallowed, overQuota, refuse } from './refusals.ts';
 import type { Resource, StandardRow } from './resource.ts';
 
-/** List, show, create, update and delete of a resource, each also with `.json` at the end of the path. */
+/** Builds the list, show, create, update and delete routes of a resource, each also with the suffix `.json`. */
 export function resourceRoutes<R extends StandardRow>(neutron: Neutron, resource: Resource<R>): Route[] {
   const path = `/v2.0/${resource.path}`;
   const nameless = (): never => {
@@ -36,14 +36,14 @@ export function resourceRoutes<R extends StandardRow>(neutron: Neutron, resource
   ];
 }
 
-/** The row a path names, when the caller may see it. */
+/** Returns the row of a path, if it is visible to the caller. */
 export function visibleRow<R extends StandardRow>(resource: Resource<R>, id: string, caller: Caller): Readonly<R> {
   const row = resource.table.get(id);
   if (!row || !(caller.isAdmin || resource.isVisibleTo(row, caller))) throw resource.notFound(id);
   return row;
 }
 
-/** The row a path names, when the caller may do `action` with it. */
+/** Returns the row of a path, if the caller may perform `action` on it. */
 export function ownRow<R extends StandardRow>(
   resource: Resource<R>,
   id: string,
@@ -55,7 +55,7 @@ export function ownRow<R extends StandardRow>(
   return row;
 }
 
-/** Refuses a write when the client insists on a revision that is not the current one. */
+/** Refuses a write whose `If-Match` revision is outdated. */
 export function checkRevision(context: RequestContext, row: StandardRow): void {
   const header = context.headers['if-match'];
   if (header === undefined) return;

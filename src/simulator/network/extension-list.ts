@@ -1,4 +1,4 @@
-/** What this cloud's neutron can do: alias, name and when it was defined. Clients look before they ask for it. */
+/** Supported extensions of neutron: alias, name and date. Clients check them before they use a feature. */
 export const extensions: readonly (readonly [alias: string, name: string, updated: string])[] = [
   ['address-group', 'Address group', '2020-07-15T10:00:00-00:00'],
   ['address-scope', 'Address scope', '2015-07-26T10:00:00-00:00'],

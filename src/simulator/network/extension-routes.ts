@@ -5,7 +5,7 @@ import { notFoundPage } from './html-page.ts';
 const views = extensions.map(([alias, name, updated]) => ({ name, alias, description: name, updated, links: [] }));
 const byAlias = new Map(views.map((view) => [view.alias, view]));
 
-/** The list of extensions, and each by its alias. */
+/** Routes of the list of extensions, and of each extension by alias. */
 export const extensionRoutes: readonly Route[] = [
   {
     method: 'GET',

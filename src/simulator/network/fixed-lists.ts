@@ -1,12 +1,12 @@
 import type { Answer, Route } from '../core/service.ts';
 import type { Neutron } from './neutron.ts';
 
-/** Collections clients look into before they go on, and that are empty in this cloud. */
+/** Collections that clients read but that are always empty here. */
 const empty: Readonly<Record<string, string>> = {
   flavors: 'flavors',
 };
 
-/** What can be listed but not changed. */
+/** Routes of read-only lists. */
 export function fixedLists(neutron: Neutron): Route[] {
   const list = (path: string, key: string, items: (context: Parameters<Route['handle']>[0]) => unknown[]): Route => ({
     method: 'GET',

@@ -1,6 +1,6 @@
 import type { Answer } from '../core/service.ts';
 
-/** The page for paths outside of the API; a detail goes below the sentence. */
+/** Builds the HTML page for paths outside of the API, with an optional detail. */
 export function notFoundPage(detail = ''): Answer {
   const bytes =
     '<html>\n <head>\n  <title>404 Not Found</title>\n </head>\n <body>\n  <h1>404 Not Found</h1>\n' +

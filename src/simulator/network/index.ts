@@ -31,7 +31,6 @@ import { networkService } from './service.ts';
 import { tagRoutes } from './tag-routes.ts';
 import { versionRoutes } from './versions.ts';
 
-/** Neutron: networks, addresses and who may reach whom. */
 export const networkRoom: Room = (core) => {
   const neutron = createNeutron(core);
   declareQuotas(neutron);
@@ -96,7 +95,7 @@ function allRoutes(neutron: Neutron): Route[] {
     ...resourceRoutes(neutron, addressGroups),
     ...addressGroupActions(neutron, addressGroups),
     ...tagged(qosPolicies),
-    // Tags of these are below `policies` in older releases, below their own path in newer ones.
+    // Tags of policies are below `policies` in older releases and below their own path in newer ones.
     ...tagRoutes(neutron, qosPolicies, 'policies'),
     ...qosRuleRoutes(neutron),
     ...qosRuleTypeRoutes(),
@@ -109,7 +108,7 @@ function allRoutes(neutron: Neutron): Route[] {
   ];
 }
 
-/** Old clients put `.json` behind collections. */
+/** Old clients append `.json` to collections. */
 function withJsonSuffix(routes: readonly Route[]): Route[] {
   const collections = routes.filter(({ path }) => /^\/v2\.0\/[a-z_-]+$/.test(path));
   return [...routes, ...collections.map((route) => ({ ...route, path: `${route.path}.json` }))];

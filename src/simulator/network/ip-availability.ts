@@ -6,7 +6,7 @@ import type { Neutron } from './neutron.ts';
 import { networkNotFound } from './refusals.ts';
 import type { NetworkRow, SubnetRow } from './rows.ts';
 
-/** How many addresses networks have, and how many are taken; for operators. */
+/** Routes of the total and used addresses of networks, for operators. */
 export function ipAvailabilityRoutes(neutron: Neutron): Route[] {
   const path = '/v2.0/network-ip-availabilities';
   return [
@@ -68,7 +68,7 @@ function availability(neutron: Neutron, network: Readonly<NetworkRow>): Record<s
   };
 }
 
-/** Addresses in the pools; those of IPv6 are more than a number holds exactly. */
+/** Returns the number of addresses in the pools. For IPv6 it exceeds the exact range of numbers. */
 function sizeOf({ allocation_pools }: Readonly<SubnetRow>): number {
   let size = 0n;
   for (const { start, end } of allocation_pools) size += knownIp(end).value - knownIp(start).value + 1n;

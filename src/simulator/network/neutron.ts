@@ -5,14 +5,14 @@ import type { Values } from './attributes/attribute.ts';
 import type { StandardRow } from './resource.ts';
 import { createTables, type NetworkTables } from './tables.ts';
 
-/** What every part of the network room works with. */
+/** State of neutron and functions its parts share. */
 export interface Neutron extends NetworkTables {
   readonly core: Core;
-  /** the columns every new row has */
+  /** common columns of a new row */
   standard(values: Values): NewStandard;
-  /** A floating address turns ACTIVE or DOWN a moment after it got or lost its port. */
+  /** Sets a floating IP to ACTIVE or DOWN shortly after its port changed. */
   settleFloatingIp(id: string): void;
-  /** Changes a row, counts the revision and notes the time. */
+  /** Changes a row, increments its revision and sets the update time. */
   change<R extends StandardRow>(table: Table<R>, row: Readonly<R>, changes: Partial<Omit<R, 'id'>>): Readonly<R>;
 }
 
@@ -53,7 +53,7 @@ export function createNeutron(core: Core): Neutron {
       };
     },
     change(table, row, changes) {
-      // The changes are the caller's for this call alone; copying them would cost more than making them.
+      // The caller passes a fresh object, so it can be changed in place. A copy would cost more than the update.
       const counted = changes as { revision_number: number; updated_at: number };
       counted.revision_number = row.revision_number + 1;
       counted.updated_at = core.now();
@@ -62,7 +62,7 @@ export function createNeutron(core: Core): Neutron {
   };
 }
 
-/** The times and the revision as the wire shows them. */
+/** Renders the times and the revision. */
 export function standardView(row: StandardRow): {
   created_at: string;
   updated_at: string;

@@ -10,8 +10,8 @@ export type AttributeRules = Readonly<Record<string, (caller: Caller, values: Va
 export const adminOnly = (caller: Caller): boolean => caller.isAdmin;
 
 /**
- * Refuses attributes the caller may not set. On creation an attribute counts only when it differs from its default; the
- * refusal names every rule that was looked at, as neutron's does.
+ * Refuses attributes that the caller may not set. On creation an attribute equal to its default is ignored. The refusal
+ * lists every evaluated rule, as in neutron.
  */
 export function enforceAttributes(
   action: string,

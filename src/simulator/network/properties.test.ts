@@ -16,14 +16,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constantFrom('delete', 'deleteFloating', 'swap'), which, host }),
 );
 
-/** Every address that any port has, with its subnet. */
+/** Returns all addresses of all ports, with their subnets. */
 async function addressesOf(admin: ServiceClient): Promise<string[]> {
   const ports = await admin.list('/ports');
   return ports.flatMap((port) => port.fixed_ips.map((fixed: Json) => `${fixed.subnet_id} ${fixed.ip_address}`));
 }
 
-describe('whatever is asked for, in whatever order', () => {
-  it('no address is given out twice, and all come back in the end', async () => {
+describe('any sequence of address requests', () => {
+  it('never gives out an address twice and returns all of them in the end', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.array(step, { maxLength: 60 }), async (seed, steps) => {
         const cloud = await testCloud({ seed });
@@ -39,7 +39,7 @@ describe('whatever is asked for, in whatever order', () => {
           expect(new Set(taken).size).toBe(taken.length);
         }
         for (const id of ports) await member.send('DELETE', `/ports/${id}`);
-        // 16 addresses, less network, broadcast and gateway.
+        // 16 addresses minus network, broadcast and gateway.
         const all = await member.send('POST', '/ports', { ports: Array(13).fill({ network_id: networkId }) });
         expect(all.status).toBe(201);
         const more = await member.send('POST', '/ports', { port: { network_id: networkId } });

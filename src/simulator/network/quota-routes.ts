@@ -6,7 +6,7 @@ import { toBoolean, toInteger } from './attributes/converters.ts';
 import type { Neutron } from './neutron.ts';
 import { badBody, disallowed, refuse } from './refusals.ts';
 
-/** Limits of a project nobody has set others for. */
+/** Default limits of a project. */
 export const defaultQuotas: Readonly<Record<string, number>> = {
   network: 100,
   subnet: 100,
@@ -20,7 +20,7 @@ export const defaultQuotas: Readonly<Record<string, number>> = {
   trunk: -1,
 };
 
-/** Tells the core what is limited and how much of it there is. */
+/** Declares the limited resources and how their usage is counted. */
 export function declareQuotas(neutron: Neutron): void {
   const counted: Readonly<Record<string, (projectId: string) => number>> = {
     network: (id) => neutron.networks.count('project', id),
@@ -118,7 +118,7 @@ export function quotaRoutes({ core }: Neutron): Route[] {
 
 interface WantedLimits {
   readonly limits: Readonly<Record<string, number>>;
-  /** less than is in use is refused */
+  /** refuses a limit below the current usage */
   readonly isChecked: boolean;
 }
 

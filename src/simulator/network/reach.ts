@@ -9,21 +9,24 @@ import { addressKey } from './tables.ts';
 const interfaceOwner = 'network:router_interface';
 const tcpNames: ReadonlySet<string | null> = new Set([null, 'tcp', '6', 'ip', 'any', '0']);
 
-/** Follows the wires: networks, routers, floating addresses and the rules of security groups. */
+/** Resolves paths: networks, routers, floating IPs and security group rules. */
 export function reachability(neutron: Neutron): Reachability {
   const { networks, subnets, ports, routers, floatingIps, securityGroupRules, trunks } = neutron;
 
   const isUp = (port: Readonly<PortRow>): boolean =>
     port.admin_state_up && networks.get(port.network_id)?.admin_state_up === true;
 
-  /** The port at an address of a subnet; a machine may hold the address of a port that is nobody's. */
+  /** Finds the port at an address of a subnet. Another machine may use the address of a port without a server. */
   const landingIn = (subnetId: string, address: string): Landing | undefined => {
     const port = ports.first('address', addressKey(subnetId, address));
     if (!port) return undefined;
     const holders = port.device_id === '' ? holdersOf(port, address) : [];
     return { portId: port.id, address, ...(holders.length > 0 && { holders }) };
   };
-  /** Virtual addresses: a port reserves it, machines with the pair take it over in turn. */
+  /**
+   * Virtual addresses: a port reserves the address, and machines with a matching allowed address pair take it over in
+   * turn.
+   */
   const holdersOf = (reserving: Readonly<PortRow>, address: string): string[] => {
     const ip = knownIp(address);
     const holders: string[] = [];
@@ -53,12 +56,12 @@ export function reachability(neutron: Neutron): Reachability {
     for (const network of networks.by('open', 'yes')) {
       if (!network['router:external']) continue;
       const landing = landingInNetwork(network.id, address);
-      // The port that holds a floating address is no way in by itself.
+      // The port that reserves a floating IP is not itself reachable.
       if (landing && ports.get(landing.portId)?.device_owner !== 'network:floatingip') return landing;
     }
     return undefined;
   };
-  /** The router a subnet sends everything else to. */
+  /** Returns the default router of a subnet. */
   const routerOf = (subnet: Readonly<SubnetRow>): Readonly<RouterRow> | undefined => {
     if (subnet.gateway_ip === null) return undefined;
     const inner = ports.first('address', addressKey(subnet.id, subnet.gateway_ip));
@@ -76,7 +79,7 @@ export function reachability(neutron: Neutron): Reachability {
     }
     return undefined;
   };
-  /** What a port looks like from outside: its floating address, else the address of its router. */
+  /** Returns the source address of a port outside: its floating IP, else the address of its router. */
   const outsideFace = (port: Readonly<PortRow>, router: Readonly<RouterRow>): Origin | undefined => {
     const gateway = gatewayPort(neutron, router);
     if (!gateway) return undefined;
@@ -134,7 +137,7 @@ export function reachability(neutron: Neutron): Reachability {
     const matches = (rule: Readonly<SecurityGroupRuleRow>): boolean => {
       if (rule.direction !== direction || !tcpNames.has(rule.protocol)) return false;
       if (ip && rule.ethertype !== (ip.version === 4 ? 'IPv4' : 'IPv6')) return false;
-      // A rule without a protocol has no ports either.
+      // A rule without a protocol has no port range either.
       if (rule.port_range_min !== null && tcpPort < rule.port_range_min) return false;
       if (rule.port_range_max !== null && tcpPort > rule.port_range_max) return false;
       if (rule.remote_group_id !== null) return farGroups?.includes(rule.remote_group_id) ?? false;
@@ -175,7 +178,7 @@ export function reachability(neutron: Neutron): Reachability {
       if (networks.get(port.network_id)?.['router:external'] && port.device_owner !== 'network:floatingip') {
         for (const { ip_address } of port.fixed_ips) found.push(ip_address);
       }
-      // A machine may hold the address of a port that is nobody's, and that one may have a floating address.
+      // A machine may use the address of a port without a server, and that port may have a floating IP.
       for (const { ip_address } of port.allowed_address_pairs) {
         if (ip_address.includes('/')) continue;
         for (const { id } of subnets.by('network', port.network_id)) {

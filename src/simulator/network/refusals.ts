@@ -1,22 +1,22 @@
 import { pythonRepr, pythonText } from '../core/checks/python.ts';
 import { Refusal } from '../core/refusal.ts';
 
-/** A refusal in neutron's shape: a type its clients can tell apart, and a sentence. */
+/** Builds a refusal in neutron's format: an error type that clients check, and a message. */
 export function refuse(status: number, type: string, message: string): Refusal {
   return new Refusal(status, message, { type });
 }
 
-/** What the web framework says of a body, before neutron has looked at it. */
+/** Refusal of a body by the web framework, before neutron validates it. */
 export function badBody(message: string): Refusal {
   return refuse(400, 'HTTPBadRequest', message);
 }
 
-/** `InvalidInput`: the sentence is put after `Invalid input for operation: `. */
+/** `InvalidInput`: the message follows `Invalid input for operation: `. */
 export function invalidInput(message: string, type = 'InvalidInput'): Refusal {
   return refuse(400, type, type === 'InvalidInput' ? `Invalid input for operation: ${message}.` : message);
 }
 
-/** `BadRequest`: names the thing and what is wrong with it. */
+/** `BadRequest`: names the resource and the error. */
 export function badRequest(resource: string, message: string): Refusal {
   return refuse(400, 'BadRequest', `Bad ${resource} request: ${message}.`);
 }

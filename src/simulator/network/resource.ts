@@ -6,10 +6,10 @@ import type { ListQuery } from './attributes/list-query.ts';
 import type { Matchers } from './attributes/select.ts';
 import type { AttributeRules } from './policy.ts';
 
-/** What neutron keeps of everything. Rows use the names of the wire, so that filters and sorting need no translation. */
+/** Common columns of all neutron rows. Names are those on the wire, so filters and sort keys need no mapping. */
 export interface StandardRow extends Row {
   readonly tenant_id: string;
-  /** null only where neutron itself wrote the object */
+  /** null only for objects created by neutron itself */
   readonly description: string | null;
   readonly revision_number: number;
   /** milliseconds */
@@ -21,40 +21,40 @@ export interface TaggedRow extends StandardRow {
   readonly tags: readonly string[];
 }
 
-/** A kind of thing neutron serves: how it is named, read, written and shown. */
+/** A resource type of neutron: its names, and how it is read, written and rendered. */
 export interface Resource<R extends StandardRow = StandardRow> {
-  /** `security_group` */
+  /** for example `security_group` */
   readonly name: string;
-  /** `security_groups` */
+  /** for example `security_groups` */
   readonly collection: string;
-  /** `security-groups` */
+  /** for example `security-groups` */
   readonly path: string;
   readonly attributes: Attributes;
   readonly rules: AttributeRules;
   readonly table: Table<R>;
-  /** resource of the quota, when it is limited */
+  /** quota resource, if limited */
   readonly quota?: string;
   readonly matchers?: Matchers<R>;
   notFound(id: string): Refusal;
-  /** who is not an administrator sees it only when this says so */
+  /** visibility for callers who are not administrators */
   isVisibleTo(row: Readonly<R>, caller: Caller): boolean;
-  /** who sees it may change it only when this says so */
+  /** whether a caller who sees it may change it */
   isOwnedBy(row: Readonly<R>, caller: Caller): boolean;
-  /** a way to fewer rows than all, by an index that one of the filters goes with; more than match is fine */
+  /** rows preselected by the index of a filter; may include rows that do not match */
   candidates?(filters: ListQuery['filters'], caller: Caller): Iterable<Readonly<R>> | undefined;
-  /** an attribute that is not a column of the row */
+  /** reads an attribute that is not a column */
   read?(row: Readonly<R>, name: string): unknown;
   view(row: Readonly<R>, caller: Caller): Record<string, unknown>;
-  /** attributes only a new object shows */
+  /** attributes shown only in the answer to creation */
   viewCreated?(row: Readonly<R>, caller: Caller): Record<string, unknown>;
   /** runs before a list is answered */
   beforeList?(filters: ListQuery['filters'], caller: Caller): void;
-  /** what the rules of attributes need to know of an object that is changed */
+  /** values of an existing object that attribute rules need */
   policyValues?(row: Readonly<R>): Values;
   create?(values: Values, caller: Caller, isBulk: boolean): Readonly<R>;
-  /** whose parents the new object may have; comes before quota and policy */
+  /** whether the caller may use the parents of the new object; runs before quota and policy */
   checkOwner?(values: Values, caller: Caller): void;
-  /** several at once, when that is more than one after the other */
+  /** additional checks of a bulk creation */
   checkBulk?(items: readonly Values[], caller: Caller): void;
   update?(row: Readonly<R>, values: Values, caller: Caller): Readonly<R>;
   delete?(row: Readonly<R>, caller: Caller): void;

@@ -1,7 +1,8 @@
 import type { Pool } from './addressing/pools.ts';
 import type { StandardRow, TaggedRow } from './resource.ts';
 
-// Columns are named as on the wire. Every column is there from the start and nested values are replaced, never changed.
+// Columns have their names on the wire. Every column is present from the start, and nested values are replaced, never
+// mutated.
 
 export interface NetworkRow extends TaggedRow {
   readonly name: string;
@@ -21,10 +22,10 @@ export interface NetworkRow extends TaggedRow {
   readonly qos_policy_id?: string | null;
 }
 
-/** What can be shared with other projects. */
+/** Resource types that can be shared with other projects. */
 export type SharedType = 'network' | 'security_group' | 'qos_policy' | 'subnetpool' | 'address_scope' | 'address_group';
 
-/** Something that a project (`*`: every project) may use though it is another's. */
+/** Grants a project (`*`: all projects) the use of another project's resource. */
 export interface SharingRow extends StandardRow {
   readonly object_type: SharedType;
   readonly object_id: string;
@@ -61,9 +62,9 @@ export interface QosPolicyRow extends TaggedRow {
 
 export interface QosRuleRow extends StandardRow {
   readonly qos_policy_id: string;
-  /** `bandwidth_limit` */
+  /** for example `bandwidth_limit` */
   readonly type: string;
-  /** what the type has: `max_kbps`, `direction`… */
+  /** attributes of the type, for example `max_kbps` or `direction` */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
@@ -126,10 +127,10 @@ export interface RouterRow extends TaggedRow {
   readonly name: string;
   readonly admin_state_up: boolean;
   readonly status: string;
-  /** the port on the external network, null without a gateway */
+  /** port on the external network; null without a gateway */
   readonly gateway_port_id: string | null;
   readonly enable_snat: boolean;
-  /** of its gateway; absent in data of earlier versions */
+  /** policy of the gateway; absent in data of earlier versions */
   readonly qos_policy_id?: string | null;
   readonly routes: readonly HostRoute[];
   readonly availability_zone_hints: readonly string[];
@@ -158,7 +159,7 @@ export interface SecurityGroupRuleRow extends StandardRow {
 export interface FloatingIpRow extends TaggedRow {
   readonly floating_ip_address: string;
   readonly floating_network_id: string;
-  /** the port that holds the address on the external network */
+  /** port that reserves the address on the external network */
   readonly own_port_id: string;
   /** absent in data of earlier versions */
   readonly qos_policy_id?: string | null;
@@ -170,11 +171,11 @@ export interface FloatingIpRow extends TaggedRow {
   readonly dns_domain: string;
 }
 
-/** A port of a floating address that leads to a port of a machine. */
+/** Forwards a port of a floating IP to a port of a machine. */
 export interface PortForwardingRow extends StandardRow {
   readonly floatingip_id: string;
   readonly protocol: string;
-  /** `first:last`, both the same for a single port */
+  /** `first:last`, both equal for a single port */
   readonly external_port_range: string;
   readonly internal_port_id: string;
   readonly internal_ip_address: string;

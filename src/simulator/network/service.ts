@@ -19,7 +19,7 @@ import { releaseTrunks } from './resources/trunks.ts';
 import type { NetworkRow, PortRow, SecurityGroupRuleRow, SubnetRow } from './rows.ts';
 import { sharingKey } from './tables.ts';
 
-/** What nova and octavia do with networks. */
+/** Network operations for nova and octavia. */
 export function networkService(neutron: Neutron): NetworkService {
   const { networks, subnets, ports, securityGroups, securityGroupRules, sharings, core } = neutron;
   const portView = (port: Readonly<PortRow>): PortView => viewPort(neutron, port);
@@ -244,7 +244,7 @@ function viewSubnet(subnet: Readonly<SubnetRow>): SubnetView {
   };
 }
 
-/** A trunk is up while its parent port is on a host. */
+/** A trunk is ACTIVE while its parent port is bound. */
 function setTrunkStatus(neutron: Neutron, parentId: string, status: string): void {
   const trunk = neutron.trunks.first('parent', parentId);
   if (trunk && trunk.status !== status) neutron.change(neutron.trunks, trunk, { status });

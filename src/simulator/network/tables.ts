@@ -20,7 +20,6 @@ import type {
   TrunkRow,
 } from './rows.ts';
 
-/** Everything neutron knows. */
 export interface NetworkTables {
   readonly networks: Table<NetworkRow>;
   readonly subnets: Table<SubnetRow>;

@@ -9,7 +9,7 @@ import type { Resource, TaggedRow } from './resource.ts';
 const checkTag = string(255);
 const checkTags = listOf(checkTag);
 
-/** Tags of one kind of resource; below its own path unless another is given. */
+/** Tag routes of a resource, below its own path by default. */
 export function tagRoutes<R extends TaggedRow>(
   neutron: Neutron,
   resource: Resource<R>,

@@ -8,7 +8,7 @@ const coreResources = [
   ['port', 'ports'],
 ];
 
-/** The documents clients begin with. */
+/** Routes of the version documents. */
 export const versionRoutes: readonly Route[] = [
   {
     method: 'GET',

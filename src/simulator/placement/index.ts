@@ -9,7 +9,7 @@ import type { Answer, Route } from '../core/service.ts';
 
 const maxMinor = 39;
 
-/** Placement: what hypervisors have, read only. Nova's part of it happens inside. */
+/** Placement: read-only inventories of the hypervisors. Nova schedules without it. */
 export const placementRoom: Room = (core) => ({
   type: 'placement',
   name: 'placement',
@@ -59,7 +59,7 @@ const versionRoute: Route = {
   }),
 };
 
-/** Hypervisors are known by name; here they need an id, and always the same. */
+/** Derives a stable id from the name of a hypervisor. */
 function providerId({ id }: HostView): string {
   const hex = createHash('sha1').update(`host ${id}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

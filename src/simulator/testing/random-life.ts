@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { read, type TestTenant } from './test-tenant.ts';
 
-/** Something a user, an operator or time does to a cloud; numbers choose among what is there. */
+/** A random action of a user, an operator or the clock. Numbers choose among existing resources. */
 export type Step =
   | { readonly kind: 'server'; readonly network: number; readonly large: boolean; readonly fromVolume: boolean }
   | { readonly kind: 'volume'; readonly size: number }
@@ -104,7 +104,7 @@ interface Listed {
   readonly device_id?: string;
 }
 
-/** A tenant to whom steps happen; every answer is kept, for what two lives have in common. */
+/** A tenant that performs random steps. It records all answers, to compare two runs. */
 export class RandomLife {
   readonly tenant: TestTenant;
   readonly transcript: string[] = [];
@@ -114,7 +114,7 @@ export class RandomLife {
     this.tenant = tenant;
   }
 
-  /** what there is of a kind and belongs to the tenant */
+  /** resources of a kind that belong to the tenant */
   async list(kind: Kind): Promise<Listed[]> {
     const { path, key } = collections[kind];
     const answer = await this.#send('GET', path);
@@ -154,7 +154,7 @@ export class RandomLife {
     }
   }
 
-  /** Deletes everything, again and again as a patient user would, until nothing is left; says what is left after that. */
+  /** Deletes everything repeatedly until nothing more can be deleted. Returns what is left. */
   async deleteAll(): Promise<string[]> {
     const order = Object.keys(collections) as Kind[];
     for (let round = 0; round < 12; round++) {
@@ -280,7 +280,7 @@ export class RandomLife {
     try {
       if (what === 'port') {
         const port = await this.#pick('port', pick);
-        // A router's own port stays: no operator could take it.
+        // Operators cannot delete router ports either.
         if (port && !port.device_owner?.startsWith('network:')) operator.deletePort(port.id);
       } else if (server && what === 'delete') operator.deleteServer(server.id);
       else if (server && what === 'stop') operator.stopServer(server.id);

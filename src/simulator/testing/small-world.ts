@@ -1,6 +1,6 @@
 import type { World } from '../world/world.ts';
 
-/** A world just big enough for servers: quick to make, names short. */
+/** A minimal world for servers, which is fast to create. */
 export const smallWorld: World = {
   hosts: [
     { name: 'host-1', zone: 'nova', vcpus: 64, ramMiB: 65_536, diskGiB: 1000 },

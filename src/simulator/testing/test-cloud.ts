@@ -1,20 +1,19 @@
 import { ManualClock, seededRandom } from '../../machinery/index.ts';
 import { type CloudOptions, createCloud, type SimulatedCloud } from '../cloud.ts';
 
-/** An answer with its JSON. */
 export interface TestAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** parsed when it is JSON, text otherwise, undefined when empty */
+  /** parsed JSON, other text as is, undefined if empty */
   readonly body: unknown;
 }
 
-/** Somebody with a token. */
+/** A user with a token. */
 export interface TestUser {
   readonly token: string;
   readonly userId: string;
   readonly projectId: string;
-  /** `path` begins at the service's root: `/compute/v2.1/servers` */
+  /** `path` starts at the service's root, for example `/compute/v2.1/servers` */
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
 }
 
@@ -23,7 +22,7 @@ export interface TestCloud {
   readonly clock: ManualClock;
   /** administrator in the project `admin` */
   readonly admin: TestUser;
-  /** Makes a project with one user who has the given roles in it. */
+  /** Creates a project and a user with the given roles in it. */
   member(name?: string, roles?: readonly string[]): Promise<TestUser>;
 }
 
@@ -56,7 +55,7 @@ export async function send(
   };
 }
 
-/** Octavia has an answer that calls itself JSON and is not. */
+/** One answer of octavia has a JSON content type but is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -65,7 +64,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A cloud on a clock that stands still until told to move, always from the same seed. */
+/** Creates a cloud on a manual clock, with a fixed seed by default. */
 export async function testCloud(options: Partial<CloudOptions> & { seed?: number } = {}): Promise<TestCloud> {
   const clock = new ManualClock();
   const errors: unknown[] = [];
@@ -75,7 +74,7 @@ export async function testCloud(options: Partial<CloudOptions> & { seed?: number
     adminPassword: 'admin-secret',
     onError: (error, what) => {
       errors.push(error);
-      // A test must not pass over a bug of the simulator; the stack says where it is.
+      // A bug of the simulator must fail the test. The cause has its stack.
       queueMicrotask(() => {
         throw new Error(`the simulator failed: ${what}`, { cause: error });
       });

@@ -1,7 +1,7 @@
 import { smallWorld } from './small-world.ts';
 import { type TestAnswer, type TestCloud, type TestUser, testCloud } from './test-cloud.ts';
 
-/** A member with a network of its own and the ids servers are made from. */
+/** A member with a network and the ids needed to create servers. */
 export interface TestTenant extends TestCloud {
   readonly user: TestUser;
   readonly flavorId: string;
@@ -10,14 +10,14 @@ export interface TestTenant extends TestCloud {
   readonly imageId: string;
   readonly networkId: string;
   readonly subnetId: string;
-  /** nova's answer; `path` begins after the version, the microversion is 2.60 unless said otherwise */
+  /** nova's answer; `path` follows the version, and the default microversion is 2.60 */
   nova(method: string, path: string, body?: unknown, version?: string): Promise<TestAnswer>;
   cinder(method: string, path: string, body?: unknown, version?: string): Promise<TestAnswer>;
-  /** a part of a body by its path: `server.id` */
+  /** reads a part of a body by its path, for example `server.id` */
   read<T = string>(answer: TestAnswer, path: string): T;
-  /** Makes a server on the network and gives its id; what is given replaces the usual. */
+  /** Creates a server on the network and returns its id. Given fields override the defaults. */
   makeServer(desired?: Record<string, unknown>): Promise<string>;
-  /** the server as nova shows it */
+  /** the server as shown by nova */
   server(id: string): Promise<Record<string, unknown>>;
 }
 

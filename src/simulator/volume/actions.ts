@@ -10,7 +10,7 @@ import type { Volume, Volumes } from './volumes.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What cinder takes for true and for false. */
+/** Values that cinder accepts as true and false. */
 const truths: ReadonlySet<unknown> = new Set<unknown>([
   true,
   'True',
@@ -42,20 +42,20 @@ const falsehoods: ReadonlySet<unknown> = new Set<unknown>([
   'f',
 ]);
 
-/** As Python writes it. */
+/** Formats a boolean like Python. */
 const capital = (value: unknown): string => (value === true ? 'True' : 'False');
 
 interface Action {
   readonly policy: string;
   readonly adminOnly?: boolean;
-  /** microversion that brought it */
+  /** first microversion with this action */
   readonly since?: number;
   run(volumes: Volumes, context: RequestContext, volume: Readonly<Volume>, fields: Fields): Answer;
 }
 
 const accepted: Answer = { status: 202 };
 
-/** POST /volumes/{id}/action: the one key of the body names the action. */
+/** Route of POST /volumes/{id}/action. The only key of the body names the action. */
 export function actionRoute(volumes: Volumes): Route {
   return {
     method: 'POST',
@@ -297,7 +297,7 @@ const uploadSchema = wrappedIn('os-volume_upload_image', {
   required: ['image_name'],
 });
 
-/** Makes an image of a volume. */
+/** Creates an image of a volume. */
 function uploadImage(volumes: Volumes, context: RequestContext, volume: Readonly<Volume>, fields: Fields): Answer {
   checkBody(uploadSchema, context.json);
   const isTrue = (value: unknown): boolean => /^(?:true|1|yes|on)$/i.test(String(value));
@@ -340,7 +340,7 @@ function uploadImage(volumes: Volumes, context: RequestContext, volume: Readonly
   };
 }
 
-/** Takes back what was begun; anything else stays as it is. */
+/** Resets a state the volume is in because of an earlier action. Other states do not change. */
 function backFrom(volumes: Volumes, volume: Readonly<Volume>, from: string, to: string): Answer {
   if (volume.status === from) volumes.change(volume.id, { status: to });
   return accepted;

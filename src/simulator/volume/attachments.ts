@@ -25,7 +25,7 @@ const updateSchema = wrappedIn('attachment', {
   required: ['connector'],
 });
 
-/** An attachment together with the volume it is of. */
+/** An attachment with its volume. */
 interface Held extends Attachment {
   readonly volume: Readonly<Volume>;
 }
@@ -45,7 +45,7 @@ function statusOf({ status = 'attached' }: Attachment): string {
   return status;
 }
 
-/** What holds volumes: reserved first, then attaching once it is known from where, then attached. */
+/** Routes of attachments: reserved first, attaching once the connector is known, then attached. */
 export function attachmentRoutes(volumes: Volumes): Route[] {
   const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
     name: `volume:attachment_${name}`,

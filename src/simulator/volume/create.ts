@@ -34,7 +34,7 @@ const schema: BodySchema = {
   additionalProperties: true,
 };
 
-/** POST /volumes. */
+/** Serves POST /volumes. */
 export function createVolume(volumes: Volumes, context: RequestContext): Answer {
   checkBody(schema, context.json);
   const desired = (context.json as { volume: Readonly<Record<string, unknown>> }).volume;
@@ -86,7 +86,7 @@ export function createVolume(volumes: Volumes, context: RequestContext): Answer 
     ...(typeName !== undefined && { volumeType: typeName }),
     ...(zone !== undefined && { availabilityZone: zone }),
   });
-  // Without a name there is none, as opposed to an empty one.
+  // Cinder distinguishes a missing name from an empty one.
   if (desired['name'] === undefined && desired['display_name'] === undefined) {
     core.state.transact(() => volumes.volumes.update(volume.id, { name: null }));
   }
@@ -114,7 +114,7 @@ function sizeOf(desired: unknown, snapshotSize: number | undefined, source: Read
     );
   }
   const size = Number(desired);
-  // A number is judged by the schema; text gets here.
+  // The schema checks numbers. Only strings get here.
   if (size < 1) {
     throw badRequest(`Invalid input for field/attribute size. Value: ${size}. ${size} is less than the minimum of 1`);
   }

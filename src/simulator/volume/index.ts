@@ -32,7 +32,6 @@ const versionRoutes: readonly Route[] = [
   { method: 'GET', path: '/v3', handle: (context): Answer => ({ status: 200, body: versions(context) }) },
 ];
 
-/** Cinder: volumes and their snapshots. */
 export const volumeRoom: Room = (core) => {
   const volumes = createVolumes(core);
   declareQuotas(volumes);
@@ -64,7 +63,7 @@ function headers(
   if (minor < 0) return status === 400 ? ids : { 'x-openstack-request-id': requestId };
   const version = { 'openstack-api-version': `volume 3.${minor}`, vary: 'OpenStack-API-Version' };
   if (body !== undefined || bytes !== undefined) return { ...ids, ...version };
-  // An empty answer to a DELETE comes from another part of cinder's framework.
+  // A different part of cinder's framework sends the empty answers to DELETE.
   if (method !== 'DELETE') return { ...ids, ...version, 'content-type': 'application/json' };
   return { 'x-openstack-request-id': requestId, ...version, 'content-type': 'text/html; charset=UTF-8' };
 }

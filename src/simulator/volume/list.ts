@@ -4,17 +4,17 @@ import { badRequest, notFound } from '../core/wrapped-refusals.ts';
 
 const maxPage = 1000;
 
-/** What a list of cinder needs to know of its rows. */
+/** Properties of a list in cinder. */
 export interface Listing<T extends { readonly id: string }> {
-  /** `volumes`, also the key of the answer */
+  /** for example `volumes`, also the key of the answer */
   readonly key: string;
-  /** `Volume`, as refusals name it */
+  /** for example `Volume`, the name in refusals */
   readonly noun: string;
   readonly filters: Readonly<Record<string, (row: T, value: string) => boolean>>;
   readonly sortable: Readonly<Record<string, SortKey<T>['read']>>;
 }
 
-/** Filters, sorts and cuts a page; unknown arguments are ignored, as cinder does for members. */
+/** Filters, sorts and pages. Unknown parameters are ignored, as cinder does for members. */
 export function listPage<T extends { readonly id: string }>(
   context: RequestContext,
   rows: Iterable<T>,

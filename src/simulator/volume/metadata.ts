@@ -5,25 +5,25 @@ import { badRequest, notFound, readTexts } from '../core/wrapped-refusals.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What texts hang on: how they are found and kept. */
+/** Owner of key-value metadata: how it is found and stored. */
 export interface TextsOwner {
-  /** `/volumes/{id}/metadata` */
+  /** for example `/volumes/{id}/metadata` */
   readonly path: string;
-  /** wrapper of the body: `metadata` */
+  /** wrapper of the body, for example `metadata` */
   readonly key: string;
-  /** wrapper of a single one: `meta` */
+  /** wrapper of a single entry, for example `meta` */
   readonly single?: string;
   policy(action: 'get' | 'create' | 'update' | 'delete'): NonNullable<Route['policy']>;
-  /** whether PUT of all is served */
+  /** whether PUT may replace all entries */
   readonly isReplaceable: boolean;
-  /** status of a deletion */
+  /** status of the answer to a deletion */
   readonly deleted: number;
   read(context: RequestContext): Texts;
   write(context: RequestContext, texts: Texts): void;
   unknown(context: RequestContext, key: string): string;
 }
 
-/** Texts by name, all at once and one by one. */
+/** Builds routes of key-value metadata, for all entries and for single ones. */
 export function textRoutes(owner: TextsOwner): Route[] {
   const { path, key: wrapper, single } = owner;
   const one = (name: string, value: string): object =>
@@ -86,7 +86,7 @@ export function textRoutes(owner: TextsOwner): Route[] {
   ];
 }
 
-/** A text by name without a wrapper: put into one to be read the same way. */
+/** Reads an entry without a wrapper. It is wrapped to be parsed the same way. */
 function bare(body: unknown): Texts {
   return readTexts('extra_specs', { extra_specs: body });
 }

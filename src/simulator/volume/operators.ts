@@ -4,7 +4,7 @@ import { notFound } from '../core/wrapped-refusals.ts';
 import { hostName, poolName } from './views.ts';
 import type { Volumes } from './volumes.ts';
 
-/** What only operators see: services, hosts, and what the one backend has and can do. */
+/** Routes for operators: services, hosts, and the capacity and capabilities of the only backend. */
 export function operatorRoutes(volumes: Volumes): Route[] {
   const admin = (name: string): NonNullable<Route['policy']> => ({ name, level: 'admin' });
   return [
@@ -96,12 +96,12 @@ function servicesOf({ core }: Volumes): ServiceView[] {
   ];
 }
 
-/** A host stands for its backends as well. */
+/** A host also matches all of its backends. */
 function isOn(host: string, wanted: string): boolean {
   return host === wanted || host.startsWith(`${wanted}@`);
 }
 
-/** What is on the one host, altogether and by project. */
+/** Returns the usage of the only host, in total and by project. */
 function usageOf(volumes: Volumes): object[] {
   const projects = new Map<string, { volumes: number; volumeGb: number; snapshots: number; snapshotGb: number }>();
   const of = (project: string): { volumes: number; volumeGb: number; snapshots: number; snapshotGb: number } => {
@@ -157,7 +157,7 @@ const capabilities: object = {
   },
 };
 
-/** Room that never ends, said in numbers. */
+/** Nominal capacity. It is never exhausted. */
 const poolGigabytes = 1_000_000;
 
 function poolOf(volumes: Volumes): object {

@@ -33,7 +33,7 @@ const listing: Listing<Readonly<QosSpecs>> = {
   sortable: { id: ({ id }) => id, name: ({ name }) => name, consumer: ({ consumer }) => consumer },
 };
 
-/** Limits that types of volumes carry. Operators only. Cinder changes associations by GET. */
+/** Routes of QoS specs, for operators. Cinder changes associations with GET. */
 export function qosSpecRoutes(volumes: Volumes): Route[] {
   const { qosSpecs, types, core } = volumes;
   const policy = (name: string): NonNullable<Route['policy']> => ({

@@ -29,7 +29,7 @@ export function declareQuotas(volumes: Volumes): void {
   });
 }
 
-/** `volumes_TYPE` and the like: nothing is limited per type, but it is counted. */
+/** Counts usage per type, for example `volumes_TYPE`. There are no limits per type. */
 function perType(volumes: Volumes, projectId: string, resource: string): number {
   const separator = resource.indexOf('_');
   const type = volumes.types.first('name', resource.slice(separator + 1));
@@ -39,7 +39,7 @@ function perType(volumes: Volumes, projectId: string, resource: string): number 
   return resource.startsWith('gigabytes_') ? volumes.volumes.sum('typeGigabytes', key) : 0;
 }
 
-/** What every project may have. */
+/** Returns the limits of the default class, which apply to every project. */
 function classLimits(volumes: Volumes): Record<string, number> {
   return withTypes(volumes, { ...volumes.core.quotas.defaults('volume') });
 }
@@ -133,7 +133,7 @@ export function quotaRoutes(volumes: Volumes): Route[] {
         const limits: Record<string, number> = {};
         for (const [name, value] of Object.entries(wanted))
           if (Object.hasOwn(known, name)) limits[name] = Number(value);
-        // Limits of other classes are of no consequence, since no project is in one.
+        // Limits of other classes have no effect, because no project belongs to them.
         if (context.param('class') === 'default') quotas.setDefaults('volume', limits);
         return { status: 200, body: { quota_class_set: { ...known, ...limits } } };
       },

@@ -14,7 +14,7 @@ import { typeRoutes } from './types.ts';
 import { renderVolume, renderVolumeBrief } from './views.ts';
 import type { Volume, Volumes } from './volumes.ts';
 
-/** Every route is served below `/v3/PROJECT`, and below `/v3` as well since 3.67. */
+/** Every route is served below `/v3/PROJECT`, and since 3.67 also below `/v3`. */
 export function volumeRoutes(volumes: Volumes): Route[] {
   const routes = [
     ...volumeResourceRoutes(volumes),
@@ -69,7 +69,7 @@ const listing: Listing<Readonly<Volume>> = {
   },
 };
 
-/** JSON, or as Python writes a dictionary: clients send both. */
+/** Parses JSON or a Python dictionary, because clients send both. */
 function parsePairs(text: string): Record<string, string> {
   try {
     return JSON.parse(text.replaceAll("'", '"')) as Record<string, string>;

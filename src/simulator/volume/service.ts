@@ -2,7 +2,7 @@ import type { VolumeService } from '../core/contracts.ts';
 import { Refusal } from '../core/refusal.ts';
 import { type Volumes, volumeView } from './volumes.ts';
 
-/** Cinder as nova uses it: reserve, attach, detach. */
+/** Cinder's operations for nova: reserve, attach, detach. */
 export function volumeService(volumes: Volumes): VolumeService {
   const { core } = volumes;
   const must = (id: string): NonNullable<ReturnType<Volumes['volumes']['get']>> => {
@@ -37,7 +37,7 @@ export function volumeService(volumes: Volumes): VolumeService {
     detach(id, serverId) {
       const { attachments, status } = must(id);
       const left = attachments.filter((each) => each.serverId !== serverId);
-      // Only what nova held is given back: a volume that is being deleted or broke stays as it is.
+      // Releases only volumes that nova held. A volume in another state, such as deleting or error, does not change.
       const isHeld = status === 'in-use' || status === 'detaching' || status === 'reserved' || status === 'attaching';
       volumes.change(id, { attachments: left, ...(isHeld && { status: left.length > 0 ? 'in-use' : 'available' }) });
     },

@@ -147,7 +147,7 @@ const updateSchema = wrappedIn('snapshot', {
 
 const statuses = ['available', 'creating', 'deleting', 'error', 'error_deleting'];
 
-/** From where to where a driver may say that a snapshot has come. */
+/** Status transitions that a driver may report for a snapshot. */
 const reported: Readonly<Record<string, readonly string[]>> = {
   creating: ['creating', 'available', 'error'],
   deleting: ['deleting', 'error_deleting'],
@@ -155,12 +155,12 @@ const reported: Readonly<Record<string, readonly string[]>> = {
 
 interface SnapshotAction {
   readonly policy: string;
-  /** also for members of the project; otherwise for operators alone */
+  /** open to members of the project; otherwise only to operators */
   readonly isForMembers?: boolean;
   run(volumes: Volumes, snapshot: Readonly<Snapshot>, fields: Readonly<Record<string, unknown>>): void;
 }
 
-/** What is done with snapshots, mostly by operators. */
+/** Actions of snapshots, mostly for operators. */
 const actions: Readonly<Record<string, SnapshotAction>> = {
   'os-reset_status': {
     policy: 'volume_extension:snapshot_admin_actions:reset_status',

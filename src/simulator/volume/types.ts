@@ -34,12 +34,12 @@ const updateSchema = wrappedIn('volume_type', {
   properties: { ...properties, is_public: { type: ['boolean', 'null'] } },
 });
 
-/** Whether a project may see and use a type. */
+/** Reports whether a project may use a type. */
 export function isTypeOpenTo(type: Readonly<VolumeType>, projectId: string | undefined, isAdmin: boolean): boolean {
   return isAdmin || type.isPublic || (projectId !== undefined && (type.projects ?? []).includes(projectId));
 }
 
-/** Kinds of volumes: what operators promise under a name. */
+/** Routes of volume types. */
 export function typeRoutes(volumes: Volumes): Route[] {
   const { types } = volumes;
   const admin = (name: string): NonNullable<Route['policy']> => ({ name: `volume_extension:${name}`, level: 'admin' });
@@ -148,7 +148,7 @@ export function typeRoutes(volumes: Volumes): Route[] {
 
 type FindType = (context: RequestContext) => Readonly<VolumeType>;
 
-/** Which projects may use a private type. */
+/** Routes of the projects that may use a private type. */
 function accessRoutes({ types }: Volumes, find: FindType): Route[] {
   const policy = (name: string): NonNullable<Route['policy']> => ({
     name: `volume_extension:volume_type_access:${name}`,
@@ -210,7 +210,7 @@ const encryptionSchema = wrappedIn('encryption', {
   },
 });
 
-/** How volumes of a type are encrypted. */
+/** Routes of the encryption of a type. */
 function encryptionRoutes({ types, volumes, core }: Volumes, find: FindType): Route[] {
   const policy = (name: string): NonNullable<Route['policy']> => ({
     name: `volume_extension:volume_type_encryption:${name}`,
@@ -302,7 +302,7 @@ function encryptionRoutes({ types, volumes, core }: Volumes, find: FindType): Ro
   ];
 }
 
-/** The type of a name or id, when the caller may use it. */
+/** Finds a type by name or id, if the caller may use it. */
 export function openType(
   volumes: Volumes,
   { caller }: RequestContext,

@@ -2,13 +2,13 @@ import type { RequestContext } from '../core/http/context.ts';
 import { microseconds, wholeSeconds } from '../core/time-formats.ts';
 import { isAttached, type Snapshot, type Volume, type Volumes, type VolumeType } from './volumes.ts';
 
-/** the host of all volumes, and its backend */
+/** host of all volumes, with its backend */
 export const hostName = 'simulated@pool';
 
-/** where all volumes are */
+/** pool of all volumes */
 export const poolName: string = `${hostName}#pool`;
 
-/** the one `cinder-volume` there is */
+/** id of the only `cinder-volume` service */
 const serviceId = '6f0e2b8c-52a5-5d6f-a0f3-6b7a3c0d1e42';
 
 function links(context: RequestContext, kind: string, id: string): object[] {
@@ -23,7 +23,7 @@ export function renderVolumeBrief(context: RequestContext, { id, name }: Readonl
   return { id, name, links: links(context, 'volumes', id) };
 }
 
-/** The answer of a POST lacks what only a later look can know. */
+/** Renders a volume. The answer to a POST lacks fields that are known only later. */
 export function renderVolume(
   volumes: Volumes,
   context: RequestContext,
@@ -39,7 +39,7 @@ export function renderVolume(
     status: volume.status,
     size: volume.size,
     availability_zone: volume.zone,
-    // The answer to a POST is not read back from the database, which keeps whole seconds.
+    // The answer to a POST has fractions of a second. Later answers come from the database, which stores whole seconds.
     created_at: isNew ? microseconds(volume.createdAt) : wholeSeconds(volume.createdAt),
     updated_at: volume.updatedAt === undefined ? null : wholeSeconds(volume.updatedAt),
     name: volume.name,
@@ -81,7 +81,7 @@ export function renderVolume(
   };
 }
 
-/** What a volume keeps of the image it was made from. */
+/** Returns the image metadata of a volume. */
 export function imageMetadata({
   image,
   imageMetadata: written,
@@ -127,7 +127,7 @@ export function renderSnapshot(
   };
 }
 
-/** cinder's answers differ by what was asked: its default type has no access in it, a changed one no QoS either. */
+/** cinder's answers differ: the default type lacks the access, a changed type also the QoS. */
 export function renderType(type: Readonly<VolumeType>, moment: 'made' | 'changed' | 'shown' | 'default'): object {
   const { id, name, isPublic, description, extraSpecs } = type;
   return {

@@ -12,13 +12,13 @@ export interface VolumeType extends Row {
   readonly description: string | null;
   readonly isPublic: boolean;
   readonly extraSpecs: Readonly<Record<string, string>>;
-  /** who may use a private one; absent in data of earlier versions */
+  /** projects that may use a private type; absent in data of earlier versions */
   readonly projects?: readonly string[];
   readonly encryption?: Readonly<Record<string, string | number | null>> | undefined;
   readonly qosSpecsId?: string | undefined;
 }
 
-/** Limits that types carry. */
+/** Limits shared by volume types. */
 export interface QosSpecs extends Row {
   readonly name: string;
   readonly consumer: string;
@@ -49,7 +49,7 @@ export interface Volume extends Row {
   readonly snapshotId: string | null;
   readonly sourceVolumeId: string | null;
   readonly image: ImageView | undefined;
-  /** what was written over the image's own; absent: as the image has it */
+  /** changes of the image's own metadata; absent: unchanged */
   readonly imageMetadata?: Readonly<Record<string, string>> | undefined;
   readonly isBootable: boolean;
   readonly isMultiattach: boolean;
@@ -74,7 +74,7 @@ export interface Snapshot extends Row {
 
 const defaultTypeName = '__DEFAULT__';
 
-/** Cinder's state, its steps, and what its routes share. */
+/** State of cinder, its jobs, and functions its routes share. */
 export interface Volumes {
   readonly core: Core;
   readonly volumes: Table<Volume>;
@@ -87,14 +87,14 @@ export interface Volumes {
   findType(nameOrId: string): Readonly<VolumeType> | undefined;
   zones(): readonly string[];
   change(id: string, changes: Partial<Omit<Volume, 'id'>>): Readonly<Volume>;
-  /** Refuses what the project's quota does not allow. */
+  /** Refuses a request above the project's quota. */
   afford(projectId: string, desired: { volumes?: number; gigabytes?: number; snapshots?: number }): void;
   create(desired: NewVolume & VolumeExtras): Readonly<Volume>;
-  /** Refuses to hold a volume for one more when somebody has it. */
+  /** Refuses to reserve a volume that is in use, unless it supports multiattach. */
   mustBeFree(volume: Readonly<Volume>): void;
-  /** Puts an image onto a volume that is there already. */
+  /** Writes an image to an existing volume. */
   reimage(volume: Readonly<Volume>, image: ImageView): void;
-  /** Makes an image of a volume; answers its id. */
+  /** Creates an image of a volume and returns its id. */
   upload(volume: Readonly<Volume>, image: Omit<NewImage, 'projectId' | 'size'>): string;
   extend(volume: Readonly<Volume>, size: number): void;
   remove(volume: Readonly<Volume>): void;
@@ -121,7 +121,7 @@ const job = {
 
 interface StepData {
   readonly size?: number;
-  /** was struck by a fault already and is let through */
+  /** a fault has already struck this step, so the next check is skipped */
   readonly isSpared?: boolean;
 }
 
@@ -155,7 +155,7 @@ export function createVolumes(core: Core): Volumes {
   });
   const change: Volumes['change'] = (id, changes) => volumes.update(id, { ...changes, updatedAt: core.now() });
 
-  /** Whether a fault keeps a volume from the end of a step; `failed` is the status of one that went wrong. */
+  /** Reports whether a fault prevents a step from completing. `failed` is the status after an error. */
   const strikes = (
     volume: Readonly<Volume>,
     { operation, kind, data, failed }: { operation: string; kind: string; data: StepData; failed: string },
@@ -317,12 +317,12 @@ export function createVolumes(core: Core): Volumes {
   return self;
 }
 
-/** As opposed to held for somebody. */
+/** Reports whether it is attached, not only reserved. */
 export function isAttached({ status = 'attached' }: Attachment): boolean {
   return status === 'attached';
 }
 
-/** A promise of the type: `multiattach` is `<is> True`. */
+/** Reports whether the type has the extra spec `multiattach` with the value `<is> True`. */
 function isForMany(type: Readonly<VolumeType> | undefined): boolean {
   return type?.extraSpecs['multiattach']?.toLowerCase() === '<is> true';
 }

@@ -2,7 +2,7 @@ import type { World, WorldFlavor, WorldHost, WorldImage } from './world.ts';
 
 const gib = 1024;
 
-/** Three hosts without a zone of their own (shown as `nova`), one each in two zones. */
+/** Three hosts without a zone (shown as `nova`), and one each in two zones. */
 const hosts: readonly WorldHost[] = [
   ['simulated-1', 'nova'],
   ['simulated-2', 'nova'],
@@ -17,7 +17,7 @@ const flavors: readonly WorldFlavor[] = [
   { name: 'm1.medium', vcpus: 2, ramMiB: 4 * gib, diskGiB: 40 },
   { name: 'm1.large', vcpus: 4, ramMiB: 8 * gib, diskGiB: 80 },
   { name: 'm1.xlarge', vcpus: 8, ramMiB: 16 * gib, diskGiB: 160 },
-  // Sovereign Cloud Stack: a name without a disk size has no disk, such servers boot from volumes.
+  // Sovereign Cloud Stack flavors. Without a disk size in the name they have no disk, and servers boot from volumes.
   { name: 'SCS-1V-4', vcpus: 1, ramMiB: 4 * gib, diskGiB: 0 },
   { name: 'SCS-2V-4', vcpus: 2, ramMiB: 4 * gib, diskGiB: 0 },
   { name: 'SCS-2V-4-20s', vcpus: 2, ramMiB: 4 * gib, diskGiB: 20 },
@@ -33,7 +33,7 @@ const flavors: readonly WorldFlavor[] = [
 
 const ubuntu = { os_type: 'linux', os_distro: 'ubuntu', architecture: 'x86_64' };
 
-/** Images for nodes are named after the Kubernetes version inside. */
+/** Node images are named after their Kubernetes version. */
 const nodeImages: readonly WorldImage[] = [
   ...['v1.31.12', 'v1.31.14', 'v1.32.6', 'v1.32.8', 'v1.33.6', 'v1.33.7', 'v1.34.2', 'v1.34.4'],
 ].map((version) => ({
@@ -55,7 +55,7 @@ const images: readonly WorldImage[] = [
   { name: 'cirros', properties: { os_type: 'linux', os_distro: 'cirros', architecture: 'x86_64' } },
 ];
 
-/** Its private half was thrown away: nobody logs in to a simulated machine. */
+/** The private key was discarded, because simulated machines have no login. */
 const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMuoOw17Ha6dKWg2vHQJjeOD/Q/Bwbw24RRl0/zaDxb/ simulated';
 
 const quotas = {
@@ -82,19 +82,19 @@ const quotas = {
 
 const memberRoles = ['member', 'reader', 'load-balancer_member'];
 
-/** A cloud in which the manifests of the usual guides find what they name. */
+/** A cloud with the names that common guides use. */
 export const defaultWorld: World = {
   hosts,
   flavors,
   images,
   volumeTypes: ['ssd', 'high-speed', 'classic'],
   loadBalancerFlavors: ['small', 'medium'],
-  // Just one: with several, clusters that name none do not know which to take.
+  // Only one, because clusters without an explicit network need a unique default.
   externalNetworks: [
     {
       name: 'public',
       id: '375af7fe-a2c1-4c26-a57d-6d33175a6650',
-      // Addresses every computer has without being told: what servers serve at them can be reached as it is.
+      // Loopback addresses work on every host without configuration, so servers are reachable directly.
       cidr: '127.64.0.0/16',
       gateway: '127.64.0.1',
       pool: { start: '127.64.0.10', end: '127.64.255.250' },

@@ -2,19 +2,21 @@ import type { Logger } from '../../runtime/index.ts';
 import { type ClaimedRange, claimLoopbackRange, type LoopbackRange, loopbackRangeOf } from '../../simkube/index.ts';
 import type { World, WorldExternalNetwork } from './world.ts';
 
-/** Loopback addresses of a cloud, kept from other programs on this computer. */
+/** Loopback ranges reserved for a cloud on this host. */
 export interface HeldRanges {
   release(): Promise<void>;
 }
 
 const purpose = 'simulated cloud';
 
-/** Takes the ranges of a cloud that was kept: its servers and all who know them have addresses of these. */
+/** Reserves the ranges of a persisted cloud. Its servers already have addresses in them. */
 export async function holdRanges(cidrs: Iterable<string>, log: Logger): Promise<HeldRanges> {
   return { release: releaseAll(await claimAll(rangesOf(cidrs), { isKept: true }, log)) };
 }
 
-/** Takes ranges for a new cloud. The world that comes back has those in place of ranges that another program holds. */
+/**
+ * Reserves ranges for a new cloud. The returned world has other ranges in place of those that another program holds.
+ */
 export async function settleWorld(world: World, log: Logger): Promise<HeldRanges & { readonly world: World }> {
   const { externalNetworks = [] } = world;
   const claims = await claimAll(rangesOf(externalNetworks.map(({ cidr }) => cidr)), { isKept: false }, log);
@@ -24,7 +26,7 @@ export async function settleWorld(world: World, log: Logger): Promise<HeldRanges
   };
 }
 
-/** By the cidr that was asked for. */
+/** Claimed ranges by requested CIDR. */
 type Claims = ReadonlyMap<string, ClaimedRange>;
 
 async function claimAll(
@@ -44,7 +46,7 @@ async function claimAll(
   return claims;
 }
 
-/** Those that are whole ranges of loopback addresses; smaller pieces are the business of whoever chose them. */
+/** Returns the complete loopback ranges among the CIDRs. Smaller parts are not managed here. */
 function rangesOf(cidrs: Iterable<string>): Map<string, LoopbackRange> {
   const found = new Map<string, LoopbackRange>();
   for (const cidr of cidrs) {

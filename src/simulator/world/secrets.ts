@@ -4,10 +4,10 @@ import { CapstanError } from '../../machinery/index.ts';
 import { privateFileMode, writeFileAtomic } from '../../pki/index.ts';
 import type { WorldCredentials } from './world.ts';
 
-/** How to get into a cloud. */
+/** Credentials of a cloud. */
 export interface CloudSecrets extends WorldCredentials {
   readonly adminPassword: string;
-  /** of the operators' interface below `/_admin` */
+  /** token of the operator API below `/_admin` */
   readonly adminToken: string;
 }
 

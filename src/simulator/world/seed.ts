@@ -3,7 +3,6 @@ import type { Core } from '../core/core.ts';
 import type { Dispatcher } from '../core/http/dispatch.ts';
 import type { World, WorldCredentials, WorldProject, WorldUser } from './world.ts';
 
-/** Who to ask as. */
 interface Session {
   readonly token: string;
   readonly userId: string;
@@ -12,7 +11,7 @@ interface Session {
 
 type Ask = (session: Session | undefined, method: string, path: string, body?: unknown) => Reply;
 
-/** An answer, read by the path of what is wanted in it. */
+/** An answer with access to its values by path. */
 interface Reply {
   readonly headers: Readonly<Record<string, string>>;
   text(...path: readonly string[]): string;
@@ -20,8 +19,8 @@ interface Reply {
 }
 
 /**
- * Fills a new cloud through its own API, as its operators would: what cannot be made that way is not in the world.
- * Fault rules do not strike here.
+ * Fills a new cloud through its own API as administrator, so a world can contain only what the API can create. Fault
+ * rules do not apply.
  */
 export function seedWorld(core: Core, dispatcher: Dispatcher, adminPassword: string, world: World): WorldCredentials {
   const ask: Ask = (session, method, path, body) => {

@@ -1,4 +1,4 @@
-/** What a new cloud has in it, as data. Everything is optional: an empty world is a cloud fresh from its installer. */
+/** Initial contents of a cloud, as data. Everything is optional. An empty world is a newly installed cloud. */
 export interface World {
   readonly hosts?: readonly WorldHost[];
   readonly flavors?: readonly WorldFlavor[];
@@ -22,7 +22,7 @@ export interface WorldFlavor {
   readonly name: string;
   readonly vcpus: number;
   readonly ramMiB: number;
-  /** 0: servers boot from volumes only */
+  /** 0: servers boot only from volumes */
   readonly diskGiB: number;
 }
 
@@ -35,7 +35,7 @@ export interface WorldImage {
 
 export interface WorldExternalNetwork {
   readonly name: string;
-  /** known beforehand when manifests name it */
+  /** fixed id, for manifests that refer to it */
   readonly id?: string;
   readonly cidr: string;
   readonly gateway: string;
@@ -50,7 +50,7 @@ export interface WorldProject {
     readonly network?: Readonly<Record<string, number>>;
     readonly volume?: Readonly<Record<string, number>>;
   };
-  /** a network with a subnet and a router of the same name, made beforehand */
+  /** existing networks, each with a subnet and a router of the same name */
   readonly networks?: readonly WorldNetwork[];
 }
 
@@ -58,20 +58,20 @@ export interface WorldNetwork {
   readonly name: string;
   readonly cidr: string;
   readonly dnsServers?: readonly string[];
-  /** name of the external network its router leads to */
+  /** external network of its router */
   readonly externalNetwork?: string;
 }
 
 export interface WorldUser {
   readonly name: string;
-  /** absent: made up, and told in the credentials */
+  /** default: generated, and returned in the credentials */
   readonly password?: string;
   readonly roles: readonly string[];
   readonly keyPairs?: readonly { readonly name: string; readonly publicKey: string }[];
   readonly applicationCredentials?: readonly string[];
 }
 
-/** How to get into the cloud, for those who seeded it. */
+/** Credentials returned to the caller that seeded the cloud. */
 export interface WorldCredentials {
   readonly users: readonly {
     readonly name: string;

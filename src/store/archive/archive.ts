@@ -6,7 +6,7 @@ import { syncDirectory } from '../backup.ts';
 import type { ArchiveSecret } from './keys.ts';
 import { archiveMagic, ByteReader, damaged, openStream, sealStream } from './sealed-stream.ts';
 
-/** A file of an archive: its path with slashes, never leading out of the place it is restored to. */
+/** A file of an archive. Its path has slashes and never leaves the restore directory. */
 export interface ArchiveEntry {
   readonly path: string;
   readonly size: number;
@@ -16,7 +16,7 @@ export interface ArchiveEntry {
 const longestPath = 4096;
 const noEntry = 0xffffffff;
 
-/** Whether a file begins as an archive does; the backup of a store alone begins otherwise. */
+/** Reports whether a file starts like an archive. A store backup starts differently. */
 export async function isArchive(path: string): Promise<boolean> {
   const file = await open(path, 'r');
   try {
@@ -28,7 +28,7 @@ export async function isArchive(path: string): Promise<boolean> {
   }
 }
 
-/** Writes an archive under a temporary name and moves it into place once it is on disk: readers never see half a file. */
+/** Writes an archive under a temporary name and renames it once it is on disk, so readers never see a partial file. */
 export async function writeArchive(
   path: string,
   secret: ArchiveSecret,
@@ -51,7 +51,7 @@ export async function writeArchive(
   await syncDirectory(dirname(path));
 }
 
-/** Reads an archive; each entry must be read before the next is asked for, what is left of it is passed over. */
+/** Reads an archive. The unread rest of an entry is skipped when the next one is requested. */
 export async function* readArchive(path: string, secret: ArchiveSecret): AsyncGenerator<ArchiveEntry, void, undefined> {
   const reader = new ByteReader(openStream(secret, createReadStream(path, { highWaterMark: 1024 * 1024 }), path));
   const need = async (size: number): Promise<Buffer> => {
@@ -78,7 +78,7 @@ export async function* readArchive(path: string, secret: ArchiveSecret): AsyncGe
     yield { path: name, size, content };
     for await (const _rest of content());
   }
-  // also makes sure that the last part of the file is the last one that was written
+  // Reading to the end also verifies the last chunk.
   if (!(await reader.atEnd())) throw damaged(path, 'something follows its end');
 }
 

@@ -2,25 +2,25 @@ import { hkdfSync, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { CapstanError } from '../../machinery/index.ts';
 
-/** What an archive is sealed with: words a person remembers, or the bytes of a key file. */
+/** Secret that seals an archive: a passphrase or the bytes of a key file. */
 export type ArchiveSecret =
   | { readonly kind: 'passphrase'; readonly passphrase: string }
   | { readonly kind: 'key'; readonly key: Uint8Array };
 
-/** How the key of an archive is made from its secret; written in clear at its beginning. */
+/** How the key is derived from the secret. It is in clear text in the header. */
 export type KeyDerivation =
   | { readonly name: 'scrypt'; readonly salt: string; readonly N: number; readonly r: number; readonly p: number }
   | { readonly name: 'hkdf-sha256'; readonly salt: string };
 
 export interface ArchiveKey {
   readonly bytes: Buffer;
-  /** tells a wrong secret from a damaged archive */
+  /** distinguishes a wrong secret from a damaged archive */
   readonly check: Buffer;
 }
 
-/** 128 MiB and a good part of a second per guess. */
+/** 128 MiB and a large part of a second per guess. */
 const cost = { N: 2 ** 17, r: 8, p: 1 } as const;
-/** What an archive of unknown origin may ask of us. */
+/** Maximum cost accepted from an archive of unknown origin. */
 const most = { N: 2 ** 20, r: 16, p: 4 } as const;
 const keyLength = 32;
 const checkLength = 16;
@@ -38,7 +38,7 @@ export function newDerivation(secret: ArchiveSecret): KeyDerivation {
   return secret.kind === 'passphrase' ? { name: 'scrypt', salt, ...cost } : { name: 'hkdf-sha256', salt };
 }
 
-/** The key of an archive. The secret must be of the kind the archive was sealed with. */
+/** Derives the key of an archive. The secret must be of the kind that sealed it. */
 export async function deriveKey(secret: ArchiveSecret, derivation: KeyDerivation): Promise<ArchiveKey> {
   const salt = Buffer.from(derivation.salt, 'base64');
   const expand = (material: Uint8Array): ArchiveKey => {
@@ -63,7 +63,7 @@ export async function deriveKey(secret: ArchiveSecret, derivation: KeyDerivation
   return expand(await derive(secret.passphrase, salt, keyLength, { N, r, p, maxmem: 129 * N * r + 1024 * 1024 }));
 }
 
-/** Reads a derivation from the beginning of an archive; undefined for one that is damaged or asks for too much. */
+/** Parses a key derivation. Returns undefined if it is damaged or too expensive. */
 export function parseDerivation(value: unknown): KeyDerivation | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { name, salt, N, r, p } = value as Record<string, unknown>;

@@ -5,11 +5,11 @@ import { type ArchiveKey, type ArchiveSecret, deriveKey, isSame, newDerivation, 
 /**
  * An archive is one file:
  *
- *   "CAPSTAN-ARCHIVE\n" | format (1 byte) | length of the header (4) | header, JSON in clear: how the key is derived
+ *   "CAPSTAN-ARCHIVE\n" | format (1 byte) | length of the header (4) | header, JSON in clear: key derivation
  *   per chunk: length (4) | AES-256-GCM of up to 1 MiB | tag (16)
  *
- * The nonce of a chunk is a random prefix, its number and whether it is the last: chunks can neither be left out, put in
- * another order nor cut off at the end. The header is authenticated with every chunk.
+ * The nonce of a chunk consists of a random prefix, the number of the chunk, and whether it is the last. Chunks can
+ * therefore not be removed, reordered or truncated. The header is authenticated with every chunk.
  */
 export const archiveMagic: Buffer = Buffer.from('CAPSTAN-ARCHIVE\n');
 const format = 1;
@@ -21,11 +21,10 @@ const longestHeader = 4096;
 interface Header {
   readonly key: ArchiveKey;
   readonly prefix: Buffer;
-  /** authenticated with every chunk */
+  /** digest of the header, authenticated with every chunk */
   readonly digest: Buffer;
 }
 
-/** Seals a stream of bytes. */
 export async function* sealStream(
   secret: ArchiveSecret,
   source: AsyncIterable<Uint8Array>,
@@ -54,7 +53,7 @@ export async function* sealStream(
   let size = 0;
   for await (const piece of source) {
     for (let offset = 0; offset < piece.length; ) {
-      // the last chunk is only known when nothing follows: a full one waits until something does
+      // A full chunk is held back until more data follows, because the last chunk is sealed differently.
       if (size === chunkSize) {
         yield sealChunk(header, number++, 'inner', Buffer.concat(pending, size));
         pending = [];
@@ -69,7 +68,7 @@ export async function* sealStream(
   yield sealChunk(header, number, 'last', Buffer.concat(pending, size));
 }
 
-/** Opens a sealed stream. Nothing is handed out that was not authenticated; whatever was cut off is found at the end. */
+/** Opens a sealed stream. Yields only authenticated data, and detects truncation at the end. */
 export async function* openStream(
   secret: ArchiveSecret,
   source: AsyncIterable<Uint8Array>,
@@ -108,7 +107,7 @@ async function readHeader(reader: ByteReader, secret: ArchiveSecret, name: strin
       'CAP_BACKUP_TOO_NEW',
       `${name} has archive format ${version}, this program knows ${format}`,
       {
-        hint: 'use the version of capstan that wrote it, or a newer one',
+        hint: 'use the Capstan version that wrote it, or a newer one',
       },
     );
   }
@@ -178,7 +177,7 @@ export function damaged(name: string, detail: string): CapstanError {
   });
 }
 
-/** Consecutive stretches of a stream of any pieces. */
+/** Reads pieces of exact size from a stream. */
 export class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>;
   #pieces: Buffer[] = [];
@@ -189,7 +188,7 @@ export class ByteReader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** the next bytes; undefined when there are fewer */
+  /** returns the next bytes, or undefined if there are fewer */
   async take(size: number): Promise<Buffer | undefined> {
     while (this.#size < size) if (!(await this.#more())) return undefined;
     const [first] = this.#pieces;
@@ -199,7 +198,7 @@ export class ByteReader {
     return all.subarray(0, size);
   }
 
-  /** what is there, at least a byte and at most so many; undefined at the end */
+  /** returns at least one and at most `size` available bytes, or undefined at the end */
   async some(size: number): Promise<Buffer | undefined> {
     if (this.#size === 0 && !(await this.#more())) return undefined;
     return await this.take(Math.min(size, this.#size));

@@ -6,8 +6,8 @@ import { type ChartLimits, defaultChartLimits } from './limits.ts';
 import { readTar } from './tar.ts';
 
 /**
- * The files of a gzipped tar archive, with their paths as they stand there. Links, devices, absolute paths and paths that lead
- * out of the archive are refused, and so is what unpacks to more than the limits.
+ * Reads the files of a gzipped tar archive with their paths. Refuses links, devices, absolute paths, paths that leave
+ * the archive, and contents above the limits.
  */
 export function readArchive(
   bytes: Uint8Array,
@@ -55,7 +55,7 @@ function unzip(bytes: Uint8Array, { unpackedBytes }: ChartLimits): Uint8Array {
   }
 }
 
-/** A path of an archive, cleaned. Archives made on Windows have backslashes. */
+/** Normalizes a path. Archives created on Windows have backslashes. */
 function checkedPath(path: string): string {
   const slashed = path.includes('\\') ? path.replaceAll('\\', '/') : path;
   if (slashed.includes('\0')) throw new TemplateError('archive has a file with NUL in its name');
@@ -69,7 +69,7 @@ function checkedPath(path: string): string {
   return clean;
 }
 
-/** The files of a packed chart without the directory that holds them all. */
+/** Strips the top-level directory of a packed chart. */
 export function chartFiles(files: ReadonlyMap<string, Uint8Array>): Result<ReadonlyMap<string, Uint8Array>> {
   const stripped = new Map<string, Uint8Array>();
   for (const [path, content] of files) {

@@ -2,20 +2,20 @@ import { failed, type Result, succeeded, TemplateError } from '../errors.ts';
 import { type GoMethod, stringList, type Value, withMethods, withTypeName } from '../values/index.ts';
 import { GoStruct } from './go-struct.ts';
 
-/** What the cluster is and can, as templates ask for it. */
+/** Version and APIs of the cluster, for `.Capabilities`. */
 export interface Capabilities {
-  /** `v1.34.2`; without it the newest Kubernetes this release knows */
+  /** for example `v1.34.2`; default: the newest Kubernetes this release knows */
   readonly kubeVersion?: string;
-  /** `apps/v1` or `apps/v1/Deployment`, beside those every Kubernetes has */
+  /** `apps/v1` or `apps/v1/Deployment`, in addition to the built-in ones */
   readonly apiVersions?: readonly string[];
 }
 
 export const defaultKubeVersion = 'v1.34.0';
 
-/** The version of Helm whose rules are followed; charts compare it. */
+/** Emulated version of Helm. Charts compare it. */
 const helmVersion = 'v3.19.5';
 
-/** What `helm template` takes for granted without a cluster. */
+/** Default API versions of `helm template` without a cluster. */
 const knownVersions: readonly string[] = Object.entries({
   '': ['v1'],
   'admissionregistration.k8s.io': ['v1', 'v1alpha1', 'v1beta1'],
@@ -42,14 +42,14 @@ const knownVersions: readonly string[] = Object.entries({
   'apiextensions.k8s.io': ['v1beta1', 'v1'],
 }).flatMap(([group, versions]) => versions.map((version) => (group === '' ? version : `${group}/${version}`)));
 
-/** `1.34`, `v1.34.2+k0s.0` and the like as Helm writes them. */
+/** Normalizes versions such as `1.34` or `v1.34.2+k0s.0` like Helm. */
 export function readKubeVersion(text: string): Result<string> {
   const found = /^\s*v?([0-9]+)\.([0-9]+)(?:\.([0-9]+))?([^0-9].*)?$/.exec(text);
   if (!found) return failed(new TemplateError(`invalid kube version '${text}': write it as v1.34.2`));
   return succeeded(`v${Number(found[1])}.${Number(found[2])}.${Number(found[3] ?? '0')}`);
 }
 
-/** `.Capabilities` for a version of Kubernetes that was read. */
+/** Builds `.Capabilities` for a normalized Kubernetes version. */
 export function capabilitiesObject(kubeVersion: string, apiVersions: readonly string[]): Value {
   const [major = '', minor = ''] = kubeVersion.slice(1).split('.');
   const constant = (value: Value): GoMethod => ({ parameters: [], call: () => value });

@@ -3,7 +3,7 @@ import type { Maintainer } from './chart.ts';
 import { GoStruct } from './go-struct.ts';
 import type { ChartInstance, DependencyState } from './instance.ts';
 
-/** `.Chart` of a template. */
+/** Builds `.Chart`. */
 export function chartObject(chart: ChartInstance): Value {
   const { metadata } = chart;
   return new GoStruct('struct { chart.Metadata; IsRoot bool }', {

@@ -1,22 +1,22 @@
 import type { JsonObject, JsonValue } from '../../machinery/index.ts';
 
-/** A chart as its files say; it does not change, and one chart may be rendered many times. */
+/** A loaded chart. It is immutable and can be rendered many times. */
 export interface Chart {
   readonly metadata: ChartMetadata;
-  /** the defaults, `values.yaml` */
+  /** defaults from `values.yaml` */
   readonly values: JsonObject;
-  /** the text of `values.schema.json` */
+  /** text of `values.schema.json` */
   readonly schema: string | undefined;
   readonly templates: readonly ChartTemplate[];
-  /** what is neither metadata, values, template nor subchart; `crds/` is here */
+  /** all other files, including `crds/` */
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly subcharts: readonly Chart[];
-  /** oddities that are no error */
+  /** irregularities that are not errors */
   readonly warnings: readonly string[];
 }
 
 export interface ChartTemplate {
-  /** `templates/deployment.yaml` */
+  /** for example `templates/deployment.yaml` */
   readonly name: string;
   readonly text: string;
 }
@@ -27,7 +27,7 @@ export interface Maintainer {
   readonly url: string;
 }
 
-/** What Chart.yaml says; an absent text is empty. */
+/** Contents of Chart.yaml. Missing strings are empty. */
 export interface ChartMetadata {
   readonly name: string;
   readonly home: string;

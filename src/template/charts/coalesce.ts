@@ -5,12 +5,12 @@ import { type ChartInstance, copyMap } from './instance.ts';
 
 const globals = 'global';
 
-/** Nulls delete what they meet, or stay where a later step still has to see them. */
+/** Nulls delete the value they override, or stay for a later step. */
 export type Nulls = 'delete' | 'keep';
 
 /**
- * Values files over each other: maps are merged, everything else is replaced. A null stays, because it deletes a default of
- * the chart when the chart is rendered.
+ * Merges values files: maps are merged, everything else is replaced. Nulls stay, because they delete defaults of the
+ * chart when it is rendered.
  */
 export function mergeValues(base: JsonObject, over: JsonObject): JsonObject {
   const result: JsonObject = { ...base };
@@ -22,12 +22,15 @@ export function mergeValues(base: JsonObject, over: JsonObject): JsonObject {
   return result;
 }
 
-/** The values of a chart and all its subcharts: those given, then the chart's, then globals and defaults of subcharts. */
+/**
+ * Computes the values of a chart and its subcharts: the given values, then the chart's, then globals and defaults of
+ * subcharts.
+ */
 export function coalesceValues(chart: ChartInstance, given: ValueMap, nulls: Nulls, warn: Warn): ValueMap {
   return new Coalescing(nulls, warn).chart(chart, copyMap(given), '');
 }
 
-/** Fills `into` with what only `from` has; a null in `into` counts as something. */
+/** Adds keys of `from` that `into` lacks. A null in `into` counts as present. */
 export function coalesceTables(into: ValueMap, from: ValueMap, nulls: Nulls, warn: Warn): ValueMap {
   new Coalescing(nulls, warn).tables(into, from, '', nulls);
   return into;
@@ -73,7 +76,7 @@ class Coalescing {
     if (!isMap(source)) return this.#warn(`skipping globals because source ${globals} is not a table.`);
     for (const [key, value] of source) {
       if (isMap(value)) {
-        // Only the first level is copied: what is below it charts share, as in Helm.
+        // Shallow copy: nested values are shared between charts, as in Helm.
         const copy: ValueMap = new Map(value);
         const existing = target.get(key);
         if (!target.has(key)) target.set(key, copy);

@@ -6,13 +6,13 @@ import { isMap, type Value, type ValueMap } from '../values/index.ts';
 import { coalesceTables, coalesceValues, type Warn } from './coalesce.ts';
 import { type ChartInstance, copyMap, type DependencyState } from './instance.ts';
 
-/** Removes dependencies that conditions and tags switch off, gives aliases their names and imports values of subcharts. */
+/** Removes dependencies disabled by conditions or tags, applies aliases, and imports values of subcharts. */
 export function resolveDependencies(root: ChartInstance, given: ValueMap, maxCharts: number, warn: Warn): void {
   enable(root, given, '', { left: maxCharts, max: maxCharts }, warn);
   importValues(root, warn);
 }
 
-/** Whether a version fits a constraint; one that cannot be read fits nothing. */
+/** Reports whether a version satisfies a constraint. Invalid ones never do. */
 export function isCompatible(constraint: string, version: string): boolean {
   try {
     return fits(constraint, new Version(version));
@@ -32,7 +32,7 @@ function enable(chart: ChartInstance, given: ValueMap, path: string, count: Coun
   if (dependencies.length === 0) return;
   const isMeant = (dependency: DependencyState, subchart: ChartInstance): boolean =>
     subchart.name === dependency.name && isCompatible(dependency.version, subchart.metadata.version);
-  // Subcharts that Chart.yaml does not name are always on.
+  // Subcharts that are not in Chart.yaml are always enabled.
   const chosen = subcharts.filter((subchart) => !dependencies.some((dependency) => isMeant(dependency, subchart)));
   for (const dependency of dependencies) {
     const found = subcharts.find((subchart) => isMeant(dependency, subchart));
@@ -84,7 +84,7 @@ function decideByConditions(
   }
 }
 
-/** What is at a dotted path; undefined: nothing, or a table. */
+/** Returns the value at a dotted path; undefined if it is missing or a table. */
 function valueAt(values: ValueMap, path: string): Value {
   const keys = path.split('.');
   const last = must(keys.pop(), 'keys.pop()');
@@ -116,11 +116,11 @@ function importValues(chart: ChartInstance, warn: Warn): void {
       else coalesceTables(imported, nested(parent, table), 'keep', warn);
     }
   }
-  // The parent's own values win over imported ones.
+  // The parent's own values take precedence over imported ones.
   chart.setValues(coalesceTables(copyMap(values), imported, 'keep', warn));
 }
 
-/** A table below a dotted path. */
+/** Builds a table below a dotted path. */
 function nested(path: string, table: ValueMap): ValueMap {
   if (path === '.') return table;
   return path.split('.').reduceRight<ValueMap>((inner, key) => new Map<string, Value>([[key, inner]]), table);

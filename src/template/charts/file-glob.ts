@@ -2,13 +2,13 @@ import { must } from '../../machinery/index.ts';
 
 type Node =
   | { readonly kind: 'char'; readonly test: (char: string) => boolean }
-  /** any number of characters, of directories as well when `beyond` */
+  /** any number of characters; with `beyond` including slashes */
   | { readonly kind: 'many'; readonly beyond: boolean }
   | { readonly kind: 'choice'; readonly options: readonly (readonly Node[])[] };
 
 /**
- * A pattern of `.Files.Glob`: `*` and `?` stay within a directory, `**` does not, `[a-z]`, `[!a-z]`, `{one,two}`. One that
- * cannot be read matches every file, as in Helm.
+ * Pattern of `.Files.Glob`: `*` and `?` match within a directory, `**` across directories; also `[a-z]`, `[!a-z]`,
+ * `{one,two}`. An invalid pattern matches every file, as in Helm.
  */
 export class FileGlob {
   readonly #nodes: readonly Node[];
@@ -28,7 +28,7 @@ export class FileGlob {
   }
 }
 
-/** Where a match may end that begins at one of these places: time is pattern times text. */
+/** Returns where matches from these positions may end, in time proportional to pattern times text. */
 function ends(nodes: readonly Node[], chars: readonly string[], starts: ReadonlySet<number>): ReadonlySet<number> {
   let places = starts;
   for (const node of nodes) {

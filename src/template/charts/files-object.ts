@@ -12,7 +12,7 @@ import {
 } from '../values/index.ts';
 import { FileGlob } from './file-glob.ts';
 
-/** `.Files` of a template: the chart's files that are neither templates nor subcharts. */
+/** Builds `.Files`: the chart's files that are neither templates nor subcharts. */
 export function filesObject(files: ReadonlyMap<string, Uint8Array>): Value {
   const values: ValueMap = new Map();
   for (const [path, bytes] of files) values.set(path, new GoBytes(bytes));
@@ -42,7 +42,7 @@ function methods(files: ReadonlyMap<string, Uint8Array>): Readonly<Record<string
   };
 }
 
-/** Files by their names without directories, as YAML. */
+/** Renders files by base name as YAML. */
 function asMapping(files: ReadonlyMap<string, Uint8Array>, show: (bytes: Uint8Array) => string): string {
   const entries = [...files]
     .map(([path, bytes]): [string, string] => [path.slice(path.lastIndexOf('/') + 1), show(bytes)])

@@ -4,25 +4,25 @@ import { type GoMethod, GoObject, isList, isMap, type Value, type ValueMap } fro
 export interface GoField {
   readonly name: string;
   readonly value: Value;
-  /** its name in JSON; undefined: the field's own */
+  /** name in JSON; default: the field name */
   readonly json?: string;
-  /** shown in JSON even when empty, as fields without a name of their own there are */
+  /** included in JSON even if empty, like fields without `omitempty` */
   readonly isAlwaysShown?: boolean;
 }
 
 interface GoStructOptions {
   readonly fields: readonly GoField[];
   readonly methods?: Readonly<Record<string, GoMethod>>;
-  /** what `{{ . }}` prints where Go finds a String method */
+  /** output of `{{ . }}` for types with a String method */
   readonly output?: string;
   readonly kind?: string;
-  /** structs within it print in braces of their own */
+  /** number of embedded structs, which print in braces of their own */
   readonly embedded?: number;
 }
 
 const noBudget = { spend: () => undefined, reserve: () => undefined };
 
-/** A struct of Go with its fields, as templates see `.Chart` and `.Capabilities`. */
+/** Emulates a Go struct, for `.Chart` and `.Capabilities`. */
 export class GoStruct extends GoObject {
   readonly typeName: string;
   override readonly kind: string;

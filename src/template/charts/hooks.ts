@@ -16,15 +16,15 @@ export type HookEvent =
 export type HookDeletePolicy = 'before-hook-creation' | 'hook-succeeded' | 'hook-failed';
 
 export interface RenderedObject {
-  /** `chart/templates/x.yaml` */
+  /** for example `chart/templates/x.yaml` */
   readonly source: string;
   readonly object: UnstructuredObject;
 }
 
-/** An object that is made at one moment of a release's life and is no part of the release. */
+/** A Helm hook: an object that is created at an event of a release and does not belong to it. */
 export interface RenderedHook extends RenderedObject {
   readonly events: readonly HookEvent[];
-  /** lower ones come first */
+  /** ascending order of execution */
   readonly weight: number;
   readonly deletePolicies: readonly HookDeletePolicy[];
 }
@@ -45,7 +45,9 @@ const deletePolicies: readonly string[] = ['before-hook-creation', 'hook-succeed
 
 const words = (text: string): string[] => text.split(',').map((word) => word.trim().toLowerCase());
 
-/** What the annotations of a document say about hooks; undefined: it is none, 'unknown': one Helm does not run. */
+/**
+ * Reads the hook annotations of a document. Returns undefined if it is not a hook, 'unknown' if Helm does not run it.
+ */
 export function hookOf(manifest: Manifest, object: UnstructuredObject): RenderedHook | 'unknown' | undefined {
   const annotations = annotationsOf(manifest.value);
   const wanted = annotations['helm.sh/hook'];
@@ -70,7 +72,7 @@ function annotationsOf({ metadata }: JsonObject): JsonObject {
   return isJsonObject(annotations) ? annotations : {};
 }
 
-/** The hooks of one moment in the order in which they run: by weight, then by name. */
+/** Returns the hooks of an event in order of execution: by weight, then by name. */
 export function hooksFor(hooks: readonly RenderedHook[], event: HookEvent): RenderedHook[] {
   return hooks
     .filter((hook) => hook.events.includes(event))

@@ -3,12 +3,12 @@ import { BadPattern, PathPattern } from './path-match.ts';
 
 interface Rule {
   readonly isNegated: boolean;
-  /** only directories are meant */
+  /** matches only directories */
   readonly isDirectory: boolean;
   matches(path: string): boolean;
 }
 
-/** Which files of a chart's directory are no part of the chart: `.helmignore`, by Helm's rules, which are not git's. */
+/** Rules of `.helmignore`, which differ from git's. */
 export class IgnoreRules {
   readonly #rules: readonly Rule[];
   readonly #directories = new Map<string, boolean>();
@@ -18,7 +18,7 @@ export class IgnoreRules {
     this.#rules = [...lines, 'templates/.?*'].flatMap((line, index) => parseRule(line.trim(), index + 1));
   }
 
-  /** Whether a file, or a directory it is in, is ignored. */
+  /** Reports whether a file or one of its directories is ignored. */
   ignores(path: string): boolean {
     const slash = path.lastIndexOf('/');
     return (slash >= 0 && this.#ignoresDirectory(path.slice(0, slash))) || this.#decides(path, { isDirectory: false });
@@ -36,7 +36,7 @@ export class IgnoreRules {
 
   #decides(path: string, { isDirectory }: { isDirectory: boolean }): boolean {
     for (const rule of this.#rules) {
-      // A negated rule keeps what matches it, as far as the rules after it do, and ignores everything else.
+      // A negated rule ignores everything that does not match it. Later rules still apply to matching paths.
       if (rule.isNegated) {
         if ((rule.isDirectory && !isDirectory) || !rule.matches(path)) return true;
         continue;

@@ -1,13 +1,13 @@
 import { isList, isMap, toTemplateValue, type Value, type ValueMap } from '../values/index.ts';
 import type { Chart, ChartDependency, ChartMetadata } from './chart.ts';
 
-/** A dependency as one rendering sees it. Copies of a chart made for its aliases share it, as they do in Helm. */
+/** A dependency during one rendering. Copies of a chart for its aliases share it, as in Helm. */
 export interface DependencyState extends Omit<ChartDependency, 'name'> {
   name: string;
   isEnabled: boolean;
 }
 
-/** A chart of one rendering: dependencies that are off are gone, others have their aliases' names. */
+/** A chart during one rendering, without disabled dependencies and with aliases applied. */
 export class ChartInstance {
   readonly chart: Chart;
   readonly metadata: ChartMetadata;
@@ -33,7 +33,7 @@ export class ChartInstance {
     return instance;
   }
 
-  /** A copy under another name. Subcharts stay with the original until the copy adopts its own. */
+  /** Copies the chart under another name. Subcharts stay with the original until the copy adopts its own. */
   renamed(name: string): ChartInstance {
     const copy = new ChartInstance(this.chart, name, this.dependencies);
     copy.subcharts = this.subcharts;
@@ -47,7 +47,7 @@ export class ChartInstance {
     this.subcharts = subcharts;
   }
 
-  /** A fresh copy of the chart's values. */
+  /** Returns a copy of the chart's values. */
   values(): ValueMap {
     if (this.#values) return copyMap(this.#values);
     const values = toTemplateValue(this.chart.values);
@@ -58,7 +58,7 @@ export class ChartInstance {
     this.#values = values;
   }
 
-  /** `parent/charts/name` */
+  /** for example `parent/charts/name` */
   get path(): string {
     return this.parent ? `${this.parent.path}/charts/${this.name}` : this.name;
   }
@@ -68,7 +68,7 @@ export class ChartInstance {
   }
 }
 
-/** A deep copy of a map of values. */
+/** Deep-copies a map of values. */
 export function copyMap(map: ValueMap): ValueMap {
   const copy: ValueMap = new Map();
   for (const [key, value] of map) copy.set(key, copyOf(value));

@@ -14,27 +14,27 @@ import { formatFloat } from '../format/index.ts';
 import { quoteGo } from '../syntax/index.ts';
 import { isList, isMap, sortedKeys, type Value, type ValueList, type ValueMap } from '../values/index.ts';
 
-/** What is wrong with a value and where, with what led to it below. */
+/** A schema violation with its location and causes. */
 export interface Violation {
   readonly path: readonly string[];
   readonly message: string;
   readonly causes: readonly Violation[];
-  /** a group has no line of its own where it is the whole result of a schema or a reference */
+  /** a group has no line of its own if it is the only result of a schema or reference */
   readonly kind: 'group' | 'reference' | 'plain';
 }
 
-/** Sub-schemas that may be looked at for one value: a schema that refers to itself in many ways has no end. */
+/** Maximum number of evaluated subschemas per validation. Recursive schemas may not terminate. */
 const maxSteps = 300_000;
 const maxDepth = 500;
 
-/** Checks values against a JSON schema of drafts 4 to 2020-12, in the words of the library Helm uses. */
+/** Validates values against a JSON schema of drafts 4 to 2020-12, with the messages of Helm's library. */
 export class JsonSchema {
   readonly #root: JsonValue;
   readonly #draft: number;
   readonly #anchors = new Map<string, JsonValue>();
   readonly #patterns = new Map<string, GoRegexp>();
   readonly #regexpBudget: StepBudget = { left: 10_000_000 };
-  /** references that lead to other documents, which are not fetched: everything is valid there */
+  /** references to other documents, which are not fetched and accept everything */
   readonly foreign: Set<string> = new Set();
   #steps = 0;
 
@@ -44,7 +44,7 @@ export class JsonSchema {
     this.#index(root, 0);
   }
 
-  /** undefined: the value is valid. */
+  /** Returns undefined if the value is valid. */
   validate(value: Value): Violation | undefined {
     return new Validation(this, value, this.#root, [], []).run();
   }
@@ -79,7 +79,7 @@ export class JsonSchema {
     }
   }
 
-  /** What a `$ref` names; undefined: another document. */
+  /** Resolves a `$ref`. Returns undefined for another document. */
   resolve(reference: string): JsonValue | undefined {
     const [document = '', fragment = ''] = reference.split('#', 2);
     const isOwn = document === '' || document === this.#id;
@@ -111,7 +111,7 @@ export class JsonSchema {
     return at;
   }
 
-  /** Notes anchors and identifiers. */
+  /** Collects anchors and identifiers. */
   #index(schema: JsonValue, depth: number): void {
     if (depth > maxDepth) throw new TemplateError('values.schema.json is nested too deep', { isLimit: true });
     if (Array.isArray(schema)) for (const item of schema) this.#index(item, depth + 1);
@@ -133,7 +133,7 @@ function decodeToken(token: string): string {
   try {
     text = decodeURIComponent(token);
   } catch {
-    // It is taken as it stands.
+    // Invalid escapes are used as is.
   }
   return text.replaceAll('~1', '/').replaceAll('~0', '~');
 }
@@ -145,7 +145,7 @@ function draftOf(schema: JsonValue): number {
   return Number(found?.[1] ?? found?.[2] ?? 2020);
 }
 
-/** Properties and items that no schema has looked at yet; tracked only where somebody asks. */
+/** Properties and items that no schema has evaluated yet, tracked only if `unevaluated…` needs it. */
 class Unevaluated {
   readonly properties: Set<string>;
   readonly items: Set<number>;
@@ -166,7 +166,7 @@ class Validation {
   readonly #value: Value;
   readonly #schema: JsonValue;
   readonly #path: readonly string[];
-  /** schemas that are being applied to this same value: one that comes again is a cycle */
+  /** schemas in progress for the same value; a repetition is a cycle */
   readonly #applied: readonly JsonValue[];
   readonly #violations: Violation[] = [];
   readonly unevaluated: Unevaluated;
@@ -229,7 +229,7 @@ class Validation {
     if (violation) this.#violations.push(violation);
   }
 
-  /** What decides alone. */
+  /** Checks keywords that need no subschemas. */
   #simple(schema: JsonObject): string | undefined {
     const value = this.#value;
     const types = schema['type'];
@@ -269,7 +269,7 @@ class Validation {
     return { path: this.#path, message: 'validation failed', causes, kind: 'reference' };
   }
 
-  /** Another schema on the same value. */
+  /** Applies another schema to the same value. */
   #self(schema: JsonValue): Violation | undefined {
     const inner = new Validation(this.#schemas, this.#value, schema, this.#path, [...this.#applied, this.#schema]);
     const violation = inner.run();
@@ -440,7 +440,7 @@ class Validation {
     const fail = (keyword: string, want: number): void =>
       this.#fail(`${keyword}: got ${numberText(value)}, want ${numberText(want)}`);
     const [min, max] = [limit('minimum'), limit('maximum')];
-    // In draft 4 the exclusive keywords are flags of the others.
+    // In draft 4 the exclusive keywords are booleans that modify the others.
     const isOpenMin = schema['exclusiveMinimum'] === true;
     const isOpenMax = schema['exclusiveMaximum'] === true;
     const above = isOpenMin ? min : limit('exclusiveMinimum');
@@ -531,7 +531,7 @@ const isPrimitive = (value: JsonValue): boolean => typeof value !== 'object' || 
 
 function isMultiple(value: number, step: number): boolean {
   const quotient = value / step;
-  // 0.3 is a multiple of 0.1, whatever doubles say.
+  // Treats 0.3 as a multiple of 0.1 despite rounding.
   return (
     Number.isInteger(quotient) || Math.abs(quotient - Math.round(quotient)) < 1e-9 * Math.max(1, Math.abs(quotient))
   );
@@ -552,7 +552,7 @@ function equals(value: Value, wanted: JsonValue): boolean {
   return value === wanted || (typeof wanted === 'bigint' && value === Number(wanted));
 }
 
-/** A text that is the same for equal values only. */
+/** Returns a text that is equal exactly for equal values. */
 function canonical(value: Value): string {
   if (isList(value)) return `[${value.map(canonical).join(',')}]`;
   if (isMap(value))
@@ -562,7 +562,7 @@ function canonical(value: Value): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 
-/** As `%q`, in single quotes. */
+/** Formats like `%q`, but in single quotes. */
 function quote(text: string): string {
   const inner = quoteGo(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
   return `'${inner}'`;
@@ -576,12 +576,12 @@ function display(value: JsonValue): string {
 
 const numberText = (value: number): string => grouped(formatFloat(value, 'g', -1));
 
-/** The library prints numbers for English readers: with commas between thousands. */
+/** The library formats numbers with commas between thousands. */
 function grouped(text: string): string {
   return /^-?[0-9]{4,}(?:\.|$)/.test(text) ? text.replace(/\B(?=(?:[0-9]{3})+(?![0-9]))/g, ',') : text;
 }
 
-/** The violations as lines; those below others are indented. */
+/** Formats violations as lines. Causes are indented. */
 export function violationLines(violation: Violation, indent = 0): string[] {
   if (violation.kind === 'reference' && violation.causes.length === 1)
     return violationLines(must(violation.causes[0], 'the first of violation.causes'), indent);

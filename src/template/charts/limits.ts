@@ -1,15 +1,15 @@
 import type { Limits } from '../limits.ts';
 
-/** What a chart may take, from its archive to its last document. Charts come from tenants. */
+/** Limits of a chart, from its archive to its rendered documents. Charts may come from untrusted tenants. */
 export interface ChartLimits extends Limits {
   /** bytes of one archive, packed and unpacked */
   readonly archiveBytes: number;
   readonly unpackedBytes: number;
   /** bytes of one file */
   readonly fileBytes: number;
-  /** files of a chart with all its subcharts */
+  /** files of a chart including subcharts */
   readonly files: number;
-  /** charts within charts */
+  /** nesting depth of charts */
   readonly chartDepth: number;
   /** charts of one rendering; each alias counts */
   readonly charts: number;
@@ -17,7 +17,7 @@ export interface ChartLimits extends Limits {
   readonly documents: number;
 }
 
-/** Helm's own sizes, and bounds where it has none. Large public charts take some ten thousand steps. */
+/** Helm's limits, and additional ones where it has none. Large public charts take about ten thousand steps. */
 export const defaultChartLimits: ChartLimits = {
   steps: 2_000_000,
   depth: 300,

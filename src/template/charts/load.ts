@@ -8,8 +8,8 @@ import { type ChartLimits, defaultChartLimits } from './limits.ts';
 import { readMetadata } from './metadata.ts';
 
 /**
- * A chart of its files, whose paths begin at the chart: `Chart.yaml`, `templates/x.yaml`, `charts/sub/…` or `charts/sub-1.0.tgz`.
- * What `.helmignore` names is left out, as `helm package` leaves it out.
+ * Loads a chart from files whose paths are relative to it: `Chart.yaml`, `templates/x.yaml`, `charts/sub/…` or
+ * `charts/sub-1.0.tgz`. Files in `.helmignore` are skipped, as in `helm package`.
  */
 export function loadChart(files: ReadonlyMap<string, Uint8Array>, limits: Partial<ChartLimits> = {}): Result<Chart> {
   const loader = new Loader({ ...defaultChartLimits, ...limits });
@@ -99,7 +99,7 @@ class Loader {
     const { chartDepth, files: maxFiles, fileBytes, unpackedBytes } = this.#limits;
     const limit = (message: string): TemplateError => new TemplateError(message, { isLimit: true });
     if (depth > chartDepth) throw limit(`charts are nested more than ${chartDepth} deep`);
-    // The files of unpacked subcharts were counted with those of the chart around them.
+    // Files of unpacked subcharts were already counted with their parent.
     if (depth > 0) return;
     this.#add(files, maxFiles, unpackedBytes);
     for (const [path, content] of files) {
@@ -136,7 +136,7 @@ class Loader {
 const withoutMark = (bytes: Uint8Array): Uint8Array =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 
-/** A file that holds a mapping, or nothing. */
+/** Parses a file with a mapping, or an empty one. */
 function readMap(file: string, bytes: Uint8Array): JsonObject {
   let value: unknown;
   try {

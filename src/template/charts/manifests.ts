@@ -2,15 +2,15 @@ import { errorMessage, isJsonObject, type JsonObject, type JsonValue, parseYaml 
 import { TemplateError } from '../errors.ts';
 import { compareStrings } from '../values/index.ts';
 
-/** One document a chart renders. */
+/** A rendered document. */
 export interface Manifest {
-  /** the template it comes from */
+  /** path of its template */
   readonly source: string;
   readonly kind: string;
   readonly value: JsonObject;
 }
 
-/** The order in which Helm installs kinds; others come after these, by name. */
+/** Helm's installation order of kinds. All others follow, by name. */
 const installOrder: ReadonlyMap<string, number> = new Map(
   [
     ...['PriorityClass', 'Namespace', 'NetworkPolicy', 'ResourceQuota', 'LimitRange', 'PodSecurityPolicy'],
@@ -22,7 +22,7 @@ const installOrder: ReadonlyMap<string, number> = new Map(
   ].map((kind, index) => [kind, index]),
 );
 
-/** By kind; documents of one kind keep their order. */
+/** Sorts by kind, keeping the order within a kind. */
 export function inInstallOrder<T extends { readonly kind: string }>(manifests: readonly T[]): T[] {
   return manifests.toSorted((a, b) => {
     const first = installOrder.get(a.kind);
@@ -35,11 +35,11 @@ export function inInstallOrder<T extends { readonly kind: string }>(manifests: r
 
 interface TextDocument {
   readonly text: string;
-  /** where it begins in its file, counted from 1 */
+  /** first line in its file, starting at 1 */
   readonly line: number;
 }
 
-/** The documents of a rendered file, divided as Helm divides them: at `---`, whatever follows it in the line. */
+/** Splits a rendered file like Helm: at `---`, even if text follows on the same line. */
 export function splitDocuments(file: string): TextDocument[] {
   const leading = file.length - file.trimStart().length;
   const text = file.trim();
@@ -57,7 +57,7 @@ export function splitDocuments(file: string): TextDocument[] {
   };
   let from = 0;
   for (let at = text.indexOf('---'); at >= 0; at = text.indexOf('---', at)) {
-    // A line end that an earlier separator took does not begin another one.
+    // A line break consumed by the previous separator does not start another one.
     const isSeparator = at === 0 || (text[at - 1] === '\n' && at - 1 >= from);
     if (!isSeparator) {
       at += 3;
@@ -80,7 +80,7 @@ function lineBreaks(text: string, from: number, to: number): number {
   return count;
 }
 
-/** The documents of a file that is no template: nothing of them is trimmed, as Kubernetes' own reader does it. */
+/** Splits a file that is not a template, without trimming, like the YAML reader of Kubernetes. */
 function wholeDocuments(file: string): TextDocument[] {
   const documents: TextDocument[] = [];
   let line = 1;
@@ -91,10 +91,10 @@ function wholeDocuments(file: string): TextDocument[] {
   return documents;
 }
 
-/** The objects of a file below `crds/`. */
+/** Returns the objects of a file below `crds/`. */
 export const readDefinitions = (source: string, file: string): Manifest[] => objectsOf(source, wholeDocuments(file));
 
-/** The documents of a rendered file as objects; empty ones are left out, and lists are taken apart as they are when applied. */
+/** Parses a rendered file into objects. Empty documents are skipped and lists are expanded, as on apply. */
 export const readManifests = (source: string, file: string): Manifest[] => objectsOf(source, splitDocuments(file));
 
 function objectsOf(source: string, documents: readonly TextDocument[]): Manifest[] {

@@ -9,9 +9,9 @@ const fields = new Set([
   ...['condition', 'tags', 'appVersion', 'deprecated', 'annotations', 'kubeVersion', 'dependencies', 'type'],
 ]);
 
-/** Chart.yaml, and requirements.yaml of charts of the first API version, read with Go's types. */
+/** Parses Chart.yaml, and requirements.yaml of v1 charts, with the types of Helm's Go structs. */
 export function readMetadata(chart: JsonObject, requirements: JsonObject | undefined): ChartMetadata {
-  // encoding/json finds fields in any case.
+  // encoding/json matches field names case-insensitively.
   const data: JsonObject = {};
   for (const source of [chart, requirements ?? {}]) {
     for (const [key, value] of Object.entries(source)) {
@@ -95,7 +95,7 @@ function check(metadata: ChartMetadata): void {
 
 const invalid = (what: string): TemplateError => new TemplateError(`validation: ${what}`);
 
-/** White space becomes blanks; what cannot be printed goes. */
+/** Replaces white space with blanks and removes unprintable characters. */
 const clean = (text: string): string => text.replace(/\s/gu, ' ').replace(/[\p{C}\u2028\u2029]/gu, '');
 
 const kindOf = (value: JsonValue): string => {
@@ -104,7 +104,7 @@ const kindOf = (value: JsonValue): string => {
   return typeof value === 'bigint' ? 'number' : typeof value;
 };
 
-/** Fields with the types they have in Go; others are refused in its words. */
+/** Reads fields with their Go types. Refuses other types with Go's messages. */
 export class FieldReader {
   readonly #file: string;
 
@@ -114,7 +114,7 @@ export class FieldReader {
 
   text(value: JsonValue | undefined, field: string): string {
     if (value === undefined || value === null) return '';
-    // `appVersion: 1.0` is the text "1", as for whoever reads YAML into a field of Go that is a text
+    // sigs.k8s.io/yaml converts numbers to string fields: `appVersion: 1.0` becomes "1"
     if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : formatFloat(value, 'g', -1);
     if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
     return typeof value === 'string' ? value : this.#wrong(value, field, 'string');

@@ -1,6 +1,6 @@
 import { must } from '../../machinery/index.ts';
 
-/** A pattern of Go's filepath.Match that cannot be read. */
+/** A syntax error in a pattern of Go's filepath.Match. */
 export class BadPattern extends Error {
   constructor() {
     super('syntax error in pattern');
@@ -14,7 +14,7 @@ type Piece =
   | { readonly kind: 'char'; readonly char: string }
   | { readonly kind: 'class'; readonly isNegated: boolean; readonly ranges: readonly (readonly [string, string])[] };
 
-/** A pattern as Go's filepath.Match reads it: `*`, `?` and `[a-z]` do not stand for slashes. */
+/** Pattern of Go's filepath.Match: `*`, `?` and `[a-z]` do not match slashes. */
 export class PathPattern {
   readonly #pieces: readonly Piece[];
 
@@ -22,9 +22,9 @@ export class PathPattern {
     this.#pieces = pieces(pattern);
   }
 
-  /** In time pattern times text. */
+  /** Takes time proportional to pattern times text. */
   matches(path: string): boolean {
-    // Most patterns begin with a name, and most paths with another.
+    // Shortcut: most patterns and paths differ in the first character.
     const [first] = this.#pieces;
     if (first?.kind === 'char' && !path.startsWith(first.char)) return false;
     const chars = [...path];

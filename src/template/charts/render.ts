@@ -30,46 +30,46 @@ import { validateValues } from './values-schema.ts';
 export interface Release {
   readonly name: string;
   readonly namespace: string;
-  /** 1 when left out */
+  /** default: 1 */
   readonly revision?: number;
   readonly isUpgrade?: boolean;
 }
 
 export interface RenderChartOptions {
   readonly chart: Chart;
-  /** over the chart's own; see mergeValues for several files */
+  /** override the chart's values; merge several files with mergeValues */
   readonly values?: JsonObject;
   readonly release: Release;
   readonly capabilities?: Capabilities;
-  /** puts the objects of `crds/` before all others */
+  /** puts the objects of `crds/` first */
   readonly includeCrds?: boolean;
-  /** finds objects of the cluster for `lookup`; without it there are none */
+  /** looks up cluster objects for `lookup`; default: none exist */
   readonly lookup?: LookUp;
-  /** makes keys and certificates for `genCA` and the like, which are refused without it */
+  /** creates keys and certificates for functions such as `genCA`, which fail without it */
   readonly certificates?: CertificateMaker;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly limits?: Partial<ChartLimits>;
 }
 
-/** One object, or a list of them when the name is empty; undefined: there is none. */
+/** Returns an object, a list if the name is empty, or undefined if there is none. */
 export type LookUp = (apiVersion: string, kind: string, namespace: string, name: string) => JsonObject | undefined;
 
 export interface RenderedChart {
-  /** in the order in which Helm installs them */
+  /** in Helm's installation order */
   readonly objects: readonly RenderedObject[];
   readonly hooks: readonly RenderedHook[];
   readonly notes?: string;
   readonly warnings: readonly string[];
 }
 
-/** What `helm template` makes of a chart, as objects. */
+/** Renders a chart like `helm template`, as objects. */
 export function renderChart(options: RenderChartOptions): Result<RenderedChart> {
   try {
     return succeeded(new Rendering(options).run());
   } catch (error) {
     if (error instanceof TemplateError) return failed(error);
-    // The engine's stack is the last limit: values of the caller may be nested without end.
+    // The JavaScript stack is the last limit, because given values may be nested arbitrarily.
     if (error instanceof RangeError) {
       const { name } = options.chart.metadata;
       return failed(new TemplateError(`chart ${name}: values are nested too deep`, { isLimit: true }));
@@ -83,7 +83,7 @@ const maxWarnings = 100;
 const notesName = 'NOTES.txt';
 const noValue = '<no value>';
 
-/** A template with the data it is rendered with. */
+/** A template with its data. */
 interface Renderable {
   readonly file: TemplateFile;
   readonly data: ValueMap;
@@ -175,7 +175,7 @@ class Rendering {
       return data;
     };
     visit(root, values);
-    // Templates of the outer charts are read last, so that they win over those of subcharts.
+    // Templates of outer charts are parsed last, so that their definitions override those of subcharts.
     return [...renderables.values()].sort((a, b) => byDepth(b.file.name, a.file.name));
   }
 
@@ -253,7 +253,7 @@ function lookupFunction(lookup: LookUp): Library[string] {
   };
 }
 
-/** Helm renders nothing while a dependency is not there, be it switched off or not. */
+/** Helm refuses to render if a dependency is missing, even a disabled one. */
 function checkPresence({ metadata, subcharts }: Chart): void {
   const present = new Set(subcharts.map((subchart) => subchart.metadata.name));
   const missing = metadata.dependencies.map(({ name }) => name).filter((name) => !present.has(name));
@@ -263,20 +263,20 @@ function checkPresence({ metadata, subcharts }: Chart): void {
   );
 }
 
-/** Documents were checked to have apiVersion and kind. */
+/** apiVersion and kind were checked before. */
 function asObject(value: JsonObject): UnstructuredObject {
   const { metadata } = value;
   return asUnstructured(isJsonObject(metadata) ? value : { ...value, metadata: {} });
 }
 
-/** `parse error at (chart/templates/x.yaml:3): …` */
+/** Formats as `parse error at (chart/templates/x.yaml:3): …`. */
 function parseError(error: TemplateError): TemplateError {
   const parts = error.message.split(': ');
   if (parts.length === 1 || error.isLimit) return error;
   return new TemplateError(`parse error at (${parts[1]}): ${parts.at(-1)}`, error.place ? { place: error.place } : {});
 }
 
-/** What a template's author says with `fail` or `required` is shown without the places on the way. */
+/** Messages of `fail` and `required` are shown without the template locations. */
 function executionError(error: TemplateError): TemplateError {
   if (error.said === undefined || error.place === undefined) return error;
   return new TemplateError(`execution error at (${error.place}): ${error.said}`, {
@@ -287,7 +287,7 @@ function executionError(error: TemplateError): TemplateError {
 
 const manifestName = /\.(?:ya?ml|json)$/i;
 
-/** The objects of `crds/` of a chart and its subcharts, which are no templates. */
+/** Returns the objects of `crds/` in a chart and its subcharts. They are not templates. */
 function crdObjects(chart: ChartInstance): RenderedObject[] {
   const objects: RenderedObject[] = [];
   for (const [path, bytes] of chart.chart.files) {

@@ -8,7 +8,9 @@ export interface TarFile {
 const blockSize = 512;
 const nothing = new Uint8Array();
 
-/** The regular files of a tar archive (ustar, pax and GNU names). Directories are left out; links and devices are refused. */
+/**
+ * Reads the regular files of a tar archive (ustar, pax and GNU names). Skips directories and refuses links and devices.
+ */
 export function* readTar(bytes: Uint8Array): Generator<TarFile> {
   let longPath: string | undefined;
   let longSize: number | undefined;
@@ -93,7 +95,7 @@ function headerPath(header: Uint8Array): string {
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
-/** `30 path=a/long/name\n…` */
+/** Parses pax records such as `30 path=a/long/name\n…`. */
 function paxRecords(content: Uint8Array): Map<string, string> {
   const records = new Map<string, string>();
   for (let at = 0; at < content.length; ) {

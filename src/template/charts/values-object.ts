@@ -3,7 +3,7 @@ import { FunctionError } from '../errors.ts';
 import { plainJson } from '../functions/go-json.ts';
 import { type GoMethod, isMap, type Value, type ValueMap, withMethods, withTypeName } from '../values/index.ts';
 
-/** A map with the methods that `.Values` has in Helm. */
+/** Adds the methods of Helm's `.Values` to a map. */
 export function asValues(values: ValueMap): ValueMap {
   return withMethods(methods(values), withTypeName('chartutil.Values', values));
 }

@@ -5,7 +5,7 @@ import type { Warn } from './coalesce.ts';
 import type { ChartInstance } from './instance.ts';
 import { JsonSchema, violationLines } from './json-schema.ts';
 
-/** Checks values against the values.schema.json of a chart and those of its subcharts. */
+/** Validates values against the values.schema.json of a chart and of its subcharts. */
 export function validateValues(chart: ChartInstance, values: ValueMap, warn: Warn): void {
   const problems = problemsOf(chart, values, warn);
   if (problems === '') return;

@@ -1,6 +1,6 @@
 import { elementType, GoObject, isList, isMap, typeOf, type Value } from '../values/index.ts';
 
-/** Whether Go would take nil for a parameter of this type. */
+/** Reports whether Go accepts nil for a parameter of this type. */
 export function canBeNil(type: string): boolean {
   return type === 'interface {}' || type === 'reflect.Value' || /^(?:\[\]|map\[|\*|func)/.test(type);
 }

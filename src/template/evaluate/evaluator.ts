@@ -37,10 +37,10 @@ import {
 } from '../values/index.ts';
 import { canBeNil, isAssignable } from './assignable.ts';
 
-/** What the key that a map does not have stands for: nothing, the zero value (nil), or an error. */
+/** Result for a missing map key: no value, the zero value (nil), or an error. */
 export type MissingKey = 'default' | 'zero' | 'error';
 
-/** What all templates of one rendering share. */
+/** State shared by all templates of one rendering. */
 export interface Rendering {
   readonly findFunction: FindFunction;
   readonly missingKey: MissingKey;
@@ -50,8 +50,8 @@ export interface Rendering {
 }
 
 /**
- * A value and whether it came out of a list or map of `interface {}`: Go then names that type, and not the value's own, when
- * a field is asked of it.
+ * A value, and whether it comes from a list or map of `interface {}`. In errors about its fields Go then names that
+ * type instead of the value's own.
  */
 interface Held {
   readonly value: Value;
@@ -65,21 +65,20 @@ interface Variable {
 
 type Jump = 'break' | 'continue' | undefined;
 
-/** The last argument of a command comes from the command before it in the pipeline; there may be none. */
+/** Last argument of a command, piped from the previous command, if any. */
 type Final = { readonly value: Value } | undefined;
 
-/** What is called or looked up, and with what. */
 interface Call {
   readonly dot: Held;
-  /** where an error is reported */
+  /** location for errors */
   readonly node: Node;
-  /** the words of the command, the called one first */
+  /** operands of the command, including the function */
   readonly args: readonly Operand[];
-  /** what the command before this one in the pipeline gives */
+  /** result of the previous command in the pipeline */
   readonly final: Final;
 }
 
-/** Runs one template. Follows Go's text/template in order of evaluation, so that errors name the same expression. */
+/** Runs one template. Follows the evaluation order of Go's text/template, so that errors name the same expression. */
 export class Evaluator {
   readonly #rendering: Rendering;
   readonly #template: Definition;
@@ -106,7 +105,7 @@ export class Evaluator {
     return this.#output;
   }
 
-  /** Anything thrown, with the place where it happened. */
+  /** Adds the location to an error. */
   #describe(error: unknown): unknown {
     if (error instanceof TemplateError) return error;
     const isLimit = error instanceof LimitError;
@@ -180,7 +179,7 @@ export class Evaluator {
     const value = this.#pipeline(dot, node.pipe);
     const { variables, isAssignment } = node.pipe;
     const mark = this.#variables.length;
-    /** true: leave the loop */
+    /** Returns true to leave the loop. */
     const round = (index: Value, item: Held): boolean => {
       this.#rendering.budget.spend(1);
       const key: Held = { value: index, isBoxed: false };
@@ -233,7 +232,7 @@ export class Evaluator {
     let value: Value;
     for (const [index, command] of pipe.commands.entries()) {
       this.#rendering.budget.spend(1);
-      // A nil inside of an interface is no value from here on.
+      // A nil interface is no value from here on.
       value = this.#command(dot, command, index === 0 ? undefined : { value }).value ?? undefined;
     }
     const held: Held = { value, isBoxed: false };
@@ -268,7 +267,7 @@ export class Evaluator {
     return unboxed(this.#constant(first));
   }
 
-  /** Parentheses count as depth, but what they declare stays. */
+  /** Parentheses count as depth, but variables declared in them stay in scope. */
   #nestedPipeline(dot: Held, pipe: PipeNode): Value {
     this.#rendering.budget.enter();
     const value = this.#pipeline(dot, pipe);
@@ -310,7 +309,7 @@ export class Evaluator {
     return this.#chain({ dot, node, args, final }, receiver, node.path);
   }
 
-  /** The value of an operand that is not a constant. */
+  /** Evaluates an operand that is not a constant. */
   #evaluated(dot: Held, node: Operand): Held {
     this.#node = node;
     switch (node.kind) {
@@ -491,7 +490,7 @@ export class Evaluator {
 
 const unboxed = (value: Value): Held => ({ value, isBoxed: false });
 
-/** An error of the template at work; the evaluator adds the place. */
+/** An error in the running template. The evaluator adds the location. */
 class ExecutionError extends Error {
   readonly said: string | undefined;
 

@@ -1,11 +1,11 @@
-/** The flags, width and precision of one verb. */
+/** Flags, width and precision of a verb. */
 export interface Flags {
   isMinus: boolean;
   isPlus: boolean;
   isSharp: boolean;
   isSpace: boolean;
   isZero: boolean;
-  /** `%#v`: as Go writes the value in a program */
+  /** `%#v`: Go syntax */
   isGoSyntax: boolean;
   width: number | undefined;
   precision: number | undefined;
@@ -22,7 +22,7 @@ export const noFlags = (): Flags => ({
   precision: undefined,
 });
 
-/** Fills a text up to the width. */
+/** Pads a text to the width. */
 export function pad(text: string, flags: Flags): string {
   if (flags.width === undefined) return text;
   const missing = flags.width - [...text].length;
@@ -31,7 +31,7 @@ export function pad(text: string, flags: Flags): string {
   return (flags.isZero ? '0' : ' ').repeat(missing) + text;
 }
 
-/** Fills a number up to the width; zeros stand after its sign. */
+/** Pads a number to the width. Zeros go after the sign. */
 export function padNumber(text: string, flags: Flags, isZeroAllowed = true): string {
   if (flags.width === undefined) return text;
   if (!flags.isZero || flags.isMinus || !isZeroAllowed) return pad(text, { ...flags, isZero: false });

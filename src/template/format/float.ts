@@ -1,9 +1,11 @@
 import { trimTrailing } from '../../machinery/index.ts';
 
-/** Without a precision, exponents from here on are written as such. */
+/** Without a precision, smaller exponents are written in plain notation. */
 const shortestExponent = 6;
 
-/** A float with Go's `%e`, `%f` or `%g`; precision -1 is the shortest text that reads back. */
+/**
+ * Formats a float with Go's `%e`, `%f` or `%g`. Precision -1 is the shortest text that parses back to the same value.
+ */
 export function formatFloat(value: number, verb: string, precision: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
@@ -41,7 +43,7 @@ function padded(whole: string, precision: number): string {
   return precision > 0 ? `${whole}.${'0'.repeat(Math.min(precision, 100))}` : whole;
 }
 
-/** All digits, no exponent. */
+/** Returns all digits without an exponent. */
 function plain(size: number): string {
   const [mantissa, exponentText] = size.toExponential().split('e') as [string, string];
   const digits = mantissa.replace('.', '');

@@ -4,21 +4,21 @@ import { GoObject, Int, isList, isMap, kindOf, sortedKeys, typeOf, type Value } 
 import { type Flags, noFlags, pad, padNumber } from './flags.ts';
 import { formatFloat } from './float.ts';
 
-/** Text is built only as long as the caller's limits allow; both throw. */
+/** Limits of printed text. Both methods throw if a limit is exceeded. */
 export interface PrintBudget {
-  /** one more value is printed */
+  /** called for each printed value */
   spend(steps: number): void;
-  /** a text of this many characters is about to be built */
+  /** called before a text of this length is built */
   reserve(characters: number): void;
 }
 
-/** A value as `%v` prints it. */
+/** Formats a value like `%v`. */
 export function printValue(value: Value, budget: PrintBudget): string {
   if (typeof value === 'string') return value;
   return new Printer(budget).value(value, 'v', noFlags(), 0);
 }
 
-/** Deeper values are not printed: a dict that holds itself has no end. */
+/** Limit of nesting, because a dict may contain itself. */
 const maxDepth = 200;
 
 /** Prints values with one verb of Go's fmt. */
@@ -178,7 +178,7 @@ export class Printer {
   }
 }
 
-/** The digits a sharp flag asks for, trailing zeros included. */
+/** Returns the digits for the `#` flag, including trailing zeros. */
 function significant(text: string, digits: number): string {
   const [mantissa, exponent] = text.split(/(?=e)/i) as [string, string?];
   const count = mantissa.replace(/^[-+]?0?\.?0*|\./g, '').length || 1;
@@ -186,7 +186,7 @@ function significant(text: string, digits: number): string {
   return `${mantissa.includes('.') ? mantissa : `${mantissa}.`}${zeros}${exponent ?? ''}`;
 }
 
-/** `0x1.8p+00`: the bits of a float. */
+/** Formats the bits of a float, for example `0x1.8p+00`. */
 function hexFloat(value: number): string {
   if (!Number.isFinite(value)) return formatFloat(value, 'g', -1);
   const sign = value < 0 || Object.is(value, -0) ? '-' : '';

@@ -2,10 +2,10 @@ import { Int, typeOf, type Value } from '../values/index.ts';
 import { noFlags } from './flags.ts';
 import { type PrintBudget, Printer, printValue } from './print.ts';
 
-/** Go refuses wider fields too. */
+/** Go has the same limit. */
 const maxWidth = 1_000_000;
 
-/** Go's fmt.Sprint: spaces between operands when neither is a string. */
+/** Implements Go's fmt.Sprint: spaces between operands if neither is a string. */
 export function sprint(values: readonly Value[], budget: PrintBudget): string {
   let text = '';
   for (const [index, value] of values.entries()) {
@@ -20,7 +20,7 @@ export function sprintln(values: readonly Value[], budget: PrintBudget): string 
   return `${values.map((value) => printValue(value, budget)).join(' ')}\n`;
 }
 
-/** Go's fmt.Sprintf, its complaints about wrong arguments included. */
+/** Implements Go's fmt.Sprintf, including its output for wrong arguments. */
 export function sprintf(format: string, args: readonly Value[], budget: PrintBudget): string {
   const printer = new Printer(budget);
   const runes = format;
@@ -117,7 +117,7 @@ export function sprintf(format: string, args: readonly Value[], budget: PrintBud
     else if (next >= args.length) result += `%!${verb}(MISSING)`;
     else {
       if (verb === 'v') {
-        // Both flags ask for more of a struct here, and for nothing of numbers.
+        // For `%v`, both flags change only the output of structs, not of numbers.
         flags.isGoSyntax = flags.isSharp;
         flags.isSharp = false;
         flags.isPlus = false;

@@ -17,13 +17,13 @@ import { byteLength, byteSlice } from './bytes.ts';
 import { compare, equal } from './compare.ts';
 import { define, type Library, text } from './function.ts';
 
-/** The functions Go's text/template has by itself. */
+/** Built-in functions of Go's text/template. */
 export const builtins: Library = {
-  // The evaluator stops at the first argument that decides.
+  // Implemented in the evaluator, which stops at the first deciding argument.
   and: define('reflect.Value, ...reflect.Value', () => undefined),
   or: define('reflect.Value, ...reflect.Value', () => undefined),
   not: define('reflect.Value', ([value]) => !isTrue(value)),
-  // There are no values that are functions; the evaluator says so of anything but nil.
+  // No value is a function. The evaluator handles everything but nil.
   call: define('reflect.Value, ...reflect.Value', () => {
     throw new FunctionError('call of nil');
   }),
@@ -130,7 +130,7 @@ const escapeJs = (value: string): string =>
     return `\\u${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   });
 
-/** As Go's url.QueryEscape: everything but letters, digits and `-_.~`, with `+` for a space. */
+/** Implements Go's url.QueryEscape: escapes everything but letters, digits and `-_.~`, with `+` for a space. */
 export function escapeQuery(value: string): string {
   let result = '';
   for (const byte of Buffer.from(value)) {

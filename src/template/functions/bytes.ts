@@ -1,4 +1,4 @@
-// Go's strings are bytes; lengths and offsets of the functions count them.
+// Go's strings are bytes, so lengths and offsets of functions count bytes.
 
 const ascii = /^[\0-\x7f]*$/;
 
@@ -8,7 +8,7 @@ export function byteLength(value: string): number {
   return Buffer.byteLength(value);
 }
 
-/** The bytes from one offset to another. A character that is cut becomes the replacement character. */
+/** Slices by byte offsets. A split character becomes the replacement character. */
 export function byteSlice(value: string, from: number, to: number): string {
   return isAscii(value) ? value.slice(from, to) : Buffer.from(value).subarray(from, to).toString('utf8');
 }

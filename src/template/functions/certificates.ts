@@ -4,7 +4,7 @@ import { GoObject, isList, type Value } from '../values/index.ts';
 import { define, type Library, text, whole } from './function.ts';
 import { keySignatures } from './keys.ts';
 
-/** A certificate and its key, PEM. */
+/** PEM certificate and key. */
 export interface KeyPair {
   readonly certificate: string;
   readonly key: string;
@@ -15,22 +15,25 @@ export interface CertificateSubject {
   readonly ips: readonly string[];
   readonly dnsNames: readonly string[];
   readonly days: number;
-  /** PEM; a new key is made without it */
+  /** PEM; default: a new key */
   readonly key?: string;
 }
 
-/** Makes what the functions of charts ask for. Key material is no matter of templates, so the caller brings it. */
+/**
+ * Creates keys and certificates for charts. The caller provides it, because templates have no cryptography of their
+ * own.
+ */
 export interface CertificateMaker {
-  /** PEM; `rsa`, `dsa`, `ecdsa` or `ed25519` */
+  /** returns PEM; the type is `rsa`, `dsa`, `ecdsa` or `ed25519` */
   privateKey(type: string): string;
   authority(subject: Pick<CertificateSubject, 'commonName' | 'days' | 'key'>): KeyPair;
   selfSigned(subject: CertificateSubject): KeyPair;
   signed(subject: CertificateSubject, authority: KeyPair): KeyPair;
-  /** bcrypt of a password, for `htpasswd`; without it that function is refused */
+  /** bcrypt hash for `htpasswd`, which fails without it */
   passwordHash?(password: string): string;
 }
 
-/** What `genCA` gives: its fields are Cert and Key. */
+/** Result of `genCA`, with the fields Cert and Key. */
 class Certificate extends GoObject {
   readonly typeName = 'sprig.certificate';
   readonly pair: KeyPair;
@@ -62,12 +65,12 @@ const pairOf = (value: Value): KeyPair => {
   throw new FunctionError('not a certificate');
 };
 
-/** An operation on keys takes far longer than any other step. */
+/** Cost of a key operation, which takes much longer than other steps. */
 const stepsPerKey = 20_000;
-/** One that makes RSA keys longer still. */
+/** Cost of a new private key, because RSA keys are slow. */
 const stepsPerPrivateKey = 200_000;
 
-/** Sprig's functions of keys and certificates, made by the caller's maker. */
+/** Sprig's key and certificate functions, implemented by the caller's maker. */
 export function certificateFunctions(maker: CertificateMaker): Library {
   const subject = ([commonName, ips, names, days]: readonly Value[], key?: Value): CertificateSubject => ({
     commonName: text(commonName),
@@ -104,7 +107,7 @@ export function certificateFunctions(maker: CertificateMaker): Library {
         try {
           return call(args);
         } catch (error) {
-          // A key or certificate of the template that cannot be read; the error may show parts of it.
+          // An unreadable key or certificate of the template. The original error could reveal parts of it.
           if (error instanceof FunctionError) throw error;
           throw new FunctionError('the key or certificate cannot be used');
         }

@@ -5,12 +5,12 @@ import { sprigFunctions } from './sprig.ts';
 
 const any = 'interface {}';
 
-/** The place of what is no value: Helm shows nothing there. */
+/** Go's text for a missing value, which Helm removes. */
 const noValue = '<no value>';
 
 /**
- * The functions of a chart's templates. `lookup` finds nothing until the caller passes one that asks a cluster, as `helm
- * template` does; names are not resolved.
+ * Functions of chart templates. `lookup` finds nothing unless the caller provides one with a cluster, as in `helm
+ * template`. DNS names are not resolved.
  */
 export const chartFunctions: Library = {
   ...sprigFunctions,

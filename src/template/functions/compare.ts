@@ -19,7 +19,9 @@ function basicKind(value: Value): BasicKind {
 
 const isWhole = (kind: BasicKind): boolean => kind === 'int' || kind === 'uint';
 
-/** Whether the first equals one of the others. Numbers of different kinds are an error, as in Go. */
+/**
+ * Reports whether the first value equals one of the others. Comparing numbers of different kinds is an error, as in Go.
+ */
 export function equal(first: Value, others: readonly Value[], budget: PrintBudget): boolean {
   if (others.length === 0) throw new FunctionError('missing argument for comparison');
   return others.some((other) => equalPair(first ?? undefined, other ?? undefined, budget));
@@ -48,7 +50,7 @@ function sameIdentity(a: GoObject, b: GoObject): boolean {
   return a.typeName === b.typeName && a.identity() !== undefined && a.identity() === b.identity();
 }
 
-/** Less than, equal to or greater than zero. */
+/** Returns a negative number, zero or a positive number. */
 export function compare(a: Value, b: Value): number {
   const [left, right] = [basicKind(a), basicKind(b)];
   if (left === undefined || right === undefined) throw new FunctionError('invalid type for comparison');
@@ -62,7 +64,7 @@ export function compare(a: Value, b: Value): number {
   return (a as number) < (b as number) ? -1 : a === b ? 0 : 1;
 }
 
-/** Go's reflect.DeepEqual. Values that share parts are compared as often as they are found, so every step counts. */
+/** Implements Go's reflect.DeepEqual. Shared parts are compared each time they occur, so every step counts. */
 export function deepEqual(a: Value, b: Value, budget: PrintBudget): boolean {
   budget.spend(1);
   if (a === b || (a ?? null) === (b ?? null)) return true;

@@ -9,7 +9,7 @@ const range = new RegExp(`\\s*(${versionShape})\\s+-\\s+(${versionShape})\\s*`, 
 const each = new RegExp(`(${operators})\\s*(${versionShape})`, 'g');
 const oneOf = `(?:${operators})\\s*(?:${versionShape.replaceAll(/\((?!\?)/g, '(?:')})\\s*`;
 const valid = new RegExp(`^\\s*${oneOf}(?:(?:\\s+|,\\s*)${oneOf})*$`);
-/** The expressions above go back and forth on long texts. */
+/** Limit for the backtracking expressions above. */
 const maxLength = 512;
 
 interface Condition {
@@ -21,7 +21,7 @@ interface Condition {
   readonly isPatchDirty: boolean;
 }
 
-/** Whether a version fits a constraint such as `>=1.20 <2 || ^3`, by Masterminds' rules. */
+/** Reports whether a version satisfies a constraint such as `>=1.20 <2 || ^3`, by the rules of Masterminds/semver. */
 export function fits(constraint: string, version: Version): boolean {
   return parseConstraint(constraint).some((conditions) => {
     const allowsPrerelease = conditions.some((condition) => condition.version.prerelease !== '');
@@ -117,7 +117,7 @@ function greater({ version: wanted, isDirty, isMinorDirty, isPatchDirty }: Condi
 
 function tilde({ version: wanted, isMinorDirty, isPatchDirty }: Condition, version: Version): boolean {
   if (version.compare(wanted) < 0) return false;
-  // ~0.0.0 and * take everything.
+  // ~0.0.0 and * match everything.
   const isZero = wanted.major === 0n && wanted.minor === 0n && wanted.patch === 0n;
   if (isZero && !isMinorDirty && !isPatchDirty) return true;
   return version.major === wanted.major && (version.minor === wanted.minor || isMinorDirty);

@@ -5,13 +5,13 @@ import { GoBytes, GoObject, Int, isList, isMap, type Value } from '../values/ind
 const maxInt = 2n ** 63n - 1n;
 const minInt = -(2n ** 63n);
 
-/** A value as a string: itself, or as `%v` prints it. */
+/** Converts to a string like `%v`. */
 export function toText(value: Value, budget: PrintBudget): string {
   if (typeof value === 'string') return value;
   return value instanceof GoBytes ? value.asString() : printValue(value, budget);
 }
 
-/** A value as an int64, 0 where that makes no sense. */
+/** Converts to int64, or 0 if impossible. */
 export function toInt64(value: Value): bigint {
   if (value instanceof Int) return BigInt.asIntN(64, value.value);
   switch (typeof value) {
@@ -25,7 +25,7 @@ export function toInt64(value: Value): bigint {
   return 0n;
 }
 
-/** As strconv.ParseInt(s, 0, 64). */
+/** Implements strconv.ParseInt(s, 0, 64). */
 function parseInt64(text: string): bigint | undefined {
   const found = /^([+-]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))$/.exec(
     /^[+-]?(?:0[xXbBoO]_?)?[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*$/.test(text) ? text.replaceAll('_', '') : text,
@@ -37,7 +37,7 @@ function parseInt64(text: string): bigint | undefined {
   return value < minInt || value > maxInt ? undefined : value;
 }
 
-/** A value as a float64, 0 where that makes no sense. */
+/** Converts to float64, or 0 if impossible. */
 export function toFloat64(value: Value): number {
   if (value instanceof Int) return Number(value.value);
   switch (typeof value) {
@@ -51,7 +51,7 @@ export function toFloat64(value: Value): number {
   return 0;
 }
 
-/** Empty as `default` and `empty` see it. */
+/** Reports emptiness as defined by `default` and `empty`. */
 export function isEmpty(value: Value): boolean {
   if (value === undefined || value === null || value === '' || value === 0 || value === false) return true;
   if (value instanceof Int) return value.value === 0n;
@@ -60,7 +60,7 @@ export function isEmpty(value: Value): boolean {
   return value instanceof GoObject && !value.isTrue();
 }
 
-/** A list of anything, or one value, as strings; nil items are left out. */
+/** Converts a list or a single value to strings. Nil items are skipped. */
 export function toStrings(value: Value, budget: PrintBudget): string[] {
   if (value === undefined || value === null) return [];
   if (!isList(value)) return [toText(value, budget)];

@@ -14,7 +14,7 @@ function momentOf(value: Value, { clock }: CallContext): Moment {
   return utc(clock.now());
 }
 
-/** A zone by its name; one that is not known is UTC, as in Sprig. */
+/** Converts to a zone by name. Unknown zones are UTC, as in Sprig. */
 function inZone({ ms }: Moment, zone: string): Moment {
   if (zone === '' || zone === 'UTC' || zone === 'Local') return utc(ms);
   try {
@@ -45,7 +45,7 @@ const dateInZone = define('string, interface {}, string', ([layout, value, zone]
   formatLayout(text(layout), inZone(momentOf(value, context), text(zone))),
 );
 
-/** Sprig's dates. `now` is the caller's clock and the local zone is UTC, so that the same input gives the same text. */
+/** Sprig's date functions. `now` uses the caller's clock and the local zone is UTC, so that output is reproducible. */
 export const dateFunctions: Library = {
   now: define('', (_args, { clock }) => new GoTime(utc(clock.now()))),
   date: define('string, interface {}', ([layout, value], context) =>

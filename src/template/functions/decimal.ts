@@ -1,10 +1,10 @@
-/** A decimal number: digits times a power of ten. Sums of it are exact where those of floats are not. */
+/** Decimal number: digits times a power of ten. Unlike floats, sums are exact. */
 export interface Decimal {
   readonly digits: bigint;
   readonly exponent: number;
 }
 
-/** Digits after the point of a quotient. */
+/** Decimal places of a quotient. */
 const divisionPlaces = 16;
 
 export function decimal(value: number): Decimal {
@@ -37,7 +37,7 @@ export const multiply = (a: Decimal, b: Decimal): Decimal => ({
   exponent: a.exponent + b.exponent,
 });
 
-/** undefined: by zero */
+/** Returns undefined for a division by zero. */
 export function divide(a: Decimal, b: Decimal): Decimal | undefined {
   if (b.digits === 0n) return undefined;
   const shift = a.exponent - b.exponent + divisionPlaces;

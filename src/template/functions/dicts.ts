@@ -19,10 +19,10 @@ import { type CallContext, define, type Library, text } from './function.ts';
 const dictType = 'map[string]interface {}';
 const any = 'interface {}';
 
-/** Nil stands for an empty dict where one is read. */
+/** Functions that read a dict treat nil as empty. */
 const dict = (value: Value): ValueMap => (isMap(value) ? value : new Map());
 
-/** Sprig's functions of dicts. Keys and values come in the order of the keys: Go's order changes from run to run. */
+/** Sprig's dict functions. Keys and values are sorted by key, because Go's order is random. */
 export const dictFunctions: Library = {
   dict: define(`...${any}`, (args, { budget }) => {
     const result: ValueMap = new Map();
@@ -91,7 +91,7 @@ function mergeAll(
 
 const maxDepth = 500;
 
-/** Fills what is empty in the target from the source, or replaces everything the source has when it overwrites. */
+/** Fills empty values of the target from the source. With `overwrites` it replaces all of them. */
 function merge(target: ValueMap, source: ValueMap, overwrites: boolean, context: CallContext, depth: number): void {
   if (depth > maxDepth) throw new FunctionError('dicts are nested too deep');
   if (target === source) return;

@@ -5,7 +5,7 @@ import { define, type Library, text } from './function.ts';
 const hash = (algorithm: string) =>
   define('string', ([value]) => createHash(algorithm).update(text(value)).digest('hex'));
 
-/** Sprig's encodings and hashes. What is no UTF-8 after decoding shows replacement characters. */
+/** Sprig's encodings and hashes. Decoded bytes that are not UTF-8 become replacement characters. */
 export const encodingFunctions: Library = {
   b64enc: define('string', ([value]) => Buffer.from(text(value)).toString('base64')),
   b64dec: define('string', ([value]) => decode64(text(value))),
@@ -25,14 +25,14 @@ function decode64(value: string): string {
   return Buffer.from(clean, 'base64').toString('utf8');
 }
 
-/** Go names where the incomplete group begins, or the padding that is missing its pair. */
+/** Go reports where the incomplete group begins, or the padding without its pair. */
 function illegalLength(clean: string): number {
   const padding = clean.indexOf('=');
   if (padding >= 0) return padding % 4 === 2 ? clean.length : padding;
   return clean.length - (clean.length % 4);
 }
 
-/** Line ends do not count as input, but they do in offsets. */
+/** Line breaks are ignored in the input but count in offsets. */
 function offset(value: string, index: number): number {
   let seen = 0;
   for (let at = 0; at < value.length; at++) {

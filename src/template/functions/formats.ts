@@ -8,12 +8,12 @@ import { formatToml } from './toml.ts';
 
 const any = 'interface {}';
 
-/** Where go-yaml begins to fold long lines. */
+/** Line width at which go-yaml folds. */
 const lineWidth = 80;
 
 type Writer = (value: Value, context: CallContext) => string;
 
-/** Helm's writers give an empty text for what cannot be written; those with `must` say why. */
+/** Helm's encoders return an empty text on error; the `must` variants fail. */
 const writing = (write: Writer): TemplateFunction =>
   define(any, ([value], context) => {
     try {
@@ -38,7 +38,7 @@ const yaml: Writer = (value, context) => formatFoldedYaml(toJsonValue(value, con
 
 const prettyYaml: Writer = (value, context) => formatPrettyYaml(toJsonValue(value, context)).replace(/\n$/, '');
 
-/** The functions that write and read JSON, YAML and TOML, as Helm has them. */
+/** Helm's functions to encode and decode JSON, YAML and TOML. */
 export const formatFunctions: Library = {
   toJson: writing(json),
   mustToJson: writingStrictly(json),
@@ -92,7 +92,7 @@ function readJson(source: string, { budget }: CallContext): Read {
   }
 }
 
-/** What Go says about text that is no JSON, in the cases people meet. */
+/** Returns Go's error for common cases of invalid JSON. */
 function jsonProblem(source: string): string {
   const start = source.trimStart();
   if (start === '') return 'unexpected end of JSON input';
@@ -116,7 +116,7 @@ function isTooDeep(value: JsonValue, depth = 0): boolean {
   return depth > 200 || Object.values(value).some((member) => member !== undefined && isTooDeep(member, depth + 1));
 }
 
-/** Helm puts the problem where the value would be: under `Error`, or as the only item. */
+/** Helm returns the error in place of the value: under the key `Error`, or as the only item. */
 function readDict(
   source: Value,
   wanted: 'map' | 'list',

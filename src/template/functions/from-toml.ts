@@ -4,7 +4,7 @@ import { Int, isList, isMap, type Value, type ValueList, type ValueMap } from '.
 
 const maxDepth = 100;
 
-/** Reads a TOML document: tables, arrays of tables, all kinds of strings and numbers. Dates stay texts. */
+/** Parses a TOML document: tables, arrays of tables, all strings and numbers. Dates stay strings. */
 export function parseToml(text: string): ValueMap {
   return new TomlReader(text).document();
 }
@@ -12,9 +12,9 @@ export function parseToml(text: string): ValueMap {
 class TomlReader {
   readonly #text: string;
   readonly #root: ValueMap = new Map();
-  /** tables that a header has named: naming one again is an error */
+  /** tables defined by a header, which must not be defined again */
   readonly #named = new Set<ValueMap>();
-  /** arrays that headers fill; written ones are complete */
+  /** arrays that headers may extend; inline arrays are closed */
   readonly #open = new Set<ValueList>();
   #at = 0;
 
@@ -44,7 +44,7 @@ class TomlReader {
     return JSON.stringify(this.#text[this.#at] ?? 'end of text');
   }
 
-  /** Over blanks and comments, and line ends where they may be. */
+  /** Skips blanks and comments, optionally line breaks. */
   #blank(withLines: boolean): void {
     for (;;) {
       const char = this.#text[this.#at];
@@ -209,7 +209,7 @@ class TomlReader {
       const char = this.#text[this.#at];
       if (char === undefined || (char === '\n' && !isLong)) this.#fail('strings cannot contain newlines');
       if (this.#text.startsWith(end, this.#at)) {
-        // Quotes right before the closing ones are part of the text.
+        // Quotes right before the closing ones belong to the text.
         if (isLong && this.#text[this.#at + 3] === mark) {
           result += mark;
           this.#at++;

@@ -3,21 +3,21 @@ import { FunctionError } from '../errors.ts';
 import type { Budget } from '../limits.ts';
 import { Int, type Value } from '../values/index.ts';
 
-/** What functions may use beside their arguments. */
+/** Context of function calls. */
 export interface CallContext {
   readonly budget: Budget;
   readonly clock: Clock;
   readonly random: Random;
   /** Renders a template of the set by name. */
   include(name: string, data: Value): string;
-  /** Renders a text as a template that sees the templates of the set. */
+  /** Renders a text as a template with access to the set. */
   renderText(text: string, data: Value): string;
 }
 
-/** A function of templates: the Go types of its parameters, so that wrong arguments are refused in Go's words. */
+/** A template function with the Go types of its parameters, so that wrong arguments give Go's errors. */
 export interface TemplateFunction {
   readonly parameters: readonly string[];
-  /** the type of further arguments; undefined: there are none */
+  /** type of variadic arguments; undefined: none */
   readonly rest: string | undefined;
   call(args: readonly Value[], context: CallContext): Value;
 }
@@ -34,7 +34,7 @@ export function finder(...libraries: readonly (Library | undefined)[]): FindFunc
   };
 }
 
-/** A function by its signature: `int, string` or `string, ...interface {}`. */
+/** Defines a function by signature, for example `int, string` or `string, ...interface {}`. */
 export function define(
   signature: string,
   call: (args: readonly Value[], context: CallContext) => Value,
@@ -45,17 +45,17 @@ export function define(
   return { parameters: parameters.slice(0, -1), rest: last.slice(3), call };
 }
 
-// Arguments arrive checked against the signature: these only tell TypeScript so.
+// Arguments are already checked against the signature. This only satisfies the type checker.
 
 export const text = (value: Value): string => (typeof value === 'string' ? value : '');
 
-/** An int that fits a JavaScript number. */
+/** Converts an int that fits into a JavaScript number. */
 export function whole(value: Value): number {
   const number = value instanceof Int ? Number(value.value) : 0;
   if (!Number.isSafeInteger(number)) throw new FunctionError('number out of range');
   return number;
 }
 
-/** What Go's runtime says when a function is given nil where it needs something. */
+/** Go's runtime error for nil in place of a required value. */
 export const nilDereference = (): FunctionError =>
   new FunctionError('runtime error: invalid memory address or nil pointer dereference');

@@ -5,18 +5,18 @@ import type { CallContext } from './function.ts';
 
 const maxDepth = 1_000;
 
-/** Structs show their fields in JSON as they are declared; maps are sorted, and so is all YAML. */
+/** JSON fields of structs have their declared order. Maps, and all YAML, are sorted. */
 const fieldOrders = new WeakMap<object, readonly string[]>();
 
-/** What a conversion costs is put on this account. */
+/** Budget charged for a conversion. */
 interface Spender {
   readonly budget: Pick<CallContext['budget'], 'spend'>;
 }
 
-/** A value whose size was bounded before, as plain JSON. */
+/** Converts a value of bounded size to plain JSON. */
 export const plainJson = (value: Value): JsonValue => toJsonValue(value, { budget: { spend: () => undefined } });
 
-/** A value as plain JSON, its keys in Go's order. Throws FunctionError for what JSON cannot say. */
+/** Converts to plain JSON with keys in Go's order. Throws FunctionError for values JSON cannot express. */
 export function toJsonValue(value: Value, context: Spender, depth = 0): JsonValue {
   if (depth > maxDepth) throw new FunctionError('json: unsupported value: encountered a cycle');
   context.budget.spend(1);
@@ -43,9 +43,7 @@ export function toJsonValue(value: Value, context: Spender, depth = 0): JsonValu
   return object;
 }
 
-/**
- * JSON as Go's encoder writes it. JSON.stringify would put keys that look like numbers first, so objects are written here.
- */
+/** Formats JSON like Go's encoder. JSON.stringify would move integer-like keys to the front. */
 export function formatJson(value: JsonValue, indent = '', before = ''): string {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number') return Object.is(value, -0) ? '-0' : JSON.stringify(value);
@@ -71,7 +69,7 @@ const escapes: Readonly<Record<string, string>> = {
   '\u2029': '\\u2029',
 };
 
-/** Go escapes what HTML might read, and two line ends of JavaScript, in strings. Elsewhere these do not occur. */
+/** Go escapes HTML characters and the line separators U+2028 and U+2029. They occur only in strings. */
 export const escapeForHtml = (json: string): string =>
   json.replace(/[<>&\u2028\u2029]/g, (char) => escapes[char] ?? char);
 export const escapeLineEnds = (json: string): string =>

@@ -1,7 +1,7 @@
 import { trimTrailing } from '../../machinery/index.ts';
-// Go writes a layout as one fixed moment: Mon Jan 2 15:04:05 MST 2006.
+// A layout in Go shows the reference time: Mon Jan 2 15:04:05 MST 2006.
 
-/** A moment with the offset of its zone. */
+/** A time with its zone offset. */
 export interface Moment {
   /** milliseconds since the epoch */
   readonly ms: number;
@@ -31,7 +31,7 @@ const elements =
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** A moment in Go's layout. */
+/** Formats a time with a Go layout. */
 export function formatLayout(layout: string, { ms, offset, zone }: Moment): string {
   const local = new Date(ms + offset * 60_000);
   const hour12 = local.getUTCHours() % 12 || 12;
@@ -123,7 +123,7 @@ function fraction(element: string, ms: number): string {
   return kept === '' ? '' : element.charAt(0) + kept;
 }
 
-/** Reads a text by a layout; undefined: it does not fit. Without a zone in it the time is UTC. */
+/** Parses a text with a layout, or returns undefined. The default zone is UTC. */
 export function parseLayout(layout: string, text: string): Moment | undefined {
   let [year, month, day, hour, minute, second, ms, offset] = [0, 1, 1, 0, 0, 0, 0, 0];
   let isAfternoon: boolean | undefined;
@@ -178,7 +178,7 @@ export function parseLayout(layout: string, text: string): Moment | undefined {
       case '5':
       case '05': {
         second = number;
-        // Go takes a fraction after the seconds even if the layout has none.
+        // Go accepts fractional seconds even if the layout has none.
         if (!/^[.,][09]/.test(layout.slice(position))) {
           const extra = take(/[.,][0-9]+/);
           if (extra) ms = Math.floor(Number(`0.${extra.slice(1)}`) * 1_000);

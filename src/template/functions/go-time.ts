@@ -4,7 +4,7 @@ import { formatLayout, type Moment } from './go-layout.ts';
 /** Go's zero time. */
 export const zeroMs: number = Date.parse('0001-01-01T00:00:00Z');
 
-/** A time.Time. The local zone is UTC. */
+/** Go's time.Time. The local zone is UTC. */
 export class GoTime extends GoObject {
   readonly typeName = 'time.Time';
   readonly moment: Moment;

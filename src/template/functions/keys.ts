@@ -3,7 +3,7 @@ import { define, type Library } from './function.ts';
 
 const hosts = '[]interface {}, []interface {}';
 
-/** What makes keys, certificates and password hashes, with the types of the arguments. */
+/** Functions of keys, certificates and password hashes, with their signatures. */
 export const keySignatures: Readonly<Record<string, string>> = {
   bcrypt: 'string',
   htpasswd: 'string, string',
@@ -21,8 +21,8 @@ export const keySignatures: Readonly<Record<string, string>> = {
 };
 
 /**
- * The functions that need key material. Charts name them in branches that are seldom taken, so that they must be known when
- * a template is read; one that is called is refused unless the caller passes a function of its own under this name.
+ * Placeholders for functions that need key material. Charts refer to them in rarely used branches, so they must exist
+ * when a template is parsed. A call fails unless the caller provides a function with this name.
  */
 export const keyFunctions: Library = Object.fromEntries(
   Object.entries(keySignatures).map(([name, signature]) => [

@@ -17,7 +17,7 @@ import { type CallContext, define, type Library, nilDereference, type TemplateFu
 
 const any = 'interface {}';
 
-/** The list of an argument, or the words in which a function refuses anything else. */
+/** Returns the list of an argument, or fails with the given message. */
 function list(value: Value, refusal: string, { budget }: CallContext): ValueList {
   if (value === undefined || value === null) throw nilDereference();
   if (!isList(value)) throw new FunctionError(`${refusal} ${kindOf(value)}`);
@@ -80,7 +80,7 @@ const chunk = define(`int, ${any}`, ([size, value], context) => {
   return withElements('[]interface {}', chunks);
 });
 
-/** Sprig's functions of lists. Those with and without `must` differ in how they fail in Go, not in what a template sees. */
+/** Sprig's list functions. The variants with `must` differ only in how they fail in Go, which templates cannot see. */
 export const listFunctions: Library = {
   list: define(`...${any}`, (args) => [...args]),
   tuple: define(`...${any}`, (args) => [...args]),

@@ -25,12 +25,12 @@ function quotient(a: Decimal, b: Decimal): Decimal {
   return result;
 }
 
-/** Math.max knows no bigint. */
+/** Math.max does not support bigint. */
 const ascending = (args: readonly Value[]): bigint[] => args.map(toInt64).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
 const largest = define(`${any}, ...${any}`, (args) => int64(must(ascending(args).at(-1), 'ascending(args).at(-1)')));
 
-/** Sprig's arithmetic: int64 that wraps around, and decimals for the functions with an `f`. */
+/** Sprig's arithmetic: int64 that wraps around, and decimals for functions with an `f`. */
 export const mathFunctions: Library = {
   int: define(any, ([value]) => new Int(toInt64(value), 'int')),
   int64: define(any, ([value]) => int64(toInt64(value))),

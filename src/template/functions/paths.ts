@@ -1,7 +1,7 @@
 import { trimTrailing } from '../../machinery/index.ts';
 import { define, type Library, text } from './function.ts';
 
-/** The shortest equal path. */
+/** Returns the shortest equivalent path. */
 export function cleanPath(path: string): string {
   if (path === '') return '.';
   const isRooted = path.startsWith('/');
@@ -35,7 +35,7 @@ const functions: Library = {
   isAbs: define('string', ([path]) => text(path).startsWith('/')),
 };
 
-/** Sprig's functions of paths; those of the operating system are Linux's. */
+/** Sprig's path functions. The `os` variants follow Linux. */
 export const pathFunctions: Library = {
   ...functions,
   ...Object.fromEntries(

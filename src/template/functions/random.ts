@@ -13,7 +13,7 @@ const characters = (alphabet: string): TemplateFunction =>
     return whole(count) <= 0 ? '' : random.text(whole(count), alphabet);
   });
 
-/** Sprig's random values, drawn from what the caller passes in. */
+/** Sprig's random functions, with the caller's random source. */
 export const randomFunctions: Library = {
   randAlphaNum: characters(letters + digits),
   randAlpha: characters(letters),

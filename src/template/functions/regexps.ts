@@ -3,10 +3,10 @@ import { FunctionError, LimitError } from '../errors.ts';
 import { nilList, stringList } from '../values/index.ts';
 import { type CallContext, define, type Library, type TemplateFunction, text, whole } from './function.ts';
 
-/** A pattern is read anew in each rendering's account; a longer one is no pattern of a person. */
+/** Compiling a pattern is charged to each rendering. Longer patterns are not reasonable. */
 const maxPattern = 10_000;
 
-/** Finds with Go's expressions in time linear in the text, on account of the rendering. */
+/** Matches in linear time, charged to the rendering. */
 function matching<T>(pattern: string, context: CallContext, find: (regexp: GoRegexp, steps: StepBudget) => T): T {
   if (pattern.length > maxPattern) throw new LimitError(`a regular expression of more than ${maxPattern} characters`);
   context.budget.spend(1 + (pattern.length >> 3));
@@ -67,7 +67,7 @@ function replaceWith(isLiteral: boolean): TemplateFunction {
   );
 }
 
-/** `$1`, `${1}`, `$name`: the longest name counts, and `$$` is a dollar. */
+/** Expands `$1`, `${1}` and `$name`: the longest name is used, and `$$` is a dollar. */
 function expand(template: string, group: (index: number) => string, names: readonly (string | undefined)[]): string {
   return template.replace(
     /\$(?:(\$)|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))/gu,
@@ -81,7 +81,7 @@ function expand(template: string, group: (index: number) => string, names: reado
   );
 }
 
-/** The names of a pattern's groups by their number. The pattern was read before: what opens also closes. */
+/** Returns the group names of a valid pattern by group number. */
 function groupNames(pattern: string): (string | undefined)[] {
   const names: (string | undefined)[] = [undefined];
   for (let at = 0; at < pattern.length; at++) {
@@ -97,7 +97,10 @@ function groupNames(pattern: string): (string | undefined)[] {
   return names;
 }
 
-/** Where a class of characters that begins at `start` ends: a bracket that comes first, or belongs to a named class, is part of it. */
+/**
+ * Returns the end of a character class that begins at `start`. A leading bracket, or one of a named class, belongs to
+ * it.
+ */
 function endOfClass(pattern: string, start: number): number {
   let at = pattern[start + 1] === '^' ? start + 2 : start + 1;
   if (pattern[at] === ']') at++;
@@ -139,7 +142,7 @@ const test = (isStrict: boolean): TemplateFunction =>
     }
   });
 
-/** Without `must` Go panics on a wrong pattern, in words of its own. */
+/** Without `must` Go panics on an invalid pattern, with another message. */
 const panicking = (call: TemplateFunction): TemplateFunction => ({
   ...call,
   call: (args, context) => {

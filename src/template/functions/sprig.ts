@@ -20,7 +20,10 @@ const fail = define('string', ([message]) => {
   throw new FunctionError(text(message), text(message));
 });
 
-/** Sprig's functions but for the environment's; those that make keys and certificates wait for the caller's own. */
+/**
+ * Sprig's functions without access to the environment. Those for keys and certificates need the caller's
+ * implementation.
+ */
 export const sprigFunctions: Library = {
   ...stringFunctions,
   ...listFunctions,
@@ -44,7 +47,7 @@ export const sprigFunctions: Library = {
     'mustToRawJson',
     'mustFromJson',
   ]),
-  // Sprig's own reads any value; Helm's, which charts get, reads dicts only.
+  // Sprig's own version decodes any value; Helm's version, used for charts, only dicts.
   fromJson: define('string', (args, context) => {
     try {
       return must(formatFunctions['mustFromJson'], 'mustFromJson').call(args, context);
@@ -56,7 +59,7 @@ export const sprigFunctions: Library = {
   fail,
 };
 
-/** What changes from run to run has no place where the same input must give the same output. */
+/** Functions whose output differs between runs. */
 const notHermetic: readonly string[] = [
   'now',
   'date',
@@ -74,7 +77,7 @@ const notHermetic: readonly string[] = [
   'uuidv4',
 ];
 
-/** Sprig's hermetic functions, as ClusterClass patches get them. */
+/** Sprig's hermetic functions, for ClusterClass patches. */
 export const hermeticFunctions: Library = Object.fromEntries(
   Object.entries(sprigFunctions).filter(([name]) => !notHermetic.includes(name)),
 );

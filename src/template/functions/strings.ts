@@ -9,7 +9,7 @@ import { lowerWords, pascalCase } from './word-case.ts';
 
 const spaces = /^[\s\u0085]+|[\s\u0085]+$/gu;
 
-/** Sprig's functions of strings. */
+/** Sprig's string functions. */
 export const stringFunctions: Library = {
   trim: define('string', ([s]) => text(s).replace(spaces, '')),
   trimAll: define('string, string', ([cut, s]) => trimSet(text(s), text(cut))),
@@ -114,10 +114,10 @@ export const stringFunctions: Library = {
   atoi: define('string', ([s]) => int(/^[+-]?[0-9]{1,15}$/.test(text(s)) ? Number(text(s)) : 0)),
 };
 
-/** Upper case of some letters is several: Go keeps those as they are. */
+/** Some letters have an upper case of several characters. Go keeps those unchanged. */
 const single = (converted: string, rune: string): string => ([...converted].length === 1 ? converted : rune);
 
-/** Sprig's library takes each byte for a character in these functions, and charts get what comes of it. */
+/** In these functions Sprig's library treats bytes as characters. The output must match. */
 const asCharacters = (value: string): string => (isAscii(value) ? value : Buffer.from(value).toString('latin1'));
 
 function trimSet(value: string, cut: string): string {

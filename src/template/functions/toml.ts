@@ -3,7 +3,7 @@ import { formatFloat } from '../format/index.ts';
 import { GoObject, Int, isList, isMap, sortedKeys, type Value, type ValueMap } from '../values/index.ts';
 import type { CallContext } from './function.ts';
 
-/** A dict as TOML: plain values first, then tables, both by name. */
+/** Encodes a dict as TOML: plain values first, then tables, both sorted by name. */
 export function formatToml(value: Value, context: CallContext): string {
   if (!isMap(value)) return inline(value, 0);
   const writer = new TomlWriter(context);

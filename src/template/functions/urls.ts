@@ -3,7 +3,7 @@ import { quoteGo } from '../syntax/index.ts';
 import { kindOf, type Value, type ValueMap } from '../values/index.ts';
 import { define, type Library, text } from './function.ts';
 
-/** Sprig's functions of URLs, read as Go reads them. */
+/** Sprig's URL functions, with Go's URL parser. */
 export const urlFunctions: Library = {
   urlParse: define('string', ([url]) => parseUrl(text(url))),
   urlJoin: define('map[string]interface {}', ([parts]) => joinUrl(parts instanceof Map ? parts : new Map())),

@@ -4,7 +4,7 @@ import { type GoMethod, GoObject, Int, typeOf, type Value } from '../values/inde
 const loose =
   /^v?([0-9]+)(\.[0-9]+)?(\.[0-9]+)?(-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/;
 
-/** A version as Masterminds' library reads it: `v1.2` is 1.2.0. */
+/** A version as parsed by Masterminds/semver: `v1.2` is 1.2.0. */
 export class Version extends GoObject {
   readonly typeName = '*semver.Version';
   override readonly kind = 'ptr';
@@ -104,7 +104,7 @@ export function comparePrereleases(a: string, b: string): number {
     if (x === undefined || y === undefined) return x === undefined ? -1 : 1;
     const [isX, isY] = [/^[0-9]+$/.test(x), /^[0-9]+$/.test(y)];
     if (isX && isY) return BigInt(x) < BigInt(y) ? -1 : BigInt(x) > BigInt(y) ? 1 : 0;
-    // Numbers come before words.
+    // Numeric identifiers sort before alphanumeric ones.
     if (isX !== isY) return isX ? -1 : 1;
     return x < y ? -1 : 1;
   }

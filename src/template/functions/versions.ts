@@ -7,7 +7,7 @@ export const versionFunctions: Library = {
   semver: define('string', ([version]) => new Version(text(version))),
   semverCompare: define('string, string', ([constraint, version], { budget }) => {
     budget.spend(10);
-    // Go reads the constraint first.
+    // Go parses the constraint first.
     const check = (wanted: string): ((given: Version) => boolean) => {
       fits(wanted, new Version('0.0.0'));
       return (given) => fits(wanted, given);

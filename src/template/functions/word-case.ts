@@ -1,10 +1,10 @@
-// Conversions between the ways to write several words as one name.
+// Conversions between naming styles, such as camel case and snake case.
 
 const isConnector = (rune: string): boolean => rune === '-' || rune === '_' || /\s/u.test(rune);
 const isUpper = (rune: string): boolean => /\p{Lu}/u.test(rune);
 const isLetter = (rune: string): boolean => /\p{L}/u.test(rune);
 
-/** `http_server` as `HttpServer`. */
+/** Converts `http_server` to `HttpServer`. */
 export function pascalCase(value: string): string {
   const runes = [...value];
   let result = '';
@@ -20,7 +20,7 @@ export function pascalCase(value: string): string {
       continue;
     }
     if (isNewWord) {
-      // All connectors between words but the last stay.
+      // All connectors between words but the last are kept.
       result += connectors.slice(0, -1);
       connectors = '';
       isUpperWord = isUpper(rune);
@@ -66,7 +66,7 @@ function nextWord(runes: readonly string[], from: number): { type: WordType; end
   return { type: 'other', end: run(from + 1, (rune) => !isConnector(rune) && !/[\p{L}\p{N}\p{P}]/u.test(rune)) };
 }
 
-/** `HTTPServer` as `http_server`, with the given connector. */
+/** Converts `HTTPServer` to `http_server`, with the given connector. */
 export function lowerWords(value: string, connector: string): string {
   const runes = [...value];
   let result = '';
@@ -104,7 +104,7 @@ export function lowerWords(value: string, connector: string): string {
           write('number', number);
           if (isJoint()) result += connector;
         } else {
-          // Small letters after a number belong to it: `http2xx` is `http_2xx`.
+          // Lower-case letters after a number belong to it: `http2xx` becomes `http_2xx`.
           result += connector;
           write('number', number);
           while (isWord(type)) {

@@ -2,7 +2,7 @@ import { must } from '../../machinery/index.ts';
 
 type Step = { readonly kind: 'any' } | { readonly kind: 'one'; fits(rune: string): boolean };
 
-/** Reads `*`, `?`, `[a-z]` and `\x`; undefined: the pattern is wrong. */
+/** Parses `*`, `?`, `[a-z]` and `\x`. Returns undefined for an invalid pattern. */
 function steps(pattern: readonly string[]): Step[] | undefined {
   const result: Step[] = [];
   for (let i = 0; i < pattern.length; i++) {
@@ -38,7 +38,7 @@ function steps(pattern: readonly string[]): Step[] | undefined {
   return result;
 }
 
-/** Lengths of the beginnings of a text that a glob fits, shortest first, in one pass over the text. Empty ones do not count. */
+/** Returns the lengths of all non-empty prefixes that match a glob, shortest first, in one pass over the text. */
 export function fittingPrefixes(pattern: readonly string[], text: readonly string[]): number[] {
   const program = steps(pattern);
   if (!program) return [];

@@ -1,14 +1,14 @@
-/** `${NAME}` with what is done to the value, or text. */
+/** Literal text, or `${NAME}` with its operation. */
 export type Part = string | Substitution;
 
 export interface Substitution {
   readonly variable: string;
-  /** `:-`, `^^`, `//` …; empty: the value as it is */
+  /** for example `:-`, `^^` or `//`; empty: no operation */
   readonly operation: string;
   readonly args: readonly Part[];
 }
 
-/** The text is no template of shell-style variables. */
+/** A syntax error in a template with shell-style variables. */
 export class SubstitutionError extends Error {
   constructor(message: string) {
     super(message);
@@ -20,7 +20,7 @@ const badSubstitution = 'bad substitution';
 const badParameter = 'unable to parse substitution within function';
 const maxDepth = 100;
 
-/** Reads text with variables as clusterctl reads it. Throws SubstitutionError. */
+/** Parses variables like clusterctl. Throws SubstitutionError. */
 export function parseVariables(text: string): Part[] {
   return new Reader(text).parts();
 }
@@ -45,7 +45,10 @@ class Reader {
     return parts;
   }
 
-  /** Text up to a character or the next variable. Two dollars are one; within replacements `\/` is a slash. */
+  /**
+   * Reads text up to a stop character or the next variable. Two dollars are an escaped one; in replacements `\/` is a
+   * slash.
+   */
   #until(stops: string, escapes: 'none' | 'dollars' | 'all'): string {
     let result = '';
     while (this.#at < this.#text.length && !this.#text.startsWith('${', this.#at)) {
@@ -153,7 +156,7 @@ class Reader {
     return { variable, operation, args };
   }
 
-  /** One variable or one run of text. */
+  /** Reads one variable or one run of text. */
   #parameter(stops: string, escapes: 'none' | 'all' = 'none'): Part {
     if (this.#text.startsWith('${', this.#at)) {
       this.#at += 2;

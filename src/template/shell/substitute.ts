@@ -4,13 +4,13 @@ import { compareStrings } from '../values/index.ts';
 import { fittingPrefixes } from './glob-prefix.ts';
 import { type Part, parseVariables, type Substitution, SubstitutionError } from './parse.ts';
 
-/** A variable's value; undefined: it is not set. */
+/** Returns a variable's value; undefined if it is not set. */
 export type VariableLookup = (name: string) => string | undefined;
 
-/** What all replacements together may come to. */
+/** Maximum length of the output in characters. */
 const maxOutput = 16 * 1024 * 1024;
 
-/** Blanks inside of the braces were allowed once, and still are. */
+/** Blanks inside of braces are deprecated but supported. */
 const legacy = /\$\{(?:\s+[A-Za-z0-9_$]+\s*|[A-Za-z0-9_$]+\s+)\}/g;
 const modern = (text: string): string => text.replace(legacy, (found) => found.replace(/\s/g, ''));
 
@@ -24,8 +24,8 @@ function read(text: string): Result<Part[]> {
 }
 
 /**
- * The variables of a text with their defaults, by name. As in clusterctl the first use of a variable counts, one within
- * another's default does not, and a default that names a variable shows as `${NAME}`.
+ * Lists the variables of a text with their defaults. As in clusterctl, the first use of a variable counts, variables
+ * inside of a default are not listed, and a default that refers to a variable shows as `${NAME}`.
  */
 export function listVariables(text: string): Result<Map<string, string | undefined>> {
   const parts = read(modern(text));
@@ -39,7 +39,7 @@ export function listVariables(text: string): Result<Map<string, string | undefin
   return succeeded(new Map([...found].sort(([a], [b]) => compareStrings(a, b))));
 }
 
-/** The text with its variables replaced, refused when one has neither value nor default. */
+/** Substitutes the variables of a text. Fails if one has neither value nor default. */
 export function substituteVariables(text: string, lookup: VariableLookup): Result<string> {
   const variables = listVariables(text);
   if (!variables.ok) return variables;
@@ -57,7 +57,7 @@ export function substituteVariables(text: string, lookup: VariableLookup): Resul
   return replaceVariables(modern(text), lookup);
 }
 
-/** Replaces variables without a look at what is missing: those that are not set are empty. Blanks in braces are refused. */
+/** Substitutes variables, with empty text for those that are not set. Refuses blanks in braces. */
 export function replaceVariables(text: string, lookup: VariableLookup): Result<string> {
   const parts = read(text);
   if (!parts.ok) return parts;
@@ -123,7 +123,7 @@ function withoutPrefix(runes: readonly string[], pattern: readonly string[], whi
 
 const integer = /^[+-]?[0-9]{1,15}$/;
 
-/** Positions count bytes; a wrong number leaves the value as it is. */
+/** Positions count bytes. An invalid number leaves the value unchanged. */
 function substring(value: string, from: string, count: string | undefined): string {
   if (!integer.test(from) || (count !== undefined && !integer.test(count))) return value;
   const size = byteLength(value);

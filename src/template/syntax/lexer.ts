@@ -1,4 +1,3 @@
-/** The words of a template. */
 export type TokenType =
   | 'error'
   | 'bool'
@@ -63,7 +62,7 @@ const isAsciiWord = (code: number): boolean =>
   (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
 const isSpace = (char: string | undefined): boolean => char === ' ' || char === '\t' || char === '\r' || char === '\n';
 
-/** Splits a template into words, with Go's rules for `{{- ` and ` -}}`. Errors are a last token of type `error`. */
+/** Splits a template into tokens, with Go's rules for `{{- ` and ` -}}`. An error is a last token of type `error`. */
 export class Lexer {
   readonly #text: string;
   #at = 0;
@@ -89,7 +88,7 @@ export class Lexer {
     return token;
   }
 
-  /** Leaves out what has been read since the last token. */
+  /** Discards the text read since the last token. */
   #skip(): void {
     for (let i = this.#start; i < this.#at; i++) if (this.#text.charCodeAt(i) === 10) this.#line++;
     this.#start = this.#at;
@@ -225,7 +224,7 @@ export class Lexer {
   #spaces(): Token {
     const text = this.#text;
     while (isSpace(text[this.#at])) this.#at++;
-    // The last space belongs to a trim mark that follows; a single one is the mark's alone.
+    // The last space belongs to a following trim mark.
     if (text.startsWith('-}}', this.#at)) {
       this.#at--;
       if (this.#at === this.#start) return this.#inside();
@@ -308,7 +307,7 @@ export class Lexer {
   }
 }
 
-/** `U+0040 '@'`. */
+/** Formats as `U+0040 '@'`. */
 function describeRune(rune: string): string {
   const hex = (rune.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   return /[\p{C}\p{Z}]/u.test(rune) && rune !== ' ' ? `U+${hex}` : `U+${hex} '${rune}'`;

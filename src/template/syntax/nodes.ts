@@ -1,9 +1,9 @@
 import { must } from '../../machinery/index.ts';
 import { quoteGo } from './quote.ts';
 
-/** Where a node stands: the text it was read from and the offset in it. */
+/** Origin of a node: the text and the offset in it. */
 export interface Source {
-  /** the file's name, which error texts show */
+  /** name of the file in error messages */
   readonly name: string;
   readonly text: string;
 }
@@ -65,7 +65,7 @@ export type Statement =
 
 export type Node = Statement | Operand | CommandNode | ListNode;
 
-/** The source of a node as Go writes it into errors. */
+/** Formats a node's source like Go's errors. */
 export function nodeText(node: Node): string {
   switch (node.kind) {
     case 'number':
@@ -113,7 +113,7 @@ export function nodeText(node: Node): string {
   }
 }
 
-/** `file:line:column`, the column in bytes from 0, as Go counts. */
+/** Returns `file:line:column`. The column counts bytes from 0, as in Go. */
 export function nodePlace({ source, at }: Place): string {
   const before = source.text.slice(0, at);
   const lines = before.split('\n');

@@ -14,7 +14,10 @@ const whole =
 const decimal = /^[+-]?(?:[0-9]+(?:_[0-9]+)*(?:\.(?:[0-9]+(?:_[0-9]+)*)?)?|\.[0-9]+(?:_[0-9]+)*)(?:[eE][+-]?[0-9]+)?$/;
 const hexFloat = /^([+-]?)0[xX]([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?[pP]([+-]?[0-9]+)$/;
 
-/** The number a literal stands for as an integer, an unsigned one and a float, where it fits. A string says what is wrong. */
+/**
+ * Parses a literal as integer, unsigned integer and float, as far as it fits. Returns a string with the error if it is
+ * invalid.
+ */
 export function parseNumber(text: string, type: 'charConstant' | 'complex' | 'number'): NumberLiteral | string {
   if (type === 'charConstant') return characterConstant(text);
   if (type === 'complex' || text.endsWith('i')) return `imaginary numbers are not supported: ${quoteGo(text)}`;

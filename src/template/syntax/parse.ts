@@ -16,7 +16,7 @@ import {
 import { parseNumber } from './number.ts';
 import { quoteGo, unquoteGo } from './quote.ts';
 
-/** A template of a file: the file's own or one that it defines. */
+/** A template of a file: the file itself, or a `define` in it. */
 export interface Definition {
   readonly name: string;
   readonly body: ListNode;
@@ -26,18 +26,18 @@ export interface ParseOptions {
   hasFunction(name: string): boolean;
 }
 
-/** Nested expressions and blocks beyond this are an attack. */
+/** Limit of nested expressions and blocks, against malicious templates. */
 const maxDepth = 500;
 
-/** What ends a list of statements. */
+/** End of a list of statements. */
 type Ending = { readonly ending: 'end' | 'else' };
 
-/** Reads a file: its own template first, then those it defines. Throws TemplateError. */
+/** Parses a file: its own template first, then the defined ones. Throws TemplateError. */
 export function parseFile(name: string, text: string, options: ParseOptions): Definition[] {
   return new Parser({ name, text }, options).file();
 }
 
-/** Nothing but white space: such a template does not replace one of the same name. */
+/** Reports whether a template is only white space. Such a template does not replace one with the same name. */
 export function isEmptyBody(body: ListNode): boolean {
   return body.nodes.every((node) => node.kind === 'text' && node.text.trim() === '');
 }
@@ -88,7 +88,7 @@ class Parser {
     this.#add({ name, body });
   }
 
-  /** A definition knows none of the variables and loops around it. */
+  /** A definition does not see variables and loops around it. */
   #apart<T>(read: () => T): T {
     const [variables, rangeDepth] = [this.#variables, this.#rangeDepth];
     this.#variables = ['$'];
@@ -388,7 +388,7 @@ class Parser {
     return this.#fail(token.text.endsWith(' action') ? `${token.text} ${where}` : `${token.text} in action ${where}`);
   }
 
-  /** Go names the line of the word it has read last. */
+  /** Go reports the line of the last token it has read. */
   #fail(message: string): never {
     throw new TemplateError(`template: ${this.#source.name}:${this.#tokens.at(-1)?.line ?? 1}: ${message}`);
   }

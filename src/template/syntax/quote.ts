@@ -10,7 +10,7 @@ const short: Readonly<Record<string, string>> = {
 };
 const notPrintable = /[\p{C}\p{Zl}\p{Zp}\p{Zs}]/u;
 
-/** A rune as it stands in a Go literal between the given quotes. */
+/** Escapes a rune for a Go literal with the given quotes. */
 export function escapeRune(rune: string, quote: string, isAsciiOnly = false): string {
   if (rune === quote) return `\\${quote}`;
   const known = short[rune];
@@ -25,7 +25,7 @@ export function escapeRune(rune: string, quote: string, isAsciiOnly = false): st
 
 const plain = /^[ !#-[\]-~]*$/;
 
-/** A string literal of Go, as `%q` prints it. */
+/** Formats a Go string literal, like `%q`. */
 export function quoteGo(text: string, isAsciiOnly = false): string {
   if (plain.test(text)) return `"${text}"`;
   let quoted = '"';
@@ -33,7 +33,7 @@ export function quoteGo(text: string, isAsciiOnly = false): string {
   return `${quoted}"`;
 }
 
-/** The text of a Go literal with its quotes; undefined: not a valid one. */
+/** Parses a Go literal with its quotes. Returns undefined if it is invalid. */
 export function unquoteGo(literal: string): string | undefined {
   const quote = literal[0];
   const body = literal.slice(1, -1);

@@ -10,15 +10,15 @@ import {
   withTypeName,
 } from '../index.ts';
 
-/** One template and what the real programs made of it. */
+/** A template and the recorded result of the real programs. */
 export interface GoCase {
-  /** Go's text/template with Sprig, Helm's engine, or the variables of clusterctl */
+  /** Go's text/template with Sprig, Helm's engine, or clusterctl's variables */
   readonly mode: 'go' | 'helm' | 'env';
   readonly template: string;
   readonly files?: Readonly<Record<string, string>>;
   /** name of the values */
   readonly values: string;
-  /** whole numbers are int64, as with `--set` */
+  /** integers are int64, as with `--set` */
   readonly ints?: boolean;
   readonly missing?: MissingKey;
   readonly output?: string;
@@ -27,7 +27,7 @@ export interface GoCase {
 
 const parsed = new Map<string, JsonValue>();
 
-/** What our side makes of a case: an output or an error. */
+/** Runs a case and returns its output or error. */
 export function runCase(given: GoCase, valuesText: string): { output: string } | { error: string } {
   const values = parsed.get(valuesText) ?? parseYaml(valuesText).value;
   parsed.set(valuesText, values);
@@ -72,7 +72,7 @@ function runTemplate(given: GoCase, values: JsonValue): Result<string> {
   return result.ok && isHelm ? { ok: true, value: result.value.replaceAll('<no value>', '') } : result;
 }
 
-/** Helm shortens what it shows of some errors. */
+/** Helm shortens some errors. */
 function helmMessage(error: { message: string; said: string | undefined; place: string | undefined }): string {
   if (error.said !== undefined) return `execution error at (${error.place}): ${error.said}`;
   if (error.place !== undefined) return error.message;

@@ -1,7 +1,7 @@
 import { GoObject } from './go-object.ts';
 import type { Value } from './value.ts';
 
-/** A `[]byte` that is not text. */
+/** A `[]byte` that is not a string. */
 export class GoBytes extends GoObject {
   readonly typeName = '[]uint8';
   override readonly kind = 'slice';
@@ -16,7 +16,7 @@ export class GoBytes extends GoObject {
     return `[${this.bytes.join(' ')}]`;
   }
 
-  /** The bytes as a string, which `toString` gives. */
+  /** Returns the bytes as a string, for `toString`. */
   asString(): string {
     return Buffer.from(this.bytes).toString('utf8');
   }

@@ -1,19 +1,19 @@
 import type { Value } from './value.ts';
 
-/** A method of an object: its parameters as Go types, and what it does. Errors are thrown as FunctionError. */
+/** A method of an object with its Go parameter types. It throws FunctionError. */
 export interface GoMethod {
-  /** Go types of the parameters; one that starts with `...` takes the rest */
+  /** Go types of the parameters; one starting with `...` is variadic */
   readonly parameters: readonly string[];
   call(args: readonly Value[]): Value;
 }
 
-/** A value that is neither JSON nor a number: a time, a version, the `.Files` of a chart. */
+/** A value that is neither JSON nor a number, for example a time, a version or `.Files`. */
 export abstract class GoObject {
-  /** as `%T` prints it: `time.Time`, `*semver.Version` */
+  /** type for `%T`, for example `time.Time` or `*semver.Version` */
   abstract readonly typeName: string;
   readonly kind: string = 'struct';
 
-  /** A field's value; undefined: there is none of this name. */
+  /** Returns the value of a field, or undefined if it does not exist. */
   field(_name: string): Value {
     return undefined;
   }
@@ -22,10 +22,10 @@ export abstract class GoObject {
     return undefined;
   }
 
-  /** as `%v` prints it */
+  /** format for `%v` */
   abstract toText(): string;
 
-  /** as `{{ . }}` prints it, where that differs: Go takes the address there, and with it further methods */
+  /** output of `{{ . }}` if it differs, because Go also finds methods of the pointer there */
   toOutput(): string {
     return this.toText();
   }
@@ -34,12 +34,12 @@ export abstract class GoObject {
     return true;
   }
 
-  /** What equals it in `deepEqual`; undefined: nothing but itself. */
+  /** Returns the key for `deepEqual`; undefined: equal only to itself. */
   identity(): string | undefined {
     return undefined;
   }
 
-  /** What JSON and YAML show. */
+  /** Returns the JSON and YAML representation. */
   toJson(): Value {
     return this.toText();
   }

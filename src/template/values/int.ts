@@ -1,7 +1,7 @@
-/** An integer of Go with its type; arithmetic wraps around as it does there. */
+/** A Go integer with its type. Arithmetic wraps around. */
 export class Int {
   readonly value: bigint;
-  /** `int`, `int64`, `uint8`, `int32`, `time.Duration` … */
+  /** for example `int`, `int64`, `uint8`, `int32` or `time.Duration` */
   readonly type: string;
 
   constructor(value: bigint, type = 'int') {

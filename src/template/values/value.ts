@@ -3,16 +3,16 @@ import type { GoMethod, GoObject } from './go-object.ts';
 import { Int } from './int.ts';
 
 /**
- * What templates compute with. `null` is a nil interface, `undefined` no value at all (a missing key): Go treats the two
- * differently. A number is a float64; integers are `Int`.
+ * A template value. `null` is a nil interface and `undefined` is no value (a missing key), which Go distinguishes. A
+ * number is a float64; integers are `Int`.
  */
 export type Value = undefined | null | boolean | string | number | Int | ValueList | ValueMap | GoObject;
 export type ValueList = Value[];
 export type ValueMap = Map<string, Value>;
 
-/** Element types of lists and maps that hold something else than `interface {}`. */
+/** Element types of lists and maps other than `interface {}`. */
 const elementTypes = new WeakMap<object, string>();
-/** Names of types of their own, such as `chartutil.Values`. */
+/** Names of named types, for example `chartutil.Values`. */
 const typeNames = new WeakMap<object, string>();
 
 /** Marks a list or map as `[]string`, `map[string]string` and so on. */
@@ -21,13 +21,13 @@ export function withElements<T extends ValueList | ValueMap>(elementType: string
   return value;
 }
 
-/** Gives a map or list a type name of its own, as `typeOf` and error texts show it. */
+/** Gives a map or list a type name, which `typeOf` and errors show. */
 export function withTypeName<T extends ValueList | ValueMap>(name: string, value: T): T {
   typeNames.set(value, name);
   return value;
 }
 
-/** Methods of lists and maps that have some, such as `.Files` of a chart. */
+/** Methods of lists and maps, for example of `.Files`. */
 const methodTables = new WeakMap<object, Readonly<Record<string, GoMethod>>>();
 
 export function withMethods<T extends ValueList | ValueMap>(methods: Readonly<Record<string, GoMethod>>, value: T): T {
@@ -47,7 +47,7 @@ export function elementType(value: ValueList | ValueMap): string {
 export const isList = (value: Value): value is ValueList => Array.isArray(value);
 export const isMap = (value: Value): value is ValueMap => value instanceof Map;
 
-/** The Go type of a value, as `%T` prints it. */
+/** Returns the Go type of a value, like `%T`. */
 export function typeOf(value: Value): string {
   switch (typeof value) {
     case 'undefined':
@@ -66,7 +66,7 @@ export function typeOf(value: Value): string {
   return value.typeName;
 }
 
-/** The kind of a value in Go's reflection. */
+/** Returns the kind of a value in Go's reflection. */
 export function kindOf(value: Value): string {
   if (value === undefined || value === null) return 'invalid';
   if (value instanceof Int) return value.type === 'time.Duration' ? 'int64' : value.type;
@@ -75,7 +75,7 @@ export function kindOf(value: Value): string {
   return typeof value === 'object' ? value.kind : typeOf(value);
 }
 
-/** Truth as `if` sees it. */
+/** Evaluates truth like `if`. */
 export function isTrue(value: Value): boolean {
   if (value === undefined || value === null) return false;
   if (typeof value !== 'object') return value !== 0 && value !== '' && value !== false;
@@ -85,7 +85,7 @@ export function isTrue(value: Value): boolean {
   return value.isTrue();
 }
 
-/** The order of Go's strings: by bytes of UTF-8, which is that of code points. */
+/** Compares like Go: by UTF-8 bytes, which equals the order of code points. */
 export function compareStrings(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);
@@ -93,7 +93,7 @@ export function compareStrings(a: string, b: string): number {
     const left = a.charCodeAt(i);
     const right = b.charCodeAt(i);
     if (left === right) continue;
-    // Surrogates stand for code points above all others.
+    // Surrogates encode code points above all others.
     const isLeftPair = left >= 0xd800 && left <= 0xdfff;
     const isRightPair = right >= 0xd800 && right <= 0xdfff;
     return isLeftPair === isRightPair ? left - right : isLeftPair ? 1 : -1;
@@ -101,15 +101,17 @@ export function compareStrings(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** The keys of a map in the order in which Go prints and ranges. */
+/** Returns the keys of a map in the order of Go's printing and ranging. */
 export function sortedKeys(map: ValueMap): string[] {
   return [...map.keys()].sort(compareStrings);
 }
 
-/** How whole numbers of JSON and YAML arrive: Helm reads all numbers of values files as float64, those of `--set` as int64. */
+/**
+ * Type of integers from JSON and YAML. Helm reads numbers of values files as float64, and those of `--set` as int64.
+ */
 export type NumberReading = 'float64' | 'int64';
 
-/** A value of JSON for use in templates. It is a copy, so that `set` in a template changes nothing of the caller's. */
+/** Copies a JSON value for use in templates, so that functions such as `set` do not change the caller's data. */
 export function toTemplateValue(value: JsonValue | undefined, integers: NumberReading = 'float64'): Value {
   if (typeof value === 'bigint') return integers === 'int64' ? new Int(value, 'int64') : Number(value);
   if (typeof value === 'number' && integers === 'int64' && Number.isSafeInteger(value)) {
@@ -124,7 +126,7 @@ export function toTemplateValue(value: JsonValue | undefined, integers: NumberRe
   return map;
 }
 
-/** Lists that are nil in Go: they are empty everywhere, but JSON shows `null`. */
+/** Lists that are nil in Go: empty everywhere, except that JSON shows `null`. */
 const nilLists = new WeakSet<ValueList>();
 
 export function nilList(elements = 'interface {}'): ValueList {
@@ -135,5 +137,4 @@ export function nilList(elements = 'interface {}'): ValueList {
 
 export const isNilList = (list: ValueList): boolean => nilLists.has(list);
 
-/** A `[]string`. */
 export const stringList = (items: string[]): ValueList => withElements<ValueList>('string', items);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describeOutcome, runProcess } from '../../support/process.ts';
 import { ignitionVersion, judgesDirectory, kubeadmVersions } from './judges.ts';
 
-// Builds the programs that judge what machines are given, from their Go modules; several minutes the first time.
+// Builds the validators of bootstrap data from their Go modules. The first build takes several minutes.
 //   npm run conformance:bootstrap-judges
 
 const environment = process.env as Record<string, string>;
@@ -18,7 +18,9 @@ interface GoModule {
   Replace?: { Old: { Path: string }; New: { Path: string } }[];
 }
 
-/** Kubernetes points its libraries at directories of its own; a module that depends on it wants their published versions. */
+/**
+ * Kubernetes replaces its libraries by local directories. A module that depends on it needs their published versions.
+ */
 async function buildKubeadm(directory: string, version: string): Promise<void> {
   const source = join(directory, `kubeadm-${version}-source`);
   await mkdir(source, { recursive: true });

@@ -30,8 +30,8 @@ async function render(name: string, text: string): Promise<string> {
 }
 
 /**
- * The schema of cloud-init 22.4 describes partition numbers and takes them in its code, but its list of allowed values has
- * only words: no number passes.
+ * The schema of cloud-init 22.4 describes numeric partitions, and its code accepts them, but the list of allowed values
+ * has only strings.
  */
 const contradictsItself = /fs_setup\.\d+\.partition: \d+ is not valid under any of the given schemas/;
 
@@ -50,13 +50,13 @@ describe.skipIf(!installed)('real cloud-init (from PATH)', () => {
     const rendered = await render(name, text);
     expect(rendered).not.toContain('{{');
     expect(await schemaProblems(name, rendered)).toBeUndefined();
-    // what was filled in is still the same structure
+    // The structure is unchanged after rendering.
     expect(Object.keys(parse(rendered, { version: '1.1' }) as object)).toEqual(
       Object.keys(parse(text, { version: '1.1' }) as object),
     );
   });
 
-  it('refuses a cloud-config with an error in it, so its word counts', async () => {
+  it('refuses a cloud-config with an error, so its verdict counts', async () => {
     expect(await schemaProblems('broken.yaml', '#cloud-config\nusers:\n- name: a\n  inactive: true\n')).toBeDefined();
   });
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
 
-/** User data as the unit tests keep it: what is judged is what machines get. */
+/** Golden files of the unit tests, so that the real user data is validated. */
 const directory = fileURLToPath(new URL('../../../src/controllers/bootstrap/kubeadm/testdata/', import.meta.url));
 
 export interface GoldenFile {
@@ -16,11 +16,11 @@ export function goldenFiles(extension: '.yaml' | '.ign'): GoldenFile[] {
     .map((name) => ({ name, text: readFileSync(`${directory}${name}`, 'utf8') }));
 }
 
-/** kubeadm's part of one machine's user data. */
+/** kubeadm's part of a machine's user data. */
 export interface KubeadmFile {
-  /** the user data it is from */
+  /** name of the user data */
   name: string;
-  /** `v1beta4`, … */
+  /** for example `v1beta4` */
   format: string;
   documents: Record<string, unknown>[];
 }
@@ -28,7 +28,7 @@ export interface KubeadmFile {
 const kubeadmPaths = ['/run/kubeadm/kubeadm.yaml', '/run/kubeadm/kubeadm-join-config.yaml'];
 const expression = /\{\{.*?\}\}/g;
 
-/** Expressions are filled in as cloud-init does on the machine, with a name that suits all of them. */
+/** Replaces expressions like cloud-init on a machine, with one name valid for all. */
 const filledIn = (text: string): string => text.replaceAll(expression, 'node-1');
 
 export function kubeadmFiles(): KubeadmFile[] {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isInstalled, runProcess } from '../../support/process.ts';
 import { cacheDirectory } from '../go-build.ts';
 
-/** What the judges are built from. Newer versions: change here, build, and look at what differs. */
+/** Versions of the validators. To upgrade, change them here, build, and check the differences. */
 export const kubeadmVersions: readonly string[] = ['1.24.17', '1.30.4', '1.34.4'];
 export const ignitionVersion = '2.24.0';
 
@@ -17,7 +17,7 @@ export interface Kubeadm {
   minor: number;
 }
 
-/** Programs named in CAPSTAN_KUBEADM (several with colons between them), or those that were built before. */
+/** Finds the programs in CAPSTAN_KUBEADM (separated by colons), or those built before. */
 export async function findKubeadms(env: Environment): Promise<Kubeadm[]> {
   const given = env['CAPSTAN_KUBEADM'];
   const paths = given
@@ -33,7 +33,7 @@ export async function findKubeadms(env: Environment): Promise<Kubeadm[]> {
   return found;
 }
 
-/** CAPSTAN_IGNITION_VALIDATE, or the one that was built before. */
+/** Finds the program in CAPSTAN_IGNITION_VALIDATE, or the one built before. */
 export function findIgnitionValidate(env: Environment): string | undefined {
   const given = env['CAPSTAN_IGNITION_VALIDATE'];
   if (given) return given;

@@ -11,14 +11,14 @@ const kubeadms = await findKubeadms(process.env);
 const directory = mkdtempSync(join(tmpdir(), 'capstan-kubeadm-judge-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** Formats a kubeadm of a minor release reads; each is judged by at least one of those that are built. */
+/** Reports whether a kubeadm release reads a format. Every format is read by at least one of the built releases. */
 function reads({ minor }: Kubeadm, format: string): boolean {
   if (format === 'v1beta4') return minor >= 31;
   if (format === 'v1beta3') return minor >= 22 && minor <= 30;
   return minor <= 24;
 }
 
-/** On its machine kubeadm has the version of the cluster, and the file for discovery is there. */
+/** On a machine, kubeadm has the version of the cluster and the discovery file exists. */
 function asOnTheMachine(document: Record<string, unknown>, { version }: Kubeadm): Record<string, unknown> {
   const adapted = structuredClone(document);
   if (adapted['kind'] === 'ClusterConfiguration') adapted['kubernetesVersion'] = version;
@@ -30,7 +30,7 @@ function asOnTheMachine(document: Record<string, unknown>, { version }: Kubeadm)
   return adapted;
 }
 
-/** `validate` exists since 1.26; before, `migrate` reads a configuration as strictly. */
+/** `validate` exists since 1.26. Before, `migrate` parses a configuration as strictly. */
 async function judge(kubeadm: Kubeadm, file: KubeadmFile): Promise<{ code: number | undefined; words: string }> {
   const path = join(directory, `${kubeadm.version}-${file.name}`);
   writeFileSync(
@@ -51,12 +51,12 @@ describe.skipIf(kubeadms.length === 0)(
         async (file) => {
           const { code, words } = await judge(kubeadm, file);
           expect(code, words).toBe(0);
-          // a field it does not know is only warned about when migrating
+          // `migrate` only warns about unknown fields.
           expect(words).not.toMatch(/unknown field|error unmarshaling/i);
         },
       );
 
-      it('refuses a configuration with an error in it, so its word counts', async () => {
+      it('refuses a configuration with an error, so its verdict counts', async () => {
         const [good] = kubeadmFiles().filter(
           ({ format, documents }) => reads(kubeadm, format) && documents.length === 1,
         );

@@ -1,27 +1,27 @@
 import type { CapstanProcess } from '../../support/capstan.ts';
 
-/** Where a client is tried: a management API of its own, and a directory that is thrown away. */
+/** Environment of a client test: a management API and a temporary directory. */
 export interface Stage {
   readonly capstan: CapstanProcess;
   readonly directory: string;
-  /** kubectl on the API; must succeed */
+  /** runs kubectl against the API; must succeed */
   kubectl(...args: string[]): Promise<string>;
-  /** A second management API, for what is moved; ended with the first. */
+  /** Starts a second management API, for moves. It stops with the first. */
   another(): Promise<Pick<Stage, 'capstan' | 'kubectl'>>;
 }
 
-/** One thing people do with a client; it throws when the client does not get what it expects. */
+/** A use case of a client. It throws if the client fails. */
 export interface Scenario {
   readonly name: string;
   run(): Promise<void>;
 }
 
-/** A program that others wrote and that people use with a Kubernetes API. */
+/** A third-party client of Kubernetes APIs. */
 export interface Client {
   readonly name: string;
-  /** what `capstan up` is to run beside the API */
+  /** components that `capstan up` runs besides the API */
   readonly needs: 'pods' | 'clusters';
-  /** Finds or makes the program; throws MissingPrerequisite when it cannot be had. */
+  /** Finds or installs the program. Throws MissingPrerequisite if that is impossible. */
   prepare(say: (line: string) => void): Promise<(stage: Stage) => readonly Scenario[]>;
 }
 
@@ -32,7 +32,7 @@ export interface ScenarioResult {
   readonly message: string;
 }
 
-/** Runs scenarios in their order: each builds upon those before it, so what follows a failure is not tried. */
+/** Runs scenarios in order. Each depends on the previous ones, so scenarios after a failure are skipped. */
 export async function runScenarios(client: string, scenarios: readonly Scenario[]): Promise<ScenarioResult[]> {
   const results: ScenarioResult[] = [];
   let failed: string | undefined;
@@ -59,7 +59,7 @@ export async function runScenarios(client: string, scenarios: readonly Scenario[
 
 const marks: Readonly<Record<ScenarioResult['state'], string>> = { passed: 'ok', failed: 'FAILED', skipped: '-' };
 
-/** A table for people: one line for each scenario, totals below, then what failed and what was skipped, and why. */
+/** Formats a table: one line per scenario, totals, then failures and skips with their reasons. */
 export function formatScenarios(results: readonly ScenarioResult[]): string {
   const count = (state: ScenarioResult['state']): number => results.filter((result) => result.state === state).length;
   const lines = results.map(

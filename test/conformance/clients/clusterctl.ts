@@ -10,7 +10,7 @@ import { expectThat, succeed } from './run.ts';
 
 const version = 'v1.13.6';
 const manifest = fileURLToPath(new URL('../../../examples/vm-cluster/cluster.yaml', import.meta.url));
-/** Machines in a hurry: the steps are all taken, each in a fraction of its time. */
+/** All steps of machines are taken, in a fraction of the time. */
 const timeScale = 0.05;
 const clusterMs = 240_000;
 
@@ -24,7 +24,7 @@ export const clusterctl: Client = {
         module: 'sigs.k8s.io/cluster-api',
         version,
         folder: 'cmd/clusterctl',
-        // It refuses to work without a version of its own.
+        // clusterctl requires a version of its own.
         variables: { 'sigs.k8s.io/cluster-api/version.gitVersion': version },
       },
       process.env,

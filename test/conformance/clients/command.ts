@@ -1,6 +1,6 @@
-// Clients that others wrote against `capstan up`: helm, clusterctl, the Python client of Kubernetes and kopf.
+// Tests third-party clients against `capstan up`: helm, clusterctl, the Python client of Kubernetes and kopf.
 //
-//   npm run conformance:clients                      all of them; what is missing is built or installed first
+//   npm run conformance:clients                      all of them; builds or installs missing ones first
 //   npm run conformance:clients -- --client helm     only some (may be repeated)
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -5,7 +5,7 @@ import { helmProgram } from '../helm/helm-program.ts';
 import type { Client, Scenario, Stage } from './client.ts';
 import { expectThat, refuse, succeed } from './run.ts';
 
-/** A chart as people write them: a workload, a hook before it and a test, values that change what is made. */
+/** A typical chart: a workload, a hook, a test, and values. */
 const chart: Readonly<Record<string, string>> = {
   'Chart.yaml': 'apiVersion: v2\nname: shop\nversion: 0.1.0\nappVersion: "1.27"\n',
   'values.yaml': 'replicas: 1\ntag: "1.27"\n',

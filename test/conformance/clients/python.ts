@@ -9,7 +9,7 @@ import { expectThat, succeed } from './run.ts';
 const packages = ['kubernetes==37.0.2', 'kopf==1.45.2'];
 const script = (name: string): string => fileURLToPath(new URL(`./${name}`, import.meta.url));
 
-/** A virtual environment with the packages; both clients use the same one. */
+/** Creates a virtual environment with the packages of both clients. */
 async function findOrMakePython(say: (line: string) => void): Promise<string> {
   const directory = join(cacheDirectory(process.env), `python-clients-${packages.join('-').replaceAll('=', '')}`);
   const python = join(directory, 'bin', 'python');
@@ -32,7 +32,7 @@ async function findOrMakePython(say: (line: string) => void): Promise<string> {
   return python;
 }
 
-/** Each scenario is a function of the script: it fails when an assertion in it does. */
+/** Each scenario is a function of the script, which fails with an assertion. */
 export const pythonClient: Client = {
   name: 'python kubernetes',
   needs: 'pods',
@@ -60,7 +60,7 @@ export const pythonClient: Client = {
   },
 };
 
-/** An operator somebody wrote in a few lines. */
+/** A small operator. */
 export const kopf: Client = {
   name: 'kopf',
   needs: 'pods',

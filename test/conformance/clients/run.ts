@@ -1,16 +1,16 @@
 import { type Outcome, runProcess, unexpectedOutcome } from '../../support/process.ts';
 
-/** Without a home, clients keep their caches of discovery in the directory they are started from. */
+/** Without HOME, clients store their discovery caches in the working directory. */
 type ClientEnvironment = Readonly<Record<string, string>> & { readonly HOME: string };
 
-/** Runs a client with the given environment; must succeed. Answers what it printed. */
+/** Runs a client that must succeed. Returns its output. */
 export async function succeed(program: string, args: readonly string[], env: ClientEnvironment): Promise<string> {
   const outcome = await runWith(program, args, env);
   if (outcome.code !== 0) throw unexpectedOutcome('success', outcome);
   return outcome.stdout;
 }
 
-/** Runs a client that must refuse; answers what it says. */
+/** Runs a client that must fail. Returns its output. */
 export async function refuse(program: string, args: readonly string[], env: ClientEnvironment): Promise<string> {
   const outcome = await runWith(program, args, env);
   if (outcome.code === 0) throw unexpectedOutcome('a refusal', outcome);

@@ -12,7 +12,7 @@ async function go(cwd: string, ...args: string[]): Promise<string> {
   return outcome.stdout;
 }
 
-/** Paths of the test programs by package; what was built before is taken from the cache directory. */
+/** Paths of the test programs by package, from the cache directory if they were built before. */
 export async function buildPrograms(packages: readonly string[], say: Say): Promise<ReadonlyMap<string, string>> {
   const directory = join(cacheDirectory(process.env), `gophercloud-${gophercloudVersion}`);
   await mkdir(directory, { recursive: true });

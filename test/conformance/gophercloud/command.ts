@@ -1,11 +1,11 @@
-// gophercloud's own acceptance tests against the simulated cloud, or any other.
+// Runs gophercloud's acceptance tests against the simulated cloud or another one.
 //
-//   npm run conformance:gophercloud                          against a `capstan cloud` of its own
+//   npm run conformance:gophercloud                          against a `capstan cloud` started for the tests
 //   npm run conformance:gophercloud -- --service network     only some services (may be repeated)
 //   npm run conformance:gophercloud -- -t TestServers        only tests whose name matches
-//   npm run conformance:gophercloud -- --clouds-yaml FILE    against a cloud that runs already: clouds `admin` and `openstack`
-//   npm run conformance:gophercloud -- --output DIRECTORY    keeps what every test printed
-//   npm run conformance:gophercloud -- --clouds-yaml FILE --write-baseline    notes what passes there as what is expected
+//   npm run conformance:gophercloud -- --clouds-yaml FILE    against a running cloud: entries `admin` and `openstack`
+//   npm run conformance:gophercloud -- --output DIRECTORY    stores the output of every test
+//   npm run conformance:gophercloud -- --clouds-yaml FILE --write-baseline    records the passing tests as the baseline
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { startProcess } from '../../support/process.ts';
@@ -25,7 +25,7 @@ interface PackageRun extends SuiteRun {
   readonly stage: Stage;
 }
 
-/** Each test in a process of its own: one that panics or never ends must not take the others with it. */
+/** Each test runs in its own process, so a panic or hang does not affect the others. */
 async function runPackage(run: PackageRun): Promise<Result[]> {
   const listed = await startProcess(run.program, ['-test.list', run.pattern], { env: run.stage.admin }).ended;
   const results: Result[] = [];

@@ -1,12 +1,12 @@
 import type { Verdict } from '../upstream/outcome.ts';
 
-/** What a run of one test by its own means; a program that ends without a verdict has failed. */
+/** Returns the verdict of a single test. A program that ends without a verdict has failed. */
 export function verdictOf(test: string, output: string): Verdict {
   const line = new RegExp(`^--- (PASS|FAIL|SKIP): ${test} `, 'm').exec(output);
   return line?.[1] === 'PASS' ? 'passed' : line?.[1] === 'SKIP' ? 'skipped' : 'failed';
 }
 
-/** The line that says why, for people. */
+/** Returns the line with the reason of a failure. */
 export function reasonOf(output: string): string {
   const lines = output.split('\n').map((line) => line.trim());
   const telling = lines.filter((line) =>

@@ -1,19 +1,19 @@
 import { ask, type CloudEntry, findContent } from '../upstream/content.ts';
 
-/** Variables the tests read, once as an administrator and once as a member. */
+/** Environment variables of the tests, for an administrator and for a member. */
 export interface Stage {
   readonly admin: Readonly<Record<string, string>>;
   readonly member: Readonly<Record<string, string>>;
-  /** removes what was made for the tests */
+  /** removes everything created for the tests */
   clear(): Promise<void>;
 }
 
-/** Of its own for each run: servers are put on it by name. */
+/** Unique per run, because servers refer to the network by name. */
 const networkName = `gophercloud-${process.pid}`;
 
 /**
- * What the tests expect to find in a cloud, and a network of their own to put servers on. The user of the entry `admin` of
- * clouds.yaml must be called that: the tests look at the name.
+ * Finds the resources the tests need in a cloud, and creates a network for servers. The user of the entry `admin` in
+ * clouds.yaml must be named `admin`, because the tests check the name.
  */
 export async function prepareStage(cloudsYaml: string): Promise<Stage> {
   const { clouds, wire, image, small, larger, external } = await findContent(cloudsYaml);
@@ -32,7 +32,7 @@ export async function prepareStage(cloudsYaml: string): Promise<Stage> {
     OS_SUBNET_ID: subnet.id,
     OS_POOL_NAME: external.name,
     OS_EXTGW_ID: external.id,
-    // The tests of newer releases are left out by their own conditions.
+    // Tests for newer releases skip themselves.
     OS_BRANCH: 'stable/zed',
   };
   return {
@@ -47,7 +47,7 @@ export async function prepareStage(cloudsYaml: string): Promise<Stage> {
 function credentials({ auth, region_name = 'RegionOne' }: CloudEntry): Record<string, string> {
   const variables: Record<string, string> = { OS_REGION_NAME: region_name, OS_IDENTITY_API_VERSION: '3' };
   for (const [name, value] of Object.entries(auth)) variables[`OS_${name.toUpperCase()}`] = value;
-  // gophercloud reads one domain for both.
+  // gophercloud reads one domain for both user and project.
   variables['OS_DOMAIN_NAME'] ??= auth['user_domain_name'] ?? 'Default';
   return variables;
 }

@@ -1,8 +1,11 @@
-/** gophercloud's own acceptance tests, from its published Go module. A newer version: change here, run, look at what differs. */
+/**
+ * gophercloud's acceptance tests, from its published Go module. To upgrade, change the version here, run, and check the
+ * differences.
+ */
 export const gophercloudVersion = '2.15.0';
 export const gophercloudModule = 'github.com/gophercloud/gophercloud/v2';
 
-/** A service, and the packages below `internal/acceptance/openstack` that test it. */
+/** A service and its test packages below `internal/acceptance/openstack`. */
 export interface Suite {
   readonly service: string;
   readonly packages: readonly string[];
@@ -23,7 +26,7 @@ const extensions = [
   ...['taas', 'trunk_details', 'trunks', 'vlantransparent', 'vpnaas'],
 ];
 
-/** Tests that are not run: these suites talk to the cloud under test and to nothing else. */
+/** Excluded tests: these suites must not use hosts other than the cloud. */
 export const leftOut: ReadonlyMap<string, string> = new Map([
   ['image/v2 TestImageStage', 'downloads an image from a server of its makers'],
 ]);

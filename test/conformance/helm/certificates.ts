@@ -1,6 +1,6 @@
 import type { CertificateMaker } from '../../../src/template/index.ts';
 
-/** Stand-ins: what helm makes here differs from run to run, and is not compared. */
+/** Placeholders. The real ones are random and not compared. */
 const pair = () => ({ certificate: 'certificate', key: 'key' });
 
 export const certificates: CertificateMaker = {

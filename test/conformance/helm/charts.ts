@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** All files below a directory by their paths in it. */
+/** Returns all files below a directory by relative path. */
 export async function filesBelow(directory: string): Promise<Map<string, Uint8Array>> {
   const files = new Map<string, Uint8Array>();
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
@@ -9,14 +9,14 @@ export async function filesBelow(directory: string): Promise<Map<string, Uint8Ar
     .filter((entry) => entry.isFile() || entry.isSymbolicLink())
     .map((entry) => join(entry.parentPath, entry.name));
   for (const path of paths.sort()) {
-    // A link that leads nowhere is no file.
+    // Skips dangling links.
     const found = await stat(path).catch(() => undefined);
     if (found?.isFile()) files.set(relative(directory, path), await readFile(path));
   }
   return files;
 }
 
-/** The charts below a directory that are not part of another one. */
+/** Finds charts below a directory that are not subcharts. */
 export async function findCharts(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   if (entries.some(({ name }) => name === 'Chart.yaml')) return [directory];

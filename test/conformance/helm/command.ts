@@ -1,10 +1,10 @@
-// Charts rendered by the real helm and by ours, document by document.
+// Compares charts rendered by the real helm and by this project, document by document.
 //
-//   npm run conformance:helm                                   our own charts, one for each rule
+//   npm run conformance:helm                                   the built-in test charts, one per rule
 //   npm run conformance:helm -- --charts DIRECTORY             also all charts below a directory (may be repeated)
 //   npm run conformance:helm -- --charts DIR --values FILE     with these values
 //
-// helm is built from its Go module when it is not there yet. CAPSTAN_CHARTS names a directory of charts as well.
+// helm is built from its Go module if it is missing. CAPSTAN_CHARTS also names a directory of charts.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -61,7 +61,7 @@ function report(verdicts: readonly { name: string; verdict: Verdict; isOwn: bool
   let failures = 0;
   const counts = new Map<string, number>();
   for (const { name, verdict, isOwn } of verdicts) {
-    // Words of refusals are compared for our own charts; elsewhere it is enough that both refuse.
+    // Error messages are compared only for the built-in charts. For others it suffices that both fail.
     const isGood = verdict.kind === 'agree' || (verdict.kind === 'both refuse' && (!isOwn || isSameRefusal(verdict)));
     if (!isGood) failures++;
     counts.set(verdict.kind, (counts.get(verdict.kind) ?? 0) + 1);

@@ -13,7 +13,6 @@ import { runProcess } from '../../support/process.ts';
 import { certificates } from './certificates.ts';
 import { filesBelow } from './charts.ts';
 
-/** One rendering of a chart. */
 export interface Case {
   readonly directory: string;
   readonly valuesFiles?: readonly string[];
@@ -29,7 +28,6 @@ export interface Document {
 
 export type Verdict =
   | { readonly kind: 'agree'; readonly documents: number }
-  /** both refuse */
   | { readonly kind: 'both refuse'; readonly theirs: string; readonly ours: string }
   | { readonly kind: 'differ'; readonly detail: string };
 
@@ -37,7 +35,7 @@ export const releaseName = 'release-name';
 export const namespace = 'some-namespace';
 const defaultKubeVersion = '1.34.0';
 
-/** Renders a chart with the real helm and with ours, and compares document by document. */
+/** Renders a chart with the real helm and with this project, and compares the documents. */
 export async function compare(helm: string, wanted: Case): Promise<Verdict> {
   const theirs = await renderTheirs(helm, wanted);
   const ours = await renderOurs(wanted);
@@ -48,7 +46,7 @@ export async function compare(helm: string, wanted: Case): Promise<Verdict> {
   }
   let detail = difference(theirs.documents, ours.documents);
   if (detail === undefined) return { kind: 'agree', documents: ours.documents.length };
-  // What differs between two runs of helm is random, and random here as well.
+  // Differences between two runs of helm are random, so they are random here as well.
   const again = await renderTheirs(helm, wanted);
   if ('error' in again) return { kind: 'differ', detail };
   const [first, second] = mask(theirs.documents, again.documents, ours.documents);
@@ -75,8 +73,8 @@ async function renderTheirs(helm: string, wanted: Case): Promise<Rendered> {
 }
 
 /**
- * `helm template` puts each document below a line with its source. The line end before the next such line is none of the document,
- * to those who read it either; that of the last one is treated alike.
+ * Parses the output of `helm template`, which puts a comment with the source before each document. The line break
+ * before the next comment does not belong to the document. The last document is treated the same.
  */
 function readOutput(stdout: string): Document[] {
   const documents: Document[] = [];
@@ -152,7 +150,7 @@ function firstDifference(their: JsonValue | undefined, our: JsonValue | undefine
 
 const shown = (value: JsonValue | undefined): string => (JSON.stringify(value) ?? 'absent').slice(0, 2_000);
 
-/** Puts the same word wherever the first two differ, in the first and the third. */
+/** Masks the positions where the first two differ, in the first and the third. */
 function mask(
   first: readonly Document[],
   second: readonly Document[],
@@ -206,7 +204,7 @@ function mask(
   return [one, other];
 }
 
-/** Whether both say the same; what helm adds for people at a terminal does not count. */
+/** Reports whether both errors are equal, ignoring helm's hints for terminal users. */
 export function isSameRefusal({ theirs, ours }: Extract<Verdict, { kind: 'both refuse' }>): boolean {
   const bare = (text: string): string =>
     text
@@ -214,7 +212,7 @@ export function isSameRefusal({ theirs, ours }: Extract<Verdict, { kind: 'both r
       .replace(/^An error occurred while checking for chart dependencies\. .*?: (?=found in)/, '')
       .replace(/^chart \S+: (?=found in)/, '')
       .trim();
-  // The order of what a schema refuses changes from run to run.
+  // The order of schema errors is random.
   const sorted = (text: string): string => (text.startsWith('values don') ? text.split('\n').sort().join('\n') : text);
   return sorted(bare(theirs)) === sorted(bare(ours));
 }

@@ -1,6 +1,6 @@
 import type { GoProgram } from '../go-build.ts';
 
-/** The helm that is compared with. A newer version: change here, run, and look at what differs. */
+/** Reference version of helm. To upgrade, change it here, run, and check the differences. */
 export const helmProgram: GoProgram = {
   name: 'helm',
   module: 'helm.sh/helm/v3',

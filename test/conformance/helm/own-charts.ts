@@ -1,8 +1,8 @@
-/** A chart of our own for one rule, with what it is given. */
+/** A chart that tests one rule, with its input. */
 export interface OwnChart {
   readonly name: string;
   readonly files: Readonly<Record<string, string>>;
-  /** values files, the later over the earlier */
+  /** values files; later ones override earlier ones */
   readonly values?: readonly string[];
   readonly kubeVersion?: string;
   readonly apiVersions?: readonly string[];
@@ -11,12 +11,12 @@ export interface OwnChart {
 
 const chart = (name: string, rest = ''): string =>
   `apiVersion: v2\nname: ${name}\nversion: 1.2.3\nappVersion: "4.5"\n${rest}`;
-/** A document that shows what expressions give. */
+/** A document with the values of expressions. */
 const show = (name: string, ...expressions: readonly string[]): string =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\ndata:\n${expressions
     .map((expression, index) => `  v${index}: {{ ${expression} | toJson | quote }}\n`)
     .join('')}`;
-/** A document that shows what templates print. */
+/** A document with the output of templates. */
 const print = (name: string, ...texts: readonly string[]): string =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\ndata:\n${texts
     .map((text, index) => `  p${index}: |-\n    ${text}\n`)

@@ -1,11 +1,11 @@
-// Runs the part of Kubernetes' own end-to-end tests that needs no containers, and prints what passed and what failed.
+// Runs the end-to-end tests of Kubernetes that need no containers, and prints the results.
 //
-//   npm run conformance:kubernetes                             build what is missing, start `capstan up`, run, stop
-//   npm run conformance:kubernetes -- --kubeconfig FILE        against a cluster that runs already, and that you can spare
+//   npm run conformance:kubernetes                             builds what is missing, starts `capstan up`, runs, stops
+//   npm run conformance:kubernetes -- --kubeconfig FILE        against a running, disposable cluster
 //   npm run conformance:kubernetes -- -t TEXT                  only tests whose full name matches TEXT
-//   npm run conformance:kubernetes -- --log FILE               what the tests say while they run
+//   npm run conformance:kubernetes -- --log FILE               output of the tests
 //   npm run conformance:kubernetes -- --kubeconfig FILE --write-baseline WORDS
-//                                                              notes what passes there; WORDS say which cluster it is
+//                                                              records the passing tests; WORDS describe the cluster
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,7 +74,7 @@ async function readBaseline(): Promise<Baseline> {
   return JSON.parse(await readFile(baselineFile, 'utf8')) as Baseline;
 }
 
-/** Tests that were not run keep what was noted of them. */
+/** Tests that did not run keep their baseline. */
 async function writeBaseline(cluster: string, verdicts: readonly Verdict[]): Promise<void> {
   const ran = new Set(verdicts.map(({ name }) => name));
   const kept = (await readBaseline()).passes.filter((name) => !ran.has(name));
@@ -91,7 +91,7 @@ function suiteArguments(kubeconfig: string, directory: string, pattern: string |
     'kubectl-path': process.env['CAPSTAN_KUBECTL'] || 'kubectl',
     'report-dir': directory,
     'report-complete-ginkgo': 'true',
-    // Neither nodes nor containers are there to be asked for logs.
+    // There are no nodes or containers with logs.
     'disable-log-dump': 'true',
     'dump-logs-on-failure': 'false',
     'allowed-not-ready-nodes': '-1',
@@ -99,7 +99,7 @@ function suiteArguments(kubeconfig: string, directory: string, pattern: string |
     'ginkgo.timeout': '6h',
     'ginkgo.no-color': 'true',
   };
-  // ginkgo runs what one of several focus patterns matches: those of a user replace the whole list.
+  // ginkgo runs tests that match any focus pattern, so a pattern of the user replaces the whole list.
   const chosen = pattern === undefined ? focus : [pattern];
   return [
     ...Object.entries(flags).map(([name, value]) => `--${name}=${value}`),

@@ -1,4 +1,4 @@
-/** What ginkgo's JSON report holds, as far as it is read here. */
+/** The used part of ginkgo's JSON report. */
 export type GinkgoReport = readonly {
   readonly SpecReports?: readonly {
     readonly ContainerHierarchyTexts?: readonly string[] | null;
@@ -13,11 +13,11 @@ export type GinkgoReport = readonly {
 export interface Verdict {
   readonly name: string;
   readonly state: 'passed' | 'failed' | 'skipped';
-  /** why it failed, or what the test found missing in the cluster */
+  /** reason of the failure, or what the test needs and the cluster lacks */
   readonly message: string;
 }
 
-/** The tests that were chosen, in the order of their names; those that were not are left out. */
+/** Returns the results of the selected tests, sorted by name. */
 export function verdictsOf(report: GinkgoReport): Verdict[] {
   const verdicts: Verdict[] = [];
   for (const { SpecReports = [] } of report) {
@@ -34,14 +34,14 @@ export function verdictsOf(report: GinkgoReport): Verdict[] {
   return verdicts.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** What passes on a real cluster, with what it was: kept beside this file. */
+/** Tests that pass on a real cluster, stored beside this file. */
 export interface Baseline {
-  /** which programs, and what stood for a node */
+  /** versions of the programs, and what replaced the nodes */
   readonly cluster: string;
   readonly passes: readonly string[];
 }
 
-/** How much of what passes on the real one passes here, of the tests that were run; then what does not. */
+/** Formats the share of baseline tests that pass here, of those that ran, and lists the others. */
 export function formatComparison(verdicts: readonly Verdict[], baseline: Baseline): string {
   const expected = new Set(baseline.passes);
   const compared = verdicts.filter(({ name }) => expected.has(name));
@@ -56,7 +56,7 @@ export function formatComparison(verdicts: readonly Verdict[], baseline: Baselin
 
 const marks: Readonly<Record<Verdict['state'], string>> = { passed: 'ok', failed: 'FAILED', skipped: '-' };
 
-/** A table for people: one line for each test, totals below, then what failed and how. */
+/** Formats a table: one line per test, totals, then failures with their reasons. */
 export function formatVerdicts(verdicts: readonly Verdict[]): string {
   const count = (state: Verdict['state']): number => verdicts.filter((verdict) => verdict.state === state).length;
   const lines = verdicts.map(({ name, state }) => `${marks[state].padEnd(6)}  ${name}`);

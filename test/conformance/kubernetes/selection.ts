@@ -1,13 +1,13 @@
-/** Tests by regular expressions over their full names, as ginkgo takes them. */
+/** Selects tests by regular expressions on their full names, like ginkgo. */
 export interface Selection {
   readonly focus: readonly string[];
-  /** tests that `focus` names and that cannot be run here, with the reason */
+  /** tests matched by `focus` that cannot run here, with the reason */
   readonly leftOut: readonly { readonly pattern: string; readonly why: string }[];
 }
 
 /**
- * The part of Kubernetes' own end-to-end tests that looks at the API, its controllers and its scheduler, and needs no
- * containers: nothing in it depends on what a program inside a Pod does.
+ * End-to-end tests of Kubernetes for the API, its controllers and its scheduler. None of them depends on a program
+ * inside a container.
  */
 export const withoutContainers: Selection = {
   focus: [

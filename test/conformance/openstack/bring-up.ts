@@ -32,7 +32,7 @@ import { volumeSettings } from './settings/volume.ts';
 
 type Say = (line: string) => void;
 
-/** Starts whatever of the cloud is not running, and fills it when it is new. Safe to repeat. */
+/** Starts the stopped parts of the cloud, and fills a new one. Idempotent. */
 export async function bringUp(layout: Layout, say: Say): Promise<void> {
   await checkMachine(layout);
   await writeSettings(layout);
@@ -41,7 +41,7 @@ export async function bringUp(layout: Layout, say: Say): Promise<void> {
   await startFoundation(layout);
 
   say('bringing database schemas up to date (about a minute the first time)');
-  // Two cores: the longest one beside the one that everybody waits for.
+  // With two cores, the longest migration runs in parallel with the one all others wait for.
   const networkSchema = ensureSchema(layout, 'network');
   networkSchema.catch(() => {});
   await ensureSchema(layout, 'identity');
@@ -84,7 +84,7 @@ export async function bringUp(layout: Layout, say: Say): Promise<void> {
   await ready(layout, 'loadBalancer', '/');
 }
 
-/** Stops what was started, the foundation last. */
+/** Stops all daemons, the foundation last. */
 export async function takeDown(layout: Layout): Promise<void> {
   const last = new Set<string>(foundationDaemons);
   const running = (await listDaemons(layout)).map(({ name }) => name);
@@ -176,7 +176,7 @@ function ready(layout: Layout, name: Listener, path: string): Promise<void> {
   return waitForDaemon(layout, name, () => apiAnswers(`${baseUrl(layout, name)}${path}`), 180_000);
 }
 
-/** A host takes servers only once it is mapped to its cell. */
+/** A host accepts servers only once it is mapped to its cell. */
 async function mapHosts(layout: Layout): Promise<void> {
   const deadline = performance.now() + 120_000;
   for (;;) {

@@ -1,14 +1,14 @@
-// A real OpenStack on loopback, and the contract suite held against it.
+// Runs a real OpenStack on loopback, and the contract tests against it.
 //
-//   npm run conformance:openstack                 start it if need be, then run the contract suite against it
+//   npm run conformance:openstack                 starts it if needed, then runs the contract tests against it
 //   npm run conformance:openstack -- -t TEXT      only expectations whose full name matches TEXT
-//   npm run conformance:openstack -- --clouds-yaml FILE    against a cloud that runs already (its entry `admin`)
-//   npm run conformance:openstack -- infrastructure    clusters of `capstan up` on it, seen by the openstack command (-t, --clouds-yaml too)
-//   npm run conformance:openstack -- install      the Debian packages (root)
-//   npm run conformance:openstack -- up           start it and leave it running; prints its clouds.yaml
-//   npm run conformance:openstack -- down         stop it, keep its state
-//   npm run conformance:openstack -- status       what runs, and how much memory it takes
-//   npm run conformance:openstack -- wipe         stop it and forget everything
+//   npm run conformance:openstack -- --clouds-yaml FILE    against a running cloud (its entry `admin`)
+//   npm run conformance:openstack -- infrastructure    tests clusters of `capstan up` on it with the openstack command (-t, --clouds-yaml too)
+//   npm run conformance:openstack -- install      installs the Debian packages (root)
+//   npm run conformance:openstack -- up           starts it and leaves it running; prints its clouds.yaml
+//   npm run conformance:openstack -- down         stops it and keeps its state
+//   npm run conformance:openstack -- status       prints the running daemons and their memory
+//   npm run conformance:openstack -- wipe         stops it and deletes its state
 import { rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { MissingPrerequisite } from '../go-build.ts';
@@ -40,7 +40,6 @@ async function main(): Promise<number> {
       process.stdout.write(`${(await up()).cloudsYaml}\n`);
       return 0;
     case 'test': {
-      // A cloud somebody else runs, when it is named.
       const cloudsYaml = values['clouds-yaml'] ?? (await up()).cloudsYaml;
       return runContract(cloudsYaml, values.testNamePattern);
     }

@@ -6,17 +6,20 @@ import { startProcess } from '../../support/process.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** What the test runner's JSON report holds, as far as it is read here. */
+/** The used part of the test runner's JSON report. */
 export interface ContractReport {
   testResults: {
     name: string;
-    /** why a whole file could not be run */
+    /** reason why a whole file could not run */
     message?: string;
     assertionResults: { fullName: string; status: string; failureMessages?: string[] | null }[];
   }[];
 }
 
-/** Runs test/contract with a real cloud beside the simulated one; `cloudsYaml` has its entry `admin`. Gives the exit code. */
+/**
+ * Runs test/contract against a real cloud and the simulated one. `cloudsYaml` has the entry `admin`. Returns the exit
+ * code.
+ */
 export async function runContract(cloudsYaml: string, pattern: string | undefined): Promise<number> {
   const directory = await mkdtemp(join(tmpdir(), 'capstan-contract-'));
   try {
@@ -48,7 +51,7 @@ export async function runContract(cloudsYaml: string, pattern: string | undefine
   }
 }
 
-/** Totals by cloud, then every failure with its first lines and every skip, whose name says why. */
+/** Formats totals by cloud, then failures with their first lines, and skips, whose names give the reason. */
 export function summarize(report: ContractReport): { text: string; ok: boolean } {
   const tests = report.testResults.flatMap((file) => file.assertionResults);
   const broken = report.testResults.filter(({ message, assertionResults }) => message && assertionResults.length === 0);

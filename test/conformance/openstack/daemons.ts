@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Layout, loopback } from './layout.ts';
 
-/** A program that goes on after the command that started it has ended. */
+/** A program that outlives the command that started it. */
 export interface DaemonSpec {
   readonly name: string;
   readonly file: string;
@@ -20,10 +20,10 @@ export interface DaemonState {
   readonly alive: boolean;
 }
 
-/** Debian's own tools and interpreter: one of a virtual environment would lack the packages. */
+/** Debian's tools and interpreter. The Python of a virtual environment would lack the packages. */
 export const systemPath = '/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** The environment of everything that is run: no proxies, no foreign Python, our drivers importable. */
+/** Environment of all programs: no proxies, no other Python, the drivers of this directory importable. */
 export function daemonEnvironment(layout: Layout): Record<string, string> {
   return {
     PATH: systemPath,
@@ -36,7 +36,7 @@ export function daemonEnvironment(layout: Layout): Record<string, string> {
   };
 }
 
-/** Starts a daemon in a session of its own unless it runs already; what it prints goes to its log. */
+/** Starts a daemon in its own session unless it is running. Its output goes to its log. */
 export async function ensureDaemon(layout: Layout, spec: DaemonSpec): Promise<void> {
   if ((await readState(layout, spec.name))?.alive) return;
   const log = openSync(logFile(layout, spec.name), 'a');
@@ -58,7 +58,7 @@ export async function ensureDaemon(layout: Layout, spec: DaemonSpec): Promise<vo
   }
 }
 
-/** All daemons that were started and not stopped, dead ones too, by name. */
+/** Lists all daemons that were started and not stopped, including dead ones, by name. */
 export async function listDaemons(layout: Layout): Promise<DaemonState[]> {
   const files = await readdir(layout.processes).catch(() => []);
   const names = files.filter((file) => file.endsWith('.pid')).map((file) => file.slice(0, -'.pid'.length));
@@ -66,7 +66,7 @@ export async function listDaemons(layout: Layout): Promise<DaemonState[]> {
   return states.filter((state) => state !== undefined);
 }
 
-/** Asks the named daemons to end, waits, and kills the process groups of those that will not. */
+/** Stops daemons: sends a signal, waits, and kills remaining process groups. */
 export async function stopDaemons(layout: Layout, names: readonly string[], patienceMs = 30_000): Promise<void> {
   const running = async (): Promise<DaemonState[]> => {
     const states = await Promise.all(names.map((name) => readState(layout, name)));
@@ -79,7 +79,7 @@ export async function stopDaemons(layout: Layout, names: readonly string[], pati
   for (const name of names) await rm(pidFile(layout, name), { force: true });
 }
 
-/** Waits until the check holds; fails at once, with the end of its log, when the daemon ends. */
+/** Waits until the check succeeds. Fails at once with the end of the log if the daemon exits. */
 export async function waitForDaemon(
   layout: Layout,
   name: string,
@@ -98,7 +98,7 @@ export async function waitForDaemon(
   }
 }
 
-/** Whether somebody accepts connections on the port. */
+/** Reports whether the port accepts connections. */
 export function portAnswers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, loopback);
@@ -110,7 +110,7 @@ export function portAnswers(port: number): Promise<boolean> {
   });
 }
 
-/** Whether an API answers as OpenStack's do: with its versions, or with a demand for a token. */
+/** Reports whether an OpenStack API answers, with its versions or with 401. */
 export async function apiAnswers(url: string): Promise<boolean> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) });
@@ -133,21 +133,21 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended meanwhile.
+    // It has exited meanwhile.
   }
 }
 
 interface ProcStat {
   state: string;
   group: number;
-  /** in clock ticks since boot: tells a process from a later one with the same id */
+  /** in clock ticks since boot; distinguishes a process from a later one with the same pid */
   startTime: string;
 }
 
 async function procStat(pid: number): Promise<ProcStat | undefined> {
   try {
     const text = await readFile(`/proc/${pid}/stat`, 'utf8');
-    // The command's name, in brackets, may hold blanks and brackets itself.
+    // The command name, in parentheses, may contain blanks and parentheses.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return { state: fields[0]!, group: Number(fields[2]), startTime: fields[19]! };
   } catch {
@@ -165,7 +165,7 @@ async function readState(layout: Layout, name: string): Promise<DaemonState | un
   return { name, pid, alive };
 }
 
-/** Memory of a daemon and its children in MiB, shared pages counted by share. */
+/** Returns the memory of a daemon and its children in MiB, with proportional shared pages (PSS). */
 export async function daemonMemory(group: number): Promise<number> {
   let kib = 0;
   for (const entry of await readdir('/proc')) {

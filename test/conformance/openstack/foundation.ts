@@ -5,10 +5,10 @@ import { daemonEnvironment, ensureDaemon, portAnswers, waitForDaemon } from './d
 import { type Layout, loopback } from './layout.ts';
 import { databases, serviceAccount, settingsFile } from './settings/shared.ts';
 
-/** Daemons that the OpenStack services need while they stop, so they go last. */
+/** Daemons that OpenStack services need while they stop, so they are stopped last. */
 export const foundationDaemons = ['messages', 'messages-names', 'database', 'token-cache'] as const;
 
-/** Starts database, message broker and cache, and makes sure of the databases. The broker may still be on its way. */
+/** Starts database, message broker and cache, and creates the databases. The broker may still be starting on return. */
 export async function startFoundation(layout: Layout): Promise<void> {
   await ensureDaemon(layout, {
     name: 'token-cache',
@@ -26,7 +26,7 @@ export async function startFoundation(layout: Layout): Promise<void> {
   if (outcome.code !== 0) throw new Error(`the databases could not be made:\n${outcome.stderr}`);
 }
 
-/** Waits until the broker takes connections. */
+/** Waits until the broker accepts connections. */
 export function messagesReady(layout: Layout): Promise<void> {
   return waitForDaemon(layout, 'messages', () => portAnswers(layout.ports.messages));
 }
@@ -62,7 +62,7 @@ async function startDatabase(layout: Layout): Promise<void> {
       ...['--no-defaults', '--user=root', `--datadir=${directory}`, `--socket=${layout.databaseSocket}`],
       ...[`--pid-file=${join(directory, 'mariadb.pid')}`, '--skip-networking', '--skip-log-bin'],
       ...['--character-set-server=utf8mb3', '--max-connections=2000', '--innodb-buffer-pool-size=512M'],
-      // What a power failure would lose is not missed here.
+      // Durability against power loss is not needed here.
       ...['--innodb-flush-log-at-trx-commit=0', '--innodb-flush-method=O_DIRECT_NO_FSYNC', '--innodb-doublewrite=0'],
       '--innodb-lock-wait-timeout=10',
     ],
@@ -107,14 +107,14 @@ async function startMessages(layout: Layout): Promise<void> {
       RABBITMQ_ENABLED_PLUGINS_FILE: settingsFile(layout, 'rabbitmq.plugins'),
       RABBITMQ_DIST_PORT: String(layout.ports.messagesNode),
       RUNNING_UNDER_SYSTEMD: 'true',
-      // An idle Erlang spins by default, which two cores would feel.
+      // By default an idle Erlang VM spins, which is noticeable on two cores.
       RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
         '-kernel inet_dist_use_interface {127,0,0,1} +sbwt none +sbwtdcpu none +sbwtdio none',
     },
   });
 }
 
-/** The server itself: the command in the path insists on running as another user. */
+/** Finds the server itself, because the command on the PATH insists on another user. */
 async function brokerProgram(): Promise<string> {
   const root = '/usr/lib/rabbitmq/lib';
   const [version] = (await readdir(root)).filter((name) => name.startsWith('rabbitmq_server-')).sort();

@@ -1,8 +1,8 @@
-/** Sections of a settings file as oslo.config reads it. */
+/** Sections of a configuration file of oslo.config. */
 export type IniFile = Readonly<Record<string, IniSection>>;
 export type IniSection = Readonly<Record<string, string | number | boolean>>;
 
-/** The text of a settings file. */
+/** Formats a configuration file. */
 export function formatIni(file: IniFile): string {
   return Object.entries(file)
     .map(([section, values]) => {

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheDirectory } from '../go-build.ts';
 
-/** Everything listens here and nowhere else. */
+/** All daemons listen only on this address. */
 export const loopback = '127.0.0.1';
 export const region = 'RegionOne';
 
-/** Those with a port of their own. */
+/** Services with a port. */
 export const listeners = [
   'identity',
   'placement',
@@ -26,25 +26,25 @@ export const listeners = [
 ] as const;
 export type Listener = (typeof listeners)[number];
 
-/** A host of the pretended hypervisor and the availability zone it is in. */
+/** A host of the fake hypervisor and its availability zone. */
 export interface ComputeHost {
   readonly name: string;
-  /** `nova` is the zone of hosts that are in none */
+  /** `nova` is the zone of hosts without one */
   readonly zone: string;
 }
 
-/** Where a real cloud keeps its things, and the choices made when it was first started. */
+/** Paths of a real cloud, and settings chosen at its first start. */
 export interface Layout {
   readonly directory: string;
   readonly settings: string;
   readonly logs: string;
   readonly processes: string;
   readonly data: string;
-  /** Python modules of ours that the daemons load */
+  /** Python modules loaded by the daemons */
   readonly python: string;
   readonly databaseSocket: string;
   readonly cloudsYaml: string;
-  /** one password for all accounts: this cloud guards nothing */
+  /** the same password for all accounts, because this cloud protects nothing */
   readonly password: string;
   readonly ports: Readonly<Record<Listener, number>>;
   readonly hosts: readonly ComputeHost[];
@@ -54,12 +54,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const defaultHosts = 'host-1:nova host-2:nova host-3:az2 host-4:az3';
 
-/** CAPSTAN_REAL_OPENSTACK_DIR, or a place below the user's cache directory. */
+/** Returns CAPSTAN_REAL_OPENSTACK_DIR, or a directory below the user's cache directory. */
 export function stateDirectory(env: Environment): string {
   return env['CAPSTAN_REAL_OPENSTACK_DIR'] || join(cacheDirectory(env), 'openstack');
 }
 
-/** Reads the layout of a cloud that was started before. Undefined when there is none. */
+/** Reads the layout of an existing cloud, or returns undefined. */
 export async function readLayout(env: Environment): Promise<Layout | undefined> {
   const directory = stateDirectory(env);
   try {
@@ -71,7 +71,7 @@ export async function readLayout(env: Environment): Promise<Layout | undefined> 
   }
 }
 
-/** The layout of the cloud in the state directory; ports and password are chosen once and then kept. */
+/** Returns the layout of the cloud in the state directory. Ports and password are chosen once and then kept. */
 export async function prepareLayout(env: Environment): Promise<Layout> {
   const directory = stateDirectory(env);
   let layout = await readLayout(env);
@@ -93,12 +93,12 @@ export async function prepareLayout(env: Environment): Promise<Layout> {
   return layout;
 }
 
-/** Base address of a service, without a version. */
+/** Returns the base URL of a service, without a version. */
 export function baseUrl(layout: Layout, listener: Listener): string {
   return `http://${loopback}:${layout.ports[listener]}`;
 }
 
-/** `name:zone` pairs, separated by blanks. */
+/** Parses `name:zone` pairs, separated by blanks. */
 export function parseHosts(text: string): ComputeHost[] {
   const hosts = text
     .split(/\s+/)
@@ -141,7 +141,7 @@ function layoutOf(directory: string, { password, ports, hosts }: Choices): Layou
   };
 }
 
-/** Ports nobody listens on right now. The daemons cannot choose their own and tell. */
+/** Returns free ports, because the daemons cannot choose and report their own. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, () => {

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { runProcess } from '../../support/process.ts';
 import { MissingPrerequisite } from '../go-build.ts';
 
-/** Debian's packages of OpenStack (bookworm has Zed) and of what it stands on. */
+/** Debian packages of OpenStack (bookworm has Zed) and its dependencies. */
 export const packages: readonly string[] = [
   ...['mariadb-server', 'rabbitmq-server', 'memcached', 'python3-memcache', 'python3-pymysql'],
   ...['uwsgi-core', 'uwsgi-plugin-python3'],
@@ -12,7 +12,6 @@ export const packages: readonly string[] = [
   ...['python3-openstackclient', 'python3-octaviaclient', 'python3-openstacksdk'],
 ];
 
-/** Packages that are not installed. */
 export async function missingPackages(): Promise<string[]> {
   try {
     const { stdout } = await runProcess('dpkg', ['--get-selections', ...packages]);
@@ -25,7 +24,10 @@ export async function missingPackages(): Promise<string[]> {
 
 const startPolicy = '/usr/sbin/policy-rc.d';
 
-/** Installs what is missing (root only). No service of the packages is started: ours run beside, under their own names. */
+/**
+ * Installs missing packages (root only) without starting their services. The daemons here run separately, under other
+ * names.
+ */
 export async function installPackages(say: (line: string) => void): Promise<void> {
   const missing = await missingPackages();
   if (missing.length === 0) {
@@ -34,7 +36,7 @@ export async function installPackages(say: (line: string) => void): Promise<void
   }
   if (process.getuid?.() !== 0) throw new MissingPrerequisite(`needs root to install ${missing.join(', ')}`);
   say(`installing ${missing.length} packages and what they need`);
-  // Debian asks this program whether a freshly installed service may start.
+  // Debian calls this program before it starts a newly installed service.
   const ours = await writeFile(startPolicy, '#!/bin/sh\nexit 101\n', { mode: 0o755, flag: 'wx' }).then(
     () => true,
     () => false,

@@ -3,7 +3,7 @@ import { baseUrl, type Layout } from './layout.ts';
 export interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** parsed JSON, or the text when it is none */
+  /** parsed JSON, or text */
   readonly body: unknown;
 }
 
@@ -14,13 +14,13 @@ export type Rest = (
   headers?: Record<string, string>,
 ) => Promise<RestAnswer>;
 
-/** Who a request is made as; all accounts have the same password. */
+/** Account of a request. All accounts have the same password. */
 export interface Account {
   readonly user: string;
   readonly project: string;
 }
 
-/** Requests with the token of an account, obtained once. */
+/** Returns a client with a token of the account, obtained once. */
 export async function logIn(layout: Layout, { user, project }: Account): Promise<Rest> {
   const domain = { name: 'Default' };
   const auth = {
@@ -33,7 +33,7 @@ export async function logIn(layout: Layout, { user, project }: Account): Promise
   return (method, url, body, headers = {}) => send(method, url, body, { ...headers, 'X-Auth-Token': token });
 }
 
-/** The body of an answer that must be a success. */
+/** Returns the body of a successful answer, or throws. */
 export async function expectOk<T>(answer: Promise<RestAnswer>, what: string): Promise<T> {
   const received = await answer;
   if (received.status >= 300) throw refusal(what, '', received);

@@ -9,7 +9,7 @@ export type SchemaName = 'identity' | 'placement' | 'image' | 'network' | 'compu
 
 type Step = readonly [program: string, ...args: string[]];
 
-/** Brings a service's databases to the version of its program, once per state directory. */
+/** Migrates a service's databases, once per state directory. */
 export async function ensureSchema(layout: Layout, name: SchemaName): Promise<void> {
   const mark = join(layout.data, `schema-${name}.done`);
   const isDone = await access(mark).then(

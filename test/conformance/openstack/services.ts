@@ -3,7 +3,6 @@ import type { DaemonSpec } from './daemons.ts';
 import { type Layout, type Listener, loopback } from './layout.ts';
 import { settingsFile } from './settings/shared.ts';
 
-/** The daemons of OpenStack itself. */
 export const service = {
   identity: (layout: Layout): DaemonSpec =>
     underUwsgi(layout, 'identity', {
@@ -66,7 +65,7 @@ function underUwsgi(layout: Layout, name: Listener, { program, workers, env }: W
     args: [
       ...['--master', '--die-on-term', '--need-app', '--lazy-apps', '--enable-threads', '--thunder-lock'],
       ...['--http-socket', `${loopback}:${layout.ports[name]}`, '--processes', String(workers)],
-      // Long tokens and filters; and its keep-alive ends connections under a client's hands.
+      // Allows long tokens and filters. Keep-alive is off, because uwsgi closes connections while clients use them.
       ...['--buffer-size', '65535', '--add-header', 'Connection: close', '--disable-logging'],
       ...['--pythonpath', layout.python, '--wsgi-file', program],
     ],

@@ -1,24 +1,24 @@
 import { stringify } from 'yaml';
 import { ask, type CloudContent, type CloudEntry } from '../upstream/content.ts';
 
-/** The entries the tests look for, with what was made for them. */
+/** Entries of clouds.yaml that the tests expect, and the resources created for them. */
 export interface SdkClouds {
   readonly cloudsYaml: string;
-  /** removes what was made for the tests */
+  /** removes everything created for the tests */
   clear(): Promise<void>;
 }
 
-/** Of its own for each run. */
+/** Unique per run. */
 const otherName = `openstacksdk-${process.pid}`;
 
 /**
- * A clouds.yaml as devstack writes it: an administrator of a project, the same of the whole system, a member, and a member
- * of another project, which is made here.
+ * Writes a clouds.yaml like devstack: an administrator with project scope, the same with system scope, a member, and a
+ * member of another project, which is created here.
  */
 export async function prepareClouds({ clouds, wire, image, small }: CloudContent): Promise<SdkClouds> {
   const admin = clouds['admin']!;
   const member = clouds['openstack']!;
-  // Some catalogues lead to the version, some to the list of versions.
+  // Some catalogues contain the version in the endpoint, some do not.
   const v3 = wire.endpoints.get('identity')?.endsWith('/v3') ? '' : '/v3';
   const { users } = await ask<{ users: { domain_id: string }[] }>(wire, 'identity', 'GET', `${v3}/users?name=admin`);
   const domain_id = users[0]?.domain_id ?? 'default';

@@ -1,11 +1,11 @@
-// openstacksdk's functional tests against the simulated cloud, or any other.
+// Runs openstacksdk's functional tests against the simulated cloud or another one.
 //
-//   npm run conformance:openstacksdk                          against a `capstan cloud` of its own
+//   npm run conformance:openstacksdk                          against a `capstan cloud` started for the tests
 //   npm run conformance:openstacksdk -- --service network     only some services (may be repeated)
 //   npm run conformance:openstacksdk -- -t test_server        only tests whose name matches
-//   npm run conformance:openstacksdk -- --clouds-yaml FILE    against a cloud that runs already: clouds `admin` and `openstack`
-//   npm run conformance:openstacksdk -- --output DIRECTORY    keeps what every test printed
-//   npm run conformance:openstacksdk -- --clouds-yaml FILE --write-baseline    notes what passes there as what is expected
+//   npm run conformance:openstacksdk -- --clouds-yaml FILE    against a running cloud: entries `admin` and `openstack`
+//   npm run conformance:openstacksdk -- --output DIRECTORY    stores the output of every test
+//   npm run conformance:openstacksdk -- --clouds-yaml FILE --write-baseline    records the passing tests as the baseline
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { prepareClouds } from './clouds.ts';
 
 const below = (...names: string[]): string[] => names.map((name) => `openstack.tests.functional.${name}`);
 
-/** `cloud` is what the library offers across services. Services that the simulated cloud has no part of are left out. */
+/** `cloud` is the library's layer across services. Services missing in the simulated cloud are left out. */
 const suites: readonly PythonSuite[] = [
   { service: 'compute', packages: below('compute') },
   { service: 'network', packages: below('network') },
@@ -42,7 +42,7 @@ await runSuite({
       try {
         const file = join(cwd, 'clouds.yaml');
         await writeFile(file, clouds.cloudsYaml, { mode: 0o600 });
-        // Uploaded as an image by tests that expect to be run where the library is developed.
+        // Some tests upload this file as an image and expect to run in the library's source directory.
         await writeFile(join(cwd, 'CONTRIBUTING.rst'), 'Not an image\n');
         const timeout = String(run.timeout);
         return await runPythonTests({
@@ -57,7 +57,7 @@ await runSuite({
             OPENSTACKSDK_FUNC_TEST_TIMEOUT: timeout,
           },
           cwd,
-          // They share one project: side by side they would count each other's things.
+          // All tests share a project. In parallel they would count each other's resources.
           workers: 1,
         });
       } finally {

@@ -5,7 +5,7 @@ import type { Result, Verdict } from '../upstream/outcome.ts';
 
 const runner = fileURLToPath(new URL('./run_tests.py', import.meta.url));
 
-/** A service, and the Python packages that test it. */
+/** A service and its Python test packages. */
 export interface PythonSuite {
   readonly service: string;
   readonly packages: readonly string[];
@@ -16,7 +16,7 @@ export interface PythonRun extends SuiteRun {
   readonly suites: readonly PythonSuite[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** processes that run tests side by side, each whole classes */
+  /** number of parallel processes; a class is never split */
   readonly workers: number;
 }
 
@@ -45,7 +45,7 @@ export async function runPythonTests(run: PythonRun): Promise<Result[]> {
   });
 }
 
-/** One process for a share of the tests; what it says while it goes on is for people. */
+/** Runs a share of the tests in one process. Its other output is for people. */
 async function runShare(run: PythonRun, names: readonly string[]): Promise<Line[]> {
   const lines: Line[] = [];
   let rest = '';
@@ -64,7 +64,7 @@ async function runShare(run: PythonRun, names: readonly string[]): Promise<Line[
   return lines;
 }
 
-/** Whole classes, since what a class sets up is made once; each goes where there are fewest tests so far. */
+/** Distributes whole classes, because their setup runs once. Each goes to the worker with the fewest tests. */
 export function shareOut(names: readonly string[], workers: number): string[][] {
   const classes = new Map<string, string[]>();
   for (const name of names) {
@@ -78,7 +78,7 @@ export function shareOut(names: readonly string[], workers: number): string[][] 
   return shares.filter((share) => share.length > 0);
 }
 
-/** What was raised last: what follows the last stack, whose lines are indented. */
+/** Returns the last exception: the text after the last traceback, whose lines are indented. */
 export function reasonOf(output: string): string {
   const stack = Math.max(output.lastIndexOf('Traceback (most recent call last)'), 0);
   const [first = '', ...lines] = output.slice(stack).split('\n');

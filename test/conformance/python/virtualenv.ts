@@ -9,8 +9,8 @@ import type { Say } from '../upstream/command.ts';
 const requirementsFile = fileURLToPath(new URL('./requirements.txt', import.meta.url));
 
 /**
- * The interpreter of a virtual environment with exactly the packages of requirements.txt, made once below the cache directory.
- * The list of what was installed is written last: a directory without it was interrupted, and is made anew.
+ * Creates a virtual environment with exactly the packages of requirements.txt, once, below the cache directory. The
+ * list of installed packages is written last, so a directory without it is incomplete and recreated.
  */
 export async function findOrMakeVirtualenv(say: Say): Promise<string> {
   const requirements = await readFile(requirementsFile, 'utf8');

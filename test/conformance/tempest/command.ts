@@ -1,12 +1,12 @@
-// tempest and its neutron plugin, OpenStack's own integration tests, against the simulated cloud or any other.
+// Runs OpenStack's integration tests (tempest and its neutron plugin) against the simulated cloud or another one.
 //
-//   npm run conformance:tempest                          against a `capstan cloud` of its own
+//   npm run conformance:tempest                          against a `capstan cloud` started for the tests
 //   npm run conformance:tempest -- --service compute     only some services (may be repeated)
 //   npm run conformance:tempest -- -t test_servers       only tests whose name matches
-//   npm run conformance:tempest -- --clouds-yaml FILE    against a cloud that runs already: clouds `admin` and `openstack`
-//   npm run conformance:tempest -- --workers 2           processes that run tests side by side
-//   npm run conformance:tempest -- --output DIRECTORY    keeps what every test printed
-//   npm run conformance:tempest -- --clouds-yaml FILE --write-baseline    notes what passes there as what is expected
+//   npm run conformance:tempest -- --clouds-yaml FILE    against a running cloud: entries `admin` and `openstack`
+//   npm run conformance:tempest -- --workers 2           number of parallel processes
+//   npm run conformance:tempest -- --output DIRECTORY    stores the output of every test
+//   npm run conformance:tempest -- --clouds-yaml FILE --write-baseline    records the passing tests as the baseline
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { runSuite } from '../upstream/command.ts';
 import { findContent } from '../upstream/content.ts';
 import { renderSettings, tempestSettings } from './settings.ts';
 
-/** Scenarios are left out: they log in to their servers. */
+/** Scenario tests are excluded, because they log in to servers. */
 const suites: readonly PythonSuite[] = [
   { service: 'compute', packages: ['tempest.api.compute'] },
   { service: 'network', packages: ['tempest.api.network'] },

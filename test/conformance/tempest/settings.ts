@@ -2,7 +2,7 @@ import { ask, type CloudContent } from '../upstream/content.ts';
 
 type Settings = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>;
 
-/** What tempest.conf says of a cloud: where it is, what it offers, and what must not be expected of it. */
+/** Builds tempest.conf for a cloud: its endpoints, its features, and features it lacks. */
 export async function tempestSettings(content: CloudContent, scratch: string): Promise<Settings> {
   const { clouds, wire, image, small, larger, external } = content;
   const { auth, region_name: region = 'RegionOne' } = clouds['admin']!;
@@ -33,7 +33,7 @@ export async function tempestSettings(content: CloudContent, scratch: string): P
     'compute-feature-enabled': {
       resize: true,
       volume_multiattach: true,
-      // Consoles lead to screens, passwords to an agent in the guest, live migration to a hypervisor.
+      // These need a screen, an agent in the guest, or a hypervisor.
       vnc_console: false,
       change_password: false,
       live_migration: false,
@@ -46,7 +46,7 @@ export async function tempestSettings(content: CloudContent, scratch: string): P
     'volume-feature-enabled': { backup: false, extend_attached_volume: true },
     'image-feature-enabled': { import_image: true, image_format_enforcement: false },
     service_available: { cinder: true, neutron: true, glance: true, nova: true, swift: false, horizon: false },
-    // Nobody can be reached inside of a server.
+    // Servers cannot be reached.
     validation: { run_validation: false },
   };
 }
@@ -57,7 +57,7 @@ async function newestVersion(endpoint: string): Promise<string> {
   return versions.map(({ version }) => version ?? '').findLast((version) => version !== '') ?? '';
 }
 
-/** In the form oslo.config reads. */
+/** Formats a configuration file for oslo.config. */
 export function renderSettings(settings: Settings): string {
   return Object.entries(settings)
     .map(([section, values]) => {

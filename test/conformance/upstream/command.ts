@@ -6,32 +6,32 @@ import { startCloud } from './simulated.ts';
 
 export type Say = (line: string) => void;
 
-/** What the suites of others have in common on the command line. */
+/** Common command line options of third-party suites. */
 export interface SuiteRun {
-  /** the services asked for; all of them where none was */
+  /** requested services; default: all */
   readonly services: readonly string[];
   /** only tests whose name matches */
   readonly pattern: string;
-  /** seconds for each test */
+  /** seconds per test */
   readonly timeout: number;
-  /** values of the options the suite itself declares */
+  /** values of the suite's own options */
   readonly options: Readonly<Record<string, string>>;
   readonly say: Say;
 }
 
-/** Somebody else's tests of an OpenStack cloud. */
+/** A third-party test suite for OpenStack clouds. */
 export interface UpstreamSuite {
   readonly name: string;
   readonly services: readonly string[];
-  /** where the names of what passes on the real cloud are noted */
+  /** file with the names of tests that pass on the real cloud */
   readonly baselineFile: string;
-  /** further options, each with a value */
+  /** additional options with values */
   readonly options?: Readonly<Record<string, { readonly default: string }>>;
-  /** builds or installs the tests, before a cloud is started; answers what runs them */
+  /** builds or installs the tests before a cloud is started; returns a function that runs them */
   prepare(run: SuiteRun): Promise<(cloudsYaml: string) => Promise<Result[]>>;
 }
 
-/** Runs the suite against the cloud named by --clouds-yaml, or a `capstan cloud` of its own, and prints the table. */
+/** Runs the suite against the cloud of --clouds-yaml, or a `capstan cloud` started for it, and prints the results. */
 export async function runSuite(suite: UpstreamSuite): Promise<void> {
   const say: Say = (line) => void process.stderr.write(`${suite.name}: ${line}\n`);
   try {

@@ -7,7 +7,7 @@ export interface CloudEntry {
   readonly region_name?: string;
 }
 
-/** What every suite expects to find in a cloud. */
+/** Resources that every suite needs in a cloud. */
 export interface CloudContent {
   readonly clouds: Readonly<Record<string, CloudEntry>>;
   readonly wire: WireCloud;
@@ -22,7 +22,7 @@ interface Named {
   readonly name: string;
 }
 
-/** clouds.yaml needs the clouds `admin` and `openstack`, a member of a project. */
+/** Finds the resources. clouds.yaml needs the clouds `admin` and `openstack`, a member of a project. */
 export async function findContent(cloudsYaml: string): Promise<CloudContent> {
   const { clouds } = parse(await readFile(cloudsYaml, 'utf8')) as { clouds: Record<string, CloudEntry> };
   const wire = await connectWire('the cloud', cloudsYaml);
@@ -43,7 +43,7 @@ export async function findContent(cloudsYaml: string): Promise<CloudContent> {
   return { clouds, wire, image, small, larger, external };
 }
 
-/** The answer to a request of the administrator; anything but success is an error. */
+/** Sends a request as administrator. Throws unless it succeeds. */
 export async function ask<T>(
   wire: WireCloud,
   service: string,

@@ -3,22 +3,25 @@ import { join } from 'node:path';
 
 export type Verdict = 'passed' | 'failed' | 'skipped';
 
-/** How one test of somebody else's suite ended. */
+/** Result of a third-party test. */
 export interface Result {
   readonly service: string;
-  /** `compute/v2 TestServersCreateDestroy`, `tempest.api.compute.test_versions.TestVersions.test_get_version_details` */
+  /**
+   * for example `compute/v2 TestServersCreateDestroy` or
+   * `tempest.api.compute.test_versions.TestVersions.test_get_version_details`
+   */
   readonly name: string;
   readonly verdict: Verdict;
-  /** what the test printed */
+  /** output of the test */
   readonly output: string;
-  /** the part of it that says why, on one line */
+  /** reason of the failure, on one line */
   readonly reason: string;
 }
 
-/** What the real cloud passes: names by service. */
+/** Tests that pass on the real cloud: names by service. */
 export type Baseline = Readonly<Record<string, readonly string[]>>;
 
-/** A table for people; below it what passes on the real cloud and not here. */
+/** Formats a table, followed by the tests that pass only on the real cloud. */
 export function formatResults(results: readonly Result[], baseline: Baseline): string {
   const services = [...new Set(results.map(({ service }) => service))];
   const rows = [['SERVICE', 'PASSED', 'FAILED', 'SKIPPED', 'OF THOSE THAT PASS ON ZED']];
@@ -49,7 +52,7 @@ function percent(part: number, whole: number): string {
   return `${Math.floor((part / whole) * 100)} %`;
 }
 
-/** A file for each test with what it printed; the verdict comes first in its name. */
+/** Writes the output of each test to a file whose name starts with the verdict. */
 export async function keepOutput(directory: string, results: readonly Result[]): Promise<void> {
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
@@ -62,7 +65,7 @@ export async function readBaseline(file: string): Promise<Baseline> {
   return JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Baseline;
 }
 
-/** The baseline after a run on the real cloud: tests that were not run keep what was noted of them. */
+/** Updates the baseline after a run on the real cloud. Tests that did not run keep their entry. */
 export function updatedBaseline(baseline: Baseline, results: readonly Result[]): Baseline {
   const run = new Set(results.map(({ name }) => name));
   const updated: Record<string, readonly string[]> = {};

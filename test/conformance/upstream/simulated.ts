@@ -6,7 +6,7 @@ import { startProcess } from '../../support/process.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** A `capstan cloud` from the sources, ten times as fast as a usual cloud. */
+/** Starts `capstan cloud` from the sources, ten times as fast as a usual cloud. */
 export async function startCloud(): Promise<{ cloudsYaml: string; stop(): Promise<void> }> {
   const directory = await mkdtemp(join(tmpdir(), 'capstan-conformance-'));
   const script = process.env['CAPSTAN_PROGRAM'];

@@ -14,20 +14,20 @@ import { createCloud, defaultWorld, renderCloudsYaml } from '../../../src/simula
 import { createTenant, type Tenant } from './tenant.ts';
 import { ensureWorld, type World } from './world.ts';
 
-/** Names the clouds.yaml of a real cloud with an entry `admin`, beside the simulated one. */
+/** Names the clouds.yaml of a real cloud with an entry `admin`, tested in addition to the simulated one. */
 export const realCloudsVariable = 'CAPSTAN_REAL_CLOUDS_YAML';
 
-/** A cloud the expectations are held against. */
+/** A cloud under test. */
 export interface ContractCloud {
   readonly admin: OpenStack;
-  /** an ordinary user of a project of its own */
+  /** a member of its own project */
   readonly tenant: Tenant;
-  /** the same user's view: most expectations need no more */
+  /** client of the same user; sufficient for most expectations */
   readonly member: OpenStack;
   readonly world: World;
-  /** somebody else */
+  /** a member of another project */
   stranger(): Promise<Tenant>;
-  /** one request without the client's help */
+  /** sends one raw request */
   wire(request: WireRequest): Promise<WireAnswer>;
 }
 
@@ -54,7 +54,7 @@ interface Target {
   start(): Promise<{ admin: CloudConfig; stop(): Promise<void> }>;
 }
 
-/** Declares expectations for every cloud there is: the simulated one always, a real one when it is named. */
+/** Declares expectations for each cloud: the simulated one, and a real one if it is configured. */
 export function contract(title: string, expectations: (cloud: ContractCloud) => void): void {
   for (const target of targets()) describe(`${title} (${target.name} cloud)`, () => declare(target, expectations));
   if (!process.env[realCloudsVariable]) {
@@ -86,7 +86,7 @@ function declare(target: Target, expectations: (cloud: ContractCloud) => void): 
   afterAll(async () => {
     for (const cleanUp of cleanUps.toReversed()) await cleanUp();
   });
-  // Getters, since tests are declared before the cloud is there.
+  // Getters, because tests are declared before the cloud exists.
   expectations({
     get admin() {
       return part('admin');
@@ -118,7 +118,7 @@ async function realAdmin(file: string): Promise<CloudConfig> {
   return clouds.cloud('admin');
 }
 
-/** In this process, over real HTTP, with steps that take a tenth of their time. */
+/** Starts a cloud in this process, over real HTTP, with steps in a tenth of their time. */
 async function startSimulated(): Promise<{ admin: CloudConfig; stop(): Promise<void> }> {
   const failures: unknown[] = [];
   const cloud = await createCloud({
@@ -147,7 +147,7 @@ async function sendPlain(request: WireRequest): Promise<WireAnswer> {
     method: request.method,
     url: request.url,
     headers: {
-      // what curl and most libraries say; without it services answer errors as plain text
+      // Sent by curl and most libraries. Without it services answer errors as plain text.
       accept: '*/*',
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(request.token !== undefined && { 'x-auth-token': request.token }),

@@ -14,7 +14,7 @@ export async function createLab(cloud: OpenStack, cidr = '10.20.0.0/24'): Promis
   return { network, subnet };
 }
 
-/** A network that leads outside. */
+/** Creates a network with an external router. */
 export async function createRoutedLab(cloud: ContractCloud): Promise<Lab & { router: Router }> {
   const { routers } = cloud.member.network;
   const lab = await createLab(cloud.member);

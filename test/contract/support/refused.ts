@@ -4,13 +4,13 @@ import { Answer, OpenStackError, type OpenStackErrorKind } from '../../../src/op
 export interface Refusal {
   status: number;
   kind?: OpenStackErrorKind;
-  /** neutron's name of the error */
+  /** neutron's error type */
   type?: string;
   /** part of the message, or a pattern */
   says?: string | RegExp;
 }
 
-/** Expects a call to be refused in a certain way, and gives the error for a closer look. */
+/** Expects a call to be refused, and returns the error. */
 export async function refused(call: Promise<unknown>, refusal: Refusal): Promise<OpenStackError> {
   const outcome = await call.then(
     (value) => ({ value }),
@@ -31,5 +31,5 @@ export async function refused(call: Promise<unknown>, refusal: Refusal): Promise
   return error;
 }
 
-/** A well-formed id that belongs to nothing. */
+/** A valid id of no resource. */
 export const nobody = '11111111-2222-3333-4444-555555555555';

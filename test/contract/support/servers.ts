@@ -3,7 +3,7 @@ import type { ContractCloud } from './contract.ts';
 import { uniqueName } from './tenant.ts';
 import { until, untilGone } from './wait.ts';
 
-/** The spec of a small server; `networks` must be given. */
+/** Builds the spec of a small server. `networks` is required. */
 export function serverSpec(cloud: ContractCloud, desired: Partial<ServerSpec>): ServerSpec {
   return {
     name: uniqueName('server'),

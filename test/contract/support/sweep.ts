@@ -1,7 +1,7 @@
 import { collect, isOpenStackError, type OpenStack } from '../../../src/openstack/index.ts';
 import { until, untilGone } from './wait.ts';
 
-/** Deletes everything a project has, in the order that its dependencies ask for. */
+/** Deletes all resources of a project in the order of their dependencies. */
 export async function sweep(cloud: OpenStack): Promise<void> {
   const { compute, network, volume, image } = cloud;
   const projectId = await cloud.projectId();
@@ -65,7 +65,7 @@ async function sweepLoadBalancers({ loadBalancer: { loadBalancers } }: OpenStack
   );
 }
 
-/** Something is still being made or undone: the next round will do. */
+/** Ignores resources that are still changing. The next round deletes them. */
 function ignoreBusy(error: unknown): void {
   if (!isOpenStackError(error, 'immutable', 'conflict', 'badRequest', 'notFound')) throw error;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type CloudConfig, connect, type OpenStack } from '../../../src/openstack/index.ts';
 import { sweep } from './sweep.ts';
 
-/** A project of its own with one ordinary user. */
+/** A project with one member. */
 export interface Tenant {
   readonly cloud: OpenStack;
   readonly projectId: string;
@@ -18,7 +18,7 @@ export function uniqueName(prefix: string): string {
   return `${prefix}-${randomBytes(4).toString('hex')}`;
 }
 
-/** Generous enough for everything the expectations make. */
+/** Sufficient for everything the tests create. */
 const generous = {
   compute: {
     instances: 100,
@@ -86,7 +86,7 @@ export interface QuotaSpecs {
   loadBalancer?: Record<string, number>;
 }
 
-/** What only an administrator may do. */
+/** Sets quotas, as administrator. */
 export async function setQuotas(admin: OpenStack, projectId: string, specs: QuotaSpecs): Promise<void> {
   const put = { method: 'PUT' } as const;
   if (specs.compute) {

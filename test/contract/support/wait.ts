@@ -4,7 +4,7 @@ import { isNotFound } from '../../../src/openstack/index.ts';
 const intervalMs = 150;
 const limitMs = 90_000;
 
-/** Reads until what was read is as wanted; the last reading is in the failure. */
+/** Polls until the value satisfies the condition. A failure contains the last value. */
 export async function until<T>(read: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> {
   const deadline = performance.now() + limitMs;
   for (;;) {
@@ -15,7 +15,7 @@ export async function until<T>(read: () => Promise<T>, wanted: (value: T) => boo
   }
 }
 
-/** Reads until there is nothing left to read. */
+/** Polls until the resource is gone. */
 export async function untilGone(read: () => Promise<unknown>): Promise<void> {
   await until(
     async () => {

@@ -1,18 +1,18 @@
 import { collect, type Flavor, type Image, type Network, type OpenStack } from '../../../src/openstack/index.ts';
 
-/** What any cloud has before its first customer comes. */
+/** Resources that the tests need in any cloud. */
 export interface World {
-  /** the smallest with a disk */
+  /** the smallest flavor with a disk */
   readonly flavor: Flavor;
-  /** without a disk: servers must boot from a volume */
+  /** flavor without a disk: servers must boot from a volume */
   readonly disklessFlavor: Flavor;
   readonly image: Image;
   readonly external: Network;
-  /** compute zones that are there */
+  /** available compute zones */
   readonly zones: readonly string[];
 }
 
-/** Finds what a cloud offers, and makes what is missing. */
+/** Finds the needed resources in a cloud, and creates missing ones. */
 export async function ensureWorld(admin: OpenStack): Promise<World> {
   const flavors = await collect(admin.compute.flavors.list());
   const open = flavors.filter(({ isPublic }) => isPublic).toSorted((a, b) => a.ram - b.ram);

@@ -5,7 +5,7 @@ import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
 import { capstan, capstanOk } from '../../support/command.ts';
 import { isInstalled, type Outcome, runProcess } from '../../support/process.ts';
 
-/** `script` of util-linux makes a terminal of nothing */
+/** `script` of util-linux provides a pseudo-terminal. */
 const hasTerminal = await isInstalled('script', '--version');
 
 describe('the everyday verbs', () => {
@@ -16,7 +16,7 @@ describe('the everyday verbs', () => {
   });
   afterAll(() => server?.stop());
 
-  it('apply from standard input, in any order, into a namespace that comes along', async () => {
+  it('apply from standard input, in any order, into a namespace created with it', async () => {
     const manifest = await readFile(new URL('../../../examples/management-api/cluster.yaml', import.meta.url), 'utf8');
     const reversed = manifest.split('\n---\n').reverse().join('\n---\n');
     const lines = (await capstanOk(on('apply', '-f', '-'), { input: reversed })).trimEnd().split('\n');
@@ -26,7 +26,7 @@ describe('the everyday verbs', () => {
     expect(again.filter((line) => !line.endsWith(' unchanged'))).toEqual([]);
   });
 
-  it('name every document that failed, and apply the others', async () => {
+  it('report every document that failed and apply the others', async () => {
     const good = '{apiVersion: v1, kind: ConfigMap, metadata: {name: good}}';
     const bad = '{apiVersion: v1, kind: ConfigMap, metadata: {name: Bad_Name}}';
     const outcome = await capstan(on('apply', '-f', '-'), { input: `${bad}\n---\n${good}\n---\nkind: Nothing\n` });
@@ -68,7 +68,7 @@ describe('the everyday verbs', () => {
       'has no kubeconfig yet (Pending)',
     ],
     ['a file that is not there', ['apply', '-f', 'nothing.yaml'], 2, 'nothing.yaml cannot be read'],
-    ['no file at all', ['apply'], 2, '-f: no file is named'],
+    ['no file at all', ['apply'], 2, '-f: name at least one file'],
     ['a cluster and a file', ['delete', 'cluster', 'a', '-f', 'b.yaml'], 2, 'name a cluster or files, not both'],
     ['a deletion of nothing', ['delete'], 2, 'nothing is named to delete'],
     ['an unknown flag', ['get', 'clusters', '--nonsense'], 2, "unknown option '--nonsense'"],
@@ -78,7 +78,7 @@ describe('the everyday verbs', () => {
     expect(outcome.stderr).toContain(message);
   });
 
-  it('delete several clusters at once, also where one of them is not there', async () => {
+  it('delete several clusters at once, even if one of them does not exist', async () => {
     const cluster = (name: string): string =>
       `{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: ${name}}, spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: OpenStackCluster, name: ${name}}}}`;
     await capstanOk(on('apply', '-f', '-'), { input: `${cluster('red')}\n---\n${cluster('green')}\n` });
@@ -92,19 +92,19 @@ describe('the everyday verbs', () => {
     expect((await capstan(on('get', 'clusters'))).stdout).toBe('');
   });
 
-  it('delete by file: the cluster first, then the rest, all gone at the end', async () => {
+  it('delete by file: the cluster first, then the rest, until all are gone', async () => {
     const { code, stdout, stderr } = await capstan(on('delete', '-f', 'examples/management-api'));
     const lines = stdout.trimEnd().split('\n');
     expect(code).toBe(0);
     expect(lines[0]).toBe('cluster.cluster.x-k8s.io "blue" deleted');
     expect(lines.at(-1)).toBe('namespace "team-a" deleted');
     expect(stderr).toContain(`from ${server.url} (context capstan)\n`);
-    // nothing is on its way out any more: the same can be made again at once
+    // Deletion is complete, so the same objects can be created again at once.
     await capstanOk(on('apply', '-f', 'examples/management-api'));
     await capstanOk(on('delete', '-f', 'examples/management-api'));
   });
 
-  it('delete by file what goes along with its cluster, and the rest of what was deleted before', async () => {
+  it('delete by file dependents of a cluster, and the rest of an earlier deletion', async () => {
     const cluster =
       '{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: owner}, spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: OpenStackCluster, name: owner}}}';
     const owned = (uid: string): string =>
@@ -122,7 +122,7 @@ describe('the everyday verbs', () => {
     expect(second.stderr).toContain('Cluster/owner: already gone\n');
     const third = await capstan(on('delete', '-f', '-'), { input });
     expect(third).toMatchObject({ code: 1, stdout: '' });
-    expect(third.stderr).toContain('nothing of what the files name is there');
+    expect(third.stderr).toContain('none of the objects in the files exists');
     await capstanOk(on('delete', '-f', '-', '--ignore-not-found'), { input });
   });
 
@@ -148,7 +148,7 @@ describe('the everyday verbs', () => {
     },
   );
 
-  it('say what holds back something that does not go', async () => {
+  it('report what blocks a deletion', async () => {
     const held = (finalizers: string): string =>
       `{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: ${finalizers}}}`;
     await capstanOk(on('apply', '-f', '-'), { input: held('[example.com/keep]') });
@@ -158,7 +158,7 @@ describe('the everyday verbs', () => {
     await capstanOk(on('apply', '-f', '-'), { input: held('[]') });
   });
 
-  it('act on the API of this computer, whatever context is current', async () => {
+  it('use the API of this computer, whatever context is current', async () => {
     const contexts = ['prod', 'capstan'].map((name) => `- {name: ${name}, context: {cluster: ${name}}}`).join('\n');
     const clusters = ['prod', 'capstan'].map(
       (name) => `- {name: ${name}, cluster: {server: 'https://127.0.0.1:1/${name}'}}`,
@@ -169,7 +169,7 @@ describe('the everyday verbs', () => {
     expect(outcome.stderr).toContain('the management API at https://127.0.0.1:1/capstan does not answer');
   });
 
-  it('tell another server at this address from one that is down', async () => {
+  it('distinguish another server at this address from one that is down', async () => {
     const other = await startCapstan({ port: 0 });
     try {
       const file = join(server.directory, 'confused');

@@ -10,7 +10,7 @@ import { http1Client, http2Client, type JsonAnswer, sendJson, type WireClient } 
 import { Follower } from './follower.ts';
 import { Writer } from './load.ts';
 
-/** CAPSTAN_CRASH_SEED replays a run, as far as a crash can be; CAPSTAN_CRASH_ROUNDS makes it longer. */
+/** CAPSTAN_CRASH_SEED replays a run, as far as crashes are reproducible. CAPSTAN_CRASH_ROUNDS sets its length. */
 const seed = Number(process.env['CAPSTAN_CRASH_SEED'] ?? Date.now() % 1_000_000);
 const rounds = Number(process.env['CAPSTAN_CRASH_ROUNDS'] ?? 25);
 const namespace = 'default';
@@ -43,7 +43,7 @@ async function readAll(client: WireClient): Promise<{ objects: Map<string, JsonA
   return { objects, revision };
 }
 
-/** Resolves once so many writes were acknowledged from now on, or when the machine is too slow for that. */
+/** Resolves once this number of further writes is acknowledged, or on a slow machine after a timeout. */
 async function writtenSome(writers: readonly Writer[], count: number): Promise<void> {
   const total = (): number => writers.reduce((sum, writer) => sum + writer.acknowledged, 0);
   const before = total();
@@ -73,7 +73,7 @@ describe(`a program that is killed while it is written to (CAPSTAN_CRASH_SEED=${
         const clients = writers.map((_, i) => (i % 2 === 0 ? http1Client(server.admin) : http2Client(server.admin)));
         let stopped = false;
         const running = Promise.all(writers.map((writer, i) => writer.run(clients[i]!, () => stopped)));
-        // A run that goes wrong must fail here, not as an unhandled rejection while we wait.
+        // A failed run must fail here, not as an unhandled rejection.
         running.catch(() => {});
         await Promise.race([writtenSome(writers, roll.between(1, 250)), running]);
         const outcome = server.process.stop('SIGKILL');

@@ -2,15 +2,15 @@ import { openTls } from '../../support/rough/raw.ts';
 import type { Endpoint } from '../../support/rough/wire.ts';
 import { http1Client, type JsonAnswer, sendJson, type WireClient } from '../../support/rough/wire.ts';
 
-/** Keeps a copy of a collection by watching it across crashes, as an informer does. */
+/** Maintains a copy of a collection by watching it across crashes, like an informer. */
 export class Follower {
   readonly #collection: string;
   readonly #copy = new Map<string, number>();
   #revision = 0;
   #watching: Promise<void> | undefined;
-  /** how often the place in the history was gone */
+  /** number of times the revision was expired */
   expired = 0;
-  /** how often the watch went on where it had been */
+  /** number of times the watch resumed at its revision */
   resumed = 0;
   readonly problems: string[] = [];
 
@@ -18,23 +18,23 @@ export class Follower {
     this.#collection = collection;
   }
 
-  /** Connects again: by the last revision seen, or from a new list when that is gone. */
+  /** Connects again: from the last seen revision, or with a new list if it is expired. */
   async connect(endpoint: Endpoint): Promise<void> {
     await this.#watching;
     const client = http1Client(endpoint);
     if (this.#revision === 0) await this.#list(client);
-    // The server may be killed while we connect.
+    // The server may be killed during the connection.
     this.#watching = this.#watch(endpoint, client)
       .catch(() => {})
       .finally(() => client.close());
   }
 
-  /** Waits for the end of the watch that the crash brought. */
+  /** Waits until the crash has ended the watch. */
   async disconnected(): Promise<void> {
     await this.#watching;
   }
 
-  /** What the copy holds, by name. */
+  /** The copy: revisions by name. */
   get copy(): ReadonlyMap<string, number> {
     return this.#copy;
   }
@@ -74,7 +74,7 @@ export class Follower {
     try {
       await this.#list(client);
     } catch {
-      // the server is gone already; the next connection starts with a list
+      // The server is already gone. The next connection starts with a list.
       this.#revision = 0;
       return;
     }

@@ -1,11 +1,11 @@
 import type { Dice } from '../../support/rough/dice.ts';
 import { type JsonAnswer, sendJson, type WireClient } from '../../support/rough/wire.ts';
 
-/** What is known of one object. */
+/** Known state of an object. */
 interface Known {
-  /** value and revision of the newest state that was acknowledged; undefined when it is gone */
+  /** value and revision of the newest acknowledged state; undefined if it is gone */
   present: { value: string; resourceVersion: number; terminating: boolean } | undefined;
-  /** outcomes of a request whose answer never came: either of them may have happened, or nothing */
+  /** possible outcomes of a request without an answer; it may also have had no effect */
   doubtful: Doubt | undefined;
 }
 
@@ -15,14 +15,14 @@ type Kind = 'configmaps' | 'secrets' | 'applied' | 'held';
 
 const finalizer = 'example.com/hold';
 
-/** One client that writes to objects of its own, one request at a time, and remembers what it was told. */
+/** A client that writes its own objects, one request at a time, and records the answers. */
 export class Writer {
   readonly #id: string;
   readonly #namespace: string;
   readonly #dice: Dice;
   readonly #known = new Map<string, Known>();
   #counter = 0;
-  /** acknowledged writes */
+  /** number of acknowledged writes */
   acknowledged = 0;
   highest = 0;
 
@@ -32,7 +32,7 @@ export class Writer {
     this.#dice = dice;
   }
 
-  /** Writes until the connection breaks or it is told to stop. */
+  /** Writes until the connection breaks or it is stopped. */
   async run(client: WireClient, stopped: () => boolean): Promise<void> {
     while (!stopped()) {
       try {
@@ -49,7 +49,7 @@ export class Writer {
     const name = `${kind}-${this.#id}-${this.#dice.between(1, 4)}`;
     const known = this.#known.get(name) ?? { present: undefined, doubtful: undefined };
     this.#known.set(name, known);
-    // Doubts are settled by `check` after the restart; until then the object is left alone.
+    // Uncertain objects are left alone until `check` resolves them after the restart.
     if (known.doubtful) return;
     const value = `${this.#id}-${++this.#counter}`;
     if (known.present?.terminating) return this.#release(client, name, known);
@@ -91,7 +91,7 @@ export class Writer {
     known.doubtful = undefined;
   }
 
-  /** Takes the finalizer off, which ends the object. */
+  /** Removes the finalizer, which completes the deletion. */
   async #release(client: WireClient, name: string, known: Known): Promise<void> {
     known.doubtful = { kind: 'gone' };
     const patch = { metadata: { finalizers: null } };
@@ -129,7 +129,7 @@ export class Writer {
     };
   }
 
-  /** Compares what is stored with what was acknowledged; returns the contradictions and settles the doubts. */
+  /** Compares the store with the acknowledged state. Returns contradictions and resolves uncertain objects. */
   check(stored: ReadonlyMap<string, JsonAnswer>): string[] {
     const problems: string[] = [];
     for (const [name, known] of this.#known) {

@@ -10,14 +10,14 @@ import { eventually } from '../../support/eventually.ts';
 import { type RunningProcess, startProcess } from '../../support/process.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-/** enough that a restore can be caught at it */
+/** Large enough to kill a restore while it runs. */
 const volumeBytes = 256 * 1024 * 1024;
 
 describe('a restore that is killed', () => {
   let here = '';
   afterAll(() => rm(here, { recursive: true, force: true }));
 
-  it('leaves nothing half restored, and can be run again', async () => {
+  it('leaves nothing half restored and can be run again', async () => {
     here = await mkdtemp(join(tmpdir(), 'capstan-restore-'));
     const server = await startCapstan({ directory: join(here, 'first') });
     await server.end();

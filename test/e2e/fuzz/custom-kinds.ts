@@ -7,7 +7,7 @@ import { anyValue } from './samples.ts';
 
 const names = ['n1', 'n1', 'n2', 'n3'];
 
-/** A definition of a kind, or its end. */
+/** Creates or deletes a definition of a kind. */
 export function defineKind(dice: Dice): Draft {
   const { name, crd } = hostileCrd(dice);
   const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -36,7 +36,7 @@ export function defineKind(dice: Dice): Draft {
   ]);
 }
 
-/** Requests on objects of kinds that other requests may have defined. */
+/** Requests for objects of kinds that other requests may have defined. */
 export function writeCustom(dice: Dice): Draft {
   const path = dice.pick(customPaths);
   const [, , group, version] = path.split('/');

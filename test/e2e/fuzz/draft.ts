@@ -1,9 +1,9 @@
 import type { WireRequest } from '../../support/rough/wire.ts';
 
-/** A request before it is decided how it travels. */
+/** A request before its protocol is chosen. */
 export interface Draft extends WireRequest {
   headers: (readonly [string, string])[];
-  /** what it was meant to be */
+  /** purpose of the request */
   idea: string;
 }
 

@@ -13,7 +13,7 @@ export interface Encoded {
   bytes: Buffer;
 }
 
-/** A value as bytes of some format, sometimes damaged afterwards. */
+/** Encodes a value in some format, sometimes damaged afterwards. */
 export function encode(dice: Dice, value: JsonValue): Encoded {
   const encoded = dice.weighted<Encoded>([
     [12, () => ({ contentType: 'application/json', bytes: jsonBytes(dice, value) })],
@@ -50,7 +50,7 @@ export const contentTypes: readonly string[] = [
   '',
 ];
 
-/** JSON text that a careful writer would never make. */
+/** Writes unusual JSON. */
 export function jsonBytes(dice: Dice, value: JsonValue): Buffer {
   let text = JSON.stringify(value) ?? 'null';
   if (dice.chance(0.06)) text = text.replace(/"(name|spec|data|metadata)":/, (key) => `${key}1,${key}`);
@@ -91,7 +91,7 @@ function yamlBytes(value: JsonValue): Buffer {
   return Buffer.from(formatYaml(value));
 }
 
-/** Values no protobuf message can hold go as JSON inside a good envelope's content type. */
+/** Values without a protobuf message are sent as JSON with the protobuf content type. */
 function protobufBytes(value: JsonValue): Encoded {
   try {
     const bytes = encodeKubernetesProtobuf(value as unknown as UnstructuredObject, protobufRegistry);
@@ -101,7 +101,7 @@ function protobufBytes(value: JsonValue): Encoded {
   }
 }
 
-/** YAML that means more than it shows. */
+/** YAML with expensive or surprising semantics. */
 export const hostileYaml: readonly string[] = [
   'a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f,*f,*f,*f,*f]\n',
   '&a {self: *a}\n',
@@ -119,7 +119,7 @@ export const hostileYaml: readonly string[] = [
   'a: .inf\nb: .nan\nc: 0o777\n',
 ];
 
-/** Bytes with a piece missing, doubled or overwritten. */
+/** Removes, duplicates or overwrites a part of the bytes. */
 export function damage(dice: Dice, bytes: Buffer): Buffer {
   if (bytes.length === 0) return dice.bytes(8);
   const at = dice.between(0, bytes.length - 1);

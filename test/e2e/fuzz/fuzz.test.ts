@@ -4,14 +4,14 @@ import { http1Client } from '../../support/rough/wire.ts';
 import { inherited, unreadableCollections } from './invariants.ts';
 import { prepareNamespaces, runFuzz, summary } from './run.ts';
 
-/** CAPSTAN_FUZZ_SEED and CAPSTAN_FUZZ_REQUESTS replay a failure or start a longer run. */
+/** CAPSTAN_FUZZ_SEED and CAPSTAN_FUZZ_REQUESTS replay a failure or set a longer run. */
 const seed = Number(process.env['CAPSTAN_FUZZ_SEED'] ?? 1);
 const requests = process.env['CAPSTAN_FUZZ_REQUESTS'];
 const oneByOne = Number(requests ?? 20_000);
 const together = Number(requests ?? 31_000);
 const patienceMs = requests === undefined ? 240_000 : 3_600_000;
 
-/** Waits of the server (a revision to come, the end of a watch) pass this much faster. */
+/** Speed-up of the server's timers (for example waiting for a revision, or the end of a watch). */
 const hurry = 200;
 
 let server: InProcessServer | undefined;
@@ -43,13 +43,13 @@ async function fuzz(options: { engine: 'memory' | 'disk'; count: number; inFligh
 
 describe(`HTTP requests made from seed ${seed}`, () => {
   it(
-    'are answered as they deserve, and what is refused leaves nothing behind',
+    'get a fitting answer, and refused ones leave nothing behind',
     () => fuzz({ engine: 'memory', count: oneByOne, inFlight: 1 }),
     patienceMs,
   );
 
   it(
-    'do no harm when many come at once, on the durable store',
+    'do no harm when many come at once on the durable store',
     () => fuzz({ engine: 'disk', count: together, inFlight: 12 }),
     patienceMs,
   );

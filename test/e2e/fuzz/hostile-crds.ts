@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../../src/machinery/index.ts';
 import type { Dice } from '../../support/rough/dice.ts';
 import { anyValue, spoil } from './samples.ts';
 
-/** Groups and plurals our made-up kinds may have: few, so that requests meet what others made. */
+/** Few groups and plurals, so that requests hit kinds that others defined. */
 const groups = [
   'fuzz.example.com',
   'other.example.org',
@@ -15,7 +15,7 @@ const groups = [
 ];
 const plurals = ['widgets', 'gadgets', 'secrets', 'constructor', 'pods'];
 
-/** Where custom objects can be asked for. */
+/** Paths of custom objects. */
 export const customPaths: readonly string[] = ['fuzz.example.com', 'other.example.org', 'constructor.io'].flatMap(
   (group) =>
     plurals.flatMap((plural) => ['v1', 'v2'].map((version) => `/apis/${group}/${version}/namespaces/fuzz-a/${plural}`)),
@@ -103,7 +103,7 @@ function leaf(dice: Dice): JsonObject {
   ]);
 }
 
-/** Accepted by the server, and still no fun to serve. */
+/** Valid, but difficult to serve. */
 function soundSchema(dice: Dice): JsonObject {
   return {
     type: 'object',
@@ -169,7 +169,7 @@ function schemaOf(dice: Dice): JsonObject {
   };
 }
 
-/** A CustomResourceDefinition that wants to hurt; some are good enough to be served. */
+/** Builds a hostile CustomResourceDefinition. Some are valid. */
 export function hostileCrd(dice: Dice): { name: string; crd: JsonValue } {
   const sound = dice.chance(0.4);
   const group = sound || dice.chance(0.7) ? groups[0]! : dice.pick(groups);
@@ -229,7 +229,7 @@ export function hostileCrd(dice: Dice): { name: string; crd: JsonValue } {
   return { name, crd: !sound && dice.chance(0.25) ? spoil(dice, crd) : crd };
 }
 
-/** An object for whatever schema a definition of ours happens to have. */
+/** Builds an object for any of the generated schemas. */
 export function customObject(dice: Dice, name: string, version: string, group: string): JsonValue {
   const spec: JsonObject = {};
   for (const key of ['a', 'b', 'size', 'list', 'constructor', 'toString', 'replicas']) {

@@ -37,7 +37,7 @@ function nested<T extends JsonValue>(depth: number, leaf: T, wrap: (inner: JsonV
 const many = Array.from({ length: 3000 }, (_, i) => `s${i}`);
 const a = (count: number): string => 'a'.repeat(count);
 
-/** Definitions that are accepted by the letter, with objects that make them expensive; and what the object is answered. */
+/** Valid definitions with objects that make them expensive, and the expected status. */
 const cases: [what: string, spec: JsonObject, value: JsonValue, status: number][] = [
   [
     'a rule cubic in a list without limit',
@@ -142,8 +142,8 @@ const cases: [what: string, spec: JsonObject, value: JsonValue, status: number][
   ],
 ];
 
-describe('a definition with', () => {
-  it.each(cases)('%s does not bring the server down', async (_what, spec, value, wanted) => {
+describe('a hostile definition', () => {
+  it.each(cases)('with %s does not bring the server down', async (_what, spec, value, wanted) => {
     const plural = `things${cases.findIndex(([, candidate]) => candidate === spec)}`;
     const kind = `K${plural}`;
     const crd = {
@@ -163,7 +163,7 @@ describe('a definition with', () => {
     const made = await sendJson(client, 'POST', `/apis/${group}/v1/namespaces/default/${plural}`, object);
     expect(made.status, JSON.stringify(made.value).slice(0, 500)).toBe(wanted);
     expect(server.unexpected).toEqual([]);
-    // The documents that list every kind must hold up too.
+    // Documents that list all kinds must survive as well.
     const document = await client.send({ method: 'GET', path: `/openapi/v3/apis/${group}/v1` });
     expect(document.status).toBe(200);
   });

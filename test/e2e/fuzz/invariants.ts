@@ -6,13 +6,13 @@ import { statusProblem } from '../../support/rough/status.ts';
 import type { WireAnswer, WireClient } from '../../support/rough/wire.ts';
 import type { FuzzRequest } from './requests.ts';
 
-/** Answers above 499 that are deliberate: a revision not reached yet; a contradiction upstream answers this way too. */
+/** Intentional answers above 499: a revision in the future, and a contradiction for which upstream answers the same. */
 const deliberate: readonly (readonly [status: number, text: RegExp])[] = [
   [504, /Too large resource version/],
   [500, /without impersonating a user/],
 ];
 
-/** What is wrong with an answer, whatever the request was. */
+/** Returns what is wrong with an answer, for any request. */
 export function answerProblem(request: FuzzRequest, answer: WireAnswer): string | undefined {
   const { status } = answer;
   const text = answer.body.toString();
@@ -29,7 +29,7 @@ export function answerProblem(request: FuzzRequest, answer: WireAnswer): string 
   return undefined;
 }
 
-/** Sees every change of the store, to tell what a request left behind. */
+/** Records every change of the store, to detect side effects of a request. */
 export class ChangeLog {
   readonly #keys: string[] = [];
   readonly #stop: () => void;
@@ -53,8 +53,8 @@ export class ChangeLog {
 const definedGroups = /^\/(fuzz\.example\.com|other\.example\.org|constructor\.io)\//;
 
 /**
- * The server completes definitions by itself and removes the objects of those that are deleted; it keeps the status of quotas and
- * fills aggregated roles. All of it may come after the request that caused it was answered.
+ * Changes by controllers of the server: it completes definitions, deletes objects of deleted ones, updates the status
+ * of quotas and fills aggregated roles. All of them may follow the answer to the causing request.
  */
 function isOwnBusiness(event: StoreEvent<StoredObject>): boolean {
   const key = keyOf(event);
@@ -71,14 +71,14 @@ function keyOf(event: StoreEvent<StoredObject>): string {
   return event.type === 'put' ? event.record.key : event.key;
 }
 
-/** Whether a request with this answer had any business changing the store. */
+/** Reports whether a request with this answer may have changed the store. */
 export function mayChange(request: FuzzRequest, answer: WireAnswer): boolean {
   if (answer.status >= 300) return false;
   if (['GET', 'HEAD', 'OPTIONS', 'TRACE'].includes(request.method)) return false;
   return !/[?&]dryRun=All(&|$)/.test(request.path);
 }
 
-/** Every object of every kind can be read in every served version and shape. */
+/** Checks that every object of every kind can be read in all served versions and formats. */
 export async function unreadableCollections({ server }: InProcessServer, client: WireClient): Promise<string[]> {
   const problems: string[] = [];
   const accepts = [
@@ -111,7 +111,7 @@ const prototypes = {
   Map: Map.prototype,
 };
 
-/** A picture of what every object inherits. */
+/** Returns a snapshot of the built-in prototypes, to detect prototype pollution. */
 export function inherited(): string {
   return Object.entries(prototypes)
     .map(([name, prototype]) => `${name}: ${Reflect.ownKeys(prototype).map(String).sort().join(' ')}`)

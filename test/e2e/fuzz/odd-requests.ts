@@ -57,7 +57,7 @@ const segments = [
   'x'.repeat(300),
 ];
 
-/** Any method on a path that is hardly one. */
+/** Any method on an invalid path. */
 export function strangePath(dice: Dice): Draft {
   const path = dice.weighted<string>([
     [6, () => `/${Array.from({ length: dice.between(1, 9) }, () => dice.pick(segments)).join('/')}`],
@@ -107,7 +107,7 @@ const documentPaths = [
   '/capstan/x',
 ];
 
-/** Discovery, OpenAPI, health and what else is no resource. */
+/** Discovery, OpenAPI, health and other non-resource paths. */
 export function documents(dice: Dice): Draft {
   return {
     idea: 'document',
@@ -122,7 +122,7 @@ export function documents(dice: Dice): Draft {
   };
 }
 
-/** Subresources with bodies of theirs or of others. */
+/** Subresources, with matching or wrong bodies. */
 export function subresource(dice: Dice): Draft {
   const namespace = `/api/v1/namespaces/${dice.pick(namespaces)}`;
   const path = dice.pick([
@@ -180,7 +180,7 @@ export function subresource(dice: Dice): Draft {
 
 const limitBytes = 3 * 1024 * 1024;
 
-/** Bodies around and beyond the limit. */
+/** Bodies around and above the size limit. */
 export function hugeBody(dice: Dice): Draft {
   const size = dice.pick([limitBytes + 1, limitBytes, 1_600_000, limitBytes * 3]);
   const head = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"n1"},"data":{"a":"';
@@ -210,7 +210,7 @@ export function hugeBody(dice: Dice): Draft {
   };
 }
 
-/** Headers that try to be somebody else or something more. */
+/** Headers that try to impersonate users or gain rights. */
 export function strangeHeaders(dice: Dice): [string, string][] {
   if (!dice.chance(0.07)) return [];
   return dice.weighted<[string, string][]>([

@@ -58,7 +58,7 @@ function part(dice: Dice, value: JsonValue): JsonValue {
   return members.length === 0 ? value : part(dice, dice.pick(members) ?? null);
 }
 
-/** `copy` into itself doubles the document with every step. */
+/** Each `copy` into itself doubles the document. */
 function doubling(steps: number): JsonValue {
   return [
     { op: 'add', path: '/metadata/annotations', value: { a: 'x'.repeat(100) } },
@@ -122,7 +122,7 @@ const patchTypes = [
   'application/apply-patch+yaml',
 ];
 
-/** A patch of any type: some fit the object, most do not. */
+/** Builds a patch of any type. Most do not fit the object. */
 export function hostilePatch(dice: Dice, object: JsonValue): Encoded {
   const contentType = dice.pick(patchTypes);
   const value = (): JsonValue => {

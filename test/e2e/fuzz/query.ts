@@ -57,7 +57,7 @@ function continueToken(dice: Dice): string {
   return dice.chance(0.85) ? Buffer.from(JSON.stringify(token)).toString('base64url') : dice.weirdText(30);
 }
 
-/** Parameters of a list or watch, right and wrong ones. */
+/** Builds valid and invalid parameters of a list or watch. */
 export function listQuery(dice: Dice): string {
   const parts: string[] = [];
   const add = (name: string, value: string): void => {
@@ -79,7 +79,7 @@ export function listQuery(dice: Dice): string {
   return parts.join('&');
 }
 
-/** Text without lone surrogates, which no URL can hold. */
+/** Replaces lone surrogates, which a URL cannot contain. */
 export function wellFormed(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');
 }
@@ -142,7 +142,7 @@ const parameterValues = [
   'null',
 ];
 
-/** Parameters that belong elsewhere, with values of others. */
+/** Builds parameters of other requests, with wrong values. */
 export function wrongQuery(dice: Dice): string {
   const parts: string[] = [];
   for (let i = dice.between(1, 3); i > 0; i--) parts.push(`${dice.pick(parameters)}=${dice.pick(parameterValues)}`);

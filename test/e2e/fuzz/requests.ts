@@ -16,7 +16,7 @@ import { hostilePatch } from './patches.ts';
 import { accepts, listQuery, wrongQuery } from './query.ts';
 import { anyValue, fromSchema, samples, spoil } from './samples.ts';
 
-/** Stands for the resourceVersion the object had when it was last seen. */
+/** Placeholder for the resourceVersion the object had when it was last read. */
 export const liveResourceVersion = '@live';
 
 export interface FuzzRequest extends Draft {
@@ -26,7 +26,9 @@ export interface FuzzRequest extends Draft {
 const definitions: readonly ResourceDefinition[] = [...builtinDefinitions, ...ownDefinitions];
 const names = ['n1', 'n1', 'n2', 'n3'];
 
-/** Stored, these would make the server call strangers and fail with what they say: correct, but not what is tested here. */
+/**
+ * If stored, these would make the server call external addresses and fail with their errors, which is not tested here.
+ */
 const dryRunOnly = new Set([
   'mutatingwebhookconfigurations',
   'validatingwebhookconfigurations',
@@ -35,7 +37,7 @@ const dryRunOnly = new Set([
   'apiservices',
 ]);
 
-/** The request of a seed. */
+/** Returns the request of a seed. */
 export function fuzzRequest(seed: number): FuzzRequest {
   const dice = rollFrom(seed);
   const request = dice.weighted<Draft>([
@@ -129,7 +131,7 @@ function withMetadata(dice: Dice, object: JsonObject, place: Place, name: string
   return { apiVersion: place.apiVersion, kind: place.definition.kind, ...object, metadata };
 }
 
-/** Annotations in which conversions between versions keep what does not fit. */
+/** Annotations that preserve data in conversions between versions. */
 const stashes = [
   'cluster.x-k8s.io/conversion-data',
   'cluster.x-k8s.io/conversion-data',
@@ -149,7 +151,7 @@ interface Written {
   object: JsonValue;
 }
 
-/** Follows the schema of a kind, or one of the samples. */
+/** Builds a valid object from the schema of a kind, or from a sample. */
 function goodObject(dice: Dice): Written {
   const name = objectName(dice);
   if (dice.chance(0.6)) {
@@ -257,7 +259,7 @@ function remove(dice: Dice): Draft {
     ],
     [1, () => anyValue(dice, 3)],
   ]);
-  // Namespaces that others write to stay; deleting our own kinds' definitions is another test.
+  // Shared namespaces are not deleted. Another test deletes the definitions of built-in kinds.
   const named = collection ? '' : `/${objectName(dice)}`;
   return {
     idea: `delete ${place.definition.kind}`,

@@ -14,24 +14,24 @@ import { type FuzzRequest, fuzzRequest, liveResourceVersion } from './requests.t
 
 export interface FuzzRun {
   seed: number;
-  /** position of the first request */
+  /** index of the first request */
   from: number;
   count: number;
-  /** with one at a time, what a request left in the store is checked too */
+  /** number of parallel requests; with one, side effects in the store are checked too */
   inFlight: number;
-  /** called with every answer, for tests that look closer */
+  /** called with every answer, for additional checks */
   onAnswer?(request: FuzzRequest, answer: WireAnswer): void;
 }
 
 export interface FuzzReport {
   sent: number;
-  /** could not be expressed in the protocol */
+  /** number of requests that the protocol cannot express */
   unsendable: number;
   byStatus: Map<number, number>;
   problems: string[];
-  /** longest answer of a health probe sent every 50 ms */
+  /** slowest answer of a health probe sent every 50 ms */
   worstProbeMs: number;
-  /** longest answer of any request */
+  /** slowest answer of any request */
   slowest: { ms: number; request: string };
 }
 
@@ -47,7 +47,7 @@ export async function prepareNamespaces(server: InProcessServer): Promise<void> 
   client.close();
 }
 
-/** Sends the requests of a seed and watches for everything that must never happen. */
+/** Sends the requests of a seed and checks the invariants. */
 export async function runFuzz(server: InProcessServer, run: FuzzRun): Promise<FuzzReport> {
   const clients = { 'http/1.1': http1Client(server.admin), h2: http2Client(server.admin) };
   const report: FuzzReport = {
@@ -131,7 +131,7 @@ function remember(request: FuzzRequest, answer: WireAnswer, seen: Seen): void {
   seen.set(request.method === 'POST' ? `${pathOf(request)}/${metadata[1]}` : pathOf(request), metadata[2]!);
 }
 
-/** Updates of custom kinds are accepted only with the version that is live. */
+/** Updates of custom resources need the current resourceVersion. */
 function withLiveVersion(request: FuzzRequest, seen: Seen): FuzzRequest {
   const { body, method } = request;
   if (!Buffer.isBuffer(body) || !body.includes(liveResourceVersion)) return request;
@@ -139,7 +139,7 @@ function withLiveVersion(request: FuzzRequest, seen: Seen): FuzzRequest {
   return { ...request, body: Buffer.from(body.toString('latin1').replaceAll(liveResourceVersion, version), 'latin1') };
 }
 
-/** HTTP/2 has no words for such a request: the stream is refused below us. */
+/** HTTP/2 cannot express such a request: the HTTP library rejects the stream. */
 function isMalformed(request: FuzzRequest): boolean {
   return request.protocol === 'h2' && !request.path.startsWith('/');
 }
@@ -159,7 +159,7 @@ export function describeRequest(request: FuzzRequest): string {
   return `  ${request.idea}, ${request.protocol}\n  ${request.method} ${request.path.slice(0, 1000)}\n  ${headers}\n  ${shown}`;
 }
 
-/** State matters, so a replay runs from the start up to the request that failed. */
+/** Requests depend on earlier state, so a replay starts at the beginning and ends at the failed request. */
 function replay(run: FuzzRun, position: number): string {
   const how = run.inFlight === 1 ? '' : ` (with ${run.inFlight} in flight the order may differ)`;
   return `CAPSTAN_FUZZ_SEED=${run.seed} CAPSTAN_FUZZ_REQUESTS=${position + 1} npx vitest run --project e2e test/e2e/fuzz/fuzz.test.ts${how}`;

@@ -9,7 +9,7 @@ import {
 } from '../../../src/machinery/index.ts';
 import type { Dice } from '../../support/rough/dice.ts';
 
-/** Objects that are right as they stand, to be sent so or spoiled first. */
+/** Valid objects, sent as they are or mutated first. */
 export const samples: readonly JsonObject[] = [
   { apiVersion: 'v1', kind: 'ConfigMap', data: { a: '1', b: 'two' }, binaryData: { c: 'AAEC' } },
   { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', data: { password: 'aHVudGVyMg==' } },
@@ -110,7 +110,7 @@ export const samples: readonly JsonObject[] = [
   ...ownManifests(),
 ];
 
-/** The manifests our own kinds are tested with, in their old versions. */
+/** Test manifests of the project's kinds in old versions. */
 function ownManifests(): JsonObject[] {
   return ['hosted-kamaji.yaml', 'hosted-k0smotron.yaml', 'kubeadm-v1alpha3.yaml'].flatMap((name) => {
     const path = fileURLToPath(new URL(`../../../src/api/testdata/${name}`, import.meta.url));
@@ -118,7 +118,7 @@ function ownManifests(): JsonObject[] {
   });
 }
 
-/** An object made by following a schema, mostly obeying it. */
+/** Builds an object that mostly follows a schema. */
 export function fromSchema(dice: Dice, schema: Schema): JsonValue {
   const budget = { nodes: dice.between(5, 80) };
   return make(dice, schema, budget, 0);
@@ -200,7 +200,7 @@ function makeText(dice: Dice, schema: Schema): string {
   return dice.chance(0.9) ? dice.pick(texts) : dice.weirdText(40);
 }
 
-/** Numbers and texts at the edges of what machines can hold. */
+/** Boundary values of numbers and strings. */
 export const edgeValues: readonly JsonValue[] = [
   0,
   -1,
@@ -281,7 +281,7 @@ export function anyKey(dice: Dice): string {
   return dice.chance(0.9) ? dice.pick(keys) : dice.weirdText(12);
 }
 
-/** Changes a few places of a value, anywhere in it. */
+/** Changes a few random places in a value. */
 export function spoil(dice: Dice, value: JsonValue): JsonValue {
   let result = value;
   for (let i = dice.between(1, 3); i > 0; i--) result = spoilOnce(dice, result, dice.between(0, 6));

@@ -13,14 +13,14 @@ interface Chart {
   status: { releaseName: string; version: string };
 }
 
-// Guide 000 step by step, in its order and with its flaws: a control plane of k0smotron in Pods, workers on servers.
+// Guide 000 step by step, in its order and including its flaws: a k0smotron control plane in Pods, workers on servers.
 describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : ''}`, { timeout: 240_000 }, () => {
   let bench: Workbench;
   beforeAll(async () => {
     bench = await openWorkbench();
   });
   afterAll(() => bench?.stop());
-  // Every step stands on the one before; after a failure the others would only wait in vain.
+  // Every step depends on the previous one, so after a failure the others are skipped.
   let failed = false;
   beforeEach((context) => context.skip(failed, 'an earlier step failed'));
   afterEach(({ task }) => {
@@ -30,7 +30,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
   const kubectl = (...args: string[]): Promise<string> => bench.kubectl('-n', namespace, ...args);
   const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
-  it('finds a healthy management cluster with its providers, and rights for everything', async () => {
+  it('finds a healthy management cluster with its providers and all permissions', async () => {
     expect(await bench.kubectl('get', '--raw', '/readyz')).toBe('ok');
     expect(await bench.kubectl('auth', 'can-i', '*', '*', '--all-namespaces')).toMatch(/^yes/);
     const k0smotron = 'k0sproject-k0smotron';
@@ -43,14 +43,14 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
     );
   });
 
-  it('prepares namespace, credentials and storage', async () => {
+  it('creates namespace, credentials and storage', async () => {
     await bench.kubectl('create', 'namespace', namespace);
     await kubectl(
       ...['create', 'secret', 'generic', 'openstack-cloud-config'],
       `--from-file=clouds.yaml=${bench.cloudsYaml}`,
     );
     expect(await bench.kubectl('get', 'storageclass')).toMatch(/\(default\)/);
-    // for registries that count requests: the account of the Pods has the login
+    // For registries with rate limits: the Pods' service account has the credentials.
     await kubectl(
       ...['create', 'secret', 'docker-registry', 'login', '--docker-server=ghcr.io'],
       ...['--docker-username=reader', '--docker-password=secret'],
@@ -58,7 +58,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
     await kubectl('patch', 'serviceaccount', 'default', '-p', '{"imagePullSecrets": [{"name": "login"}]}');
   });
 
-  it('applies the manifest in the worst order, and sees the Pods of the control plane come', async () => {
+  it('applies the manifest in the worst order and sees the Pods of the control plane appear', async () => {
     await bench.apply((documents) => documents.toReversed());
     await eventually(async () => {
       const pods = lines(await kubectl('get', 'pods', '--no-headers'));
@@ -93,7 +93,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
     );
   });
 
-  it('gets a worker and no floating address: the endpoint is that of the Service', async () => {
+  it('adds a worker without a floating IP: the endpoint is that of the Service', async () => {
     await eventually(async () => {
       const [node, ...others] = lines(await bench.workload('get', 'nodes', '--no-headers'));
       expect(others).toEqual([]);
@@ -117,7 +117,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
       ...['-n', 'kube-system', 'create', 'secret', 'generic', 'openstack-cloud-config'],
       `--from-file=clouds.yaml=${bench.cloudsYaml}`,
     );
-    // the programs of the charts read another form than people have at hand
+    // The charts' programs need another format than users usually have.
     await eventually(async () => {
       const command = ['-n', 'kube-system', 'get', 'secret', 'openstack-cloud-config', '-o', 'json'];
       const { data } = JSON.parse(await bench.workload(...command)) as { data: Record<string, string> };
@@ -133,7 +133,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
     }, patienceMs);
   });
 
-  it('has the charts in their order, with the values of the guide', async () => {
+  it('installs the charts in their order with the values of the guide', async () => {
     const read = async <T>(kind: string): Promise<T[]> =>
       (JSON.parse(await bench.workload('-n', 'kube-system', 'get', kind, '-o', 'json')) as { items: T[] }).items;
     const charts = await read<Chart>('charts.helm.k0sproject.io');
@@ -156,7 +156,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
     expect(classes).toMatch(/^csi-cinder-sc-retain +cinder\.csi\.openstack\.org +Retain +\S+ +false/m);
   });
 
-  it('says so in the objects', async () => {
+  it('shows the ready cluster in the status of its objects', async () => {
     await eventually(async () => {
       const status = JSON.parse(
         await kubectl('get', 'k0smotroncontrolplane', 'openstack-hcp-cluster-cp', '-o', 'json'),
@@ -172,7 +172,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
     }, patienceMs);
   });
 
-  it('is deleted with one command; the volume of etcd and the network stay', async () => {
+  it('deletes the cluster with one command and keeps the etcd volume and the network', async () => {
     await kubectl('delete', 'cluster', 'openstack-hcp-cluster', '--wait=true', '--timeout=180s');
     expect(await bench.cloud.inventory()).toEqual(bench.before);
     expect(lines(await kubectl('get', 'pods', '--no-headers'))).toEqual([]);

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { type HostedBench, openHostedBench } from '../../support/hosted-bench.ts';
 
-/** The bench of the guide, with its one manifest and its one cluster. */
+/** Environment of the guide, with its manifest and its cluster. */
 export interface Workbench extends Pick<HostedBench, 'cloud' | 'before' | 'cloudsYaml' | 'kubectl' | 'verb' | 'stop'> {
-  /** the documents of the guide's manifest, in the order given */
+  /** applies the documents of the guide's manifest in the given order */
   apply(order: (documents: readonly string[]) => readonly string[]): Promise<void>;
-  /** writes the kubeconfig of the cluster as the guide does, and runs kubectl with it */
+  /** writes the kubeconfig of the cluster like the guide, and runs kubectl with it */
   workload(...args: string[]): Promise<string>;
 }
 
-/** On a bench of its own, or on one that is there. */
+/** Uses a new environment, or the given one. */
 export async function openWorkbench(there?: HostedBench): Promise<Workbench> {
   const bench = there ?? (await openHostedBench());
   return {

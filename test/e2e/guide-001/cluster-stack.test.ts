@@ -10,7 +10,7 @@ const missing = await missingKubectl();
 const hasOpenstack = await isInstalled('openstack', '--version');
 const patienceMs = 180_000;
 
-// Guide 001: a cluster of the stack `hosted-control-plane`, with no network but the one of this machine.
+// Guide 001: a cluster of the stack `hosted-control-plane`, without access to any external network.
 describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : ''}`, { timeout: 300_000 }, () => {
   let bench: HostedBench;
   let reader: Reader;
@@ -24,7 +24,7 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
     });
   });
   afterAll(() => bench?.stop());
-  // Every step stands on the one before; after a failure the others would only wait in vain.
+  // Every step depends on the previous one, so after a failure the others are skipped.
   let failed = false;
   beforeEach((context) => context.skip(failed, 'an earlier step failed'));
   afterEach(({ task }) => {
@@ -45,7 +45,7 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
     await reader.follow('Wait for CSO to be ready');
   });
 
-  it('makes the namespace, the credentials, the ClusterResourceSet and the ClusterStack', async () => {
+  it('creates the namespace, the credentials, the ClusterResourceSet and the ClusterStack', async () => {
     await reader.follow('Create namespace');
     await reader.follow('Create OpenStack credentials secret');
     await reader.follow('Create clouds.yaml secret for workload cluster');
@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
     }, patienceMs);
   });
 
-  it('makes the cluster: nodes are Ready, and so are the add-ons', async () => {
+  it('creates the cluster with Ready nodes and add-ons', async () => {
     await reader.follow('Create Cluster');
     await reader.watch('Watch cluster status', (text) => /^my-hosted-cluster +\S+-1-33-v1 +True /m.test(text));
     expect(lines(await reader.follow('Watch control plane (running in management cluster)'))).toHaveLength(2);
@@ -83,7 +83,8 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
         expect(pods, comment).toHaveLength(count);
         for (const pod of pods) expect(pod, comment).toMatch(/ (\d)\/\1 +Running /);
       }
-      // There plane and workers are simulated by two processes, and no tunnel leads from an API server to Pods of the other.
+      // On a real Kubernetes, plane and workers are simulated by two processes, without a tunnel from the API server to
+      // Pods of the other.
       if (!isOnRealKubernetes()) {
         expect(lines(await reader.follow('Verify metrics-server')).slice(1)).toHaveLength(2);
       }
@@ -104,7 +105,7 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
     await reader.follow('Check ClusterResourceSet applied');
   });
 
-  it('new credentials reach the workload cluster', async () => {
+  it('carries new credentials into the workload cluster', async () => {
     const read = (): Promise<string> =>
       workload("get secret -n kube-system clouds-yaml -o jsonpath='{.data.clouds\\.yaml}'");
     const before = await read();
@@ -125,7 +126,7 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
     await reader.watch('Monitor upgrade', (text) => / v1\.33\.6$/m.test(text));
   });
 
-  it('refuses a patch that would drop variables, and shows the command that was meant', async () => {
+  it('refuses a patch that would drop variables and shows the intended command', async () => {
     const before = await cluster('.spec.topology.variables');
     const refused = await reader.attempt('Update control plane replicas');
     expect(refused.code).not.toBe(0);
@@ -152,13 +153,16 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
     await watched;
     expect(await bench.cloud.inventory()).toEqual(bench.before);
     if (hasOpenstack) await reader.follow('Verify OpenStack resources are cleaned up');
-    const left = await reader.run(
-      'kubectl -n $CLUSTER_NAMESPACE get machines,hostedcontrolplanes,openstackclusters,openstackmachinetemplates,kubeadmconfigtemplates,clusteraddons,pvc -l cluster.x-k8s.io/cluster-name=$CLUSTER_NAME -o name',
-    );
-    expect(left).toBe('');
+    // what the cluster owned goes by the garbage collector, a moment later
+    await eventually(async () => {
+      const left = await reader.run(
+        'kubectl -n $CLUSTER_NAMESPACE get machines,hostedcontrolplanes,openstackclusters,openstackmachinetemplates,kubeadmconfigtemplates,clusteraddons,pvc -l cluster.x-k8s.io/cluster-name=$CLUSTER_NAME -o name',
+      );
+      expect(left).toBe('');
+    });
   });
 
-  it('works with other names, a class of another namespace, and an upgrade of class and version together', async () => {
+  it('works with other names, a class of another namespace, and a joint upgrade of class and version', async () => {
     const other = await openReader(bench, {
       CLUSTER_NAMESPACE: 'team-a',
       CLUSTER_NAME: 'edge-7',
@@ -187,7 +191,7 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
       await other.run(`kubectl -n platform wait --for=create ${release} --timeout=60s
         kubectl -n platform wait ${release} --for=jsonpath='{.status.ready}'=true --timeout=60s`);
     }
-    // in another order than the guide's: the credentials come last
+    // In another order than the guide's: the credentials come last.
     await other.follow('Create namespace');
     await other.follow('Create Cluster', older);
     await other.follow('Create ClusterResourceSet');

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the guide downloads, served from here: the manifest of a provider, and a chart in a registry. */
+/** Serves the downloads of the guide: the manifest of a provider, and a chart in a registry. */
 export interface DownloadServer {
   readonly url: string;
   /** host and port */
@@ -15,7 +15,7 @@ export interface DownloadServer {
 export interface PublishedChart {
   readonly repository: string;
   readonly version: string;
-  /** the archive as `helm package` makes it */
+  /** archive as created by `helm package` */
   readonly archive: Buffer;
 }
 

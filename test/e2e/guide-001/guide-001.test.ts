@@ -12,7 +12,7 @@ import { startDownloadServer } from './download-server.ts';
 import { openReader, type Reader } from './reader.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 
-/** As `npm run conformance` builds it. */
+/** Path where `npm run conformance` builds it. */
 const helm = `${cacheDirectory(process.env)}/helm-v3.19.5/bin/helm`;
 const testdata = (path: string): URL => new URL(`testdata/${path}`, import.meta.url);
 
@@ -20,7 +20,7 @@ const missing = await missingKubectl();
 const patienceMs = 90_000;
 const mine: ClusterName = { namespace: 'cluster', name: 'my-hosted-cluster' };
 
-// Guide 001 step by step: a management cluster made ready, and credentials that reach the workload cluster.
+// Guide 001 step by step: preparing a management cluster, and credentials that reach the workload cluster.
 describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : ''}`, { timeout: 240_000 }, () => {
   let bench: Workbench;
   let reader: Reader;
@@ -44,7 +44,7 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
     await bench?.stop();
     await downloads?.stop();
   });
-  // Every step stands on the one before; after a failure the others would only wait in vain.
+  // Every step depends on the previous one, so after a failure the others are skipped.
   let failed = false;
   beforeEach((context) => context.skip(failed, 'an earlier step failed'));
   afterEach(({ task }) => {
@@ -119,12 +119,12 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
       expect(await reader.follow('Install CSO', fromHere)).toMatch(/STATUS: deployed/);
       expect(await reader.follow('Install CSO', fromHere)).toMatch(/REVISION: 2/);
       await reader.follow('Wait for CSO to be ready');
-      // its hooks are answered by the program itself
+      // The program itself serves the hooks.
       await bench.kubectl('wait', 'extensionconfig/cso-extensionconfig', '--for=condition=Discovered', '--timeout=90s');
     },
   );
 
-  it('takes the credentials, for itself and for workload clusters', async () => {
+  it('stores the credentials for itself and for workload clusters', async () => {
     await bench.shell(await bench.section('secrets'));
     await bench.shell(await bench.section('resource-set'));
     await eventually(async () => {
@@ -132,7 +132,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
     }, patienceMs);
   });
 
-  it('gives a cluster with the label its credentials', async () => {
+  it('copies the credentials into a cluster with the label', async () => {
     await bench.apply(await planeOnly());
     await bench.kubectl(
       ...['-n', mine.namespace, 'wait', `hostedcontrolplane/${mine.name}`],
@@ -148,7 +148,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
     }, patienceMs);
   });
 
-  it('repairs them, and carries rotated ones into the cluster', async () => {
+  it('restores deleted credentials and carries rotated ones into the cluster', async () => {
     const { kubectl } = await bench.workload(mine);
     const file = await readFile(bench.cloudsYaml, 'utf8');
     await kubectl('-n', 'kube-system', 'delete', 'secret', 'clouds-yaml');
@@ -161,7 +161,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
     await eventually(async () => expect(await cloudsInWorkload()).toMatch(/# rotated\n$/), patienceMs);
   });
 
-  it('is backed up by a CronJob, as the documentation shows it', async () => {
+  it('runs the backup CronJob of the documentation', async () => {
     const page = await readFile(new URL('../../../docs/hosted-operations.md', import.meta.url), 'utf8');
     const manifest = /^```yaml\n([\s\S]*?)^```$/m.exec(page)?.[1]?.replaceAll('PLANE', mine.name) ?? '';
     const inNamespace = ['-n', mine.namespace];
@@ -171,7 +171,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
     await bench.kubectl(...inNamespace, 'create', 'job', `--from=cronjob/${mine.name}-etcd-backup`, 'now');
     await bench.kubectl(...inNamespace, 'wait', 'job/now', '--for=condition=Complete', '--timeout=90s');
     expect(await bench.kubectl(...inNamespace, 'logs', 'job/now')).toMatch(/Snapshot saved at \/backup\/snapshot\.db/);
-    // a wrong certificate is no backup that looks like one
+    // A wrong certificate must not produce a backup that looks valid.
     const wrong = manifest
       .replaceAll(`${mine.name}-etcd-backup`, 'wrong')
       .replace(`${mine.name}-etcd-controller-client`, `${mine.name}-apiserver`)
@@ -193,7 +193,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
     expect(await kubectl('get', '--raw', '/metrics')).toMatch(/^apiserver_request_total\{.*\} \d+$/m);
   });
 
-  it('explains a Secret of another type, and keeps what was given', async () => {
+  it('explains a Secret of another type and keeps what was applied', async () => {
     await bench.shell(`kubectl -n $CLUSTER_NAMESPACE delete secret clouds-yaml
       kubectl -n $CLUSTER_NAMESPACE create secret generic clouds-yaml --from-file=clouds-yaml-secret`);
     const condition = '.status.conditions[?(@.type=="ResourcesApplied")]';
@@ -207,7 +207,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
     expect(await cloudsInWorkload()).toMatch(/# rotated\n$/);
   });
 
-  it('leaves the workload cluster alone when the set goes', async () => {
+  it('keeps the objects in the workload cluster when the set is deleted', async () => {
     await bench.shell('kubectl -n $CLUSTER_NAMESPACE delete clusterresourceset clouds-yaml');
     await eventually(async () => {
       expect(await bench.kubectl('-n', mine.namespace, 'get', 'clusterresourcesetbindings', '-o', 'name')).toBe('');
@@ -216,7 +216,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
   });
 });
 
-/** A control plane alone, in the namespace and with the label of the guide. */
+/** Builds a control plane without workers, in the namespace and with the label of the guide. */
 async function planeOnly(): Promise<string> {
   const file = new URL('../../../examples/hosted-control-plane/cluster.yaml', import.meta.url);
   return (await readFile(file, 'utf8'))

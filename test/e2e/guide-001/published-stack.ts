@@ -11,8 +11,8 @@ const folder = fileURLToPath(new URL('../../../stacks', import.meta.url));
 const source = builtInSource(folder, async () => new Map());
 
 /**
- * A built-in release as whoever publishes it would: packed into the archives of a release under its own version, with the charts of
- * its add-ons in them, and with files of its own over those.
+ * Builds a release from a built-in one, as a publisher would: packed into archives under its own version, including the
+ * charts of its add-ons, and with some files replaced.
  */
 export async function publishedStack(
   name: string,

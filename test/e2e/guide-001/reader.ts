@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { HostedBench } from '../../support/hosted-bench.ts';
 import { describeOutcome, type Outcome, runProcess, startProcess } from '../../support/process.ts';
 
-/** The names the guide lets its readers choose. */
+/** Names that readers of the guide choose. */
 export interface Names {
   readonly CLUSTER_NAMESPACE: string;
   readonly CLUSTER_NAME: string;
@@ -13,15 +13,15 @@ export interface Names {
   readonly CLUSTERSTACK_VERSION: string;
 }
 
-/** Somebody who copies the commands of the guide into a shell. */
+/** A reader who copies the guide's commands into a shell. */
 export interface Reader {
-  /** the commands below a comment of the guide; must succeed */
+  /** runs the commands below a comment of the guide; must succeed */
   follow(comment: string, change?: (commands: string) => string): Promise<string>;
-  /** the same, whatever comes of it */
+  /** the same, but may fail */
   attempt(comment: string, change?: (commands: string) => string): Promise<Outcome>;
-  /** the command below a comment, which shows what changes until its reader has seen enough */
+  /** runs the watching command below a comment until the condition holds */
   watch(comment: string, seen: (text: string) => boolean): Promise<void>;
-  /** other commands with the same environment; must succeed */
+  /** runs other commands in the same environment; must succeed */
   run(commands: string): Promise<string>;
 }
 
@@ -55,7 +55,7 @@ export async function openReader(bench: HostedBench, names: Names): Promise<Read
   const printed = (comment: string): string => {
     const commands = blocks.get(comment);
     if (commands === undefined) throw new Error(`the guide has no commands for "${comment}"`);
-    // others have a /tmp of their own
+    // Avoids /tmp, which other tests share.
     return commands.replaceAll('/tmp/', `${desk}/`).replaceAll('YOUR-EXTERNAL-NETWORK-ID', network?.id ?? '');
   };
   const attempt: Reader['attempt'] = (comment, change = (commands) => commands) => shell(change(printed(comment)));
@@ -70,7 +70,7 @@ export async function openReader(bench: HostedBench, names: Names): Promise<Read
   };
 }
 
-/** `capstan`, and `clusterctl` where the real one is not given: both take the same commands. */
+/** Installs `capstan`, and as `clusterctl` too unless the real one is given, because it accepts the same commands. */
 async function installCommands(bin: string): Promise<void> {
   const program =
     process.env['CAPSTAN_PROGRAM'] ?? `--import ${import.meta.resolve('tsx')} ${join(root, 'src/cli/main.ts')}`;
@@ -85,7 +85,7 @@ async function installCommands(bin: string): Promise<void> {
   }
 }
 
-/** The commands of the guide by the comment above them. */
+/** Returns the commands of the guide by the comment above them. */
 async function commandBlocks(): Promise<ReadonlyMap<string, string>> {
   const text = await readFile(new URL('testdata/commands.sh', import.meta.url), 'utf8');
   const blocks = new Map<string, string>();

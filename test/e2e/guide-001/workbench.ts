@@ -2,15 +2,17 @@ import { readFile } from 'node:fs/promises';
 import { type HostedBench, openHostedBench } from '../../support/hosted-bench.ts';
 import { describeOutcome, runProcess } from '../../support/process.ts';
 
-/** The bench of the guide, with a shell its commands are copied into. */
+/** Environment of the guide, with a shell for its commands. */
 export interface Workbench extends HostedBench {
-  /** runs commands of the guide, after its environment variables, in the directory with clouds.yaml; must succeed */
+  /**
+   * runs commands of the guide in the directory of clouds.yaml, with the guide's environment variables; must succeed
+   */
   shell(commands: string): Promise<string>;
-  /** the commands of one of its sections */
+  /** returns the commands of a section */
   section(name: string): Promise<string>;
 }
 
-/** On a bench of its own, or on one that is there. */
+/** Uses a new environment, or the given one. */
 export async function openWorkbench(there?: HostedBench): Promise<Workbench> {
   const bench = there ?? (await openHostedBench());
   const { directory, kubeconfig } = bench.capstan;

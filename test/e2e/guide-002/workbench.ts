@@ -3,17 +3,17 @@ import { parseAllDocuments } from 'yaml';
 import { type HostedBench, openHostedBench } from '../../support/hosted-bench.ts';
 import { fillIn } from '../../support/placeholders.ts';
 
-/** The bench of the guide, with the texts its reader works from. */
+/** Environment of the guide, with the reader's files. */
 export interface Workbench extends HostedBench {
-  /** the manifest of the guide with its placeholders filled in */
+  /** manifest of the guide with its placeholders replaced */
   readonly manifest: string;
-  /** what the cloud controller manager logs in with */
+  /** configuration of the cloud controller manager */
   readonly cloudConf: string;
 }
 
 const networkName = 'k8s-clusterapi-cluster-default-capo-test';
 
-/** On a bench of its own, or on one that is there. */
+/** Uses a new environment, or the given one. */
 export async function openWorkbench(there?: HostedBench): Promise<Workbench> {
   const bench = there ?? (await openHostedBench());
   const { network, image } = bench.cloud.openstack;
@@ -35,7 +35,7 @@ export async function openWorkbench(there?: HostedBench): Promise<Workbench> {
   };
 }
 
-/** The same manifest by another reader: other names, another namespace, and the documents from the last to the first. */
+/** Returns the same manifest with other names, another namespace, and the documents in reverse order. */
 export function anotherReading(
   manifest: string,
   names: { cluster: string; controlPlane: string; namespace: string },
@@ -49,10 +49,10 @@ export function anotherReading(
     .join('\n---\n');
 }
 
-/** The cloud controller manager as its project publishes it: for clusters whose control plane has nodes. */
+/** Upstream manifest of the cloud controller manager, for clusters with control plane nodes. */
 export const cloudControllerManager = (): Promise<string> => testdata('cloud-controller-manager.yaml');
 
-/** The two changes the guide asks for: the selector of nodes goes, a toleration comes. */
+/** Makes the two changes of the guide: removes the node selector and adds a toleration. */
 export function forWorkers(manifest: string): string {
   return parseAllDocuments(manifest)
     .map((document) => {

@@ -6,20 +6,20 @@ import { kubectlApply, kubectlOn } from '../../support/kubectl.ts';
 import { fillIn } from '../../support/placeholders.ts';
 import { type CloudProcess, startCloud } from '../openstack-command/cloud-process.ts';
 
-/** A cloud over HTTPS in a process of its own, as the guide has it, and a management API that knows nothing of it yet. */
+/** A cloud over HTTPS in a separate process, as in the guide, and a management API without its credentials yet. */
 export interface Workbench {
   readonly capstan: CapstanProcess;
   readonly cloud: CloudView;
   readonly before: CloudInventory;
-  /** kubectl on the management API; must succeed */
+  /** runs kubectl on the management API; must succeed */
   kubectl(...args: string[]): Promise<string>;
-  /** the cloud.conf of the reader */
+  /** the reader's cloud.conf */
   readonly cloudConf: string;
-  /** the clouds.yaml of the reader */
+  /** the reader's clouds.yaml */
   readonly cloudsYaml: string;
-  /** `kubectl apply` of one manifest of the guide, its placeholders filled in; also with changes of the reader's */
+  /** applies a manifest of the guide with its placeholders replaced, optionally changed */
   apply(file: string, change?: (manifest: string) => string): Promise<void>;
-  /** kubectl with the kubeconfig out of the Secret; rejects while there is none or nobody answers */
+  /** runs kubectl with the kubeconfig of the Secret; rejects if it is missing or the API does not answer */
   workload(...args: string[]): Promise<string>;
   stop(): Promise<void>;
 }
@@ -70,7 +70,10 @@ export async function openWorkbench(): Promise<Workbench> {
   };
 }
 
-/** What the guide leaves to its reader, among it a clouds.yaml with its oddities: a key twice, old names, a path of another host. */
+/**
+ * Returns the files that the guide leaves to its reader, including an unusual clouds.yaml: a duplicate key, old names,
+ * a path of another host.
+ */
 async function leftToTheReader(cloud: CloudProcess): Promise<Record<string, string>> {
   const { auth, region_name: region, cacert = '' } = (await cloud.clouds())['openstack']!;
   const authority = await readFile(cacert, 'utf8');

@@ -10,7 +10,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Somebody on the network of a parent, with a token or without. */
+/** A client on the network of a parent, with or without a token. */
 export class EndpointReader {
   readonly #endpoints: { readonly bootstrap: string; readonly agents: string };
   readonly #authority: string;
@@ -41,7 +41,7 @@ export class EndpointReader {
     return { cert: certificate, key: privateKey };
   }
 
-  /** Whether the parent has anything to say to who shows this. */
+  /** Reports whether the parent accepts a client certificate. */
   isLetIn(shown: { cert: string; key: string }): Promise<boolean> {
     const [host = '', port = ''] = this.#endpoints.agents.split(':');
     return new Promise((resolve) => {

@@ -14,13 +14,13 @@ const missing = await missingKubectl();
 const patienceMs = 240_000;
 const objects = 'clusters,machines,machinesets,machinedeployments,openstackclusters,openstackmachines,openstackservers';
 
-/** As the guide prints it, and with a reader's own names and the other bootstrap. */
+/** As in the guide, and with other names and the other bootstrap provider. */
 const cases = [
   { name: 'my-cluster', pool: 'default', bootstrap: 'kubeadm' },
   { name: 'edge-7', pool: 'fast', bootstrap: 'rke2' },
 ] as const;
 
-// The cluster of guide 004 has endpoints: it takes over its own objects, and its controllers run where its machines do.
+// The cluster of guide 004 has endpoints, so it adopts its own objects, and its controllers run on its machines.
 describe.skipIf(missing !== undefined).each(cases)(
   `$name manages itself, with $bootstrap${missing ? ` (${missing})` : ''}`,
   { timeout: 300_000 },
@@ -94,11 +94,11 @@ describe.skipIf(missing !== undefined).each(cases)(
     const connected = async (): Promise<{ status: string; reason: string; message: string } | undefined> =>
       (await cluster()).status?.conditions?.find(({ type }) => type === 'Connected') as never;
 
-    /** the certificate of the cluster */
+    /** the cluster's certificate */
     const shown = (): Promise<string> =>
       inside('-n', 'lattice-system', 'get', 'secret', 'lattice-agent-credentials', '-o', 'jsonpath={.data.tls\\.crt}');
 
-    it('dials in with a token of its own, which is good once', async () => {
+    it('connects with a token of its own, which works once', async () => {
       expect(
         await inside('get', 'lc', name, '-o', 'jsonpath={.status.conditions[?(@.type=="Connected")].status}'),
       ).toBe('True');
@@ -117,11 +117,11 @@ describe.skipIf(missing !== undefined).each(cases)(
       }
       expect((await endpoint.manifests('other', token)).code).toBe(401);
       expect((await endpoint.manifests(name, 'x'.repeat(43))).code).toBe(401);
-      // somebody who got hold of the token takes the place of the cluster, once
+      // A client with a stolen token replaces the cluster once.
       const stolen = await endpoint.certificate(name, token);
       expect(stolen.code).toBe(200);
       expect(await endpoint.certificate(name, token)).toMatchObject({ code: 409 });
-      // the cluster itself is told, and gets another token from its parent, over the way the parent still has
+      // The cluster is notified and gets a new token from its parent, over the connection the parent still has.
       await eventually(async () => {
         expect(await shown()).not.toBe(before);
         expect(await connected()).toMatchObject({ status: 'True' });
@@ -129,7 +129,7 @@ describe.skipIf(missing !== undefined).each(cases)(
       expect(await endpoint.isLetIn(await endpoint.foreignCertificate(name))).toBe(false);
     });
 
-    it('does not obey another parent, which is told', async () => {
+    it('does not obey another parent, which is told so', async () => {
       const other = await startCapstan({ controllers: 'lattice', pods: 'none' });
       try {
         const at = kubectlOn(other.kubeconfig, other.directory);
@@ -171,7 +171,7 @@ describe.skipIf(missing !== undefined).each(cases)(
           JSON.stringify(data),
         ],
       );
-      // the parent reads it anew from the cluster, which it cannot have dialled
+      // The parent reads it again from the cluster, over a connection that the cluster opened.
       await eventually(async () => expect(await kept()).toBe(right), patienceMs);
       expect(await connected()).toMatchObject({ status: 'True' });
     });
@@ -194,7 +194,7 @@ describe.skipIf(missing !== undefined).each(cases)(
       expect((await bench.cloud.inventory()).servers).toHaveLength(3);
     });
 
-    it('is seen by the parent that comes back', async () => {
+    it('is found by the parent when it comes back', async () => {
       const { directory, port } = bench.capstan;
       const { args } = bench;
       restarted = await startCapstan({ controllers: 'all', pods: 'simulated', directory, port, args });
@@ -205,7 +205,7 @@ describe.skipIf(missing !== undefined).each(cases)(
       expect(await namesIn(bench.kubectl)).toEqual([]);
     });
 
-    it('comes back to its parent when it is deleted in itself, and goes without a trace', async () => {
+    it('returns to its parent when deleted in itself, and leaves nothing behind', async () => {
       await inside('delete', 'lc', name, '--wait=false');
       await bench.kubectl('wait', '--for=delete', `lc/${name}`, '--timeout=240s');
       expect(await bench.cloud.inventory()).toEqual(bench.before);

@@ -10,25 +10,25 @@ import { freePorts } from '../../support/ports.ts';
 import type { Outcome } from '../../support/process.ts';
 import { type CloudProcess, startCloud } from '../openstack-command/cloud-process.ts';
 
-/** A cloud over HTTPS in a process of its own, and a management API that knows nothing of it yet. */
+/** A cloud over HTTPS in a separate process, and a management API without its credentials yet. */
 export interface Workbench {
   readonly capstan: CapstanProcess;
-  /** of `capstan up`, for a start on the same data */
+  /** arguments of `capstan up`, to restart it on the same data */
   readonly args: readonly string[];
-  /** where clusters dial in */
+  /** endpoints that clusters connect to */
   readonly endpoints: { readonly bootstrap: string; readonly agents: string };
   readonly cloud: CloudView;
   readonly before: CloudInventory;
   /** files of the reader */
   readonly cloudsYaml: string;
   readonly authority: string;
-  /** kubectl on the management API; must succeed */
+  /** runs kubectl on the management API; must succeed */
   kubectl(...args: string[]): Promise<string>;
-  /** the same, whatever comes of it */
+  /** the same, but may fail */
   tryKubectl(...args: string[]): Promise<Outcome>;
-  /** `kubectl apply` of the manifest of the guide, its placeholder filled in; also with changes of the reader's */
+  /** applies the manifest of the guide with its placeholder replaced, optionally changed */
   apply(change?: (manifest: string) => string): Promise<void>;
-  /** kubectl with the kubeconfig of the cluster; rejects while there is none or nobody answers */
+  /** runs kubectl with the cluster's kubeconfig; rejects if it is missing or the API does not answer */
   workload(...args: string[]): Promise<string>;
   stop(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export async function openWorkbench(): Promise<Workbench> {
       await kubectlApply(kubeconfig, directory, change(fillIn(template, { EXTERNAL_NETWORK_ID: network.id })));
     },
     workload: async (...args) => {
-      // where the parent keeps it: the one beside the Cluster has moved with it
+      // The parent's copy. The Secret beside the Cluster has moved with it.
       const path = ['-n', 'lattice-system', 'get', 'secret', 'my-cluster-kubeconfig'];
       const text = await run(...path, '-o', 'jsonpath={.data.value}');
       await writeFile(workloadFile, Buffer.from(text, 'base64'), { mode: 0o600 });
@@ -84,7 +84,7 @@ export async function openWorkbench(): Promise<Workbench> {
   };
 }
 
-/** A clouds.yaml with the fields of the guide, and the authority of the cloud. */
+/** Writes a clouds.yaml with the fields of the guide, and the CA of the cloud. */
 async function filesOfTheReader(
   cloud: CloudProcess,
   directory: string,

@@ -16,15 +16,15 @@ function commandsOf(section: string, nth = 0): string {
   return commands;
 }
 
-/** A computer of its own, as far as `capstan` can tell: a home, and what is in it. */
+/** A simulated computer: a home directory with its contents. */
 interface Computer {
   readonly home: string;
   run(commands: string): Promise<string>;
-  /** runs a command that stays, until it says `ready` */
+  /** runs a long-running command until it prints `ready` */
   serve(command: string): Promise<RunningProcess>;
 }
 
-// The commands of the guide on three computers: the one that is lost, the one that takes its place, and one to try a restore on.
+// The commands of the guide on three computers: the lost one, its replacement, and one to test a restore.
 describe.skipIf(missing !== undefined)(`the guide to disaster recovery${missing ? ` (${missing})` : ''}`, () => {
   let directory: string;
   const running: RunningProcess[] = [];
@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)(`the guide to disaster recovery${missing 
     };
   }
 
-  /** What is carried from one computer to the other: the archive, and apart from it the passphrase. */
+  /** Copies the archive and, separately, the passphrase to another computer. */
   async function carry(from: Computer, to: Computer): Promise<void> {
     for (const file of ['passphrase', 'capstan.archive']) await copyFile(join(from.home, file), join(to.home, file));
     await chmod(join(to.home, 'passphrase'), 0o600);
@@ -69,20 +69,20 @@ describe.skipIf(missing !== undefined)(`the guide to disaster recovery${missing 
   const secret = 'kubectl get secret held -o go-template="{{.data.word}}"';
   const word = Buffer.from('xyzzy').toString('base64');
 
-  it('brings a management API back on another computer, and lets it be tried before', async () => {
+  it('restores a management API on another computer, after a trial run', async () => {
     const lost = await computer('lost');
     const server = await lost.serve('capstan up --listen 127.0.0.1:0');
     await lost.run(
       'kubectl config use-context capstan && kubectl create secret generic held --from-literal=word=xyzzy',
     );
     await lost.run('cp .kube/config handed-out.kubeconfig');
-    await lost.run(commandsOf('Save'));
+    await lost.run(commandsOf('Back up'));
     await server.stop('SIGKILL');
 
     const trial = await computer('trial-computer');
     await carry(lost, trial);
-    await trial.run(commandsOf('Try it before you need it'));
-    await trial.serve(commandsOf('Try it before you need it', 1));
+    await trial.run(commandsOf('Test a restore'));
+    await trial.serve(commandsOf('Test a restore', 1));
     expect(await trial.run(`export KUBECONFIG=trial.kubeconfig; ${secret}`)).toBe(word);
 
     const other = await computer('other');
@@ -91,7 +91,7 @@ describe.skipIf(missing !== undefined)(`the guide to disaster recovery${missing 
     const restored = await other.serve(`${commandsOf('Restore', 1)} --listen 127.0.0.1:0`);
     expect(await other.run(`kubectl config use-context capstan >/dev/null; ${secret}`)).toBe(word);
 
-    // Who was given a kubeconfig before changes the address, as the guide says, and nothing else.
+    // Users with an older kubeconfig change only its address, as the guide says.
     const url = /management API\s+(\S+)/.exec(restored.stdout())?.[1] ?? '';
     await copyFile(join(lost.home, 'handed-out.kubeconfig'), join(other.home, 'handed-out.kubeconfig'));
     const held = `export KUBECONFIG=handed-out.kubeconfig; kubectl config set-cluster capstan --server ${url} >/dev/null; ${secret}`;

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Commands of a guide, as a reader copies them into a shell. */
+/** Commands of a guide for a shell. */
 export interface Step {
   readonly guide: string;
-  /** the heading it is below */
+  /** heading of the section */
   readonly section: string;
   readonly commands: string;
-  /** why tests leave it out, from a comment before the block */
+  /** reason why tests skip it, from a comment before the block */
   readonly notRun: string | undefined;
 }
 
@@ -16,7 +16,7 @@ const notRunPattern = /^<!-- not run: (.+) -->$/;
 const textOf = (guide: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../docs/guides/${guide}.md`, import.meta.url)), 'utf8');
 
-/** The first block of a language below a heading. */
+/** Returns the first block of a language in a section. */
 export function blockOf(guide: string, section: string, language: string): string {
   const [, below] = textOf(guide).split(`\n## ${section}\n`);
   const block = below && new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'm').exec(below)?.[1];
@@ -24,7 +24,7 @@ export function blockOf(guide: string, section: string, language: string): strin
   return block;
 }
 
-/** The `sh` blocks of a guide in order. */
+/** Returns the `sh` blocks of a guide in order. */
 export function stepsOf(guide: string): Step[] {
   const text = textOf(guide);
   const steps: Step[] = [];

@@ -7,18 +7,18 @@ import { openReader, type Reader } from './reader.ts';
 const missing = await missingKubectl();
 
 const first = stepsOf('first-cluster-on-a-real-cloud');
-const isEnd = ({ section }: { section: string }): boolean => section === 'Delete it';
-/** The second guide is about the cluster of the first, before it is deleted. */
+const isEnd = ({ section }: { section: string }): boolean => section === 'Delete the cluster';
+/** The second guide uses the cluster of the first, before it is deleted. */
 const steps = [...first.filter((step) => !isEnd(step)), ...stepsOf('day-two'), ...first.filter(isEnd)];
 
-// The commands of the guides, copied from the pages into a shell, one block after the other. The cloud is the simulated one.
+// Runs the commands of the guides block by block in a shell, with the simulated cloud.
 describe.skipIf(missing !== undefined)(`the guides${missing ? ` (${missing})` : ''}`, { timeout: 240_000 }, () => {
   let reader: Reader;
   beforeAll(async () => {
     reader = await openReader();
   });
   afterAll(() => reader?.stop());
-  // Every step stands on the one before; after a failure the others would only wait in vain.
+  // Every step depends on the previous one, so after a failure the others are skipped.
   let failed = false;
   beforeEach((context) => context.skip(failed, 'an earlier step failed'));
   afterEach(({ task }) => {

@@ -19,13 +19,13 @@ describe.skipIf(!hasSystemd)(`units of systemd${hasSystemd ? '' : ' (systemd-ana
   it.each<[string, () => Promise<string>]>([
     ['of the guide', async () => blockOf('production', 'The service', 'ini')],
     ['of deploy', () => readFile(new URL('deploy/capstan.service', root), 'utf8')],
-  ])('%s are understood whole', async (_, unit) => {
+  ])('%s are accepted by systemd as a whole', async (_, unit) => {
     const file = join(directory, 'capstan.service');
-    // the program is not installed here
+    // The program is not installed here.
     await writeFile(file, (await unit()).replace('/opt/capstan/bin/capstan', process.execPath));
     const outcome = await runProcess('systemd-analyze', ['verify', '--man=no', file]);
     expect(outcome.code, describeOutcome(outcome)).toBe(0);
-    // keys it does not know are no error to it
+    // systemd-analyze does not fail on unknown keys.
     expect(outcome.stderr).not.toContain(file);
   });
 });
@@ -39,10 +39,10 @@ interface Metric {
   readonly labels: readonly string[];
 }
 
-describe('alerts of the guide', () => {
+describe('alerts of the production guide', () => {
   const { groups } = parse(blockOf('production', 'Monitoring', 'yaml')) as Rules;
 
-  /** by the names that can be asked for: a histogram has three */
+  /** Metrics by queryable name: a histogram has three. */
   async function served(): Promise<Map<string, Metric>> {
     const page = await readFile(new URL('docs/reference/metrics.md', root), 'utf8');
     const metrics = new Map<string, Metric>();
@@ -54,13 +54,13 @@ describe('alerts of the guide', () => {
         metrics.set(`${name}${suffix}`, { name, labels: [...own, ...more] });
       }
     }
-    // Prometheus makes it
+    // Added by Prometheus.
     metrics.set('up', { name: 'up', labels: ['job'] });
     return metrics;
   }
 
   it.each(groups.flatMap(({ rules }) => rules).map(({ alert, expr }) => [alert, expr] as const))(
-    '%s asks for what is served',
+    '%s queries existing metrics',
     async (_, expr) => {
       const metrics = await served();
       const withoutTexts = expr.replaceAll(/"[^"]*"/g, '""');
@@ -68,7 +68,7 @@ describe('alerts of the guide', () => {
       const matched = [...withoutTexts.matchAll(/(\w+)(?=(?:=|!=|=~|!~)"")/g)].map(([label]) => label);
       const names = withoutTexts
         .replaceAll(/\{[^}]*\}|\[[^\]]*\]|\bby \([^)]*\)/g, '')
-        // functions, and numbers with their units, are no metrics
+        // Excludes functions and numbers with units.
         .match(/\b[a-z_]\w*\b(?! *\()/g);
       expect(names?.length).toBeGreaterThan(0);
       for (const name of names ?? []) {

@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import { type Outcome, runProcess } from '../../support/process.ts';
 import { type House, openHouse } from '../vm-cluster/house.ts';
 
-/** Somebody who follows the guides: a shell in a directory of its own, `capstan` on the path, a cloud and a management API. */
+/** A reader of the guides: a shell in its own directory, with `capstan` on the PATH, a cloud and a management API. */
 export interface Reader {
   run(commands: string): Promise<Outcome>;
   stop(): Promise<void>;
@@ -13,7 +13,7 @@ export interface Reader {
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** What the guide tells readers to set for their cloud. */
+/** Values that readers choose for their cloud. */
 const choices = {
   IMAGE: 'ubuntu-capi-image-v1.33.6',
   CONTROL_PLANE_FLAVOR: 'm1.medium',
@@ -25,7 +25,7 @@ const choices = {
   OS_CLOUD: 'mycloud',
 };
 
-/** Puts the program under test into a directory of the path, by its name. */
+/** Puts the program under test on the PATH. */
 export async function installCapstan(bin: string): Promise<void> {
   const program =
     process.env['CAPSTAN_PROGRAM'] ?? `--import ${import.meta.resolve('tsx')} ${join(root, 'src/cli/main.ts')}`;

@@ -6,25 +6,25 @@ import { type House, openHouse } from '../vm-cluster/house.ts';
 
 type Kubectl = (...args: string[]) => Promise<string>;
 
-/** A management API that runs Pods, with ways to look at the hosted planes on it. */
+/** A management API with Pods, and functions to inspect its hosted planes. */
 export interface Planes {
   readonly house: House;
   readonly kubectl: Kubectl;
-  /** where backups of planes go */
+  /** directory of the planes' backups */
   readonly backups: string;
-  /** one value of an object, by JSONPath without its braces; empty when there is none */
+  /** value of an object by JSONPath without braces; empty if there is none */
   value(what: string, path: string): Promise<string>;
-  /** the lines kubectl prints */
+  /** lines of kubectl's output */
   lines(...args: string[]): Promise<string[]>;
-  /** waits for the value of an object */
+  /** waits until the object has the value */
   untilValue(what: string, path: string, wanted: string): Promise<void>;
-  /** names of the voting members of a plane's etcd, as one of them tells */
+  /** names of the voting members of a plane's etcd, read from one of them */
   members(etcd: string, files: string): Promise<string[]>;
-  /** kubectl with the kubeconfig a cluster has now */
+  /** kubectl with the current kubeconfig of a cluster */
   workload(cluster: string): Promise<Kubectl>;
-  /** waits until all of so many nodes are Ready */
+  /** waits until the cluster has this number of nodes, all Ready */
   untilNodesReady(cluster: string, count: number): Promise<void>;
-  /** uids of the Machines and of the Nodes of a cluster */
+  /** uids of the Machines and Nodes of a cluster */
   identities(cluster: string): Promise<{ machines: string[]; nodes: string[] }>;
 }
 
@@ -41,7 +41,7 @@ export async function openPlanes(): Promise<Planes> {
     const found = await kubectl('get', 'ingresses', '-o', `jsonpath=${byIngress}`);
     return found || (await value('gateway/planes', '.status.addresses[0].value'));
   };
-  /** Nobody resolves the names of Gateway and Ingress here: the address is told to kubectl beside the name. */
+  /** There is no DNS for the names of Gateway and Ingress, so kubectl gets the address in addition to the name. */
   const workload = async (cluster: string): Promise<Kubectl> => {
     const run = await house.workload(cluster);
     const kubeconfig = await readFile(join(house.capstan.directory, `${cluster}.kubeconfig`), 'utf8');
@@ -89,14 +89,14 @@ export async function openPlanes(): Promise<Planes> {
   };
 }
 
-/** Writes a manifest into the directory of the house and applies it. */
+/** Writes a manifest into the test's directory and applies it. */
 export async function applyText({ house, kubectl }: Planes, name: string, text: string): Promise<void> {
   const path = join(house.capstan.directory, name);
   await writeFile(path, text);
   await kubectl('apply', '-f', path);
 }
 
-/** An example under another name, with one worker, and exposed by an Ingress instead of a load balancer. */
+/** Returns an example under another name, with one worker, and exposed by an Ingress instead of a load balancer. */
 export async function behindIngress(example: string, name: string): Promise<string> {
   const host = `api.${name}.localhost`;
   return (await readFile(`examples/${example}/cluster.yaml`, 'utf8'))

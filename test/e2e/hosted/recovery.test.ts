@@ -29,7 +29,7 @@ describe('a management API that is lost with its computer', () => {
     for (const directory of directories) await rm(directory, { recursive: true, force: true });
   });
 
-  it('is had again elsewhere from its archive, with its clusters', async () => {
+  it('is restored elsewhere from its archive, with its clusters', async () => {
     const here = await place();
     const lost = await start(here);
     const on = (...args: string[]): string[] => [...args, '--kubeconfig', lost.kubeconfig];
@@ -70,7 +70,7 @@ describe('a management API that is lost with its computer', () => {
     expect(restored.stderr).toContain(`kubeconfigs that were handed out say ${lost.url}`);
 
     const found = await start(there);
-    // the kubeconfig of before, led to the new address
+    // The old kubeconfig with the new address.
     const old = join(there, 'old.kubeconfig');
     await writeFile(old, (await readFile(lost.kubeconfig, 'utf8')).replace(lost.url, found.url));
     await eventually(() => available(old), patienceMs);

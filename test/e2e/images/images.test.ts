@@ -10,7 +10,7 @@ const missing = await missingKubectl();
 const content = Buffer.from('what a node boots from\n'.repeat(500));
 const sha256 = createHash('sha256').update(content).digest('hex');
 
-// Images of the OpenStack Resource Controller, without it, as a stack brings them.
+// Images of the OpenStack Resource Controller without that controller, as stacks contain them.
 describe.skipIf(missing !== undefined)(`Images${missing ? ` (${missing})` : ''}`, () => {
   let capstan: CapstanProcess;
   let server: Server;
@@ -56,7 +56,7 @@ spec:
     );
 
   it('are downloaded with their hash checked, shown, and deleted', async () => {
-    // nobody is warned that nothing happens
+    // There is no warning that nothing handles the object.
     expect(await apply('ubuntu', sha256)).toBe('image.openstack.k-orc.cloud/ubuntu created\n');
     await kubectl('wait', 'image.openstack.k-orc.cloud/ubuntu', '--for=condition=Available', '--timeout=60s');
     expect(await kubectl('get', 'images.openstack.k-orc.cloud', '--no-headers')).toMatch(
@@ -67,7 +67,7 @@ spec:
     await kubectl('delete', 'images.openstack.k-orc.cloud', 'ubuntu', '--timeout=60s');
   });
 
-  it('with another hash say so', async () => {
+  it('report a mismatch of the hash', async () => {
     await apply('other', sha256.replace(/^./, sha256.startsWith('0') ? '1' : '0'));
     await kubectl(
       ...['wait', 'image.openstack.k-orc.cloud/other', '--timeout=60s'],

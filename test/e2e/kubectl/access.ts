@@ -4,9 +4,9 @@ import type { Kubectl, Sandbox } from '../../support/sandbox.ts';
 import type { Expectation } from './expectation.ts';
 import { table } from './output.ts';
 
-/** Who one is and what one may: authentication, RBAC, impersonation, `auth`. */
+/** Identity and rights: authentication, RBAC, impersonation, `auth`. */
 export function accessExpectations(expectation: Expectation): void {
-  /** kubectl as a service account that may do what the role says and nothing else. */
+  /** Returns kubectl as a service account with only the rights of the role. */
   const robot = async (s: Sandbox, ...role: string[]): Promise<Kubectl> => {
     await s.ok`create serviceaccount robot`;
     if (role.length > 0) {
@@ -186,7 +186,7 @@ export function accessExpectations(expectation: Expectation): void {
     const account = await robot(s, '--verb=list', '--resource=configmaps');
     await account.ok`get configmaps`;
     await s.ok`delete serviceaccount robot`;
-    // Authenticators may remember a verdict for some seconds; the object itself is what they must ask in the end.
+    // Authenticators may cache a result for seconds, but must finally check the object.
     await eventually(async () => {
       expect(await account.fails`get configmaps`).toContain('(Unauthorized)');
     });

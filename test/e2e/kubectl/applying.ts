@@ -4,7 +4,7 @@ import type { Expectation } from './expectation.ts';
 import { configMap, customResourceDefinition, deployment } from './objects.ts';
 import { lines } from './output.ts';
 
-/** `apply` on the client and on the server, and `diff`. */
+/** Client-side and server-side `apply`, and `diff`. */
 export function applyingExpectations(expectation: Expectation): void {
   expectation('apply creates, changes, leaves alone and prunes what the manifest dropped', async (s) => {
     const apply = (data: Record<string, string>): Promise<string> => s.with(configMap('one', data)).ok`apply -f -`;
@@ -244,7 +244,7 @@ export function applyingExpectations(expectation: Expectation): void {
       {
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'ClusterRole',
-        // Manifests often name a namespace here too; it is forgotten.
+        // Manifests often have a namespace here too; it is dropped.
         metadata: { name: `c-${s.id}`, ...here },
         rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
       },

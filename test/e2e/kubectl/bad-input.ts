@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Expectation } from './expectation.ts';
 import { configMap, deployment, pod } from './objects.ts';
 
-/** Wrong input gets a clear answer and leaves nothing behind. */
+/** Invalid input gets a clear error and has no effect. */
 export function badInputExpectations(expectation: Expectation): void {
   expectation('malformed YAML and JSON', async (s) => {
     expect(await s.with('a: b: c\n').fails`create -f -`).toContain(

@@ -13,9 +13,9 @@ interface Spec {
   expirationSeconds?: number;
 }
 
-/** Certificates asked for and given: signing requests, their signers and who may decide. */
+/** Certificate signing requests, their signers and approvers. */
 export function certificateExpectations(expectation: Expectation): void {
-  /** Asks for a certificate; the name of the request is unique. */
+  /** Creates a signing request with a unique name. */
   const ask = async (s: Sandbox, name: string, desired: Spec = {}): Promise<{ privateKey: string; name: string }> => {
     const { csr, privateKey } = await createCsr({
       commonName: desired.commonName ?? `jane-${s.id}`,

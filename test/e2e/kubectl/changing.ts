@@ -4,7 +4,7 @@ import type { Expectation } from './expectation.ts';
 import { configMap, deployment, pod } from './objects.ts';
 import { lines, table } from './output.ts';
 
-/** Changes to objects that exist: patch, label, annotate, scale, edit, replace, set, rollout. */
+/** Changes of objects: patch, label, annotate, scale, edit, replace, set, rollout. */
 export function changingExpectations(expectation: Expectation): void {
   expectation('patch --type=json tests, adds, replaces, moves and removes', async (s) => {
     await s.ok`create configmap one --from-literal=a=1 --from-literal=b=2`;
@@ -14,7 +14,7 @@ export function changingExpectations(expectation: Expectation): void {
       { op: 'add', path: '/data/c~1d', value: '3' },
       { op: 'move', from: '/data/b', path: '/data/e' },
     ]);
-    // A slash is no legal key of a ConfigMap: the whole patch must be refused and nothing stored.
+    // A key of a ConfigMap must not contain a slash, so the whole patch is refused.
     expect(await s.fails`patch configmap one --type=json -p ${patch}`).toContain('a valid config key must consist of');
     await s.ok`patch configmap one --type=json -p ${patch.replace('c~1d', 'c')}`;
     expect((await s.json`configmap one`)['data']).toEqual({ a: '10', c: '3', e: '2' });

@@ -211,7 +211,7 @@ export function creatingExpectations(expectation: Expectation): void {
     });
     expect(table(await s.ok`get ingress site`)).toEqual([
       ['NAME', 'CLASS', 'HOSTS', 'ADDRESS', 'PORTS', 'AGE'],
-      // no address yet: two columns run together
+      // Without an address two columns run together.
       ['site', 'nginx', 'example.com', '80, 443', age],
     ]);
     await s.ok`create poddisruptionbudget keep --selector=app=web --min-available=1`;

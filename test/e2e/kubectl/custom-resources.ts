@@ -6,9 +6,9 @@ import { age, lines, table } from './output.ts';
 
 type DefinitionOptions = Omit<Parameters<typeof customResourceDefinition>[0], 'group' | 'kind' | 'plural'>;
 
-/** Kinds that users define: the life of a definition and everything its schema promises. */
+/** Custom kinds: the lifecycle of a definition and the effects of its schema. */
 export function customResourceExpectations(expectation: Expectation): void {
-  /** Installs a kind Gear in a group of the sandbox's own and waits until it is served. */
+  /** Installs a kind Gear in the sandbox's own group and waits until it is served. */
   const install = async (
     s: Sandbox,
     options: DefinitionOptions,
@@ -192,7 +192,7 @@ export function customResourceExpectations(expectation: Expectation): void {
     expect(lines(several)).toHaveLength(4);
     expect(several).toMatch(/^The Gear "bad" is invalid: \n/);
     expect(await s.ok`get gears.${group} -o name`).toBe('');
-    // A null where none is allowed is no value at all.
+    // A null in a field that is not nullable is dropped.
     await s.with(gear('null', { teeth: 1, flag: null, parts: null })).ok`create -f -`;
     expect((await s.json`gears.${group} null`)['spec']).toEqual({ teeth: 1 });
   });

@@ -4,7 +4,7 @@ import type { Expectation } from './expectation.ts';
 import { configMap, pod } from './objects.ts';
 import { lines } from './output.ts';
 
-/** `delete`: what goes, in which order, and what stays. */
+/** `delete`: what is deleted, in which order, and what remains. */
 export function deletingExpectations(expectation: Expectation): void {
   expectation('delete by name, by several names, by file, by label and all', async (s) => {
     const labelled = (name: string): object => configMap(name, undefined, { labels: { group: 'a' } });

@@ -3,7 +3,7 @@ import type { Expectation } from './expectation.ts';
 import { configMap } from './objects.ts';
 import { lines, table } from './output.ts';
 
-/** What a client learns about the server before it does anything: versions, kinds, schemas, health. */
+/** Discovery: versions, kinds, schemas, health. */
 export function discoveryExpectations(expectation: Expectation): void {
   expectation('version prints a server version kubectl supports', async (s) => {
     const version = JSON.parse(await s.ok`version -o json`) as { serverVersion: Record<string, string> };

@@ -1,6 +1,6 @@
 import type { Sandbox } from '../../support/sandbox.ts';
 
-/** Registers one behaviour that every target must show; the check gets a sandbox of its own on it. */
+/** Registers a behaviour required of every target. The check gets its own sandbox. */
 export type Expectation = (behaviour: string, check: (sandbox: Sandbox) => Promise<void>) => void;
 
 /** A group of behaviours. */

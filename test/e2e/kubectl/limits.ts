@@ -5,9 +5,9 @@ import type { Expectation } from './expectation.ts';
 import { pod } from './objects.ts';
 import { lines } from './output.ts';
 
-/** What a namespace may use: quotas and limit ranges. */
+/** Quotas and limit ranges. */
 export function limitExpectations(expectation: Expectation): void {
-  /** Waits until the quota says this is used. */
+  /** Waits until the quota reports this usage. */
   const used = (s: Sandbox, quota: string, amounts: Record<string, string>): Promise<void> =>
     eventually(async () => {
       const { status } = await s.json`quota ${quota}`;
@@ -147,7 +147,7 @@ export function limitExpectations(expectation: Expectation): void {
 
   expectation('describe limits shows the range', async (s) => {
     await s.with(limitRange()).ok`create -f -`;
-    // kubectl prints the resources of a type in no particular order.
+    // kubectl prints the resources of a type in random order.
     const [name, namespace, header, rule, ...rows] = lines(await s.ok`describe limits range`);
     expect([name, namespace, header, rule, ...rows.sort()].map((line) => line?.trimEnd())).toEqual([
       'Name:                  range',

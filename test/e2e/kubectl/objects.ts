@@ -1,10 +1,10 @@
-// Small manifests the expectations share.
+// Small manifests shared by the expectations.
 
 export function configMap(name: string, data?: Record<string, string>, metadata: object = {}): object {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...metadata }, ...(data && { data }) };
 }
 
-/** Never scheduled anywhere: a scheduler of that name does not exist. */
+/** Never scheduled, because its scheduler does not exist. */
 export function pod(name: string, metadata: object = {}, spec: object = {}): object {
   return {
     apiVersion: 'v1',
@@ -14,7 +14,7 @@ export function pod(name: string, metadata: object = {}, spec: object = {}): obj
   };
 }
 
-/** The parts of a Deployment that tests change before they send it. */
+/** Fields of a Deployment that tests change. */
 export interface DeploymentManifest {
   apiVersion: string;
   kind: string;
@@ -42,14 +42,14 @@ export function deployment(name: string, replicas = 0, image = 'registry.example
   };
 }
 
-/** A custom resource definition with one version that both serves and stores, unless told otherwise. */
+/** Builds a custom resource definition, by default with one version that is served and stored. */
 export function customResourceDefinition(options: {
   group: string;
   kind: string;
   plural: string;
   scope?: 'Namespaced' | 'Cluster';
   names?: object;
-  /** properties of `spec` and `status` beside it */
+  /** schema properties besides `spec` and `status` */
   properties?: object;
   version?: object;
   versions?: object[];

@@ -4,7 +4,7 @@ import type { Sandbox } from '../../support/sandbox.ts';
 import type { Expectation } from './expectation.ts';
 import { pod } from './objects.ts';
 
-/** What the server does for pods and what they use: accounts, streams, volumes. */
+/** Pods and the resources they use: service accounts, streams, volumes. */
 export function podExpectations(expectation: Expectation): void {
   expectation('a pod runs as the default service account, with its token mounted', async (s) => {
     await s.with(pod('p')).ok`create -f -`;

@@ -5,13 +5,13 @@ import type { Expectation } from './expectation.ts';
 import { customResourceDefinition } from './objects.ts';
 import { lines, table } from './output.ts';
 
-/** Rules of the cluster's operators for what others write: ValidatingAdmissionPolicy. */
+/** ValidatingAdmissionPolicy. */
 export function policyExpectations(expectation: Expectation): void {
   const kinds = 'validatingadmissionpolicy,validatingadmissionpolicybinding';
-  /** A policy about ConfigMaps and its binding, which is about the sandbox alone. */
+  /** Builds a policy for ConfigMaps, with a binding for only the sandbox. */
   const manifests = (s: Sandbox, spec: object, actions = ['Deny'], binding: object = {}): object[] => {
     const metadata = { name: `policy-${s.id}` };
-    // Of both: a policy that is broken is so everywhere its own constraints reach, bound there or not.
+    // Applies to both: an invalid policy fails everywhere its own constraints match, even without a binding there.
     const here = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': s.namespace } } };
     const apiVersion = 'admissionregistration.k8s.io/v1';
     return [

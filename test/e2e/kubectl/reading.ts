@@ -3,7 +3,7 @@ import type { Expectation } from './expectation.ts';
 import { configMap, deployment, pod } from './objects.ts';
 import { age, lines, table } from './output.ts';
 
-/** `get` in all its forms, `describe`, `events`, `logs`. */
+/** All forms of `get`, `describe`, `events`, `logs`. */
 export function readingExpectations(expectation: Expectation): void {
   expectation('get prints a table, -o wide more columns', async (s) => {
     await s.with([configMap('one', { a: '1', b: '2' }), configMap('two')]).ok`create -f -`;

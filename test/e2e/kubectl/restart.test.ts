@@ -7,7 +7,7 @@ import { lines } from './output.ts';
 const missing = await missingKubectl();
 const suite = missing === undefined ? 'kubectl across a restart of ours' : `kubectl across a restart (${missing})`;
 
-/** What a person at a terminal sees when the server goes away and comes back on the same data. */
+/** Clients during a restart of the server on the same data. */
 describe.skipIf(missing !== undefined)(suite, () => {
   let capstan: CapstanProcess | undefined;
   let sandbox: Sandbox | undefined;
@@ -24,16 +24,16 @@ describe.skipIf(missing !== undefined)(suite, () => {
     return sandbox;
   };
 
-  it('get -w ends cleanly with the server and a new one goes on from the data', async () => {
+  it('get -w ends cleanly with the server, and a new server continues with the data', async () => {
     const s = await begin();
     await s.ok`create configmap before --from-literal=a=1`;
     const watch = s.start`get configmap before -w`;
     await watch.until((out) => /^before /m.test(out), 'the first row');
-    // The first row is from a list. Only one more shows that the watch is open, too.
+    // The first row comes from the list. A second one shows that the watch is open.
     await s.ok`label configmap before seen=yes`;
     await watch.until((out) => out.match(/^before /gm)?.length === 2, 'the row of a change');
     capstan = await capstan!.restart();
-    // kubectl does not reconnect by itself: a watch that ends is the end of the command, not an error.
+    // kubectl does not reconnect: the end of a watch ends the command without an error.
     expect(await watch.ended).toMatchObject({ code: 0 });
     const again = s.start`get configmap before -w`;
     await again.until((out) => /^before /m.test(out), 'the object from before');
@@ -64,7 +64,7 @@ describe.skipIf(missing !== undefined)(suite, () => {
     );
   });
 
-  it('credentials and objects being deleted outlive a restart', async () => {
+  it('credentials and objects in deletion survive a restart', async () => {
     const s = await begin();
     await s.ok`create serviceaccount robot`;
     const robot = await s.withToken((await s.ok`create token robot`).trim());

@@ -3,7 +3,7 @@ import type { Expectation } from './expectation.ts';
 import { configMap, deployment, pod } from './objects.ts';
 import { age, lines, table } from './output.ts';
 
-/** What follows a change as it happens: `get -w`, `wait`, `rollout status`. */
+/** Commands that follow changes: `get -w`, `wait`, `rollout status`. */
 export function waitingExpectations(expectation: Expectation): void {
   expectation('get -w prints the list, then each change', async (s) => {
     await s.with(configMap('one', { a: '1' }, { labels: { watched: '' } })).ok`create -f -`;
@@ -43,7 +43,7 @@ export function waitingExpectations(expectation: Expectation): void {
   expectation('get --watch-only of one object as JSON streams whole objects', async (s) => {
     await s.ok`create configmap one`;
     const watch = s.start`get configmap one --watch-only -o json`;
-    // Each change is made until the watch shows one: it begins at a moment kubectl does not announce.
+    // Repeats the change until the watch shows it, because kubectl does not report when the watch is open.
     for (let round = 0; !watch.stdout().includes('"kind": "ConfigMap"'); round++) {
       await s.ok`annotate configmap one round=${round} --overwrite`;
     }

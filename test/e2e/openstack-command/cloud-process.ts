@@ -8,7 +8,7 @@ import { type Outcome, type RunningProcess, runProcess, startProcess } from '../
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const startPatienceMs = 60_000;
 
-/** The program under test: the sources, or what CAPSTAN_PROGRAM names (`bin/capstan.js` for what is shipped). */
+/** Returns the program under test: the sources, or CAPSTAN_PROGRAM (`bin/capstan.js` for the package). */
 export function capstanArguments(...args: string[]): string[] {
   const script = process.env['CAPSTAN_PROGRAM'];
   return [...(script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')]), ...args];
@@ -20,7 +20,7 @@ export function runCapstan(...args: string[]): Promise<Outcome> {
   return runCapstanIn({}, ...args);
 }
 
-/** With variables of its own. */
+/** With additional environment variables. */
 export function runCapstanIn(variables: Readonly<Record<string, string>>, ...args: string[]): Promise<Outcome> {
   return runProcess(process.execPath, capstanArguments(...args), { cwd: root, env: { ...env, ...variables } });
 }
@@ -31,7 +31,7 @@ export interface CloudEntry {
   readonly cacert?: string;
 }
 
-/** A `capstan cloud` of our own. */
+/** A `capstan cloud` started by a test. */
 export interface CloudProcess {
   readonly child: RunningProcess;
   readonly directory: string;
@@ -39,21 +39,21 @@ export interface CloudProcess {
   readonly cloudsYaml: string;
   clouds(): Promise<Record<string, CloudEntry>>;
   adminToken(): Promise<string>;
-  /** ends the process and keeps its data */
+  /** stops the process and keeps its data */
   end(signal?: NodeJS.Signals): Promise<Outcome>;
   restart(signal?: NodeJS.Signals): Promise<CloudProcess>;
-  /** ends the process and removes its data */
+  /** stops the process and removes its data */
   stop(): Promise<void>;
 }
 
 export interface CloudProcessOptions {
   readonly directory?: string;
-  /** further arguments, or another command in place of `cloud` */
+  /** additional arguments, or another command instead of `cloud` */
   readonly args?: readonly string[];
   readonly command?: readonly string[];
 }
 
-/** Starts the command on a free loopback port and waits until it says that it is ready. */
+/** Starts the command on a free loopback port and waits until it reports that it is ready. */
 export async function startCloud(options: CloudProcessOptions = {}): Promise<CloudProcess> {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'capstan-cloud-e2e-')));
   const command = options.command ?? ['cloud', '--listen', '127.0.0.1:0'];

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { capstan } from '../../support/command.ts';
 import { type CloudProcess, startCloud } from './cloud-process.ts';
 
-// What people need another client for before they can write a manifest.
+// Resources that users need before they can write a manifest.
 describe('capstan create', () => {
   let cloud: CloudProcess;
   let directory: string;
@@ -45,7 +45,7 @@ describe('capstan create', () => {
       expect(again.stderr).toContain(`has an image "my node" (${id}, active)`);
     });
 
-    it('refuses what no server would start from, and what the cloud forbids', async () => {
+    it('refuses a disk no server would boot from, and what the cloud forbids', async () => {
       const file = inDirectory('packed.img');
       await writeFile(file, Buffer.from('\xfd7zXZ\0 and so on', 'latin1'));
       const packed = await run(['create', 'image', 'packed', '--file', file]);
@@ -80,7 +80,7 @@ describe('capstan create', () => {
       expect(await readFile(file, 'utf8')).toBe(before);
       const taken = await run(['create', 'keypair', 'my-key', '--private-key', inDirectory('second')]);
       expect(taken).toMatchObject({ code: 1 });
-      expect(taken.stderr).toContain('you have a key pair "my-key"');
+      expect(taken.stderr).toContain('the cloud already has a key pair "my-key" of yours');
       await expect(stat(inDirectory('second'))).rejects.toThrow('ENOENT');
       expect((await run(['get', 'keypairs', '-o', 'name'])).stdout.split('\n')).toEqual(
         expect.arrayContaining(['printed', 'my-key']),

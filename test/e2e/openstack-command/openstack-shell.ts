@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
- * The real `openstack` command in its interactive mode: one process for many commands, because loading the program takes
- * far longer than any of them. Each command is followed by two that leave a mark, one on each of its outputs.
+ * The real `openstack` command in interactive mode: one process for many commands, because its start takes much longer
+ * than a command. Two marker commands follow each command, one for each of its outputs.
  */
 export class OpenStackShell {
   readonly #child: ChildProcess;
@@ -26,7 +26,7 @@ export class OpenStackShell {
       this.#stderr += text;
       this.#wake();
     });
-    // A program that has ended takes no input; what it said is in the error that `run` throws.
+    // Writing to an exited program fails. The error that `run` throws contains its output.
     this.#child.stdin!.on('error', () => {});
     this.#child.once('close', (code) => {
       this.#ended = `it ended with exit code ${code}`;
@@ -38,10 +38,10 @@ export class OpenStackShell {
     });
   }
 
-  /** Runs one command and gives what it printed; rejects with what it complained about. */
+  /** Runs one command and returns its output. Rejects with its error output. */
   async run(...args: readonly string[]): Promise<string> {
     const number = ++this.#count;
-    // Its own shell splits at blanks and knows no quotes.
+    // Its shell splits at blanks and does not support quotes.
     if (args.some((word) => /[\s'"]/.test(word))) throw new Error(`cannot be typed: ${args.join(' ')}`);
     const line = args.join(' ');
     const outMark = `mark${number}_region_name=`;
@@ -58,7 +58,7 @@ export class OpenStackShell {
     }
     const output = this.#stdout.slice(0, this.#stdout.indexOf(outMark));
     const lines = this.#stderr.slice(0, this.#stderr.indexOf(errorMark)).split('\n');
-    // The last line is the beginning of the complaint about the mark.
+    // The last line is the beginning of the error for the marker.
     lines.pop();
     this.#stdout = this.#stdout.slice(this.#stdout.indexOf('\n', this.#stdout.indexOf(outMark)) + 1);
     this.#stderr = this.#stderr.slice(this.#stderr.indexOf('\n', this.#stderr.indexOf(errorMark)) + 1);
@@ -70,14 +70,14 @@ export class OpenStackShell {
   async json<T = Record<string, unknown>>(...args: readonly string[]): Promise<T> {
     const text = await this.run(...args, '-f', 'json');
     try {
-      // What waits prints its progress first.
+      // Commands that wait print their progress first.
       return JSON.parse(text.slice(text.search(/[[{]/))) as T;
     } catch (cause) {
       throw new Error(`openstack ${args.join(' ')} did not print JSON: ${text}`, { cause });
     }
   }
 
-  /** the names in a list */
+  /** names in the list */
   async names(...args: readonly string[]): Promise<string[]> {
     const rows = await this.json<{ Name?: string; name?: string }[]>(...args);
     return rows.map(({ Name, name }) => Name ?? name ?? '');

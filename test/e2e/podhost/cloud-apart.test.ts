@@ -11,15 +11,15 @@ import { cloudControllerManager, forWorkers, openWorkbench as openGuide002 } fro
 const missing = await missingKubectl();
 const patienceMs = 120_000;
 
-// The clusters of guides 000 and 002 with the cloud in a process of its own: their workers reach the hosted control planes
-// over the network and nothing else.
+// The clusters of guides 000 and 002 with the cloud in a separate process: workers reach the hosted control planes only
+// over the network.
 describe.skipIf(missing !== undefined)(`a cloud apart${missing ? ` (${missing})` : ''}`, { timeout: 300_000 }, () => {
   let bench: HostedBench;
   beforeAll(async () => {
     bench = await openHostedBench({ cloudApart: true });
   });
   afterAll(() => bench?.stop());
-  // Every step stands on the one before; after a failure the others would only wait in vain.
+  // Every step depends on the previous one, so after a failure the others are skipped.
   let failed = false;
   beforeEach((context) => context.skip(failed, 'an earlier step failed'));
   afterEach(({ task }) => {
@@ -27,7 +27,7 @@ describe.skipIf(missing !== undefined)(`a cloud apart${missing ? ` (${missing})`
   });
 
   const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
-  /** the only node is Ready, and the cloud has told it who it is */
+  /** waits until the only node is Ready and initialized by the cloud provider */
   const untilOneNodeReady = async (kubectl: (...args: string[]) => Promise<string>): Promise<void> =>
     eventually(async () => {
       const { items } = JSON.parse(await kubectl('get', 'nodes', '-o', 'json')) as {
@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)(`a cloud apart${missing ? ` (${missing})`
     await untilOneNodeReady(cluster.kubectl);
   });
 
-  it('says so on the machines, and gives everything back', async () => {
+  it('shows the running machines and deletes everything', async () => {
     await eventually(async () => {
       const path = 'jsonpath={.items[*].status.phase}';
       expect(await bench.kubectl('get', 'machines', '-A', '-o', path)).toBe('Running Running');

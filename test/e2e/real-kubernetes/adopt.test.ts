@@ -13,8 +13,8 @@ import { freePorts } from '../../support/ports.ts';
 import { startProcess } from '../../support/process.ts';
 import { lookAsUpstream, removeUpstream } from './upstream-look.ts';
 
-// Clusters as upstream's controllers leave them, taken over on a Kubernetes that is not ours: set CAPSTAN_REAL_KUBECONFIG to a kubeconfig
-// with cluster-admin rights of one without Cluster API.
+// Adopts clusters of upstream's controllers on another Kubernetes. CAPSTAN_REAL_KUBECONFIG is a kubeconfig with
+// cluster-admin rights, without Cluster API installed.
 const kubeconfig = process.env['CAPSTAN_REAL_KUBECONFIG'] ?? '';
 const missing = kubeconfig === '' ? 'needs CAPSTAN_REAL_KUBECONFIG' : await missingKubectl();
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -48,7 +48,7 @@ describe.skipIf(missing !== undefined)(
     const storedVersions = (): Promise<string> => run('get', 'crd', stored, '-o', 'jsonpath={.status.storedVersions}');
     const isAvailable = (): Promise<string> =>
       run('wait', 'cluster/vm-cluster', '--for=condition=Available', `--timeout=${patienceMs / 1000}s`);
-    /** requests that change something in the cloud, tokens left out */
+    /** number of mutating requests to the cloud, without tokens */
     const changes = async (): Promise<number> => {
       const counts = (await cloud.operate('GET', '/requests')) as Record<string, Record<string, number>>;
       return Object.entries(counts)
@@ -88,13 +88,13 @@ describe.skipIf(missing !== undefined)(
       await rm(directory, { recursive: true, force: true });
     }, 600_000);
 
-    it('is refused by an installation, with the way on', async () => {
+    it('makes capstan install refuse and point to capstan adopt', async () => {
       const outcome = await capstan(['install', '--kubeconfig', kubeconfig]);
       expect(outcome.code).toBe(1);
       expect(outcome.stderr).toContain('capstan adopt');
     });
 
-    it('says what would be done, and that no machine is rolled', async () => {
+    it('reports what would be done and that no machine is replaced', async () => {
       const plan = JSON.parse(await adopt('--dry-run', '-o', 'json')) as Record<string, unknown>;
       expect(plan).toMatchObject({
         machinesRolled: 0,
@@ -104,7 +104,7 @@ describe.skipIf(missing !== undefined)(
       expect(await uids()).toBe(machines);
     });
 
-    it('goes on where it was killed, touches nothing in the cloud and rolls no machine', async () => {
+    it('continues where it was killed, touches nothing in the cloud and replaces no machine', async () => {
       await cloud.operate('DELETE', '/requests');
       const script = process.env['CAPSTAN_PROGRAM'];
       const program = script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
@@ -134,8 +134,8 @@ describe.skipIf(missing !== undefined)(
       expect(await changes()).toBe(0);
     });
 
-    it('stores all objects in the version of today', async () => {
-      // an older storage version, with an object in it: as an earlier release may have left it
+    it('stores all objects in the current version', async () => {
+      // An older storage version with a stored object, as after an upgrade.
       const crd = JSON.parse(await run('get', 'crd', stored, '-o', 'json')) as {
         spec: { versions: { name: string }[] };
       };
@@ -154,7 +154,7 @@ describe.skipIf(missing !== undefined)(
       await eventually(async () => expect(await storedVersions()).toBe('["v1beta2"]'), patienceMs);
     });
 
-    it('is given back as it was, and taken over again', async () => {
+    it('is handed back as it was and taken over again', async () => {
       await stop();
       await adopt('--release', '--yes');
       expect(await run('get', 'deployments', '-n', 'capi-system', '-o', 'jsonpath={.items[*].spec.replicas}')).toBe(
@@ -182,7 +182,7 @@ describe.skipIf(missing !== undefined)(
       expect(await uids()).toBe(machines);
     });
 
-    it('is deleted to the last resource, also those without our mark', async () => {
+    it("is deleted to the last resource, even those without Capstan's mark", async () => {
       await run('delete', 'cluster', 'vm-cluster', `--timeout=${patienceMs / 1000}s`);
       expect(await cloud.inventory()).toEqual(before);
       await stop();

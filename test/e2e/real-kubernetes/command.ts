@@ -1,11 +1,12 @@
-// Plays the end-to-end tests of the guides with a real Kubernetes as the management cluster, one after the other, each on a fresh one.
+// Runs the end-to-end tests of the guides with a real Kubernetes as management cluster, one after the other, each on a new one.
 //
-//   npm run e2e:real-kubernetes                       build what is missing (minutes, the first time), play all of them
+//   npm run e2e:real-kubernetes                       builds what is missing (minutes, the first time), runs all of them
 //   npm run e2e:real-kubernetes -- guide-000 guide-003
-//   npm run e2e:real-kubernetes -- --embedded         the same ones on the embedded API
+//   npm run e2e:real-kubernetes -- --embedded         the same tests on the embedded API
 //
-// The Kubernetes is etcd, kube-apiserver, kube-controller-manager and kube-scheduler on loopback, from CAPSTAN_REAL_KUBERNETES_BIN
-// or built from their Go modules; beside it run `capstan controller --install`, `capstan cloud` and `capstan node --simulated`.
+// The Kubernetes consists of etcd, kube-apiserver, kube-controller-manager and kube-scheduler on loopback, from
+// CAPSTAN_REAL_KUBERNETES_BIN or built from their Go modules. `capstan controller --install`, `capstan cloud` and
+// `capstan node --simulated` run beside it.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { findOrBuildPrograms, findOrBuildScheduler, MissingPrerequisite } from '../../conformance/go-build.ts';
@@ -13,7 +14,7 @@ import { missingKubectl } from '../../support/kubectl.ts';
 import { managementVariable } from '../../support/on-real-kubernetes.ts';
 import { startProcess } from '../../support/process.ts';
 
-/** what is about the management API as its user finds it, not about how `capstan up` is run */
+/** Suites about the use of the management API, not about how `capstan up` runs. */
 const suites = ['guide-000', 'guide-001', 'guide-002', 'guide-003', 'guides/guides'];
 const say = (line: string): void => void process.stderr.write(`e2e: ${line}\n`);
 
@@ -28,7 +29,7 @@ async function main(): Promise<number> {
     await findOrBuildScheduler(process.env, say);
   }
   const chosen = (positionals.length > 0 ? positionals : suites).map((name) => `test/e2e/${name}`);
-  // Directly, so that signals reach it.
+  // Started directly, so that signals reach it.
   const vitest = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url));
   const tests = startProcess(process.execPath, [vitest, 'run', '--project', 'clusters', ...chosen], {
     env: {

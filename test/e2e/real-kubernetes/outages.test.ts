@@ -12,12 +12,12 @@ import { eventually } from '../../support/eventually.ts';
 import { kubectlApply, kubectlOn, missingKubectl } from '../../support/kubectl.ts';
 import { freePorts } from '../../support/ports.ts';
 
-// A management cluster whose etcd and kube-apiserver stop, hang and crash in the middle of everything, and processes of ours that are paused: set
-// CAPSTAN_REAL_KUBERNETES_BIN to a directory with these programs.
+// A management cluster whose etcd and kube-apiserver stop, hang and crash, and paused controller processes.
+// CAPSTAN_REAL_KUBERNETES_BIN is a directory with these programs.
 const programs = process.env['CAPSTAN_REAL_KUBERNETES_BIN'] ?? '';
 const missing = programs === '' ? 'needs CAPSTAN_REAL_KUBERNETES_BIN' : await missingKubectl();
 const patienceMs = 240_000;
-/** longer than any lease: somebody else has taken over when a paused process wakes up */
+/** Longer than any lease, so another process has taken over when the paused one resumes. */
 const pauseMs = 60_000;
 const namespace = 'team';
 
@@ -84,14 +84,14 @@ describe.skipIf(missing !== undefined)(
       await rm(directory, { recursive: true, force: true });
     }, 120_000);
 
-    /** stops for a while, and goes on as if nothing had been */
+    /** pauses a process and resumes it */
     const pause = async (pid: number, ms: number): Promise<void> => {
       process.kill(pid, 'SIGSTOP');
       await pass(ms);
       process.kill(pid, 'SIGCONT');
     };
 
-    it('has its cluster all the same', async () => {
+    it('creates its cluster in spite of the failures', async () => {
       const manifest = await readFile('examples/vm-cluster/cluster.yaml', 'utf8');
       await kubectlApply(
         kubernetes.kubeconfig,
@@ -117,7 +117,7 @@ describe.skipIf(missing !== undefined)(
       );
     });
 
-    it('has one owner of its clusters while a leader is paused, and when it wakes up', async () => {
+    it('has one owner of its clusters while a leader is paused and when it wakes up', async () => {
       const leader = await holder();
       await begin();
       const paused = pause(controllers[0]?.process.pid ?? 0, pauseMs);
@@ -134,7 +134,7 @@ describe.skipIf(missing !== undefined)(
       expect((await serverNames()).length).toBe(4);
     });
 
-    it('loses a namespace, and nothing stays in the cloud', async () => {
+    it('deletes a namespace, and nothing stays in the cloud', async () => {
       await run('delete', 'namespace', namespace, `--timeout=${patienceMs / 1000}s`);
       expect(await cloud.inventory()).toEqual(before);
     });

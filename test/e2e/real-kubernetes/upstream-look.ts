@@ -1,6 +1,6 @@
 import type { CloudView } from '../../support/cloud-view.ts';
 
-// Makes a management cluster of ours look as upstream's controllers leave theirs, so that taking over can be tried without them.
+// Makes a management cluster look like one of upstream's controllers, to test adoption without them.
 
 type Run = (...args: string[]) => Promise<string>;
 
@@ -25,12 +25,12 @@ const managers: readonly Managed[] = [
     image: 'registry.k8s.io/capi-openstack/capi-openstack-controller:v0.15.0',
   },
 ];
-/** of kinds that upstream has as well */
+/** groups of kinds that upstream has too */
 const groups = /\.(cluster|bootstrap\.cluster|controlplane\.cluster|infrastructure\.cluster)\.x-k8s\.io$/;
 const ownLabels = ['app.kubernetes.io/name', 'app.kubernetes.io/part-of'];
 const ownAnnotations = ['owner-mark', 'api-floating-ip-id', 'server-seen-in'];
 
-/** Names of the definitions that are upstream's from now on. */
+/** Returns the names of the definitions that now look like upstream's. */
 export async function lookAsUpstream(
   run: Run,
   apply: (manifest: object) => Promise<unknown>,
@@ -43,7 +43,7 @@ export async function lookAsUpstream(
     .map((name) => name.replace(/^.*\//, ''));
   const theirs = names.filter((name) => groups.test(name));
   const others = names.filter((name) => !groups.test(name));
-  // kinds that only ours have: a management cluster of upstream is without them
+  // Kinds that upstream does not have.
   await run('delete', 'crds', ...others);
   const annotation = 'cert-manager.io/inject-ca-from=capi-system/capi-serving-cert';
   await run('label', 'crds', ...theirs, ...ownLabels.map((label) => `${label}-`));
@@ -60,7 +60,7 @@ export async function lookAsUpstream(
   return theirs;
 }
 
-/** Takes away what the look is made of. */
+/** Removes the simulated upstream objects. */
 export async function removeUpstream(run: Run, definitions: readonly string[]): Promise<void> {
   await run('delete', 'namespace', ...managers.map(({ namespace }) => namespace), '--ignore-not-found');
   for (const kind of ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations']) {
@@ -85,7 +85,7 @@ function managerObjects({ namespace, name, provider, image }: Managed): object[]
         template: {
           metadata: { labels: podLabels },
           spec: {
-            // nobody runs it: its work was done by ours
+            // The Pod never runs, because capstan's controllers did its work.
             schedulerName: 'nobody',
             containers: [{ name: 'manager', image, args: ['--leader-elect', '--feature-gates=ClusterTopology=true'] }],
           },
@@ -112,7 +112,7 @@ function managerObjects({ namespace, name, provider, image }: Managed): object[]
           admissionReviewVersions: ['v1'],
           sideEffects: 'None',
           clientConfig: { service: { ...service, path: '/validate' }, caBundle: 'eA==' },
-          // nothing that is there: nobody serves it
+          // Matches nothing, because no server handles it.
           rules: [
             { apiGroups: ['test.example.org'], apiVersions: ['v1'], resources: ['nothing'], operations: ['CREATE'] },
           ],

@@ -10,13 +10,13 @@ import { eventually } from '../../support/eventually.ts';
 import { kubectl, kubectlApply, kubectlOn, missingKubectl } from '../../support/kubectl.ts';
 import { freePorts } from '../../support/ports.ts';
 
-// The controllers on a Kubernetes that is not ours, with the rights of their account and nothing more: set
-// CAPSTAN_REAL_KUBECONFIG to a kubeconfig with cluster-admin rights of one without Cluster API.
+// The controllers on another Kubernetes, with only the rights of their service account. CAPSTAN_REAL_KUBECONFIG is a
+// kubeconfig with cluster-admin rights, without Cluster API installed.
 const kubeconfig = process.env['CAPSTAN_REAL_KUBECONFIG'] ?? '';
 const missing = kubeconfig === '' ? 'needs CAPSTAN_REAL_KUBECONFIG' : await missingKubectl();
 
 const patienceMs = 120_000;
-/** of a whole test: its longest waits one after the other */
+/** timeout of a whole test, which covers its longest waits in sequence */
 const testPatienceMs = 300_000;
 const newVersion = 'v1.34.2';
 
@@ -67,7 +67,7 @@ describe.skipIf(missing !== undefined)(
       await writeFile(file, Buffer.from(encoded, 'base64'), { mode: 0o600 });
       return await kubectlOn(file, directory)(...args);
     };
-    /** waits for so many nodes, all Ready and of one version */
+    /** waits for this number of nodes, all Ready and of one version */
     const readyNodes = (count: number, version: string): Promise<void> =>
       eventually(async () => {
         const lines = (await workload('get', 'nodes', '--no-headers')).trimEnd().split('\n');
@@ -98,7 +98,7 @@ describe.skipIf(missing !== undefined)(
       await run('wait', 'cluster/vm-cluster', '--for=condition=Available', '--timeout=120s');
     });
 
-    it('is then left alone: no writes but those of the lease', async () => {
+    it('is left alone once it is Ready: no writes but those of the lease', async () => {
       const rest = async (): Promise<[Record<string, number>, number]> => {
         const { GET: _, PUT = 0, ...writes } = await first.requests();
         return [writes, PUT];
@@ -114,7 +114,7 @@ describe.skipIf(missing !== undefined)(
       }, patienceMs);
     });
 
-    it('is defaulted, checked and converted by the webhooks', async () => {
+    it('is defaulted, validated and converted by the webhooks', async () => {
       const plane = 'kcp/vm-cluster-control-plane';
       expect(await run('get', plane, '-o', 'jsonpath={.spec.rollout.strategy.type}')).toBe('RollingUpdate');
       const refused = await kubectl(['scale', plane, '--replicas=2'], { kubeconfig, directory });
@@ -129,18 +129,18 @@ describe.skipIf(missing !== undefined)(
       expect(await run('get', old, '-o', 'jsonpath={.spec.machineTemplate.infrastructureRef.kind}')).toBe(
         'OpenStackMachineTemplate',
       );
-      // a write in the old version, and nothing of the new one is lost
+      // A write in the old version must not lose fields of the new one.
       const spec = await run('get', plane, '-o', 'jsonpath={.spec}');
       await run('label', old, 'touched=yes');
       expect(JSON.parse(await run('get', plane, '-o', 'jsonpath={.spec}'))).toEqual(JSON.parse(spec));
     });
 
-    it('scales', async () => {
+    it('scales its control plane and workers', async () => {
       await run('scale', 'machinedeployment/vm-cluster-md-0', '--replicas=3');
       await readyNodes(4, 'v1.33.6');
     });
 
-    it('goes on under another instance when the one that leads dies', async () => {
+    it('continues under another instance when the leader dies', async () => {
       const [port] = await freePorts(2);
       second = await startController({ kubeconfig, port: port! });
       expect(await second.readiness()).toEqual({ code: 200, body: 'ok' });
@@ -175,10 +175,10 @@ describe.skipIf(missing !== undefined)(
       await readyNodes(2, newVersion);
     });
 
-    it('is deleted to the last resource, and what others brought stays', async () => {
+    it('is deleted to the last resource and keeps what others brought', async () => {
       await run('delete', 'cluster', 'vm-cluster', '--timeout=180s');
       expect(await cloud.inventory()).toEqual(before);
-      // templates go with their cluster, by the hand of the garbage collector
+      // The garbage collector deletes templates with their cluster.
       await eventually(async () => {
         const left = (await run('get', 'cluster-api', '--all-namespaces', '-o', 'name')).trimEnd().split('\n');
         expect(left.filter((name) => !name.startsWith('provider.clusterctl.'))).toEqual([]);
@@ -186,11 +186,11 @@ describe.skipIf(missing !== undefined)(
       expect(await run('get', 'secrets', '-l', 'cluster.x-k8s.io/cluster-name=vm-cluster', '-o', 'name')).toBe('');
     });
 
-    it('was managed without a right too few', () => {
+    it('was managed without a missing permission', () => {
       for (const { process } of [first, second]) expect(process.stderr()).not.toMatch(/forbidden/i);
     });
 
-    it('leaves no webhook configuration behind, and the lease to whoever wants it', async () => {
+    it('leaves no webhook configuration behind and releases the lease', async () => {
       const { code } = await second.process.stop('SIGINT');
       expect(code).toBe(0);
       expect(

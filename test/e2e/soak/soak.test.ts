@@ -9,7 +9,7 @@ import { http2Client, type JsonAnswer, sendJson, type WireClient } from '../../s
 import { blue, everything, Model, type Selection, shard, shards } from './tally.ts';
 import { HttpWatcher, LocalWatcher, openSession, type Shape, type Watcher } from './watchers.ts';
 
-/** CAPSTAN_SOAK_MINUTES makes it a real soak. */
+/** CAPSTAN_SOAK_MINUTES sets the duration of a real soak test. */
 const minutes = Number(process.env['CAPSTAN_SOAK_MINUTES'] ?? 0.4);
 const durationMs = minutes * 60_000;
 const writesPerSecond = 100;
@@ -31,7 +31,7 @@ const random = seededRandom(1);
 let server: InProcessServer;
 
 beforeAll(async () => {
-  // A short memory of the past: what grows beyond it is a leak.
+  // A short history, so that growth beyond it is a leak.
   server = await startInProcess({ engine: 'disk', history: { minRevisions: 1000, maxRevisions: 2000, minAgeMs: 0 } });
 });
 
@@ -48,7 +48,7 @@ async function heapAfterCollection(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** Changes objects of its own, now and then making or removing one, and tells the model what it was answered. */
+/** Changes its own objects, sometimes creating or deleting one, and reports the answers to the model. */
 class Writer {
   readonly #client: WireClient;
   readonly #labels = new Map<string, Record<string, string>>();
@@ -71,7 +71,7 @@ class Writer {
       const { status } = await sendJson(this.#client, 'DELETE', `${collection}/${name}`);
       expect(status).toBe(200);
       this.#labels.delete(name);
-      // The answer to a delete names no revision, and no tally needs it.
+      // The answer to a delete has no revision, and no tally needs it.
       this.#model.record({ revision: 0, before, after: undefined });
     } else {
       const after = {
@@ -127,14 +127,14 @@ it(
     const writing = Promise.all(
       writers.map(async (writer) => {
         while (!stopped) {
-          // On a machine too slow for the pace, the writes come as fast as they can.
+          // On a slow machine, writes come as fast as possible.
           const due = (writer.writes * 1000 * writerCount) / writesPerSecond;
           if (due > passed()) await delay(due - passed());
           await writer.write();
         }
       }),
     );
-    // Some watchers come and go; each goes on where it was.
+    // Some watchers disconnect and resume at their revision.
     const restless = overHttp.filter((_, i) => i % 10 === 3);
     const wandering = (async () => {
       for (let i = 0; !stopped; i++) {

@@ -1,10 +1,10 @@
-/** What a watcher has been told, small enough to keep for a thousand of them through a long run. */
+/** Summary of the events of a watcher, small enough to keep for a thousand watchers during a long run. */
 export interface Tally {
   /** ADDED and MODIFIED */
   puts: number;
-  /** sum of their revisions: one missing, doubled or foreign event changes it */
+  /** sum of their revisions, to detect missing, duplicate and wrong events */
   sum: number;
-  /** DELETED, also by leaving the selection */
+  /** DELETED, including objects that left the selection */
   deletes: number;
 }
 
@@ -12,14 +12,14 @@ export function emptyTally(): Tally {
   return { puts: 0, sum: 0, deletes: 0 };
 }
 
-/** The labels of an object before and after a change; undefined when it is not there. */
+/** Labels of an object before and after a change; undefined if it does not exist. */
 export interface Change {
   revision: number;
   before: Readonly<Record<string, string>> | undefined;
   after: Readonly<Record<string, string>> | undefined;
 }
 
-/** A selection of objects, and how a label selector says it. */
+/** A selection of objects with its label selector. */
 export interface Selection {
   readonly name: string;
   readonly labelSelector: string;
@@ -41,7 +41,7 @@ export const blue: Selection = {
   matches: (labels) => labels['colour'] === 'blue',
 };
 
-/** What every selection should have been told, from what the writers were answered. */
+/** Expected events per selection, derived from the answers to the writers. */
 export class Model {
   readonly #tallies = new Map<Selection, Tally>();
 

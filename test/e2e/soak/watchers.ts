@@ -3,7 +3,7 @@ import type { Resource, UnstructuredObject } from '../../../src/machinery/index.
 import type { InProcessServer } from '../../support/rough/in-process-server.ts';
 import { emptyTally, type Selection, type Tally } from './tally.ts';
 
-/** How a watcher wants its events. */
+/** Format of a watcher's events. */
 export type Shape = 'object' | 'table' | 'partial';
 
 const accepts: Record<Shape, string> = {
@@ -12,11 +12,11 @@ const accepts: Record<Shape, string> = {
   partial: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
 };
 
-/** Follows a selection from a revision on and checks the order of what it is told. */
+/** Watches a selection from a revision on and checks the order of events. */
 export abstract class Watcher {
   readonly selection: Selection;
   readonly tally: Tally = emptyTally();
-  /** the newest revision seen */
+  /** newest revision seen */
   revision: number;
   problem: string | undefined;
 
@@ -41,7 +41,7 @@ export abstract class Watcher {
   }
 }
 
-/** A watch over HTTP/2, many to a connection. */
+/** A watch over HTTP/2, with many watches per connection. */
 export class HttpWatcher extends Watcher {
   readonly #shape: Shape;
   readonly #path: string;
@@ -59,7 +59,7 @@ export class HttpWatcher extends Watcher {
     return `HTTP, ${this.#shape}, ${this.selection.name}, resumed ${this.resumed} times`;
   }
 
-  /** Starts, or goes on after `stop` where it was. */
+  /** Starts, or resumes after `stop`. */
   start(session: ClientHttp2Session): Promise<void> {
     const selector = encodeURIComponent(this.selection.labelSelector);
     const query = `watch=true&resourceVersion=${this.revision}&labelSelector=${selector}`;
@@ -95,7 +95,7 @@ export class HttpWatcher extends Watcher {
   }
 }
 
-/** A watch by a client in the same process. */
+/** A watch of an in-process client. */
 export class LocalWatcher extends Watcher {
   readonly #stop = new AbortController();
 

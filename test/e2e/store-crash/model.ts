@@ -11,8 +11,8 @@ interface Expected {
 }
 
 /**
- * What the store must hold after a crash, from what its victims printed: exactly the writes up to some revision, and that
- * revision not older than anything acknowledged.
+ * Expected contents of the store after a crash, derived from the output of the killed processes: exactly the writes up
+ * to some revision, which is not older than any acknowledged write.
  */
 export class CrashModel {
   readonly #state = new Map<string, Expected>();
@@ -20,10 +20,10 @@ export class CrashModel {
   #staged = new Map<number, Staged>();
   #acked = 0;
   #found = new Map<string, Expected>();
-  /** acknowledged writes in all */
+  /** total number of acknowledged writes */
   acknowledged = 0;
 
-  /** Takes in one line of a writer's output. Throws when the store it found is not a possible one. */
+  /** Processes one line of a writer's output. Throws if the store it found is impossible. */
   take(line: string): void {
     const [kind, revisionText, key = '', third = '', fourth = ''] = line.split(' ');
     const revision = Number(revisionText);
@@ -46,7 +46,7 @@ export class CrashModel {
     }
   }
 
-  /** A new process starts: nothing found yet. */
+  /** A new process starts. */
   restart(): void {
     this.#found = new Map();
   }
@@ -60,7 +60,7 @@ export class CrashModel {
       this.#apply(next, write);
     }
     this.#revision = revision;
-    // What did not make it never happened: its numbers are free again.
+    // Lost writes never happened, and their revisions are free again.
     this.#staged = new Map();
     this.#compare();
   }

@@ -11,7 +11,7 @@ import { CrashModel } from './model.ts';
 const rounds = Number(process.env['CAPSTAN_CRASH_ROUNDS'] ?? 120);
 const seed = Number(process.env['CAPSTAN_SEED'] ?? Date.now() % 1_000_000);
 
-// Inside the package, so that the bundle finds its native module.
+// Inside of the package, so that the bundle finds its native module.
 const bundle = new URL(`../../../node_modules/.cache/capstan/store-writer-${process.pid}.mjs`, import.meta.url)
   .pathname;
 let root: string;
@@ -40,7 +40,7 @@ interface Run {
   errors: string;
 }
 
-/** Runs the writer until it ends by itself or `onLine` kills it. */
+/** Runs the writer until it exits or `onLine` kills it. */
 async function run(
   directory: string,
   args: [seed: string, mode: 'write' | 'read'],
@@ -54,7 +54,7 @@ async function run(
   });
   onSpawn?.(child);
   const ended = new Promise<Run>((resolve) => child.once('close', (code, signal) => resolve({ code, signal, errors })));
-  // The last line may be cut off by the kill; readline would hand it out as if it were whole.
+  // The kill may truncate the last line, and readline would return it as a complete one.
   let rest = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     const lines = (rest + text).split('\n');
@@ -131,7 +131,7 @@ describe(`a store whose file was damaged (CAPSTAN_SEED=${seed})`, () => {
       writeFileSync(join(directory, 'data.mdb'), changed);
       let result = await read(directory);
       if (result.signal !== null) {
-        // LMDB itself fell over the damage: the next start must say so instead of falling too.
+        // LMDB crashed on the damage. The next start must report it instead of crashing too.
         outcomes.died++;
         result = await read(directory);
       }

@@ -1,7 +1,7 @@
 /**
- * The program that gets killed. Opens the store in a directory, prints what it found, then writes under load for ever,
- * printing each write when it is staged and again when it is acknowledged. Lines are written synchronously, so what was
- * printed before a SIGKILL is never lost.
+ * The program that gets killed. It opens the store in a directory, prints its contents, and then writes under load
+ * forever. It prints each write when it is staged and again when it is acknowledged. Output is synchronous, so a SIGKILL
+ * loses no printed line.
  *
  *   found REVISION KEY CREATE_REVISION VALUE_ID   per record
  *   opened REVISION
@@ -16,7 +16,7 @@ const [directory, seed, mode] = process.argv.slice(2) as [string, string, 'write
 const concurrency = 32;
 const keys = 200;
 
-/** A value is its id followed by filler that depends on it, so that mixed-up bytes show. */
+/** Builds a value from its id and filler derived from it, so that mixed-up bytes are detected. */
 function makeValue(id: string, size: number): string {
   return id.padEnd(id.length + size, `${id};`);
 }

@@ -9,7 +9,7 @@ const missing = await missingKubectl();
 const variable = (name: string, type: string, more = ''): string =>
   `{name: ${name}, required: false, schema: {openAPIV3Schema: {type: ${type}${more}}}}`;
 
-// No controller runs here: the templates need not be there.
+// No controllers run here, so the templates need not exist.
 const manifest = `
 apiVersion: v1
 kind: Namespace
@@ -136,7 +136,7 @@ describe.skipIf(missing !== undefined)(`editing a topology${missing ? ` (${missi
       { name: 'imageName', value: 'ubuntu' },
       { name: 'controlPlaneReplicas', value: 5 },
     ]);
-    // the same by JSON patch is refused, too
+    // An equivalent JSON patch is refused too.
     const replace = '[{"op":"replace","path":"/spec/topology/variables","value":[]}]';
     expect(await kube(['patch', 'cluster', 'demo', '--type', 'json', '-p', replace])).toMatchObject({ code: 1 });
   });
@@ -196,7 +196,7 @@ describe.skipIf(missing !== undefined)(`editing a topology${missing ? ` (${missi
     expect(again).toBe('cluster/demo: machineDeployment md-1 replicas unchanged\n');
   });
 
-  it('capstan set variable sets, adds and takes away single variables and overrides', async () => {
+  it('capstan set variable sets, adds and removes single variables and overrides', async () => {
     const lines = await capstanOk(
       on('set', 'variable', 'demo', 'imageName=22.04', 'dnsNameservers=["9.9.9.9"]', 'controlPlaneReplicas=3'),
     );
@@ -265,7 +265,7 @@ describe.skipIf(missing !== undefined)(`editing a topology${missing ? ` (${missi
       1,
       'there is no cluster "none"',
     ],
-  ])('%s is refused in words', async (_, args, code, message) => {
+  ])('%s is refused with an explanation', async (_, args, code, message) => {
     const outcome = await capstan(on(...args));
     expect([outcome.code, outcome.stdout]).toEqual([code, '']);
     expect(outcome.stderr).toContain(message);

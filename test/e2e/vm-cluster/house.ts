@@ -5,20 +5,20 @@ import { type CloudInventory, type CloudView, viewCloud } from '../../support/cl
 import { eventually } from '../../support/eventually.ts';
 import { kubectlOn } from '../../support/kubectl.ts';
 
-/** A management API with its simulated cloud, both in one process, and ways to look at them. */
+/** A management API and its simulated cloud in one process. */
 export interface House {
   readonly capstan: CapstanProcess;
   readonly cloud: CloudView;
-  /** what the project had before anything was made in it */
+  /** resources of the project before the test */
   readonly before: CloudInventory;
-  /** kubectl on the management API; must succeed */
+  /** runs kubectl on the management API; must succeed */
   kubectl(...args: string[]): Promise<string>;
-  /** kubectl on a workload cluster; must succeed */
+  /** returns kubectl for a workload cluster; must succeed */
   workload(cluster: string): Promise<(...args: string[]) => Promise<string>>;
   stop(): Promise<void>;
 }
 
-/** Machines in a hurry: the steps are all taken, each in a fraction of its time. */
+/** All steps of machines are taken, in a fraction of the time. */
 const timeScale = 0.05;
 
 export async function openHouse(args: readonly string[] = []): Promise<House> {
@@ -50,7 +50,7 @@ export async function openHouse(args: readonly string[] = []): Promise<House> {
   };
 }
 
-/** The nodes of a workload cluster, as `name status roles`. */
+/** Returns the nodes of a workload cluster, from `name status roles`. */
 export async function nodes(workload: (...args: string[]) => Promise<string>): Promise<NodeLine[]> {
   const text = await workload('get', 'nodes', '--no-headers');
   return text
@@ -68,7 +68,7 @@ export interface NodeLine {
   roles: string;
 }
 
-/** Waits until a workload cluster has so many nodes, all of them Ready. */
+/** Waits until a workload cluster has this number of nodes, all Ready. */
 export async function readyNodes(
   house: House,
   cluster: string,

@@ -1,13 +1,13 @@
 import { parseAllDocuments, stringify } from 'yaml';
 
-/** A document of a manifest, with the few fields that are changed here. */
+/** The fields of a document that are changed here. */
 interface ManifestObject {
   kind: string;
   metadata: { name: string };
   spec: Record<string, unknown>;
 }
 
-/** The manifest of a cluster whose life begins with another Kubernetes version, and whose health checks are impatient. */
+/** Returns the manifest with another initial Kubernetes version and shorter timeouts of health checks. */
 export function beginWith(text: string, versions: { printed: string; first: string }): string {
   return text
     .replaceAll(versions.printed, versions.first)
@@ -15,7 +15,9 @@ export function beginWith(text: string, versions: { printed: string; first: stri
     .replaceAll('timeout: 300s', 'timeout: 2s');
 }
 
-/** What a user applies to upgrade: machine templates under new names, and what refers to them in the new version. */
+/**
+ * Returns the manifests of an upgrade: machine templates with new names, and references to them with the new version.
+ */
 export function upgradeOf(
   text: string,
   versions: { first: string; next: string },

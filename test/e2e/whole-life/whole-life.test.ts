@@ -12,13 +12,13 @@ const missing = await missingKubectl();
 const versions = { printed: 'v1.33.6', first: 'v1.32.8', next: 'v1.33.6' };
 const patienceMs = 300_000;
 
-// The same life in the two forms people write: three control planes behind a load balancer, in zones and on volumes.
+// The same lifecycle in two API versions: three control planes behind a load balancer, in zones and on volumes.
 const forms = [
   { form: 'v1beta1', file: 'test/e2e/whole-life/testdata/v1beta1.yaml', cluster: 'elder', workers: 2 },
   { form: 'v1beta2', file: 'examples/vm-cluster-ha/cluster.yaml', cluster: 'vm-cluster-ha', workers: 3 },
 ] as const;
 
-/** One cluster, and what is asked of it and of its cloud. */
+/** A cluster with functions to inspect it and its cloud. */
 interface Life {
   readonly house: House;
   readonly cluster: string;
@@ -36,26 +36,30 @@ const steps: readonly (readonly [string, (life: Life) => Promise<void>])[] = [
 ];
 
 describe.skipIf(missing !== undefined)(`a whole life${missing ? ` (${missing})` : ''}`, () => {
-  // Lives are mostly waiting: both at once take hardly longer than one.
-  it.concurrent.each(forms)('in the form of $form', { timeout: 4 * patienceMs }, async ({ file, cluster, workers }) => {
-    const house = await openHouse();
-    try {
-      const life = { house, cluster, workers, manifest: beginWith(await readFile(file, 'utf8'), versions) };
-      for (const [name, step] of steps) {
-        await step(life).catch((cause: unknown) => {
-          throw new Error(`${cluster} ${name}: ${String(cause)}`, { cause });
-        });
+  // The tests mostly wait, so running both in parallel takes hardly longer than one.
+  it.concurrent.each(forms)(
+    'passes every step with $form',
+    { timeout: 4 * patienceMs },
+    async ({ file, cluster, workers }) => {
+      const house = await openHouse();
+      try {
+        const life = { house, cluster, workers, manifest: beginWith(await readFile(file, 'utf8'), versions) };
+        for (const [name, step] of steps) {
+          await step(life).catch((cause: unknown) => {
+            throw new Error(`${cluster} ${name}: ${String(cause)}`, { cause });
+          });
+        }
+      } finally {
+        await house.stop();
       }
-    } finally {
-      await house.stop();
-    }
-  });
+    },
+  );
 });
 
 async function comesUp(life: Life): Promise<void> {
   const { house, cluster, workers, manifest } = life;
   await apply(life, 'cluster.yaml', manifest);
-  // The example brings a network plugin; the older form is as people wrote it, who installed theirs afterwards.
+  // The example includes a network plugin. The older form does not, so it is installed afterwards.
   if (!manifest.includes('flannel')) await installNetworkPlugin(life);
   await available(life);
   await readyNodes(house, cluster, 3 + workers, patienceMs);
@@ -133,7 +137,7 @@ async function available({ house, cluster }: Life): Promise<void> {
   await house.kubectl('wait', '--for=condition=Available', ...what, `--timeout=${patienceMs / 1000}s`);
 }
 
-/** so many nodes of this role there are, and all of them run the next version */
+/** waits until this number of nodes of the role exists and all run the next version */
 async function untilNodesRun({ house, cluster }: Life, role: 'control-plane' | 'worker', count: number): Promise<void> {
   const columns = 'jsonpath={range .items[*]}{.metadata.labels}|{.status.nodeInfo.kubeletVersion}{"\\n"}{end}';
   await eventually(async () => {

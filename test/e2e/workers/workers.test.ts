@@ -21,7 +21,7 @@ describe.skipIf(missing !== undefined)(`controllers in other processes${missing 
   });
   afterAll(() => house?.stop());
 
-  /** The newest process of this name. */
+  /** Returns the newest process with this name. */
   const pidOf = (worker: string): number => {
     const lines = house.capstan
       .logs()
@@ -34,10 +34,10 @@ describe.skipIf(missing !== undefined)(`controllers in other processes${missing 
     const selector = 'shares.capstan.dev/of=capstan-share';
     return JSON.parse(await house.kubectl('get', 'leases', '-n', 'capstan-system', '-l', selector, '-o', 'json')).items;
   };
-  /** Whom a worker reckons with, by the beginnings of their names. */
+  /** Returns the members a worker sees, by the prefixes of their names. */
   const membersSeenBy = async (worker: string): Promise<string[]> => {
     const own = (await leases()).filter(({ spec }) => spec.holderIdentity.startsWith(worker));
-    // that of a process that was killed stays for a while
+    // The lease of a killed process remains for a while.
     const newest = own.toSorted((a, b) => a.spec.renewTime.localeCompare(b.spec.renewTime)).at(-1);
     const view = newest?.metadata.annotations['shares.capstan.dev/members'] ?? '';
     return view.split(',').map((id) => id.replace(/-[^-]*$/, ''));
@@ -62,14 +62,14 @@ describe.skipIf(missing !== undefined)(`controllers in other processes${missing 
     }
   });
 
-  it('go on where one of them was killed, and make nothing twice', async () => {
+  it('continue after one of them was killed and create nothing twice', async () => {
     await eventually(async () => expect((await house.cloud.inventory()).servers.length).toBeGreaterThan(1), 60_000);
     const killed = pidOf('worker-1');
     process.kill(killed, 'SIGKILL');
     await eventually(async () => expect(pidOf('worker-1')).not.toBe(killed), 60_000);
   });
 
-  it('go on where one of them was stopped for longer than its lease, and make nothing twice', async () => {
+  it('continue after one of them was stopped for longer than its lease and create nothing twice', async () => {
     const stopped = pidOf('worker-2');
     process.kill(stopped, 'SIGSTOP');
     try {
@@ -103,7 +103,7 @@ describe.skipIf(missing !== undefined)(`controllers in other processes${missing 
     await eventually(async () => expect(await house.cloud.inventory()).toEqual(house.before), 60_000);
   }, 300_000);
 
-  it('end with the main process, also when it is killed', async () => {
+  it('end with the main process, even if it is killed', async () => {
     const workers = [pidOf('worker-1'), pidOf('worker-2')];
     expect(workers.map(isAlive)).toEqual([true, true]);
     await house.capstan.end('SIGKILL');

@@ -2,33 +2,33 @@ import type { KubeObject } from '../../../src/machinery/index.ts';
 import { konnectivityTag, planeVersions } from '../programs.ts';
 import { exampleObjects } from './stage.ts';
 
-/** What differs between planes of the two kinds. */
+/** Differences between the two kinds of planes. */
 export interface PlaneFamily {
   readonly kind: string;
-  /** of the cluster, and of its plane */
+  /** name of the cluster and its plane */
   readonly name: string;
-  /** the object of the plane as kubectl names it */
+  /** kubectl name of the plane's object */
   readonly plane: string;
-  /** condition that says that it works */
+  /** condition of a working plane */
   readonly works: string;
   readonly etcd: { readonly namespace: string; readonly selector: string };
-  /** the cluster with everything it needs, of the older version */
+  /** the cluster with all its objects, in the older version */
   objects(): Promise<KubeObject[]>;
-  /** whether its etcd is its own, to be backed up and restored */
+  /** has its own etcd, which is backed up and restored */
   readonly hasOwnEtcd: boolean;
-  /** what stays when the cluster is gone, and is deleted after it */
+  /** object that remains after the cluster and is deleted afterwards */
   readonly shared?: string;
 }
 
 const version = `v${planeVersions[0]}`;
 
-/** The objects of an example, with another spec for the one of a kind. */
+/** Returns the objects of an example, with another spec for one kind. */
 async function withSpec(example: string, kind: string, spec: object): Promise<KubeObject[]> {
   const objects = await exampleObjects(example, ['Cluster', 'OpenStackCluster', kind]);
   return objects.map((object) => (object.kind === kind ? { ...object, spec } : object));
 }
 
-/** Behind the address of a load balancer: this Kubernetes has no Gateway. */
+/** Exposed by a load balancer, because this Kubernetes has no Gateway. */
 const hosted: PlaneFamily = {
   kind: 'HostedControlPlane',
   name: 'hosted',

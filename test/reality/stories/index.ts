@@ -12,17 +12,17 @@ import { openStage } from './stage.ts';
 export interface StoryOptions {
   readonly directory: string;
   readonly kubeconfig: string;
-  /** its socket */
+  /** path of containerd's socket */
   readonly containerd: string;
   readonly say: (line: string) => void;
-  /** the name of one story */
+  /** name of a single story */
   readonly only: string | undefined;
-  /** start everything and wait */
+  /** starts everything and waits */
   readonly serve: boolean;
   readonly interrupted: Promise<unknown>;
 }
 
-/** Plays the stories one after the other. */
+/** Runs the stories one after the other. */
 export async function playStories(options: StoryOptions): Promise<void> {
   const { only, serve } = options;
   const isPlayed = (name: string): boolean => only === undefined || name === only;
@@ -40,7 +40,7 @@ export async function playStories(options: StoryOptions): Promise<void> {
   if (playsInstalled) await playInstalled(options);
 }
 
-/** Starts a simulated cloud and the controllers beside the Kubernetes, and plays the lives of planes. */
+/** Starts a simulated cloud and the controllers beside the Kubernetes, and runs the lifecycle of planes. */
 async function playPlanes(options: StoryOptions, chosen: readonly PlaneFamily[]): Promise<void> {
   const { directory, kubeconfig, say } = options;
   const backups = join(directory, 'backups');

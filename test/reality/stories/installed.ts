@@ -9,18 +9,18 @@ import { families } from './families.ts';
 import type { StoryOptions } from './index.ts';
 import { expectKept, expectWorks, openStage, type Stage, until } from './stage.ts';
 
-/** What `npm run image` wrote, before the way out was closed. */
+/** Output of `npm run image`, written before the network was isolated. */
 export const imageArchive = (directory: string): string => join(directory, 'capstan.tar');
 
 const namespace = 'capstan-system';
 const deployment = 'deployment/capstan-controllers';
 const pods = ['pods', '-n', namespace, '-l', 'app.kubernetes.io/component=controllers'];
 
-/** The image and what `capstan install` applies, as Pods of the Kubernetes they work for. */
+/** Runs the image with the objects of `capstan install`, as Pods in the Kubernetes it manages. */
 export async function playInstalled({ directory, kubeconfig, containerd, say }: StoryOptions): Promise<void> {
   const cloudDirectory = join(directory, 'openstack-for-pods');
   await mkdir(cloudDirectory);
-  // Pods do not reach the loopback of their node
+  // Pods cannot reach the loopback of their node.
   const cloud = await startCloudApart(cloudDirectory, { address: nodeAddress });
   const stage = openStage({ directory, kubeconfig, backups: '', say });
   const step = (what: string, action: () => Promise<void>): Promise<void> => stage.step(`installed: ${what}`, action);
@@ -70,7 +70,7 @@ export async function playInstalled({ directory, kubeconfig, containerd, say }: 
   }
 }
 
-/** The lease goes to another Pod, which does what is asked. */
+/** Deletes the leader, and checks that another Pod takes the lease and works. */
 async function loseLeader({ kubectl, value }: Stage): Promise<void> {
   const holder = (): Promise<string> => value('lease/capstan-controllers', '.spec.holderIdentity', namespace);
   const before = await holder();

@@ -7,12 +7,12 @@ import { expectKept, expectWorks, type Kubectl, type Stage, until } from './stag
 
 const annotation = (key: string, value: string): string => `controlplane.cluster.x-k8s.io/${key}=${value}`;
 
-/** What is in the namespaces of planes besides them. */
+/** Other objects in the namespaces of planes. */
 const others = new Set(['configmap/kube-root-ca.crt', 'secret/simulated-cloud', 'service/kubernetes']);
 const kindsOfPlanes =
   'pods,deployments,statefulsets,services,pvc,secrets,configmaps,poddisruptionbudgets,networkpolicies';
 
-/** A plane as real Pods, from the first apply to the last volume. */
+/** Runs the lifecycle of a plane as real Pods, from the first apply to the last volume. */
 export async function playLife(stage: Stage, family: PlaneFamily): Promise<void> {
   const { kubectl } = stage;
   const { kind, name, plane } = family;
@@ -55,7 +55,7 @@ export async function playLife(stage: Stage, family: PlaneFamily): Promise<void>
   await step('is deleted to the last Pod and volume', () => deleteAll(stage, family));
 }
 
-/** Reads one object after the other, as a client that opens a new connection each time. */
+/** Reads objects continuously, with a new connection each time. */
 function askOn(workload: Kubectl): { end(): Promise<{ asked: number; failures: string[] }> } {
   let isOver = false;
   const work = (async () => {

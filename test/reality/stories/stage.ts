@@ -6,24 +6,24 @@ import type { KubeObject } from '../../../src/machinery/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { kubectl, kubectlApply, kubectlOn } from '../../support/kubectl.ts';
 
-/** Programs that share two cores with nine control planes take their time. */
+/** Long timeout, because programs share two cores with nine control planes. */
 export const patienceMs = 600_000;
 
 export type Kubectl = (...args: string[]) => Promise<string>;
 
-/** Where a story plays: a real Kubernetes with our controllers. */
+/** Environment of a story: a real Kubernetes with the controllers. */
 export interface Stage {
   readonly kubectl: Kubectl;
   readonly backups: string;
   readonly say: (line: string) => void;
   apply(objects: readonly KubeObject[]): Promise<void>;
-  /** one value of an object, by JSONPath without its braces; empty when there is none */
+  /** value of an object by JSONPath without braces; empty if there is none */
   value(what: string, path: string, namespace?: string): Promise<string>;
-  /** names of all objects of these kinds that a selector finds */
+  /** names of all objects of these kinds that match a selector */
   names(kinds: string, ...args: string[]): Promise<string[]>;
   /** kubectl with the kubeconfig of a cluster */
   workload(cluster: string): Promise<Kubectl>;
-  /** does something, and says what and how long it took */
+  /** runs a step and prints its name and duration */
   step(what: string, action: () => Promise<void>): Promise<void>;
 }
 
@@ -73,7 +73,10 @@ export function openStage(options: {
 
 const listOf = (items: readonly KubeObject[]): string => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 
-/** Objects of these kinds of an example; the others are about workers and their add-ons, which need machines that boot. */
+/**
+ * Returns the objects of these kinds in an example. The others are for workers and add-ons, which need booting
+ * machines.
+ */
 export async function exampleObjects(example: string, kinds: readonly string[]): Promise<KubeObject[]> {
   const text = await readFile(new URL(`../../../examples/${example}/cluster.yaml`, import.meta.url), 'utf8');
   return parseAllDocuments(text)
@@ -81,10 +84,12 @@ export async function exampleObjects(example: string, kinds: readonly string[]):
     .filter(({ kind }) => kinds.includes(kind));
 }
 
-/** Waits until a check passes. */
 export const until = (check: () => Promise<void>): Promise<void> => eventually(check, patienceMs);
 
-/** Objects are written and read through the cluster's own kubeconfig, and its controllers and its scheduler work on them. */
+/**
+ * Checks that objects can be written and read with the cluster's kubeconfig, and that its controllers and scheduler
+ * work.
+ */
 export async function expectWorks(kubectlIn: Kubectl, name: string): Promise<void> {
   await kubectlIn('create', 'configmap', name, '--from-literal=written=yes');
   assert.equal(await kubectlIn('get', `configmap/${name}`, '-o', 'jsonpath={.data.written}'), 'yes');
@@ -98,7 +103,7 @@ export async function expectWorks(kubectlIn: Kubectl, name: string): Promise<voi
       '-o',
       'jsonpath={.items[*].status.conditions[*].reason}',
     );
-    // there are no workers: the controller manager made the Pod, and the scheduler says why it has no place
+    // There are no workers: the controller manager creates the Pod, and the scheduler reports why it cannot be placed.
     assert.match(reasons, /Unschedulable/);
   });
 }

@@ -4,25 +4,25 @@ import { applyMergePatch, type JsonObject, type KubeObject, type Resource } from
 import type { ClusterSpec, Manifest } from '../cluster-manifests.ts';
 import type { System } from '../system.ts';
 
-/** What `why` must say. */
+/** Expected answer of `why`. */
 export interface Answer {
-  /** kind and name of who is at fault; the name of the cluster is `*` */
+  /** kind and name of the faulty object; `*` stands for the name of the cluster */
   readonly object: RegExp;
   readonly message: RegExp;
   readonly next: RegExp;
 }
 
-/** Something that goes wrong with a cluster, and what `why` must say of it. */
+/** A fault of a cluster, and the expected answer of `why`. */
 export interface CausedFault {
   readonly what: string;
   readonly cluster?: Partial<ClusterSpec>;
-  /** what the user wrote wrong */
+  /** errors in the user's manifests */
   readonly manifests?: (manifests: readonly Manifest[], name: string) => Manifest[];
-  /** what is wrong before anything is created */
+  /** faults that exist before the cluster is created */
   readonly before?: (system: System, name: string) => Promise<void> | void;
-  /** what goes wrong with a cluster that is there */
+  /** fault of an existing cluster */
   readonly strike?: (struck: Struck) => Promise<void> | void;
-  /** takes it back, for those that come later in the same world */
+  /** reverts the fault, for later tests in the same world */
   readonly after?: (system: System, name: string) => Promise<void> | void;
   readonly says: Answer;
 }
@@ -30,11 +30,11 @@ export interface CausedFault {
 export interface Struck {
   readonly system: System;
   readonly name: string;
-  /** of the API of the cluster */
+  /** client of the cluster's API */
   readonly workload: () => Promise<Client>;
 }
 
-/** Changes what some manifests say, by a merge patch of their spec. */
+/** Changes some manifests by a merge patch of their spec. */
 export function wrongSpec(
   resource: Resource<KubeObject>,
   spec: JsonObject,
@@ -51,7 +51,7 @@ export function wrongSpec(
 export const ofControlPlane = ({ metadata }: KubeObject): boolean => metadata.name?.includes('-control-plane') === true;
 export const ofWorkers = (object: KubeObject): boolean => !ofControlPlane(object);
 
-/** What does not agree; empty: all of it does. */
+/** Returns the differences from the expected answer; empty if it matches. */
 export function disagreements(cause: Cause | undefined, { object, message, next }: Answer, name: string): string[] {
   if (!cause) return ['nothing is said to hold it up'];
   const said = { ...cause, object: cause.object.replaceAll(name, '*'), message: cause.message.replaceAll(name, '*') };

@@ -14,7 +14,7 @@ import type { PlaneFault } from './wrong-planes.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
-/** a console is read when its machine is five minutes late, and the machine has come up before that */
+/** A console is read when its machine is five minutes late, and the machine booted before that. */
 const patienceMs = 20 * minute;
 
 /** A cluster of one machine, unless the fault needs more. */
@@ -33,7 +33,7 @@ export function desiredFor(fault: CausedFault, index: number): ClusterSpec {
   };
 }
 
-/** What `capstan why` says of a cluster. */
+/** Returns the answer of `capstan why` for a cluster. */
 export async function whyOf(system: System, name: string): Promise<Cause | undefined> {
   const { signal } = new AbortController();
   const { client, server, clock } = system;
@@ -71,7 +71,7 @@ export function brokenManifests(fault: CausedFault, index: number): Manifest[] {
   return fault.manifests?.(whole, desired.name) ?? whole;
 }
 
-/** Lets a fault befall a cluster of its own, and compares what is said afterwards. */
+/** Applies a fault to its own cluster and checks the answer. */
 export async function befall(system: System, fault: CausedFault, index: number): Promise<void> {
   const desired = desiredFor(fault, index);
   const { name } = desired;
@@ -84,11 +84,11 @@ export async function befall(system: System, fault: CausedFault, index: number):
   await system.pass(patienceMs);
   await expectAnswer(system, fault, name);
   await fault.after?.(system, name);
-  // it goes by itself, while others come
+  // Deletion continues while other tests run.
   await system.client.delete(Clusters, { namespace, name }).catch(() => {});
 }
 
-/** What is said, and that it is still said later: the first cause is no passing one. */
+/** Checks the answer twice, because the first cause must be stable. */
 export async function expectAnswer(system: System, { says }: Pick<CausedFault, 'says'>, name: string): Promise<void> {
   expect(disagreements(await whyOf(system, name), says, name)).toEqual([]);
   await system.pass(10 * minute);

@@ -20,7 +20,7 @@ const quotaCure = /free some of it or ask/;
 
 type Service = 'compute' | 'network' | 'volume' | 'load-balancer';
 
-/** A project that may have no more of something. */
+/** Sets an exhausted quota for the project. */
 function quota(service: Service, resource: string, usual: number): Pick<CausedFault, 'before' | 'after'> {
   const set = async ({ cloud, tenant }: System, limit: number): Promise<void> => {
     cloud.operator.setQuota(service as never, await tenant.projectId(), { [resource]: limit });
@@ -28,7 +28,7 @@ function quota(service: Service, resource: string, usual: number): Pick<CausedFa
   return { before: (system) => set(system, 0), after: (system) => set(system, usual) };
 }
 
-/** A cloud that does something else than what it is asked for. */
+/** Installs a fault rule in the cloud. */
 function rule(when: FaultRule['when'], effect: FaultRule['effect']): Pick<CausedFault, 'before' | 'after'> {
   return {
     before: ({ cloud }) => cloud.operator.faults.set({ id: 'cause', when: { project: 'demo', ...when }, effect }),
@@ -36,7 +36,7 @@ function rule(when: FaultRule['when'], effect: FaultRule['effect']): Pick<Caused
   };
 }
 
-/** What befalls a cluster that is there, taken back afterwards. */
+/** A fault of an existing cluster, reverted afterwards. */
 function later(
   strike: NonNullable<CausedFault['strike']>,
   after?: CausedFault['after'],
@@ -64,7 +64,7 @@ const credentials = async (system: System, change: (text: string) => string): Pr
   await patch(system, Secrets, 'cloud-config', { data });
 };
 
-/** What clouds and people do, one after the other in one world. */
+/** Faults of clouds and operators, one after the other in the same world. */
 export const wrongClouds: readonly CausedFault[] = [
   {
     what: 'the quota of cores is used up',
@@ -208,7 +208,7 @@ export const wrongClouds: readonly CausedFault[] = [
     what: 'load balancers go to ERROR',
     cluster: { endpoint: 'load-balancer' },
     ...rule({ operation: 'loadbalancer.create' }, { kind: 'error' }),
-    // it is replaced each time: now and then the next one is on its way
+    // It is replaced each time, so sometimes the next one is being created.
     says: { object: inOpenStackCluster, message: /is PENDING_CREATE|came up in ERROR/, next: /openstack loadbalancer/ },
   },
   {
@@ -312,7 +312,7 @@ export const wrongClouds: readonly CausedFault[] = [
       const api = await workload();
       await api.create(Pods, podOn(machine?.status?.nodeRef?.name ?? ''), by);
       await api.create(PodDisruptionBudgets, budget, by);
-      // a Pod that does not run yet may be evicted in any case
+      // A Pod that does not run yet may always be evicted.
       await system.pass(60_000);
       await system.client.delete(Machines, { namespace, name: machine?.metadata.name ?? '' });
     }),

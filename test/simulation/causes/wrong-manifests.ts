@@ -40,7 +40,7 @@ const image =
     await images.upload(made.id, Buffer.from('disk'));
   };
 
-/** What users write wrong, each with a cluster of its own in one world. */
+/** Errors in manifests, each with its own cluster in the same world. */
 export const wrongManifests: readonly CausedFault[] = [
   {
     what: 'the Secret of the credentials does not exist',

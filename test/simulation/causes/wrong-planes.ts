@@ -10,7 +10,7 @@ import type { HostedKind } from '../hosted-manifests.ts';
 import { by, type System } from '../system.ts';
 import { type CausedFault, wrongSpec } from './fault.ts';
 
-/** What goes wrong with a control plane in Pods. */
+/** A fault of a control plane in Pods. */
 export interface PlaneFault extends Omit<CausedFault, 'cluster' | 'strike'> {
   readonly kind: HostedKind;
 }
@@ -21,7 +21,7 @@ const etcdImage = (image: string) => wrongSpec(K0smotronControlPlanes, { storage
 
 let classes: readonly KubeObject[] = [];
 
-/** Faults of control planes in Pods, one after the other in one world. */
+/** Faults of control planes in Pods, one after the other in the same world. */
 export const wrongPlanes: readonly PlaneFault[] = [
   {
     what: 'an image does not exist',

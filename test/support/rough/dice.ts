@@ -1,16 +1,16 @@
 import { type Random, seededRandom } from '../../../src/machinery/index.ts';
 
-/** Choices that can be made again from the same seed. */
+/** Random choices, reproducible from a seed. */
 export interface Dice {
   readonly random: Random;
-  /** whole number in [low, high] */
+  /** integer in [low, high] */
   between(low: number, high: number): number;
   chance(probability: number): boolean;
   pick<T>(items: readonly T[]): T;
-  /** one of the functions, by weight */
+  /** calls one of the functions, chosen by weight */
   weighted<T>(choices: readonly (readonly [weight: number, make: () => T])[]): T;
   bytes(length: number): Buffer;
-  /** characters from everywhere, most of them unwelcome somewhere */
+  /** random characters, including problematic ones */
   weirdText(maxLength: number): string;
 }
 
@@ -53,7 +53,7 @@ export function dice(seed: number): Dice {
   };
 }
 
-/** Mixes a run's seed with a position, so that every position can be replayed alone. */
+/** Combines a run's seed with an index, so that each index can be replayed on its own. */
 export function seedAt(seed: number, position: number): number {
   return (Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(position + 1, 0xc2b2ae35)) >>> 0;
 }

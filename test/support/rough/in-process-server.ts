@@ -19,28 +19,28 @@ export interface InProcessServer {
   readonly server: ApiServer;
   readonly store: Store<StoredObject>;
   readonly pki: ServerPki;
-  /** with the administrator's certificate */
+  /** endpoint with the administrator's certificate */
   readonly admin: Endpoint;
-  /** without any credentials */
+  /** endpoint without credentials */
   readonly nobody: Endpoint;
-  /** failures the server called unexpected: each is a bug */
+  /** unexpected errors of the server; each is a bug */
   readonly unexpected: { what: string; error: unknown }[];
   stop(): Promise<void>;
 }
 
 export interface InProcessOptions {
-  /** `memory` keeps the key limit of the durable engine */
+  /** `memory` uses the key limit of the durable engine */
   engine?: 'memory' | 'disk';
   clock?: Clock;
   history?: Partial<HistoryLimits>;
-  /** further options of the server */
+  /** additional options of the server */
   server?: Partial<ApiServerOptions>;
   listen?: Partial<Parameters<ApiServer['listen']>[0]>;
 }
 
 const durableKeyLimit = 1978;
 
-/** The API server with all our kinds, in this process, on a real TLS socket. */
+/** Starts the API server with all kinds in this process, on a real TLS socket. */
 export async function startInProcess(options: InProcessOptions = {}): Promise<InProcessServer> {
   const directory = await mkdtemp(join(tmpdir(), 'capstan-rough-'));
   const clock = options.clock ?? systemClock;
@@ -95,7 +95,9 @@ export async function startInProcess(options: InProcessOptions = {}): Promise<In
   };
 }
 
-/** Timers fire `factor` times sooner: waits of minutes can be lived through in a test. The time of day is the real one. */
+/**
+ * Returns a clock whose timers run `factor` times faster, so that a test can wait for minutes. The time of day is real.
+ */
 export function hurriedClock(factor: number): Clock {
   return { ...systemClock, after: (ms, callback) => systemClock.after(ms / factor, callback) };
 }

@@ -9,11 +9,11 @@ import type { Endpoint } from './wire.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The program as one bundle of the present sources: it starts several times faster than the sources themselves. */
+/** The program as one bundle of the current sources, which starts several times faster. */
 export interface Program {
   run(...args: string[]): Promise<Outcome>;
   start(...args: string[]): RunningProcess;
-  /** starts `up` on the data below `directory` and waits for its `ready` */
+  /** runs `up` on the data below `directory` and waits for `ready` */
   up(directory: string, ...args: string[]): Promise<RunningServer>;
   remove(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function bundleProgram(): Promise<Program> {
   await cp(join(root, 'package.json'), join(directory, 'package.json'));
   for (const name of ['node_modules', 'charts', 'stacks']) await symlink(join(root, name), join(directory, name));
   const script = join(directory, 'dist/main.js');
-  // Nothing of the caller's settings may be read or written.
+  // Isolated from the caller's settings.
   const env = { PATH: process.env['PATH'] ?? '', HOME: directory, NO_COLOR: '1' };
   const start = (...args: string[]): RunningProcess =>
     startProcess(process.execPath, [script, ...args], { cwd: directory, env });
@@ -54,11 +54,11 @@ export async function bundleProgram(): Promise<Program> {
   };
 }
 
-/** The arguments of `up` that keep everything below one directory. */
+/** Returns arguments of `up` that keep all files below one directory. */
 export function upArguments(directory: string): string[] {
   return [
     'up',
-    // These suites are about the API; controllers at work would blur what they find.
+    // These suites test the API, and controllers would interfere.
     ...['--controllers', 'none'],
     ...['--data-dir', join(directory, 'data')],
     ...['--listen', '127.0.0.1:0'],
@@ -75,7 +75,7 @@ async function startUp(start: Program['start'], directory: string, args: readonl
   return { process, url, kubeconfig, dataDirectory: join(directory, 'data'), admin: await endpointOf(kubeconfig) };
 }
 
-/** Where the only context of a kubeconfig leads and what it shows there. */
+/** Returns the server and credentials of a kubeconfig's only context. */
 export async function endpointOf(kubeconfig: string): Promise<Endpoint> {
   const { value } = parseYaml(await readFile(kubeconfig, 'utf8'));
   const first = (list: string, member: string): JsonObject => {

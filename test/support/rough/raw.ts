@@ -2,7 +2,7 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Endpoint } from './wire.ts';
 
-/** A TLS connection of our own, to send bytes no HTTP library would. */
+/** Opens a raw TLS connection, to send bytes that no HTTP library would. */
 export function openTls(endpoint: Endpoint, options: ConnectionOptions = {}): Promise<TLSSocket> {
   const { host, port, ca, cert, key } = endpoint;
   return new Promise((resolve, reject) => {
@@ -24,7 +24,7 @@ export function openTls(endpoint: Endpoint, options: ConnectionOptions = {}): Pr
   });
 }
 
-/** A bare TCP connection. */
+/** Opens a raw TCP connection. */
 export function openTcp(endpoint: Endpoint): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connectTcp(endpoint.port, endpoint.host, () => {
@@ -36,7 +36,7 @@ export function openTcp(endpoint: Endpoint): Promise<Socket> {
   });
 }
 
-/** Everything the other side sends until it ends the connection. */
+/** Reads until the peer closes the connection. */
 export function readToEnd(socket: Socket): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
@@ -48,7 +48,7 @@ export function readToEnd(socket: Socket): Promise<string> {
   });
 }
 
-/** What the other side has sent once it satisfies the predicate. */
+/** Reads until the received text satisfies the predicate. */
 export function readUntil(socket: Socket, done: (text: string) => boolean, patienceMs = 20_000): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -67,7 +67,7 @@ export function readUntil(socket: Socket, done: (text: string) => boolean, patie
   });
 }
 
-/** Status codes of the HTTP/1.1 answers in a stream of bytes. */
+/** Returns the status codes of HTTP/1.1 answers in a text. */
 export function statusCodes(text: string): number[] {
   return [...text.matchAll(/^HTTP\/1\.[01] (\d{3}) /gm)].map((match) => Number(match[1]));
 }

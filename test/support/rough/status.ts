@@ -1,10 +1,10 @@
 import type { WireAnswer } from './wire.ts';
 
-/** What is wrong with a refusal as a Kubernetes `Status`, or undefined when nothing is. */
+/** Returns what is wrong with a refusal as a Kubernetes `Status`, or undefined. */
 export function statusProblem(answer: WireAnswer, method: string): string | undefined {
   if (method === 'HEAD') return undefined;
   const type = String(answer.headers['content-type'] ?? '');
-  // A path that belongs to no API is answered as kube-apiserver does: in plain words.
+  // kube-apiserver answers paths outside of any API in plain text.
   if (answer.status === 404 && answer.body.toString() === '404 page not found\n') return undefined;
   if (!type.startsWith('application/json')) return `answer ${answer.status} has content type "${type}"`;
   let value: Record<string, unknown>;

@@ -1,11 +1,11 @@
 import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import { Agent, request as httpsRequest } from 'node:https';
 
-/** Where a server is and who we are there. */
+/** Address and credentials of a server. */
 export interface Endpoint {
   host: string;
   port: number;
-  /** PEM of the authority that signed the server's certificate */
+  /** PEM CA of the server's certificate */
   ca: string;
   cert?: string;
   key?: string;
@@ -17,7 +17,7 @@ export interface WireRequest {
   path: string;
   headers?: readonly (readonly [string, string])[];
   body?: Buffer | string;
-  /** end an answer that goes on (a watch) after this many milliseconds */
+  /** end a streaming answer (a watch) after this many milliseconds */
   cutAfterMs?: number;
 }
 
@@ -25,11 +25,11 @@ export interface WireAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: Buffer;
-  /** we ended it */
+  /** ended by the client */
   cut: boolean;
 }
 
-/** A client that keeps its connections and sends what it is told, right or wrong. */
+/** A client with persistent connections that can send invalid requests. */
 export interface WireClient {
   send(request: WireRequest): Promise<WireAnswer>;
   close(): void;
@@ -98,7 +98,7 @@ export function http1Client(endpoint: Endpoint, maxSockets = 16): WireClient {
   };
 }
 
-/** The request cannot be expressed in the protocol; nothing was sent. */
+/** The protocol cannot express the request, so nothing was sent. */
 export class UnsendableRequest extends Error {
   override readonly name = 'UnsendableRequest';
 }
@@ -109,14 +109,14 @@ function grouped(headers: readonly (readonly [string, string])[]): Map<string, s
   return new Map([...all].map(([name, values]) => [name, values.length === 1 ? values[0]! : values]));
 }
 
-/** HTTP/2 over one session, opened again when the server or a fault ended it. */
+/** HTTP/2 over one session, which is reopened after it ends. */
 export function http2Client(endpoint: Endpoint): WireClient {
   let session: ClientHttp2Session | undefined;
   const open = (): ClientHttp2Session => {
     if (session && !session.closed && !session.destroyed) return session;
     session = connect(`https://${endpoint.host}:${endpoint.port}`, {
       ...credentials(endpoint),
-      // What is left of a body when its answer comes early stays in the session; the default would soon be used up.
+      // The unsent rest of a body stays in the session after an early answer. The default limit would soon be reached.
       maxSessionMemory: 1000,
       settings: { initialWindowSize: 4 * 1024 * 1024 },
     });
@@ -171,7 +171,7 @@ export function http2Client(endpoint: Endpoint): WireClient {
   };
 }
 
-/** Sends and expects JSON: for the parts of a test that behave. */
+/** Sends and expects JSON, for ordinary requests. */
 export async function sendJson(
   client: WireClient,
   method: string,
@@ -195,6 +195,6 @@ export async function sendJson(
 const jsonAccept = ['accept', 'application/json'] as const;
 const jsonContent = ['content-type', 'application/json'] as const;
 
-/** What tests look at in an answer. */
+/** The fields of an answer used by tests. */
 // biome-ignore lint/suspicious/noExplicitAny: contents differ by request
 export type JsonAnswer = any;

@@ -29,7 +29,7 @@ function validateSpec(spec: K0sWorkerConfigSpec, path: string): FieldError[] {
   ];
 }
 
-/** every spelling is understood here: the `-k0s.` of image tags, too, which upstream refuses for workers */
+/** Accepts every spelling of a version, including the `-k0s.` of image tags, which upstream refuses for workers. */
 function validateVersion(version: string | undefined, path: string): FieldError[] {
   if (version === undefined || version === '' || parseK0sVersion(version) !== undefined) return [];
   return [fieldError.invalid(path, version, 'must be a version of k0s, e.g. v1.32.6+k0s.0')];

@@ -22,9 +22,9 @@ const secretOrConfigMapKey = (description: string): Field<SecretOrConfigMapKey> 
 const files = (): Field<K0sFile[]> =>
   list(
     object({
-      content: string('What is in the file.'),
-      contentFrom: secretOrConfigMapKey('Where the content is, instead of content.'),
-      path: string('Where the file goes.'),
+      content: string('Content of the file.'),
+      contentFrom: secretOrConfigMapKey('Source of the content, instead of content.'),
+      path: string('Path of the file.'),
       permissions: string('Mode of the file, e.g. 0644.'),
     }),
     'Files written before k0s starts.',
@@ -40,18 +40,21 @@ const ignition = (): Field<K0sIgnition> =>
     'For machines that read Ignition.',
   );
 
-const customUserData = (): Field<SecretOrConfigMapKey> => secretOrConfigMapKey('User data of your own, added to ours.');
+const customUserData = (): Field<SecretOrConfigMapKey> =>
+  secretOrConfigMapKey('Your own user data, added to the generated one.');
 
 const sharedFields = () => ({
-  args: list(string(), 'Further flags of `k0s install worker`.'),
-  downloadURL: string('Where k0s is downloaded from instead of its usual place; oci:// works too.'),
+  args: list(string(), 'Additional flags of `k0s install worker`.'),
+  downloadURL: string('Alternative download URL of k0s; oci:// works, too.'),
   files: files(),
-  k0sInstallDir: string('Directory k0s is put into.').default('/usr/local/bin'),
-  preInstalledK0s: boolean('The image has k0s already: download nothing.'),
+  k0sInstallDir: string('Directory for k0s.').default('/usr/local/bin'),
+  preInstalledK0s: boolean('The image contains k0s: do not download it.'),
   secretMetadata: templateMetadata().describe('Labels and annotations of the Secret with the user data.'),
-  useSystemHostname: boolean('Name the Node after the host instead of the Machine.').default(false),
+  useSystemHostname: boolean('Use the host name as the name of the Node, instead of that of the Machine.').default(
+    false,
+  ),
   version: string('Version of k0s, e.g. v1.32.6+k0s.0; that of the Machine when empty.'),
-  workingDir: string('Directory for what k0s needs to join.'),
+  workingDir: string('Directory for the files that k0s needs to join.'),
 });
 const commands = (when: string): Field<string[]> => list(string(), `Commands run ${when} k0s starts.`);
 
@@ -68,13 +71,13 @@ export const k0sWorkerConfigSpec: () => Field<K0sWorkerConfigSpec> = once(() =>
           platform: oneOf(['linux', 'windows'], 'Operating system of the machine.').default('linux'),
           type: oneOf(
             ['cloud-config', 'ignition', 'powershell', 'powershell-xml'],
-            'What reads the user data.',
+            'Program that reads the user data.',
           ).default('cloud-config'),
         },
         'How the machine reads its user data.',
       ),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -87,7 +90,7 @@ export const k0sWorkerConfigSpecV1beta1: () => UntypedField = once(() =>
       postStartCommands: commands('after'),
       preStartCommands: commands('before'),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -100,10 +103,10 @@ export const k0sWorkerConfigStatus: () => Field<K0sWorkerConfigStatus> = once(()
       dataSecretName: dataSecretName(),
       initialization: object(
         { dataSecretCreated: boolean('True once the user data exist.') },
-        'What of the first provisioning is done.',
+        'Progress of the first provisioning.',
       ),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -114,11 +117,11 @@ export const k0sWorkerConfigStatusV1beta1: () => UntypedField = once(() =>
       dataSecretName: dataSecretName(),
       ready: boolean('True once the user data exist.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
-const templateDescription = 'What bootstrap configurations are made from.';
+const templateDescription = 'Template of the bootstrap configurations.';
 
 export const k0sWorkerConfigTemplateSpec: () => Field<K0sWorkerConfigTemplateSpec> = once(() =>
   object(
@@ -128,13 +131,13 @@ export const k0sWorkerConfigTemplateSpec: () => Field<K0sWorkerConfigTemplateSpe
         templateDescription,
       ),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
 export const k0sWorkerConfigTemplateSpecV1beta1: () => UntypedField = once(() =>
   object(
     { template: object({ metadata: embeddedMetadata(), spec: k0sWorkerConfigSpecV1beta1() }, templateDescription) },
-    'What is wanted.',
+    'Desired state.',
   ),
 );

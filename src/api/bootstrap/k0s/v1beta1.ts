@@ -2,7 +2,7 @@ import { isJsonObject } from '../../../machinery/index.ts';
 import { chain, field, fields, type Mapping } from '../../kind/mapping.ts';
 import { flag } from '../../kind/values.ts';
 
-/** v1beta1 meant Ignition by configuring it */
+/** In v1beta1, the presence of an Ignition configuration selects Ignition. */
 const provisionerType: Mapping = {
   up(value) {
     if (!isJsonObject(value) || !isJsonObject(value['provisioner'])) return value;

@@ -17,7 +17,7 @@ export const rke2ConfigTemplateStrategy: ResourceStrategy<RKE2ConfigTemplate> = 
   },
 );
 
-/** What upstream refuses of a configuration besides its schema, and what rke2 would refuse on the machine. */
+/** Checks what upstream's webhook refuses beyond the schema, and what rke2 would refuse on the machine. */
 export function validateRKE2ConfigSpec(
   spec: RKE2ConfigSpec | undefined,
   path: string,
@@ -90,7 +90,10 @@ function validateAgent(agent: RKE2AgentConfig, path: string): FieldError[] {
   return errors;
 }
 
-/** Upstream reads Secrets and ConfigMaps of any namespace. Here a namespace is a wall, and a reference over it is refused. */
+/**
+ * Upstream reads Secrets and ConfigMaps of any namespace. Capstan treats a namespace as a security boundary and refuses
+ * references to other namespaces.
+ */
 function validateOwnNamespace(spec: RKE2ConfigSpec, path: string, namespace: string | undefined): FieldError[] {
   const found: (readonly [string, { namespace?: string } | undefined])[] = [];
   spec.files?.forEach(({ contentFrom }, i) => {

@@ -61,7 +61,7 @@ const files = (): Field<RKE2File[]> =>
       content: string('The content.'),
       contentFrom: object(
         { secret: fileSource('Secret'), configMap: fileSource('ConfigMap') },
-        'Where the content comes from.',
+        'Source of the content.',
       ).rule('!(has(self.secret) && has(self.configMap))', 'Only configMap or secret can be populated at once'),
     }),
     'Files put on the machine.',
@@ -72,19 +72,21 @@ const agentConfig = (): Field<RKE2AgentConfig> =>
     {
       additionalUserData: object(
         {
-          config: string('User data of your own, merged with what is generated: cloud-init or Ignition.'),
+          config: string('Your own user data, merged with the generated one: cloud-init or Ignition.'),
           strict: boolean('Refuse Ignition configuration with warnings.'),
           data: stringMap('Modules of cloud-init by name, each with its settings as YAML.'),
         },
-        'Further user data.',
+        'Additional user data.',
       ).rule('!has(self.data) || !has(self.config)', 'Only config or data could be populated at once'),
-      airGapped: boolean('The image holds the installer in /opt/install.sh and the artifacts in /opt/rke2-artifacts.'),
-      airGappedChecksum: string('SHA-256 that the list of checksums beside the artifacts must have.'),
+      airGapped: boolean(
+        'The image contains the installer in /opt/install.sh and the artifacts in /opt/rke2-artifacts.',
+      ),
+      airGappedChecksum: string('Required SHA-256 of the list of checksums beside the artifacts.'),
       cisProfile: oneOf(['cis', 'cis-1.23', 'cis-1.5', 'cis-1.6'], 'Harden the machine to this profile.'),
       containerRuntimeEndpoint: string('Socket of a container runtime used instead of the built-in one.'),
       dataDir: string('Directory for all state; absent means /var/lib/rancher/rke2.'),
       enableContainerdSElinux: boolean('Run containerd with SELinux.'),
-      format: oneOf(['cloud-config', 'ignition'], 'Form of the user data; absent means cloud-config.'),
+      format: oneOf(['cloud-config', 'ignition'], 'Format of the user data; absent means cloud-config.'),
       imageCredentialProviderConfigMap: objectReference(
         'ConfigMap with the configuration of image credential providers, keys credential-config.yaml and credential-provider-binaries.',
       ),
@@ -97,15 +99,15 @@ const agentConfig = (): Field<RKE2AgentConfig> =>
       nodeName: string('Prefix of the name of the Node.'),
       nodeTaints: list(string(), 'Taints of the Node, each as key=value:effect.'),
       ntp: object(
-        { enabled: boolean('Whether the time is kept.'), servers: list(string(), 'Time servers.') },
-        'Where the time comes from.',
+        { enabled: boolean('Whether time synchronisation is on.'), servers: list(string(), 'Time servers.') },
+        'Time servers.',
       ),
       podSecurityAdmissionConfigFile: string('Path of a configuration of Pod Security admission on the machine.'),
-      protectKernelDefaults: boolean('Stop when the settings of the kernel are not those the kubelet wants.'),
+      protectKernelDefaults: boolean('Stop if the kernel settings are not those that the kubelet needs.'),
       resolvConf: objectReference('ConfigMap with a resolv.conf for the kubelet, key resolv.conf.'),
       runtimeImage: string('Image of the programs of the runtime.'),
       snapshotter: string('Snapshotter of containerd.'),
-      systemDefaultRegistry: string('Registry all images of the system come from.'),
+      systemDefaultRegistry: string('Registry of all system images.'),
     },
     'How the agent on the machine runs.',
   );
@@ -121,7 +123,7 @@ const registries = (): Field<RKE2Registries> =>
               insecureSkipVerify: boolean('Trust any certificate.'),
               tlsConfigSecret: objectReference('Secret with the keys tls.crt, tls.key and ca.crt.'),
             },
-            'How the registry is talked to.',
+            'TLS settings for the registry.',
           ),
         }),
         'Credentials and certificates by registry.',
@@ -129,15 +131,15 @@ const registries = (): Field<RKE2Registries> =>
       mirrors: mapOf(
         object({
           endpoint: list(string(), 'Addresses tried in this order.'),
-          rewrite: stringMap('Regular expressions for names of images, and what they become.'),
+          rewrite: stringMap('Regular expressions for image names, and their replacements.'),
         }),
-        'Other places to pull from, by registry.',
+        'Mirrors, by registry.',
       ),
     },
     'Private registries and mirrors.',
   );
 
-/** both versions have the same fields; the control plane has them beside its own */
+/** Both versions have the same fields, and the control plane embeds them beside its own. */
 export const rke2ConfigFields = (): { [K in keyof RKE2ConfigSpec]-?: Field<NonNullable<RKE2ConfigSpec[K]>> } => ({
   agentConfig: agentConfig(),
   files: files(),
@@ -152,25 +154,25 @@ const description = 'How a machine becomes a Node.';
 export const rke2ConfigSpec: () => Field<RKE2ConfigSpec> = once(() => object(rke2ConfigFields(), description));
 
 const dataSecretName = (): Field<string> => string('Secret with the user data.');
-const generation = (): Field<number> => int64('Generation of the spec this status is about.');
+const generation = (): Field<number> => int64('Generation of the spec that this status describes.');
 
 export const rke2ConfigStatus: () => Field<RKE2ConfigStatus> = once(() =>
   object(
     {
       conditions: conditions(32),
       initialization: object(
-        { dataSecretCreated: boolean('True once the user data has been made; never goes back.') },
-        'What of the first provisioning is done.',
+        { dataSecretCreated: boolean('True once the user data has been created; never becomes false again.') },
+        'Progress of the first provisioning.',
         { minProperties: 1 },
       ),
       dataSecretName: dataSecretName(),
       observedGeneration: generation(),
       deprecated: object(
-        { v1beta1: object({ conditions: deprecatedConditions(), ...failureFields }, 'What clients of v1beta1 read.') },
+        { v1beta1: object({ conditions: deprecatedConditions(), ...failureFields }, 'Status in the form of v1beta1.') },
         'Kept for old clients.',
       ),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -178,13 +180,13 @@ export const rke2ConfigStatusV1beta1: () => UntypedField = once(() =>
   object(
     {
       conditions: deprecatedConditions(),
-      ready: boolean('True once the user data has been made.'),
+      ready: boolean('True once the user data has been created.'),
       dataSecretName: dataSecretName(),
       ...failureFields,
       observedGeneration: generation(),
-      v1beta2: object({ conditions: conditions(32) }, 'What v1beta2 has in its status.'),
+      v1beta2: object({ conditions: conditions(32) }, 'Status fields of v1beta2.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -193,9 +195,9 @@ export const rke2ConfigTemplateSpec: () => Field<RKE2ConfigTemplateSpec> = once(
     {
       template: object(
         { metadata: templateMetadata(), spec: rke2ConfigSpec().required() },
-        'What the configurations are made from.',
+        'Template of the configurations.',
       ).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../../machinery/index.ts';
 import type { DeprecatedCondition, StatusCondition, TemplateMetadata } from '../../cluster/types.ts';
 import type { BootstrapFormat, FileEncoding } from '../types.ts';
 
-/** An object of the same namespace; upstream's type has room for more, which is not acted on. */
+/** An object of the same namespace. Upstream's type has more fields, which have no effect here. */
 export interface RKE2ObjectReference {
   apiVersion?: string;
   kind?: string;

@@ -1,7 +1,7 @@
 import { asIs, field, fields, type Mapping } from '../../kind/mapping.ts';
 import { conditionMappings, failureMappings, flag } from '../../kind/values.ts';
 
-/** the spec is the same in both versions */
+/** The spec is the same in both versions. */
 export const rke2ConfigV1beta1: Mapping = fields(
   field(
     'status',

@@ -47,7 +47,7 @@ function validateChange(spec: HostedControlPlane['spec'], { spec: old, status }:
   return [...validatePlaneVersionChange(change, 'spec.version'), ...validateGrowth(spec.etcd, old.etcd)];
 }
 
-/** volumes can grow, but not shrink */
+/** Volumes can grow, but not shrink. */
 function validateGrowth(etcd: HostedEtcd | undefined, old: HostedEtcd | undefined): FieldError[] {
   const [size, before] = [etcd?.volumeSize, old?.volumeSize];
   if (size === undefined || before === undefined || compareQuantities(size, before) >= 0) return [];
@@ -142,7 +142,7 @@ function validateDurations(certificates: HostedControlPlaneFields['certificates'
   ];
 }
 
-/** the cluster itself speaks for its service accounts under this name */
+/** The cluster itself issues service account tokens under this name. */
 const ownIssuer = 'https://kubernetes.default.svc';
 
 function validateProvider(issuer: string, { claimMappings }: HostedOidcProvider, path: string): FieldError[] {

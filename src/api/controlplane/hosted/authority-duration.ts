@@ -1,5 +1,5 @@
 /**
- * How long the authorities of a hosted control plane live unless their user says otherwise: ten years. Upstream's 48 hours mean
- * new workers every day: a worker trusts the root it joined with, and when that ends it has to be replaced.
+ * Default lifetime of the authorities of a hosted control plane: ten years. Workers trust the root they joined with and
+ * must be replaced when it expires, so upstream's default of 48 hours would need new workers every day.
  */
 export const defaultAuthorityDuration = '87600h';

@@ -39,7 +39,7 @@ const containerFields = (what: string) => ({
       repository: string('Path of the image.'),
       tag: string('Tag of the image.'),
     },
-    `Image of ${what}; what is left out stays as it is.`,
+    `Image of ${what}; missing fields keep their defaults.`,
   ),
   imagePullPolicy: oneOf(['Always', 'IfNotPresent', 'Never'], 'When the image is pulled.').default('Always'),
   resources: coreType<ResourceRequirements>('ResourceRequirements', `Resources of ${what}.`),
@@ -52,14 +52,14 @@ const podFields = (what: string) => ({
 
 const scalable = (what: string, replicas: number) =>
   object(
-    { ...podFields(what), replicas: int32('How many pods are wanted.', { minimum: 0 }).default(replicas) },
+    { ...podFields(what), replicas: int32('Desired number of pods.', { minimum: 0 }).default(replicas) },
     `Settings of ${what}.`,
   );
 
 const mount: () => Field<HostedMount> = once(() =>
   object({
     configMap: coreType<NonNullable<HostedMount['configMap']>>('ConfigMapVolumeSource', 'Files from a ConfigMap.'),
-    path: string('Where the files go.', { minLength: 1 }).required(),
+    path: string('Path of the files.', { minLength: 1 }).required(),
     secret: coreType<NonNullable<HostedMount['secret']>>('SecretVolumeSource', 'Files from a Secret.'),
   }),
 );
@@ -68,7 +68,7 @@ const audit: () => Field<HostedAudit> = once(() =>
   object(
     {
       mode: oneOf(['batch', 'blocking', 'blocking-strict'], 'Whether requests wait for the log.').default('batch'),
-      policy: anyObject('What is logged: a Policy of audit.k8s.io.').required(),
+      policy: anyObject('Audit policy: a Policy of audit.k8s.io.').required(),
       webhook: object(
         {
           targets: list(
@@ -83,18 +83,18 @@ const audit: () => Field<HostedAudit> = once(() =>
               ),
               server: string('URL of the server.', { minLength: 1 }).required(),
             }),
-            'Where the log is sent.',
+            'Targets of the log.',
             { minItems: 1 },
           ).required(),
         },
-        'Sends the log away instead of printing it.',
+        'Sends the log to a server instead of printing it.',
       ),
     },
     'The audit log.',
   ),
 );
 
-const certSANs = (): Field<string[]> => list(string(), 'Further names of the serving certificate.');
+const certSANs = (): Field<string[]> => list(string(), 'Additional names of the serving certificate.');
 
 const apiServer: () => Field<HostedApiServer> = once(() =>
   object(
@@ -112,7 +112,7 @@ const apiServer: () => Field<HostedApiServer> = once(() =>
 const backup: () => Field<HostedBackup> = once(() =>
   object(
     {
-      schedule: string('When: five single values in the order of cron, or @daily.', { minLength: 1 }).required(),
+      schedule: string('Schedule: five single values in the order of cron, or @daily.', { minLength: 1 }).required(),
       secret: object(
         {
           accessKeyIDKey: string('Key of the access key id.').default('accessKeyID'),
@@ -123,10 +123,10 @@ const backup: () => Field<HostedBackup> = once(() =>
           regionKey: string('Key of the region.').default('region'),
           secretAccessKeyKey: string('Key of the secret access key.').default('secretAccessKey'),
         },
-        'Secret that says which bucket of which S3 server.',
+        'Secret with the S3 server and the bucket.',
       ).required(),
     },
-    'Copies of the data, made on a schedule.',
+    'Scheduled copies of the data.',
   ),
 );
 
@@ -134,7 +134,7 @@ const etcd: () => Field<HostedEtcd> = once(() =>
   object(
     {
       ...podFields('etcd'),
-      autoGrow: boolean('Make the volumes larger when they fill up; true unless volumeSize is given.'),
+      autoGrow: boolean('Enlarge the volumes when they fill up; true unless volumeSize is set.'),
       backup: backup(),
       volumeSize: quantity('Size of each volume; cannot shrink.'),
     },
@@ -147,7 +147,7 @@ const claim = (description: string): Field<HostedClaim> =>
     {
       claim: string('Claim of the token.'),
       expression: string('CEL expression over the claims.'),
-      prefix: string('Put before the value.'),
+      prefix: string('Prefix of the value.'),
     },
     description,
   );
@@ -155,34 +155,36 @@ const claim = (description: string): Field<HostedClaim> =>
 const oidcProvider: () => Field<HostedOidcProvider> = once(() =>
   object({
     audiences: list(string(), 'Audiences that are accepted.', { minItems: 1 }).required(),
-    certificateAuthority: string('Certificates the provider is trusted by, as PEM.'),
+    certificateAuthority: string('Certificate authorities of the provider, as PEM.'),
     claimMappings: object(
       { groups: claim('Groups of the user.'), username: claim('Name of the user.').required() },
-      'Who the user is.',
+      'How claims map to the user.',
     ).required(),
     claimValidationRules: list(
       object({
-        claim: string('Claim that is looked at.'),
+        claim: string('Claim to check.'),
         expression: string('CEL expression that must be true.'),
-        message: string('Said when it is not.'),
+        message: string('Message if the rule fails.'),
         requiredValue: string('Value the claim must have.'),
       }),
-      'What must hold of a token.',
+      'Rules for the claims of a token.',
     ),
   }),
 );
 
 const sharedFields = () => ({
-  /** where the stacks people use write what belongs below deployment */
-  apiServer: object({ certSANs: certSANs() }, 'The same as deployment.apiServer.certSANs, where stacks write it.'),
+  /** Existing stacks write fields of the deployment here. */
+  apiServer: object({ certSANs: certSANs() }, 'The same as deployment.apiServer.certSANs, as cluster stacks write it.'),
   certificates: object(
     {
-      caCertificateDuration: string('How long the authorities below the root live.').default(defaultAuthorityDuration),
+      caCertificateDuration: string('How long the authorities below the root are valid.').default(
+        defaultAuthorityDuration,
+      ),
       rootCaCertificateDuration: string(
-        'How long the root lives. Workers trust the one they joined with until it ends.',
+        'How long the root is valid. Workers trust the root that they joined with until it expires.',
       ).default(defaultAuthorityDuration),
     },
-    'How long authorities live.',
+    'How long authorities are valid.',
   ),
   coredns: scalable('CoreDNS', 2),
   deployment: object(
@@ -199,27 +201,27 @@ const sharedFields = () => ({
       name: string('Name of the Gateway; empty: none.'),
       namespace: string('Namespace of the Gateway; the same when empty.'),
     },
-    'The Gateway the control plane is reached through; without one, by the load balancer of its Service.',
+    'The Gateway of the control plane. Without one, the load balancer of its Service is used.',
   ),
   konnectivityClient: scalable('the konnectivity agents', 2),
   kubeProxy: object(
-    { ...podFields('kube-proxy'), disabled: boolean('Leave kube-proxy out.') },
+    { ...podFields('kube-proxy'), disabled: boolean('Do not install kube-proxy.') },
     'Settings of kube-proxy.',
   ),
-  oidcProviders: mapOf(oidcProvider(), 'Who else says who users are, by the URL of the issuer.'),
+  oidcProviders: mapOf(oidcProvider(), 'Additional identity providers, by the URL of the issuer.'),
 });
 
 const replicas = (): Field<number> =>
-  int32('How many API servers are wanted; 0 puts the control plane to sleep.', { minimum: 0 });
+  int32('Desired number of API servers; 0 hibernates the control plane.', { minimum: 0 });
 
 export const hostedControlPlaneSpec: () => Field<HostedControlPlaneSpec> = once(() =>
   object(
     {
       ...sharedFields(),
       replicas: replicas().default(2),
-      version: text('Kubernetes version wanted.', 256).required(),
+      version: text('Desired Kubernetes version.', 256).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -230,14 +232,14 @@ export const hostedControlPlaneTemplateSpec: () => Field<HostedControlPlaneTempl
         {
           metadata: templateMetadata(),
           spec: object(
-            { ...sharedFields(), replicas: replicas().describe('Ignored: a class gives its replicas another way.') },
+            { ...sharedFields(), replicas: replicas().describe('Ignored: a class sets the replicas in another way.') },
             'Spec of the control planes.',
           ).required(),
         },
-        'What control planes are made from.',
+        'Template of the control planes.',
       ).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -246,19 +248,19 @@ export const hostedControlPlaneStatus: () => Field<HostedControlPlaneStatus> = o
     {
       availableReplicas: int32('API servers that are available.'),
       conditions: conditions(),
-      etcdLastAttemptedDefragTime: time('When defragmenting was tried last.'),
-      etcdLastBackupTime: time('When the last backup was made.'),
-      etcdLastDefragTime: time('When etcd was defragmented last.'),
-      etcdNextBackupTime: time('When the next backup is due.'),
+      etcdLastAttemptedDefragTime: time('Time of the last attempt to defragment.'),
+      etcdLastBackupTime: time('Time of the last backup.'),
+      etcdLastDefragTime: time('Time of the last defragmentation of etcd.'),
+      etcdNextBackupTime: time('Time of the next backup.'),
       etcdVolumeSize: quantity('Size of the volumes of etcd.'),
-      etcdVolumeUsage: quantity('What of it is used at most.'),
-      externalManagedControlPlane: boolean('Always true: there are no machines of a control plane.').default(true),
+      etcdVolumeUsage: quantity('Highest usage.'),
+      externalManagedControlPlane: boolean('Always true: the control plane has no machines.').default(true),
       initialization: object(
-        { controlPlaneInitialized: boolean('True once the control plane has answered; never goes back.') },
-        'What of the first provisioning is done.',
+        { controlPlaneInitialized: boolean('True once the control plane has answered; never becomes false again.') },
+        'Progress of the first provisioning.',
       ),
-      legacyIP: string('Address of the load balancer, for clients that come by address.'),
-      observedGeneration: int64('Generation of the spec this status is about.'),
+      legacyIP: string('Address of the load balancer, for clients that connect by address.'),
+      observedGeneration: int64('Generation of the spec that this status describes.'),
       ready: boolean('True while the control plane works.'),
       readyReplicas: int32('API servers that are ready.'),
       replicas: int32('API servers that exist.'),
@@ -266,6 +268,6 @@ export const hostedControlPlaneStatus: () => Field<HostedControlPlaneStatus> = o
       upToDateReplicas: int32('API servers that match the spec.'),
       version: string('Kubernetes version that runs.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );

@@ -2,7 +2,7 @@ import type { JsonObject, KubeObject } from '../../../machinery/index.ts';
 import type { StatusCondition, TemplateMetadata } from '../../cluster/types.ts';
 import type { ResourceRequirements } from '../../core/pod-types.ts';
 
-/** parts of an image name; what is left out is the component's own */
+/** parts of an image name; each missing part has the default of the component */
 export interface HostedImage {
   registry?: string;
   repository?: string;
@@ -57,7 +57,7 @@ export interface HostedApiServer extends HostedPod {
   mounts?: Record<string, HostedMount>;
   konnectivity?: HostedContainer;
   audit?: HostedAudit;
-  /** not in upstream's schema, but in the stacks people use: further names of the serving certificate */
+  /** not in upstream's schema, but used by existing stacks: additional names of the serving certificate */
   certSANs?: string[];
 }
 
@@ -97,9 +97,9 @@ export interface HostedClaim {
   expression?: string;
 }
 
-/** what a class may say, and upstream's stacks do say besides */
+/** Fields that a class may set, including fields that upstream's stacks use beyond the schema. */
 export interface HostedControlPlaneFields {
-  /** none, or one without a name: the load balancer of the Service is the way in */
+  /** absent or without a name: the load balancer of the Service exposes the API */
   gateway?: { namespace?: string; name?: string };
   deployment?: {
     apiServer?: HostedApiServer;
@@ -112,7 +112,7 @@ export interface HostedControlPlaneFields {
   etcd?: HostedEtcd;
   oidcProviders?: Record<string, HostedOidcProvider>;
   certificates?: { rootCaCertificateDuration?: string; caCertificateDuration?: string };
-  /** where upstream's stacks put what belongs to `deployment.apiServer` */
+  /** place where upstream's stacks put fields of `deployment.apiServer` */
   apiServer?: { certSANs?: string[] };
 }
 

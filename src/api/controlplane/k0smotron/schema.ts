@@ -17,14 +17,14 @@ const beforeTheFirstPass = (type: string) => ({
 
 const sharedFields = () => ({
   conditions: plainConditions(),
-  externalManagedControlPlane: boolean('Always true: there are no machines of a control plane.'),
+  externalManagedControlPlane: boolean('Always true: the control plane has no machines.'),
   readyReplicas: int32('Controllers that are ready.'),
   replicas: int32('Controllers that exist.'),
   selector: string('Selector of the pods as text, for the scale subresource.'),
   version: string('Lowest version of k0s among the controllers.'),
 });
 const initialized = () => ({
-  controlPlaneInitialized: boolean('True once the control plane has answered; never goes back.'),
+  controlPlaneInitialized: boolean('True once the control plane has answered; never becomes false again.'),
 });
 
 export const k0smotronControlPlaneStatus: () => Field<K0smotronControlPlaneStatus> = once(() =>
@@ -32,10 +32,10 @@ export const k0smotronControlPlaneStatus: () => Field<K0smotronControlPlaneStatu
     {
       ...sharedFields(),
       availableReplicas: int32('Controllers that are available.'),
-      initialization: object(initialized(), 'What of the first provisioning is done.', { minProperties: 1 }),
+      initialization: object(initialized(), 'Progress of the first provisioning.', { minProperties: 1 }),
       upToDateReplicas: int32('Controllers that match the spec.'),
     },
-    'What is there.',
+    'Observed state.',
   ).default({
     conditions: [beforeTheFirstPass('Available')],
     initialization: { controlPlaneInitialized: false },
@@ -47,13 +47,13 @@ export const k0smotronControlPlaneStatusV1beta1: () => UntypedField = once(() =>
   object(
     {
       ...sharedFields(),
-      initialization: object(initialized(), 'What of the first provisioning is done.'),
+      initialization: object(initialized(), 'Progress of the first provisioning.'),
       initialized: boolean('True once the control plane has answered.'),
       ready: boolean('True while the API server answers.'),
       unavailableReplicas: int32('Controllers missing or not ready.'),
       updatedReplicas: int32('Controllers that match the spec.'),
     },
-    'What is there.',
+    'Observed state.',
   ).default({
     conditions: [beforeTheFirstPass('ControlPlaneReady')],
     initialization: { controlPlaneInitialized: false },
@@ -63,7 +63,7 @@ export const k0smotronControlPlaneStatusV1beta1: () => UntypedField = once(() =>
   }),
 );
 
-const templateDescription = 'What control planes are made from.';
+const templateDescription = 'Template of the control planes.';
 
 export const k0smotronControlPlaneTemplateSpec: () => Field<K0smotronControlPlaneTemplateSpec> = once(() =>
   object(
@@ -73,13 +73,13 @@ export const k0smotronControlPlaneTemplateSpec: () => Field<K0smotronControlPlan
         templateDescription,
       ),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
 export const k0smotronControlPlaneTemplateSpecV1beta1: () => UntypedField = once(() =>
   object(
     { template: object({ metadata: embeddedMetadata(), spec: k0smotronClusterSpecV1beta1() }, templateDescription) },
-    'What is wanted.',
+    'Desired state.',
   ),
 );

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../machiner
 import { k0smotronSpecMapping } from '../../k0smotron/v1beta1.ts';
 import { chain, field, fields, type Mapping } from '../../kind/mapping.ts';
 
-/** the condition that stands for the whole had another name */
+/** v1beta1 has another name for the summary condition. */
 const wholeCondition: Mapping = {
   up: (value) => renamed(value, 'ControlPlaneReady', 'Available'),
   down: (value) => renamed(value, 'Available', 'ControlPlaneReady'),
@@ -15,7 +15,7 @@ function renamed(conditions: JsonValue, from: string, to: string): JsonValue | u
   );
 }
 
-/** what v1beta1 said besides follows from what v1beta2 says; here all has the names of v1beta1 already */
+/** The remaining v1beta1 fields are derived from v1beta2. The fields already have their v1beta1 names at this point. */
 const derived: Mapping = {
   up(value) {
     if (!isJsonObject(value)) return undefined;

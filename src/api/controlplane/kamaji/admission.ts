@@ -14,7 +14,7 @@ import type { KamajiControlPlane, KamajiControlPlaneFields, KamajiControlPlaneTe
 export const kamajiControlPlaneStrategy: ResourceStrategy<KamajiControlPlane> = {
   applyDefaults(draft) {
     const { spec } = draft;
-    // OpenStack's guide writes an endpoint without a value: it means none
+    // OpenStack's guide writes an endpoint without a value, which means no endpoint.
     if (spec?.controlPlaneEndpoint !== undefined && isEmptyEndpoint(spec.controlPlaneEndpoint)) {
       delete spec.controlPlaneEndpoint;
     }

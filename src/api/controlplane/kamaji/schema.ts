@@ -34,7 +34,7 @@ const component = (what: string): Field<KamajiComponent> =>
     {
       containerImageName: string('Name of the image.', { minLength: 1 }),
       extraArgs: extraArgs(what),
-      extraVolumeMounts: list(coreType<VolumeMount>('VolumeMount'), `Further mounts of ${what}.`),
+      extraVolumeMounts: list(coreType<VolumeMount>('VolumeMount'), `Additional mounts of ${what}.`),
       probes: probeSet(what),
       resources: resources(what),
     },
@@ -50,13 +50,13 @@ const network: () => Field<KamajiNetwork> = once(() =>
   object(
     {
       additionalServicePorts: additionalPorts(),
-      advertiseAddress: string('Address the nodes use, where it is another one.'),
-      certSANs: list(string(), 'Further names of the serving certificate, without ports.'),
+      advertiseAddress: string('Address for the nodes, if it is another one.'),
+      certSANs: list(string(), 'Additional names of the serving certificate, without ports.'),
       dnsServiceIPs: list(string(), 'Addresses of the DNS inside the cluster.'),
       gateway: object(
         {
           ...routeMetadata('routes'),
-          hostname: string('Name of the control plane, with a port where it is not 443.', { minLength: 1 }).required(),
+          hostname: string('Name of the control plane, with a port if it is not 443.', { minLength: 1 }).required(),
           name: string('Name of the Gateway.', { minLength: 1 }).required(),
           namespace: string('Namespace of the Gateway.', { minLength: 1 }).required(),
           port: int32('Port of the listener.', { minimum: 1, maximum: 65535 }),
@@ -68,17 +68,17 @@ const network: () => Field<KamajiNetwork> = once(() =>
         {
           ...routeMetadata('Ingress'),
           className: string('Class of the Ingress.'),
-          hostname: string('Name of the control plane, with a port where it is not 443.', { minLength: 1 }).required(),
+          hostname: string('Name of the control plane, with a port if it is not 443.', { minLength: 1 }).required(),
         },
         'Reaches the control plane through an Ingress.',
       ),
       loadBalancerConfig: object(
         {
-          loadBalancerClass: string('Who makes the load balancer; cannot change.', { minLength: 1 }).rule(
+          loadBalancerClass: string('Class of the load balancer; cannot change.', { minLength: 1 }).rule(
             'self == oldSelf',
             'LoadBalancerClass is immutable',
           ),
-          loadBalancerSourceRanges: list(string(), 'Who may reach the load balancer.'),
+          loadBalancerSourceRanges: list(string(), 'Source ranges that may reach the load balancer.'),
         },
         'Settings of the load balancer.',
       ).rule(
@@ -107,7 +107,7 @@ const deployment: () => Field<KamajiDeployment> = once(() =>
   object(
     {
       additionalMetadata: additionalMetadata('the Deployment'),
-      affinity: coreType<Affinity>('Affinity', 'Where the pods are placed.'),
+      affinity: coreType<Affinity>('Affinity', 'Scheduling of the pods.'),
       externalClusterReference: object(
         {
           deploymentNamespace: string('Namespace of the pods there.').required(),
@@ -117,16 +117,16 @@ const deployment: () => Field<KamajiDeployment> = once(() =>
         },
         'Run the pods on another cluster.',
       ),
-      extraContainers: list(coreType<Container>('Container'), 'Further containers of the pods.'),
-      extraInitContainers: list(coreType<Container>('Container'), 'Further init containers of the pods.'),
-      extraVolumes: list(coreType<Volume>('Volume'), 'Further volumes of the pods.'),
+      extraContainers: list(coreType<Container>('Container'), 'Additional containers of the pods.'),
+      extraInitContainers: list(coreType<Container>('Container'), 'Additional init containers of the pods.'),
+      extraVolumes: list(coreType<Volume>('Volume'), 'Additional volumes of the pods.'),
       nodeSelector: stringMap('Labels of the nodes the pods may run on.'),
       podAdditionalMetadata: additionalMetadata('the pods'),
       probes: probeSet('all programs'),
       runtimeClassName: string('Runtime class of the pods.'),
       serviceAccountName: string('Service account of the pods.'),
       strategy: strategy(),
-      tolerations: list(coreType<Toleration>('Toleration'), 'Taints the pods stand.'),
+      tolerations: list(coreType<Toleration>('Toleration'), 'Taints that the pods tolerate.'),
       topologySpreadConstraints: list(
         coreType<TopologySpreadConstraint>('TopologySpreadConstraint'),
         'How the pods are spread over nodes.',
@@ -146,14 +146,14 @@ const sharedFields = () => ({
       konnectivity: konnectivity(),
       kubeProxy: object(imageOverride, 'Services inside the cluster.'),
     },
-    'Parts installed into the cluster: those that are named.',
+    'Add-ons to install into the cluster.',
   ),
   admissionControllers: admissionControllers(),
   apiServer: component('the API server'),
   controllerManager: component('the controller manager'),
   dataStoreName: string('The DataStore.'),
   dataStoreOverrides: dataStoreOverrides(),
-  dataStoreSchema: string('Where in the DataStore.'),
+  dataStoreSchema: string('Place in the DataStore.'),
   dataStoreUsername: dataStoreUsername(),
   deployment: deployment(),
   kine: object({ extraArgs: extraArgs('kine'), resources: resources('kine') }, 'Settings of kine.'),
@@ -172,13 +172,13 @@ export const kamajiControlPlaneSpec: () => Field<KamajiControlPlaneSpec> = once(
           host: string('Host of the API server.', { minLength: 1, maxLength: 512 }),
           port: int32('Port of the API server.', { minimum: 1, maximum: 65535 }),
         },
-        'Where the API server is reached; filled in.',
+        'Address of the API server; set automatically.',
         { minProperties: 1 },
       ),
-      replicas: int32('How many pods are wanted; 0 puts the control plane to sleep.').default(2),
-      version: string('Kubernetes version wanted.').required(),
+      replicas: int32('Desired number of pods; 0 hibernates the control plane.').default(2),
+      version: string('Desired Kubernetes version.').required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -190,10 +190,10 @@ export const kamajiControlPlaneTemplateSpec: () => Field<KamajiControlPlaneTempl
           metadata: templateMetadata(1),
           spec: object(sharedFields(), 'Spec of the control planes.').required(),
         },
-        'What control planes are made from.',
+        'Template of the control planes.',
       ).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -202,14 +202,12 @@ export const kamajiControlPlaneStatus: () => Field<KamajiControlPlaneStatus> = o
     {
       availableReplicas: int32('Pods that are available.'),
       conditions: plainConditions(),
-      externalManagedControlPlane: boolean('Always true: there are no machines of a control plane.')
-        .default(true)
-        .required(),
-      failureMessage: string('Why the control plane cannot be helped, as a sentence.'),
-      failureReason: string('Why the control plane cannot be helped, as one word.'),
+      externalManagedControlPlane: boolean('Always true: the control plane has no machines.').default(true).required(),
+      failureMessage: string('Message about a terminal failure of the control plane.'),
+      failureReason: string('Reason of a terminal failure of the control plane.'),
       initialization: object(
-        { controlPlaneInitialized: boolean('True once the control plane has answered; never goes back.') },
-        'What of the first provisioning is done.',
+        { controlPlaneInitialized: boolean('True once the control plane has answered; never becomes false again.') },
+        'Progress of the first provisioning.',
       ),
       ready: boolean('True while the control plane works.').required(),
       readyReplicas: int32('Pods that are ready.'),
@@ -218,6 +216,6 @@ export const kamajiControlPlaneStatus: () => Field<KamajiControlPlaneStatus> = o
       upToDateReplicas: int32('Pods that match the spec.'),
       version: string('Kubernetes version that runs.').required(),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );

@@ -79,7 +79,7 @@ export interface KamajiDeployment {
   externalClusterReference?: KamajiExternalCluster;
 }
 
-/** what a class may say: all but the replicas, the version and the endpoint */
+/** fields that a class may set: all except replicas, version and endpoint */
 export interface KamajiControlPlaneFields {
   dataStoreName?: string;
   dataStoreSchema?: string;

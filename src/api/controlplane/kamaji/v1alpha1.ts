@@ -5,7 +5,7 @@ import { once, type UntypedField } from '../../kind/schema.ts';
 import { flag } from '../../kind/values.ts';
 import { kamajiControlPlaneSpec, kamajiControlPlaneStatus, kamajiControlPlaneTemplateSpec } from './schema.ts';
 
-/** what came later, by its place in the spec */
+/** Fields that later versions added, by path in the spec. */
 const laterFields = (prefix: string): LenientChanges => ({
   without: ['gateway.sectionName', 'gateway.port', 'additionalServicePorts'].map((name) => `${prefix}network.${name}`),
 });
@@ -29,7 +29,7 @@ export const kamajiControlPlaneStatusV1alpha1: () => UntypedField = once(() =>
   }),
 );
 
-/** v1alpha1 counted what is missing */
+/** v1alpha1 counts the missing replicas. */
 const unavailable: Mapping = {
   up(value) {
     if (!isJsonObject(value)) return undefined;

@@ -18,7 +18,7 @@ import type {
   RKE2ServerConfig,
 } from './types.ts';
 
-/** upstream gives a machine this long for each step of leaving */
+/** Upstream's default timeout of each step when a machine leaves the cluster. */
 const defaultTimeoutSeconds = 10;
 
 export const rke2ControlPlaneStrategy: ResourceStrategy<RKE2ControlPlane> = {
@@ -46,7 +46,7 @@ const versionPattern = /^v\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?\+rke2r\d+$/;
 
 function validateControlPlane(controlPlane: RKE2ControlPlane, old: RKE2ControlPlane | undefined): FieldError[] {
   const { metadata, spec } = controlPlane;
-  // the schema has already complained about what is missing
+  // The schema already reports missing fields.
   if (spec?.machineTemplate?.spec === undefined) return [];
   const errors: FieldError[] = [];
   if (!versionPattern.test(spec.version)) {
@@ -65,7 +65,7 @@ function validateChange({ spec }: RKE2ControlPlane, old: RKE2ControlPlane): Fiel
     const problem = 'field value is immutable once set';
     errors.push(fieldError.invalid('spec.registrationMethod', spec.registrationMethod ?? '', problem));
   }
-  // machines that exist keep their state in one or the other
+  // Existing machines keep their state in either etcd or the external datastore, so the choice is fixed.
   const isOutside = spec.serverConfig?.externalDatastoreSecret !== undefined;
   if (isOutside !== (old.spec.serverConfig?.externalDatastoreSecret !== undefined)) {
     const problem = 'cannot change between the etcd on the machines and another datastore';
@@ -161,7 +161,8 @@ function validateServer(server: RKE2ServerConfig, path: string, namespace: strin
 export const rke2ControlPlaneTemplateStrategy: ResourceStrategy<RKE2ControlPlaneTemplate> = {
   validateCreate: (object) => validateTemplate(object),
   validateUpdate(object, old, { dryRun }) {
-    // the topology controller compares by server-side apply in dry-run and may ask for anything
+    // The topology controller compares objects by dry-run server-side apply, so its dry-run requests may change every
+    // field.
     if (dryRun === true && object.metadata.annotations?.[topologyDryRunAnnotation] !== undefined) return [];
     const { spec } = object;
     if (deepEqual(spec?.template?.spec, old.spec?.template?.spec)) return [];

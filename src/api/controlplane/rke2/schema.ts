@@ -25,27 +25,27 @@ const etcd = (): Field<RKE2Etcd> =>
       backupConfig: object(
         {
           directory: string('Directory for snapshots.'),
-          disableAutomaticSnapshots: boolean('Make no snapshots on a schedule.'),
-          retention: string('How many snapshots are kept; absent means 5.'),
+          disableAutomaticSnapshots: boolean('Disable scheduled snapshots.'),
+          retention: string('Number of snapshots to keep; absent means 5.'),
           s3: object(
             {
               bucket: string('The bucket.'),
               endpoint: string('Address of the object store.').required(),
               endpointCAsecret: objectReference('Secret with the CA of the object store, key ca.pem.'),
-              enforceSslVerify: boolean('Whether the certificate of the object store is checked; absent means it is.'),
+              enforceSslVerify: boolean('Whether the certificate of the object store is checked; default true.'),
               folder: string('Folder in the bucket.'),
               region: string('Region of the bucket.'),
               s3CredentialSecret: objectReference('Secret with the keys aws_access_key_id and aws_secret_access_key.'),
             },
             'Object store snapshots are copied to.',
           ),
-          scheduleCron: string('When snapshots are made, as cron; absent means every twelve hours.'),
-          snapshotName: string('What names of snapshots begin with.'),
+          scheduleCron: string('Schedule of snapshots, as cron; absent means every twelve hours.'),
+          snapshotName: string('Prefix of the names of snapshots.'),
         },
         'Snapshots of etcd.',
       ),
       customConfig: rke2Component('etcd'),
-      exposeMetrics: boolean('Serve the metrics of etcd to others than the machine itself.'),
+      exposeMetrics: boolean('Serve the metrics of etcd outside of the machine.'),
     },
     'The etcd on the machines.',
   );
@@ -53,7 +53,7 @@ const etcd = (): Field<RKE2Etcd> =>
 const serverConfig = (): Field<RKE2ServerConfig> =>
   object(
     {
-      advertiseAddress: string('Address the API server tells others.'),
+      advertiseAddress: string('Address that the API server advertises.'),
       auditPolicySecret: objectReference('Secret with an audit policy, key audit-policy.yaml.'),
       bindAddress: string('Address rke2 listens on.'),
       cloudControllerManager: rke2Component("rke2's own cloud controller"),
@@ -69,11 +69,11 @@ const serverConfig = (): Field<RKE2ServerConfig> =>
         {
           kubernetesComponents: list(
             oneOf(['scheduler', 'kubeProxy', 'cloudController'], ''),
-            'Components of Kubernetes that are not run.',
+            'Kubernetes components that do not run.',
           ),
           pluginComponents: list(string(), 'Charts of rke2 that are not installed, e.g. rke2-ingress-nginx.'),
         },
-        'What is left out.',
+        'Components to leave out.',
       ),
       embeddedRegistry: boolean('Let machines pull images from each other.'),
       etcd: etcd(),
@@ -88,26 +88,28 @@ const serverConfig = (): Field<RKE2ServerConfig> =>
           encryptionKeySecret: objectReference('Secret with the key, key encryptionKey.'),
           provider: oneOf(['aescbc', 'secretbox'], 'How Secrets are encrypted.'),
         },
-        'Encryption of Secrets at rest.',
+        'Encryption of stored Secrets.',
       ),
       serviceNodePortRange: string('Ports for Services of type NodePort.'),
       supervisorMetrics: boolean('Serve metrics on port 9345.'),
-      tlsSan: list(string(), 'Further names and addresses in the certificate of the API server.'),
+      tlsSan: list(string(), 'Additional names and addresses in the certificate of the API server.'),
     },
     'How the servers run.',
   );
 
 const sharedFields = () => ({
   ...rke2ConfigFields(),
-  manifestsConfigMapReference: objectReference('ConfigMap with manifests that are applied when the cluster is made.'),
-  registrationAddress: string('Where machines register, with the method address.'),
+  manifestsConfigMapReference: objectReference(
+    'ConfigMap with manifests that are applied when the cluster is created.',
+  ),
+  registrationAddress: string('Address where machines register, with the method address.'),
   registrationMethod: oneOf(
     ['internal-first', 'internal-only-ips', 'external-only-ips', 'address', 'control-plane-endpoint', ''],
     'How joining machines find a server; absent means control-plane-endpoint.',
   ),
   remediationStrategy: object(
     {
-      maxRetry: int32('How often a replacement is tried; absent means without end.'),
+      maxRetry: int32('Maximum number of attempts to replace a machine; absent means no limit.'),
       minHealthyPeriod: duration('How long a replacement must be healthy to count as done.'),
       retryPeriod: duration('How long to wait between two tries.'),
     },
@@ -143,15 +145,15 @@ export const rke2ControlPlaneSpec: () => Field<RKE2ControlPlaneSpec> = once(() =
         machinesDescription,
       ).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
-/** v1beta1 had two fields twice: beside the machine template, too */
+/** v1beta1 has two fields both in the spec and in the machine template. */
 const fieldsV1beta1 = () => ({
   ...sharedFields(),
   replicas: planeReplicas(),
-  version: string('Version of rke2 wanted.'),
+  version: string('Desired version of RKE2.'),
   infrastructureRef: objectReference('Template of the infrastructure of the machines; write machineTemplate instead.'),
   nodeDrainTimeout: duration('How long draining a Node may take; write machineTemplate instead.'),
   machineTemplate: object(
@@ -164,7 +166,7 @@ const fieldsV1beta1 = () => ({
   ),
 });
 
-export const rke2ControlPlaneSpecV1beta1: () => UntypedField = once(() => object(fieldsV1beta1(), 'What is wanted.'));
+export const rke2ControlPlaneSpecV1beta1: () => UntypedField = once(() => object(fieldsV1beta1(), 'Desired state.'));
 
 const availableServerIPs = (): Field<string[]> =>
   list(string(), 'Addresses of servers that machines can register with.');
@@ -176,7 +178,7 @@ export const rke2ControlPlaneStatus: () => Field<RKE2ControlPlaneStatus> = once(
       availableServerIPs: availableServerIPs(),
       lastRemediation: lastRemediationWithTimestamp(),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
@@ -187,11 +189,11 @@ export const rke2ControlPlaneStatusV1beta1: () => UntypedField = once(() =>
       availableServerIPs: availableServerIPs(),
       dataSecretName: string('No longer used.'),
     },
-    'What is there.',
+    'Observed state.',
   ),
 );
 
-const templateDescription = 'What control planes are made from.';
+const templateDescription = 'Template of the control planes.';
 
 export const rke2ControlPlaneTemplateSpec: () => Field<RKE2ControlPlaneTemplateSpec> = once(() =>
   object(
@@ -207,7 +209,7 @@ export const rke2ControlPlaneTemplateSpec: () => Field<RKE2ControlPlaneTemplateS
                   metadata: templateMetadata(1),
                   spec: object(
                     {
-                      infrastructureRef: contractReference('A class says this elsewhere; it is not acted on here.'),
+                      infrastructureRef: contractReference('Without effect here: a class sets this elsewhere.'),
                       deletion: nodeDeletion(),
                     },
                     'Spec of the machines.',
@@ -222,7 +224,7 @@ export const rke2ControlPlaneTemplateSpec: () => Field<RKE2ControlPlaneTemplateS
         templateDescription,
       ).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );
 
@@ -234,6 +236,6 @@ export const rke2ControlPlaneTemplateSpecV1beta1: () => UntypedField = once(() =
         templateDescription,
       ).required(),
     },
-    'What is wanted.',
+    'Desired state.',
   ),
 );

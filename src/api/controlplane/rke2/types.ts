@@ -92,7 +92,7 @@ export interface RKE2ControlPlane extends KubeObject {
   status?: RKE2ControlPlaneStatus;
 }
 
-/** What a class may say of control planes: all but the replicas and the version. */
+/** Fields that a class may set: all except replicas and version. */
 export interface RKE2ControlPlaneTemplateResourceSpec extends SharedSpec {
   machineTemplate?: {
     metadata?: TemplateMetadata;

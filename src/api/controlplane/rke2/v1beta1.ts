@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../../machinery/index.ts';
 import { chain, field, fields, type Mapping } from '../../kind/mapping.ts';
 import { planeMachineTemplateV1beta1, planeStatusV1beta1 } from '../v1beta1.ts';
 
-/** what early manifests say beside the machine template counts where the machine template does not say it */
+/** Early manifests set these fields in the spec. The machine template wins where it sets them, too. */
 const oncePlaced: Mapping = {
   up(value) {
     if (!isJsonObject(value)) return undefined;

@@ -5,36 +5,36 @@ import type { UserInfo } from '../user.ts';
 import { IssuerKeys, type IssuerKeysOptions } from './issuer-keys.ts';
 import { isSignedBy, type OidcAlgorithm } from './signatures.ts';
 
-/** Named as kube-apiserver's `--oidc-…` flags. */
+/** Options named like the `--oidc-…` flags of kube-apiserver. */
 export interface OidcOptions {
   issuerUrl: string;
   clientId: string;
   /** default `sub` */
   usernameClaim?: string;
-  /** default: the issuer and `#`, but nothing for `email`; `-` is nothing too */
+  /** default: the issuer followed by `#`, but none for `email`; `-` means no prefix */
   usernamePrefix?: string;
   groupsClaim?: string;
   groupsPrefix?: string;
-  /** claims a token must have, with their values */
+  /** required claims and their values */
   requiredClaims?: Readonly<Record<string, string>>;
   /** default RS256 */
   signingAlgorithms?: readonly OidcAlgorithm[];
-  /** PEM of who signed the issuer's serving certificate */
+  /** PEM of the CA of the issuer's serving certificate */
   ca?: string;
 }
 
 export interface OidcAuthenticator {
   readonly authenticate: TokenAuthenticator;
-  /** when the token names a key nobody has seen: what to wait for before it is judged */
+  /** Returns a promise to wait for if the token names an unknown key. */
   prepare(token: string): Promise<void> | undefined;
   close(): void;
 }
 
 const leewayMs = 10_000;
-/** go-oidc allows this much for clocks that differ */
+/** go-oidc allows the same clock skew. */
 const notBeforeLeewayMs = 5 * 60_000;
 const remembered = 4096;
-/** names only this server gives */
+/** Reserved prefix for names that only this server assigns. */
 const reserved = 'system:';
 
 interface Accepted {
@@ -43,7 +43,7 @@ interface Accepted {
   readonly revision: number;
 }
 
-/** Judges the ID tokens of one OpenID Connect issuer. */
+/** Authenticates the ID tokens of one OpenID Connect issuer. */
 export function oidcAuthenticator(
   options: OidcOptions,
   deps: { clock: Clock; onError(message: string): void; fetch?: IssuerKeysOptions['fetch'] },
@@ -52,7 +52,7 @@ export function oidcAuthenticator(
   const { clock, onError, fetch } = deps;
   const algorithms = new Set<string>(options.signingAlgorithms ?? ['RS256']);
   const keys = new IssuerKeys({ issuerUrl, clock, onError, ...(ca !== undefined && { ca }), ...(fetch && { fetch }) });
-  // The same token is the same user object, as caches behind this expect.
+  // The same token returns the same user object, because later caches use it as key.
   const accepted = new Map<string, Accepted>();
 
   const mine = (token: string): UnverifiedJwt | undefined => {
@@ -119,7 +119,7 @@ function userOf(claims: JsonObject, options: OidcOptions): UserInfo | { error: s
   return { name: username, groups: groupsOf(claims, options) };
 }
 
-/** A text or a list of them. An issuer outside the cluster cannot make anybody a member of the cluster's own groups. */
+/** Reads a string or a list of strings. An external issuer cannot assign the groups of the cluster itself. */
 function groupsOf(claims: JsonObject, { groupsClaim, groupsPrefix = '' }: OidcOptions): string[] {
   if (groupsClaim === undefined) return [];
   const value = claims[groupsClaim];

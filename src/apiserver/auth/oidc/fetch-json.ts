@@ -1,10 +1,10 @@
 import { Agent, get } from 'node:https';
 
 const timeoutMs = 10_000;
-/** far above any key set, far below what would hurt */
+/** Far more than any key set needs. */
 const maxBytes = 1024 * 1024;
 
-/** A JSON document by HTTPS: bounded in time and size, without redirects. */
+/** Fetches a JSON document by HTTPS, with limits on time and size and without redirects. */
 export function fetchJson(url: string, options: { ca?: string; signal?: AbortSignal }): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const agent = new Agent({ keepAlive: false, ...(options.ca !== undefined && { ca: options.ca }) });
@@ -28,7 +28,7 @@ export function fetchJson(url: string, options: { ca?: string; signal?: AbortSig
         try {
           resolve(JSON.parse(Buffer.concat(pieces).toString('utf8')));
         } catch {
-          // never quoted: what answers here may be anything
+          // The answer is not quoted, because it may contain anything.
           reject(new Error(`${url} did not answer with JSON`));
         }
       });

@@ -4,22 +4,25 @@ import { type IssuerKey, parseKeySet } from './signatures.ts';
 
 export interface IssuerKeysOptions {
   issuerUrl: string;
-  /** PEM of who signed the issuer's serving certificate; default: the system's authorities */
+  /** PEM of the CA of the issuer's serving certificate; default: system CAs */
   ca?: string;
   clock: Clock;
   onError(message: string): void;
-  /** for tests of what comes over the wire */
+  /** replaces HTTP in tests */
   fetch?: typeof fetchJson;
 }
 
-/** how long keys are used before they are asked for again: revoked ones must go */
+/** Maximum age of keys; refreshing drops revoked keys. */
 const freshMs = 10 * 60_000;
-/** a token with an unknown key may be a new key or nonsense: nobody makes us ask more often than this */
+/** Minimum time between fetches. Tokens with unknown keys may be garbage and must not cause more requests. */
 const betweenMs = 10_000;
 const firstRetryMs = 1000;
 const lastRetryMs = 60_000;
 
-/** The keys of an OpenID Connect issuer: found by discovery, kept in memory, asked for again in time and when an unknown one appears. */
+/**
+ * Caches the keys of an OpenID Connect issuer. Keys are found by discovery and fetched again regularly and when a token
+ * names an unknown key.
+ */
 export class IssuerKeys {
   readonly #options: IssuerKeysOptions;
   readonly #stop = new AbortController();
@@ -36,22 +39,22 @@ export class IssuerKeys {
     void this.#ask();
   }
 
-  /** changes whenever the keys do */
+  /** increases whenever the keys change */
   get revision(): number {
     return this.#revision;
   }
 
-  /** the issuer has answered at least once */
+  /** whether the issuer has answered at least once */
   get known(): boolean {
     return this.#known;
   }
 
-  /** Those a token that names this key may be checked with. */
+  /** Returns the keys that may verify a token with this key id. */
   candidates(id: unknown): readonly IssuerKey[] {
     return typeof id === 'string' ? this.#keys.filter((key) => key.id === id) : this.#keys;
   }
 
-  /** Asks for the keys when that may bring the named one; undefined when there is nothing to wait for. */
+  /** Fetches the keys if they may contain the named one; undefined if there is nothing to wait for. */
   seek(id: unknown): Promise<void> | undefined {
     if (this.candidates(id).length > 0) return undefined;
     if (this.#asking) return this.#asking;

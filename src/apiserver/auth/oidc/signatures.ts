@@ -1,7 +1,7 @@
 import { constants, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
 import type { UnverifiedJwt } from '../jwt.ts';
 
-/** Algorithms kube-apiserver takes for `--oidc-signing-algs`; none of them with a shared secret. */
+/** Algorithms that kube-apiserver accepts for `--oidc-signing-algs`; all are asymmetric. */
 export const oidcAlgorithms = [
   'RS256',
   'RS384',
@@ -18,16 +18,16 @@ export type OidcAlgorithm = (typeof oidcAlgorithms)[number];
 /** A key of an issuer. */
 export interface IssuerKey {
   readonly id: string | undefined;
-  /** the only algorithm it is for, when the issuer says so */
+  /** the only allowed algorithm of the key, if the issuer specifies one */
   readonly algorithm: string | undefined;
   readonly publicKey: KeyObject;
 }
 
 const curves: Readonly<Record<string, string>> = { ES256: 'prime256v1', ES384: 'secp384r1', ES512: 'secp521r1' };
-/** below this an RSA key can be broken */
+/** Smaller RSA keys are insecure. */
 const smallestRsaBits = 2048;
 
-/** The keys of a JSON Web Key Set that can check signatures; those it cannot be of use for are passed over. */
+/** Parses a JSON Web Key Set and skips keys that cannot verify signatures. */
 export function parseKeySet(value: unknown): IssuerKey[] | undefined {
   const listed = typeof value === 'object' && value !== null ? (value as { keys?: unknown }).keys : undefined;
   if (!Array.isArray(listed)) return undefined;
@@ -51,7 +51,6 @@ export function parseKeySet(value: unknown): IssuerKey[] | undefined {
   });
 }
 
-/** Whether the key made the signature of the token by this algorithm. */
 export function isSignedBy(
   jwt: UnverifiedJwt,
   { algorithm: only, publicKey }: IssuerKey,

@@ -1,14 +1,14 @@
 import { deepEqual, labelSelectorFromObject } from '../../../machinery/index.ts';
 import type { ClusterRole, PolicyRule } from './types.ts';
 
-/** Whether a ClusterRole gathers its rules from others. */
+/** Tells whether a ClusterRole has an aggregation rule. */
 export function isAggregated(clusterRole: ClusterRole): boolean {
   return (clusterRole.aggregationRule?.clusterRoleSelectors?.length ?? 0) > 0;
 }
 
 /**
- * The rules an aggregated ClusterRole should have: those of every other role its selectors match, selector by selector,
- * roles by name, equal rules once. Roles without an aggregation rule keep their own.
+ * Computes the rules of an aggregated ClusterRole from all other roles that its selectors match, ordered by selector
+ * and role name, without duplicates. Other roles keep their own rules.
  */
 export function aggregate(clusterRole: ClusterRole, all: Iterable<ClusterRole>): PolicyRule[] {
   if (!isAggregated(clusterRole)) return clusterRole.rules ?? [];

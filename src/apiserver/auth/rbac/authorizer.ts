@@ -10,7 +10,7 @@ import type { UserInfo } from '../user.ts';
 import { missingRole, type RbacIndex } from './rbac-index.ts';
 import { ruleAllows, ruleQuery } from './rules.ts';
 
-/** Decisions remembered per user; a controller asks the same few hundred questions over and over. */
+/** Number of cached decisions per user; controllers repeat the same few hundred requests. */
 const rememberedPerUser = 2048;
 
 function decide(index: RbacIndex, attributes: AuthorizationAttributes): AuthorizationDecision {
@@ -39,8 +39,8 @@ function decide(index: RbacIndex, attributes: AuthorizationAttributes): Authoriz
 }
 
 /**
- * Names what is asked. Lengths keep the parts apart: URL-decoded names may hold any separator, and two different questions
- * must never share an answer.
+ * Builds the cache key of a request. Each part is prefixed with its length, because URL-decoded names may contain any
+ * separator and two requests must never share a key.
  */
 function questionKey(attributes: AuthorizationAttributes): string {
   const { verb, group, resource, subresource, namespace, name, path } = attributes;
@@ -49,7 +49,7 @@ function questionKey(attributes: AuthorizationAttributes): string {
   return `${lengths}${verb}${group}${resource}${subresource}${namespace}${name}`;
 }
 
-/** Decides by the Roles and Bindings in the index. RBAC only ever allows; what nobody allows has no opinion. */
+/** Authorizes by the Roles and Bindings in the index. RBAC never denies: without a matching rule it has no opinion. */
 export function rbacAuthorizer(index: RbacIndex): Authorizer {
   let remembered = new WeakMap<UserInfo, Map<string, AuthorizationDecision>>();
   let version = index.version;

@@ -23,7 +23,6 @@ const verbGroups: Readonly<Record<string, readonly string[]>> = {
   write: ['create', 'delete', 'deletecollection', 'patch', 'update'],
 };
 
-/** Reads one line of the tables. */
 export function parseRule(line: string): PolicyRule {
   const match = /^(\S+) (\S+): ([^[]+?)(?: \[(.+)\])?$/.exec(line);
   if (match === null) throw new SyntaxError(`not a rule: ${line}`);
@@ -71,7 +70,7 @@ function clusterRole(name: string, lines: readonly string[]): ClusterRole {
   };
 }
 
-/** admin, edit and view gather the rules of roles labelled for them; edit is part of admin and view of edit. */
+/** admin, edit and view aggregate labelled roles; admin includes edit, and edit includes view. */
 function aggregatedRole(name: string, partOf: string | undefined): ClusterRole {
   return {
     aggregationRule: {
@@ -113,7 +112,7 @@ function clusterRoles(): ClusterRole[] {
     ...Object.entries(clusterRoleTable).map(([name, lines]) => clusterRole(name, lines)),
     ...Object.entries(controllerRoleTable).map(([name, lines]) => clusterRole(`system:controller:${name}`, lines)),
   ];
-  // From the innermost out, so that each finds the rules of the one below already gathered.
+  // Innermost role first, because each one includes the rules of the previous one.
   for (const [name, partOf] of [
     ['view', 'edit'],
     ['edit', 'admin'],
@@ -138,14 +137,14 @@ function clusterRoleBindings(): ClusterRoleBinding[] {
   );
 }
 
-/** The rules of system:node, which the node authorizer works with as well. */
+/** Returns the rules of system:node, which the node authorizer also uses. */
 export function systemNodeRules(): PolicyRule[] {
   return must(clusterRoleTable['system:node'], 'system:node').map(parseRule);
 }
 
 /**
- * The roles and bindings a new API server has: those of kube-apiserver 1.34 with Node and RBAC authorization, aggregated
- * roles already filled. Namespaces kube-system and kube-public must exist.
+ * Returns the initial roles and bindings of kube-apiserver 1.34 with Node and RBAC authorization, with aggregated rules
+ * filled in. The namespaces kube-system and kube-public must exist.
  */
 export function bootstrapPolicy(): KubeObject[] {
   const roles = Object.entries(roleTable).map(([key, lines]): Role => {

@@ -178,7 +178,7 @@ export const clusterRoleTable: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** system:controller:NAME, each bound to the service account NAME of kube-system */
+/** system:controller:NAME, each bound to the service account NAME in kube-system */
 export const controllerRoleTable: Readonly<Record<string, readonly string[]>> = {
   'attachdetach-controller': [
     'list,watch core: persistentvolumeclaims persistentvolumes',
@@ -419,7 +419,7 @@ export const roleTable: Readonly<Record<string, readonly string[]>> = {
   'kube-system/system:controller:token-cleaner': ['delete,get,list,watch core: secrets', emitEvents],
 };
 
-/** role -> subjects; the binding has the name of its role */
+/** role -> subjects; the binding has the same name as its role */
 export const clusterBindingTable: Readonly<Record<string, readonly string[]>> = {
   'cluster-admin': ['group system:masters'],
   'system:basic-user': ['group system:authenticated'],

@@ -11,7 +11,7 @@ export interface EscalationContext {
   index: RbacIndex;
   authorizer: Authorizer;
   resource: 'roles' | 'clusterroles' | 'rolebindings' | 'clusterrolebindings';
-  /** namespace of the request, empty for cluster-wide kinds */
+  /** namespace of the request, empty for cluster-scoped kinds */
   namespace: string;
 }
 
@@ -51,8 +51,8 @@ function refusal(context: EscalationContext, name: string, message: string): Api
 }
 
 /**
- * Nobody may write a Role that grants more than they hold, unless they may `escalate` it. Call after admission on create
- * and on updates that change more than owner references and finalizers. Returns the refusal, if any.
+ * Refuses a Role with more permissions than the user holds, unless the user may `escalate` it. Runs after admission on
+ * create, and on updates that change more than owner references and finalizers. Returns the refusal, if any.
  */
 export function checkRoleEscalation(
   context: EscalationContext,
@@ -61,7 +61,7 @@ export function checkRoleEscalation(
 ): ApiStatusError | undefined {
   const name = role.metadata.name ?? '';
   if (context.user.groups.includes(systemGroups.masters)) return undefined;
-  // On create the request carries no name, so `escalate` limited to names does not help there (as upstream).
+  // As upstream, a create has no name, so `escalate` with resourceNames does not apply.
   if (permitted(context, 'escalate', context.resource, old === undefined ? '' : name)) return undefined;
   const missing = escalation(context, role.rules ?? []);
   if (missing !== undefined) return refusal(context, name, missing);
@@ -72,8 +72,8 @@ export function checkRoleEscalation(
 }
 
 /**
- * Nobody may bind a role that grants more than they hold, unless they may `bind` it. Returns the refusal: 403, or 404 for
- * a role that does not exist.
+ * Refuses a binding of a role with more permissions than the user holds, unless the user may `bind` it. Returns 403, or
+ * 404 for a missing role.
  */
 export function checkBindingEscalation(context: EscalationContext, binding: RoleBinding): ApiStatusError | undefined {
   const { roleRef } = binding;
@@ -87,7 +87,7 @@ export function checkBindingEscalation(context: EscalationContext, binding: Role
   }
   const rules = context.index.rulesOf(roleRef, context.namespace);
   if (rules === undefined) {
-    // Upstream names the resource of the request, not that of the role.
+    // Upstream names the resource of the request, not of the role.
     return statusError.notFound({ group: rbacGroup, resource: context.resource, name: roleRef.name });
   }
   const missing = escalation(

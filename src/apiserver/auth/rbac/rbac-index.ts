@@ -11,16 +11,16 @@ export type RbacObject =
 
 export type RbacKind = RbacObject['kind'];
 
-/** What is kept of a binding: the rest of it, its managed fields above all, is several times as large. */
+/** The fields of a binding that the index keeps; the rest, above all managed fields, is several times as large. */
 type KeptBinding = Pick<RoleBinding, 'roleRef' | 'subjects'>;
 
-/** A subject of a binding, found by the name it matches. */
+/** A subject of a binding, indexed by the name it matches. */
 export interface Grant {
   readonly binding: KeptBinding;
   readonly roleRef: RoleRef;
   /** empty for a ClusterRoleBinding */
   readonly namespace: string;
-  /** how a decision names it: `ClusterRoleBinding "b" of ClusterRole "r" to User "u"` */
+  /** text in decisions: `ClusterRoleBinding "b" of ClusterRole "r" to User "u"` */
   readonly description: string;
 }
 
@@ -53,8 +53,8 @@ function subjectKey(subject: RbacSubject, bindingNamespace: string): string | un
 }
 
 /**
- * The RBAC objects of a server, kept so that a request looks only at the bindings of its own user and groups. The owner
- * feeds it with every change; nothing is read from anywhere else.
+ * Indexes the RBAC objects of a server, so that a request checks only the bindings of its user and groups. The owner
+ * passes in every change.
  */
 export class RbacIndex {
   #version = 0;
@@ -64,7 +64,7 @@ export class RbacIndex {
   readonly #grantsByNamespace = new Map<string, GrantsBySubject>();
   readonly #bindings = new Map<string, KeptBinding>();
 
-  /** grows with every change: caches of decisions compare it */
+  /** Increases with every change; caches of decisions compare it. */
   get version(): number {
     return this.#version;
   }
@@ -109,15 +109,15 @@ export class RbacIndex {
     }
   }
 
-  /** The rules a binding in `namespace` refers to, undefined when the role does not exist. */
+  /** Returns the rules that a binding in `namespace` refers to; undefined if the role does not exist. */
   rulesOf(roleRef: RoleRef, namespace: string): readonly CompiledRule[] | undefined {
     if (roleRef.kind === 'ClusterRole') return this.#clusterRoles.get(roleRef.name);
     return roleRef.kind === 'Role' ? this.#roles.get(`${namespace}/${roleRef.name}`) : undefined;
   }
 
   /**
-   * Calls `visit` with the grants a user has: cluster-wide ones, then those of the namespace. A binding that names the
-   * user several ways comes several times. Stops when `visit` returns true.
+   * Calls `visit` for each grant of a user: cluster-wide grants first, then grants of the namespace. A binding that
+   * matches the user several times is visited several times. Stops when `visit` returns true.
    */
   visitGrants(user: UserInfo, namespace: string, visit: (grant: Grant) => boolean): void {
     if (visitSubjects(this.#clusterGrants, user, visit) || namespace === '') return;
@@ -125,7 +125,7 @@ export class RbacIndex {
     if (local !== undefined) visitSubjects(local, user, visit);
   }
 
-  /** All rules of a user in a namespace, and what could not be resolved. Each binding counts once. */
+  /** Returns all rules of a user in a namespace and the unresolved roles. Each binding counts once. */
   rulesFor(user: UserInfo, namespace: string): { rules: CompiledRule[]; errors: string[] } {
     const seen = new Set<KeptBinding>();
     const grants: Grant[] = [];
@@ -201,7 +201,7 @@ function visitSubjects(grants: GrantsBySubject, user: UserInfo, visit: (grant: G
   return false;
 }
 
-/** What upstream says of a binding whose role is gone. */
+/** Upstream's message for a binding with a missing role. */
 export function missingRole(roleRef: RoleRef): string {
   return roleRef.kind === 'Role' || roleRef.kind === 'ClusterRole'
     ? `${roleRef.kind.toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(roleRef.name)} not found`

@@ -2,7 +2,7 @@ import { must, trimTrailing } from '../../../machinery/index.ts';
 import type { AuthorizationAttributes } from '../attributes.ts';
 import type { PolicyRule } from './types.ts';
 
-/** A request taken apart once, to be held against many rules. */
+/** A preprocessed request that is matched against many rules. */
 export interface RuleQuery {
   readonly verb: string;
   readonly group: string;
@@ -28,7 +28,7 @@ export function ruleQuery(attributes: AuthorizationAttributes): RuleQuery {
   };
 }
 
-/** A rule with its wildcards found and its lists hashed. */
+/** A rule with detected wildcards and hashed lists. */
 export interface CompiledRule {
   readonly rule: PolicyRule;
   readonly anyVerb: boolean;
@@ -43,13 +43,13 @@ export interface CompiledRule {
   readonly pathPrefixes: readonly string[];
 }
 
-/** Every API server of a process has the same hundreds of default rules; each is kept once for all of them. */
+/** All API servers of a process have the same hundreds of default rules, so compiled rules are shared. */
 const shared = new Map<string, CompiledRule>();
 const maxShared = 2_048;
-/** longer ones are somebody's own */
+/** longer rules are custom and not shared */
 const maxSharedLength = 2_048;
 
-/** The rule, taken apart. Equal rules may be answered with one and the same. */
+/** Compiles a rule. Equal rules may share one result. */
 export function compileRule(rule: PolicyRule): CompiledRule {
   const text = JSON.stringify(rule);
   const known = shared.get(text);
@@ -91,7 +91,7 @@ export function ruleAllows(rule: CompiledRule, query: RuleQuery): boolean {
   return false;
 }
 
-/** Every combination of group, resource, verb and name (or path and verb) a rule grants, each as a rule of its own. */
+/** Splits a rule into one rule per combination of group, resource, verb and name (or path and verb). */
 function breakDown(rule: PolicyRule): PolicyRule[] {
   const parts: PolicyRule[] = [];
   for (const group of rule.apiGroups ?? []) {
@@ -109,7 +109,7 @@ function breakDown(rule: PolicyRule): PolicyRule[] {
   return parts;
 }
 
-/** Whether `owner` grants all that `part` does; `part` comes from `breakDown`. */
+/** Tells whether `owner` grants everything that `part` grants; `part` comes from `breakDown`. */
 function covers(owner: CompiledRule, part: PolicyRule): boolean {
   if (!owner.anyVerb && !owner.verbs.has(must(part.verbs[0], 'the first of part.verbs'))) return false;
   const path = part.nonResourceURLs?.[0];
@@ -128,12 +128,12 @@ function covers(owner: CompiledRule, part: PolicyRule): boolean {
   return name !== undefined && owner.names.has(name);
 }
 
-/** What of `wanted` is not granted by `owned`, in single steps. */
+/** Returns the parts of `wanted` that `owned` does not grant, as broken-down rules. */
 export function uncoveredRules(owned: readonly CompiledRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   return wanted.flatMap(breakDown).filter((part) => !owned.some((owner) => covers(owner, part)));
 }
 
-/** Gathers the verbs of parts that differ in nothing else. */
+/** Merges the verbs of rules that are otherwise equal. */
 export function compactRules(parts: readonly PolicyRule[]): PolicyRule[] {
   const compacted: PolicyRule[] = [];
   const byResource = new Map<string, PolicyRule>();
@@ -150,12 +150,12 @@ export function compactRules(parts: readonly PolicyRule[]): PolicyRule[] {
   return [...compacted, ...byResource.values()];
 }
 
-/** A list as Go's %q prints it: `["a" "b"]`. */
+/** Formats a list like Go's %q: `["a" "b"]`. */
 export function quotedList(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
 }
 
-/** `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`, the form escalation messages use. */
+/** Formats a rule as in escalation messages: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
 export function describeRule(rule: PolicyRule): string {
   const parts: [string, readonly string[] | undefined][] = [
     ['APIGroups', rule.apiGroups],

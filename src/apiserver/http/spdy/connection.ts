@@ -4,18 +4,18 @@ import { createHeaderBlockReader, emptyHeaderBlock, type SpdyHeaders } from './h
 import { SpdyProtocolError } from './protocol-error.ts';
 import { SpdyStream } from './stream.ts';
 
-/** Who opens more at once is refused: each of them costs memory here. */
+/** Limit of open streams, because each one costs memory. */
 const maxStreams = 1_000;
 
 export interface SpdyService {
-  /** whether a stream with these headers has a meaning; the others are reset */
+  /** whether the service knows a stream with these headers; unknown streams are reset */
   accepts(headers: SpdyHeaders): boolean;
   serve(stream: SpdyStream): void;
 }
 
 /**
- * The server's side of SPDY/3.1 as Kubernetes speaks it: the client opens all streams, they have no flow control of their
- * own, and a stream that is read slowly holds up the connection. Everything ends with the connection.
+ * Serves SPDY/3.1 as Kubernetes uses it. The client opens all streams and there is no flow control per stream, so one
+ * slow reader blocks the connection. All streams end with the connection.
  */
 export function serveSpdy(connection: Duplex, service: SpdyService): void {
   const streams = new Map<number, SpdyStream>();
@@ -37,7 +37,7 @@ export function serveSpdy(connection: Duplex, service: SpdyService): void {
       return;
     }
     const stream = new SpdyStream(streamId, headers, { send, forget: () => streams.delete(streamId) });
-    // a stream may be lost before whoever serves it listens for that
+    // A stream may fail before its handler listens for errors.
     stream.on('error', () => {});
     streams.set(streamId, stream);
     send(replyFrame(streamId, emptyHeaderBlock(!replied)));
@@ -57,11 +57,11 @@ export function serveSpdy(connection: Duplex, service: SpdyService): void {
         streams.get(frame.streamId)?.lose();
         return undefined;
       case 'ping':
-        // even numbers are the server's own
+        // Even ids are pings of the server itself.
         if (frame.id % 2 === 1) send(pingFrame(frame.id));
         return undefined;
       case 'go-away':
-        // the client opens no more streams; those it has go on until it closes the connection
+        // The client opens no more streams; existing streams continue until it closes the connection.
         return undefined;
     }
   };
@@ -70,12 +70,12 @@ export function serveSpdy(connection: Duplex, service: SpdyService): void {
     const headerBlocks = createHeaderBlockReader();
     try {
       for await (const frame of readFrames(connection, headerBlocks)) {
-        // most frames need no waiting, and a promise for each would cost more than they do
+        // Most frames need no waiting, and awaiting each one would cost more than handling it.
         const room = handle(frame);
         if (room) await room;
       }
     } catch {
-      // a broken connection and one that does not speak the protocol end alike: there is nobody to tell
+      // A broken connection and a protocol error end the same way; there is no peer to report to.
     } finally {
       headerBlocks.close();
       connection.destroy();

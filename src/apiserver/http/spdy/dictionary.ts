@@ -1,4 +1,4 @@
-/** Words of headers that both sides hold in advance, each preceded by its length in four bytes. */
+/** Words of the dictionary, each preceded by its length in four bytes. */
 const words =
   'options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow authorization ' +
   'cache-control connection content-base content-encoding content-language content-length content-location content-md5 content-range ' +
@@ -6,7 +6,7 @@ const words =
   'location max-forwards pragma proxy-authenticate proxy-authorization range referer retry-after server te trailer transfer-encoding ' +
   'upgrade user-agent vary via warning www-authenticate method get status 200_OK version HTTP/1.1 url public set-cookie keep-alive origin';
 
-/** What follows them, without lengths. */
+/** Phrases that follow without lengths. */
 const phrases =
   '100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505203 Non-Authoritative Information' +
   '204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidden404 Not Found500 Internal Server Error' +
@@ -14,7 +14,7 @@ const phrases =
   'Sat, Sun, GMTchunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,text/javascript,' +
   'publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.';
 
-/** The dictionary of SPDY/3, with which every header block is compressed: fixed by the protocol, byte for byte. */
+/** The compression dictionary of SPDY/3 header blocks, defined byte by byte by the protocol. */
 export const headerDictionary: Buffer = Buffer.concat([
   ...words.split(' ').map((word) => {
     const text = word.replace('_', ' ');

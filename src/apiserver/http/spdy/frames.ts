@@ -1,10 +1,10 @@
 import type { HeaderBlockReader, SpdyHeaders } from './header-block.ts';
 import { SpdyProtocolError } from './protocol-error.ts';
 
-/** What the other side sends, as far as it matters to a server of streams. */
+/** Received frames that a server handles. */
 export type Frame =
   | { type: 'open'; streamId: number; headers: SpdyHeaders; last: boolean }
-  /** a piece of a stream; a frame on the wire may come as several */
+  /** a piece of a stream; one frame on the wire may give several pieces */
   | { type: 'data'; streamId: number; data: Buffer; last: boolean }
   | { type: 'reset'; streamId: number }
   | { type: 'ping'; id: number }
@@ -13,15 +13,14 @@ export type Frame =
 const version = 3;
 const headBytes = 8;
 const finFlag = 0x01;
-/** Control frames are read as a whole; data of any length passes through. */
+/** Control frames are buffered completely; data frames of any length are streamed. */
 const maxControlBytes = 64 * 1024;
 
 const types = { open: 1, reply: 2, reset: 3, ping: 6, goAway: 7, headers: 8 } as const;
 
-/** Why a stream is reset. */
 export const resetStatus = { refusedStream: 3, cancel: 5 } as const;
 
-/** Cuts the bytes of a connection into frames. SETTINGS, WINDOW_UPDATE and what is unknown is passed over. */
+/** Splits the bytes of a connection into frames. SETTINGS, WINDOW_UPDATE and unknown frames are skipped. */
 export async function* readFrames(
   input: AsyncIterable<Buffer>,
   headerBlocks: HeaderBlockReader,
@@ -38,7 +37,7 @@ export async function* readFrames(
         if (available < length) {
           const data = pending.subarray(headBytes);
           if (available > 0) yield { type: 'data', streamId: first, data, last: false };
-          // what is still on its way becomes a frame of its own
+          // The rest of the data becomes another frame.
           pending = dataHead(first, length - available, (flags & finFlag) !== 0);
           break;
         }
@@ -79,7 +78,7 @@ async function readControl(
     }
     case types.reply:
     case types.headers: {
-      // nobody asks for them, but the blocks after them depend on their bytes
+      // The headers are ignored, but later blocks depend on the decompressor state.
       word(0);
       await headerBlocks.read(payload.subarray(4));
       return undefined;
@@ -103,7 +102,7 @@ function dataHead(streamId: number, length: number, last: boolean): Buffer {
   return head;
 }
 
-/** A piece of a stream; at most 16 MiB. */
+/** Builds a data frame; at most 16 MiB. */
 export function dataFrame(streamId: number, data: Uint8Array, { last }: { last: boolean }): Buffer {
   return Buffer.concat([dataHead(streamId, data.length, last), data]);
 }

@@ -2,13 +2,16 @@ import { createInflate, type Inflate, constants as zlib } from 'node:zlib';
 import { headerDictionary } from './dictionary.ts';
 import { SpdyProtocolError } from './protocol-error.ts';
 
-/** Names are in lower case; several values of one name are joined by NUL. */
+/** Names are lower case; multiple values of a name are joined by NUL. */
 export type SpdyHeaders = ReadonlyMap<string, string>;
 
-/** A block that is longer once unpacked is an attack, not a request. */
+/** Limit of the decompressed size, against decompression bombs. */
 const maxBlockBytes = 64 * 1024;
 
-/** Reads header blocks, which are one compressed stream over the life of a connection: each depends on all before it. */
+/**
+ * Reads header blocks. All blocks of a connection are one compressed stream, so each block depends on all previous
+ * ones.
+ */
 export interface HeaderBlockReader {
   read(block: Buffer): Promise<SpdyHeaders>;
   close(): void;
@@ -16,7 +19,7 @@ export interface HeaderBlockReader {
 
 export function createHeaderBlockReader(): HeaderBlockReader {
   const inflate = createInflate({ dictionary: headerDictionary, flush: zlib.Z_SYNC_FLUSH });
-  // whoever waits for a block hears of it there
+  // `read` reports the error to its caller.
   inflate.on('error', () => {});
   return {
     async read(block) {
@@ -53,7 +56,7 @@ function unpack(inflate: Inflate, block: Buffer): Promise<Buffer> {
   });
 }
 
-/** Unpacked: how many, then name and value of each, every text preceded by its length. */
+/** Parses a decompressed block: a count, then name and value pairs, each preceded by its length. */
 function parseHeaderBlock(block: Buffer): SpdyHeaders {
   const headers = new Map<string, string>();
   let offset = 0;
@@ -78,14 +81,14 @@ function parseHeaderBlock(block: Buffer): SpdyHeaders {
   return headers;
 }
 
-/** Begins a stream of zlib's that uses no dictionary; the rest of it are blocks which stand for themselves. */
+/** Start of a zlib stream without dictionary, followed by independent blocks. */
 const zlibHead = Buffer.from([0x78, 0x01]);
-/** An empty stored block: what compressors write to say that everything so far can be read. */
+/** An empty stored block, which flushes everything before it. */
 const flushMark = Buffer.from([0x00, 0x00, 0x00, 0xff, 0xff]);
 
 /**
- * The block without headers that answers to new streams carry. Stored, not compressed: nothing would be won on four
- * bytes, and so writing needs no state beyond whether it is the first of its connection.
+ * Builds the empty header block of a stream reply. It is stored uncompressed, because compressing four bytes gains
+ * nothing. So the only state needed is whether it is the first block of the connection.
  */
 export function emptyHeaderBlock(first: boolean): Buffer {
   const stored = Buffer.from([0x00, 0x04, 0x00, 0xfb, 0xff, 0x00, 0x00, 0x00, 0x00]);

@@ -1,4 +1,4 @@
-/** The other side does not speak SPDY/3.1; the connection cannot go on. */
+/** The peer violated SPDY/3.1, so the connection must end. */
 export class SpdyProtocolError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -2,18 +2,17 @@ import { Duplex } from 'node:stream';
 import { dataFrame, resetFrame, resetStatus } from './frames.ts';
 import type { SpdyHeaders } from './header-block.ts';
 
-/** Data frames hold their length in 24 bits; far smaller ones let streams take turns. */
+/** Data frames have 24 bit lengths; much smaller frames let streams take turns. */
 const maxFrameBytes = 64 * 1024;
 
-/** How a stream reaches its connection. */
 export interface StreamLink {
-  /** calls back when there is room for more */
+  /** calls back when there is room for more data */
   send(frame: Buffer, sent?: () => void): void;
-  /** the stream is over in both directions, or was given up */
+  /** called when the stream has ended in both directions or was reset */
   forget(): void;
 }
 
-/** One stream of a SPDY connection. Ending it says FIN, destroying it before both sides are done says RST. */
+/** One stream of a SPDY connection. Ending it sends FIN; destroying it before both sides are done sends RST. */
 export class SpdyStream extends Duplex {
   readonly id: number;
   readonly headers: SpdyHeaders;
@@ -30,7 +29,7 @@ export class SpdyStream extends Duplex {
     this.#link = link;
   }
 
-  /** Takes what came for it; a promise means that its reader has enough for now. */
+  /** Processes received data; a returned promise signals backpressure. */
   receive(data: Buffer, last: boolean): Promise<void> | undefined {
     if (this.#receivedLast || this.destroyed) return undefined;
     const hungry = data.length === 0 || this.push(data);
@@ -46,7 +45,7 @@ export class SpdyStream extends Duplex {
     });
   }
 
-  /** The other side has given it up, or the connection is gone: there is nobody to say RST to. */
+  /** The peer reset the stream or the connection is gone, so no RST is sent. */
   lose(error?: Error): void {
     this.#gone = true;
     this.destroy(error);

@@ -19,7 +19,7 @@ const by = { fieldManager: 'test' };
 const takenKinds = ['clusters.cluster.x-k8s.io', 'openstackclusters.infrastructure.cluster.x-k8s.io'];
 const broughtKind = 'clusterstacks.clusterstack.x-k8s.io';
 
-/** A part of an installation: each kind of step once. */
+/** A minimal installation with one object for each type of step. */
 export function smallInstallation(): Installation {
   const { kinds, others } = installation({ replicas: 2 });
   const wanted = new Set([...takenKinds, broughtKind]);
@@ -31,14 +31,14 @@ export function smallInstallation(): Installation {
   };
 }
 
-/** A management cluster that upstream looks after, in memory. */
+/** An in-memory management cluster of upstream. */
 export interface UpstreamWorld {
   readonly client: MemoryClient;
   readonly mapper: RestMapper;
   readonly clock: ManualClock;
-  /** everything outside of our own namespace, as text to compare */
+  /** all objects outside our namespace as text, for comparison */
   snapshot(): Promise<string[]>;
-  /** the same client in the hands of a process that ends at a write, counted from 1 */
+  /** a client of a process that crashes at a given write, counted from 1 */
   mortal(at: number): { client: MemoryClient; writes(): number };
 }
 
@@ -136,7 +136,7 @@ function webhook(name: string, service: { namespace: string; name: string }) {
   return { name, clientConfig: { service, caBundle: 'dXBzdHJlYW0=' }, sideEffects: 'None' };
 }
 
-/** Ours with another address and authority. */
+/** Returns our definition with another webhook address and CA. */
 function upstreamDefinition(wanted: CustomResourceDefinition): CustomResourceDefinition {
   const crd = clone(wanted);
   crd.metadata = {
@@ -159,7 +159,7 @@ const established = [
   { type: 'Established', status: 'True', reason: 'Test', message: '', lastTransitionTime: '' },
 ] as never;
 
-/** What API servers, kubelets and our own Pods do after a write. */
+/** Simulates what API servers, kubelets and our Pods do after a write. */
 function withServer(client: MemoryClient): MemoryClient {
   return new Proxy(client, {
     get(target, name, receiver) {

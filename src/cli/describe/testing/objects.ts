@@ -4,7 +4,7 @@ import type { AnyObject } from '../fields.ts';
 
 export const nowMs: number = Date.UTC(2026, 0, 1, 12);
 
-/** A point in time so many seconds ago. */
+/** Returns a timestamp the given number of seconds ago. */
 export function ago(seconds: number): string {
   return formatTime(nowMs - seconds * 1000);
 }
@@ -13,12 +13,12 @@ export interface ObjectSpec {
   spec?: object;
   status?: object;
   labels?: Record<string, string>;
-  /** uid of the object that controls it; uids are `kind/name` */
+  /** uid of the controlling owner; uids are `kind/name` */
   owner?: string;
   deleting?: boolean;
 }
 
-/** An object of a cluster named `capi-quickstart`. */
+/** Builds an object of a cluster named `capi-quickstart`. */
 export function made(apiVersion: string, kind: string, name: string, desired: ObjectSpec = {}): AnyObject {
   return {
     apiVersion,
@@ -36,7 +36,7 @@ export function made(apiVersion: string, kind: string, name: string, desired: Ob
   } as AnyObject;
 }
 
-/** Status with one condition of the v1beta1 contract. */
+/** Builds a status with one condition of the v1beta1 contract. */
 export function legacyReady(
   status: string,
   secondsAgo: number,

@@ -19,7 +19,7 @@ import { notLookedAt, runChecks } from './run-checks.ts';
 import type { ManagedCluster } from './subject.ts';
 import { workloadSideChecks } from './workload-side.ts';
 
-/** Looks at a cluster from the management API to its nodes. */
+/** Checks a cluster from the management API to its nodes. */
 export async function checkCluster(connection: Connection, context: CommandContext, name: string): Promise<Finding[]> {
   const { client, namespace } = connection;
   const { signal, clock } = context;
@@ -91,7 +91,7 @@ async function serversOf({ client, namespace, name }: ManagedCluster, signal: Ab
   return [...items];
 }
 
-/** The endpoint by its certificate, then everything behind it. */
+/** Checks the endpoint and its certificate, then everything behind it. */
 async function checkInside(
   subject: ManagedCluster,
   authUrl: string | undefined,

@@ -6,7 +6,7 @@ import { validity } from './expiry.ts';
 import type { Check } from './run-checks.ts';
 import type { ClusterInCloud } from './subject.ts';
 
-/** What a cluster has in its project, and whether there is room for the next machine. */
+/** Checks the resources of a cluster in its project and the quota for another machine. */
 export const cloudSideChecks: readonly Check<ClusterInCloud>[] = [
   { name: 'credentials', look: lookAtToken },
   { name: 'quota', look: lookAtQuota },
@@ -27,7 +27,7 @@ async function lookAtToken({ cloud, nowMs }: ClusterInCloud, signal: AbortSignal
   const seen = [may === '' ? failed(detail, 'give the user a role in the project, such as member') : fine(detail)];
   const { credential } = cloud.config;
   if (credential.method !== 'applicationCredential' || !('id' in credential)) return seen;
-  // a restricted one may not even read itself
+  // A restricted application credential may not read itself.
   const own = await cloud.identity
     .applicationCredentials(user.id)
     .get(credential.id, { signal })
@@ -37,7 +37,7 @@ async function lookAtToken({ cloud, nowMs }: ClusterInCloud, signal: AbortSignal
   return [...seen, validity(`application credential ${own.name}`, validUntil, { nowMs, cure: renewCredentials })];
 }
 
-/** Room for one machine more of each size: a rollout makes one before it takes one away. */
+/** Checks the quota for one more machine of each size, because a rollout creates a machine before it deletes one. */
 async function lookAtQuota(subject: ClusterInCloud, signal: AbortSignal): Promise<Seen> {
   const { cloud, servers } = subject;
   const projectId = await cloud.projectId(signal);

@@ -19,7 +19,7 @@ const cures: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Whether the API answers at its address, and how long its certificate is good for. */
+/** Checks whether the API responds at its address, and the expiry of its certificate. */
 export async function lookAtEndpoint(config: ConnectionConfig, nowMs: number): Promise<Seen[]> {
   const { hostname, port, host } = new URL(config.server);
   if (config.proxyUrl !== undefined) return [fine(`${host}, through a proxy`)];
@@ -28,7 +28,7 @@ export async function lookAtEndpoint(config: ConnectionConfig, nowMs: number): P
     const until = await certificateEnd({
       host: address,
       port: Number(port || 443),
-      // an address is no server name
+      // an IP address is no valid server name
       ...(/[a-z]/i.test(config.tlsServerName ?? address) &&
         !address.includes(':') && { servername: config.tlsServerName ?? address }),
       ...(config.certificateAuthority !== undefined && { ca: config.certificateAuthority }),

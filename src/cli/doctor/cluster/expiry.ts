@@ -1,10 +1,10 @@
 import { failed, fine, type Seen, warned } from '../findings.ts';
 
 const day = 86_400_000;
-/** what ends sooner is worth a word */
+/** Certificates that expire sooner give a warning. */
 export const soonMs: number = 30 * day;
 
-/** How long something is good for. */
+/** Reports the remaining validity of something. */
 export function validity(what: string, untilMs: number, { nowMs, cure }: { nowMs: number; cure: string }): Seen {
   const days = Math.floor((untilMs - nowMs) / day);
   const on = new Date(untilMs).toISOString().slice(0, 10);

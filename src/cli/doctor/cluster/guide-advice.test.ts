@@ -27,9 +27,9 @@ const { signal } = new AbortController();
 
 type Made = readonly [resource: Resource<KubeObject>, object: object];
 
-/** What a guide tells people to look at, and what the doctor says instead. */
+/** The advice of a guide and the corresponding finding of the doctor. */
 interface Advised {
-  /** of the guides, in their words */
+  /** quotation from the guide */
   readonly advice: string;
   readonly management?: readonly Made[];
   readonly workload?: readonly Made[];
@@ -139,7 +139,7 @@ const advices: readonly Advised[] = [
     management: [pod(waiting('InvalidImageName', "couldn't parse image name"))],
     check: 'control plane',
     detail: /InvalidImageName: couldn't parse/,
-    cure: /with one tag, such as ghcr\.io\/k0sproject\/k0s:v1\.32\.6-k0s\.0, and leave version out/,
+    cure: /use one tag, such as ghcr\.io\/k0sproject\/k0s:v1\.32\.6-k0s\.0, and leave version out/,
   },
   {
     advice: '000, image pull errors (429): another registry, imagePullSecrets',
@@ -280,7 +280,7 @@ const advices: readonly Advised[] = [
   },
 ];
 
-describe('what the guides advise when something fails', () => {
+describe('advice of the guides for failures', () => {
   let management: MemoryApi;
   let workload: MemoryApi;
   beforeEach(async () => {
@@ -311,14 +311,14 @@ describe('what the guides advise when something fails', () => {
     );
   });
 
-  it('leaves a cluster alone that is well', async () => {
+  it('does not appear for a healthy cluster', async () => {
     await make(management.connection.client, [
       pod({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }),
       [
         K0smotronControlPlanes,
         { metadata: { name: 'other', namespace: 'default' }, spec: { version: 'v1.33.6+k0s.0' } },
       ],
-      // another cluster's, whose name begins alike
+      // Belongs to another cluster whose name has the same prefix.
       [
         PersistentVolumeClaims,
         {

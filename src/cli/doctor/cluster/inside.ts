@@ -7,7 +7,6 @@ import type { ManagedCluster, RunningCluster } from './subject.ts';
 
 const requestTimeoutMs = 20_000;
 
-/** How the API of a cluster is reached from here. */
 export async function workloadConfig(
   { client, namespace, name }: ManagedCluster,
   signal: AbortSignal,
@@ -23,7 +22,7 @@ export async function workloadConfig(
   return workloadConnection(await reachableKubeconfig(client, namespace, text, signal), `of cluster ${name}`);
 }
 
-/** Connects to the API of a cluster, looks, and closes the connections however it ends. */
+/** Connects to the API of a cluster, runs the work, and always closes the connections. */
 export async function inside<T>(
   subject: ManagedCluster,
   { config, authUrl }: { config: ConnectionConfig; authUrl: string | undefined },

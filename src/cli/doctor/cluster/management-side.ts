@@ -11,7 +11,6 @@ import { faultsOf } from './pod-faults.ts';
 import type { Check } from './run-checks.ts';
 import type { ManagedCluster } from './subject.ts';
 
-/** What the management API has of a cluster. */
 export const managementSideChecks: readonly Check<ManagedCluster>[] = [
   { name: 'cluster', look: lookAtCluster },
   { name: 'deletions', look: lookAtDeletions },
@@ -20,7 +19,7 @@ export const managementSideChecks: readonly Check<ManagedCluster>[] = [
   { name: 'add-ons', look: lookAtAddOns },
 ];
 
-/** The first cause, where something holds the cluster up. */
+/** Returns the root cause if the cluster is blocked. */
 function lookAtCluster({ found }: ManagedCluster): Seen {
   const cause = causeOfCluster(found);
   if (!cause) return fine('nothing holds it up');
@@ -28,7 +27,7 @@ function lookAtCluster({ found }: ManagedCluster): Seen {
   return seen(`${cause.object} (${cause.reason}): ${cause.message}`, cause.next);
 }
 
-/** longer than a machine usually takes to be drained and gone */
+/** Longer than draining and deleting a machine usually takes. */
 const deletionPatienceMs = 15 * 60_000;
 
 function lookAtDeletions({ found, nowMs }: ManagedCluster): Seen | Seen[] {
@@ -56,7 +55,7 @@ function lookAtDeletions({ found, nowMs }: ManagedCluster): Seen | Seen[] {
 const messageOf = (object: AnyObject): string | undefined =>
   conditionsOf(object, 'modern').find((condition) => isBad(condition) && (condition.message ?? '') !== '')?.message;
 
-/** On machines: what their control plane says of itself. In Pods: what runs it here. */
+/** Checks a control plane on machines by its conditions, and one in Pods by its workloads here. */
 async function lookAtControlPlane(subject: ManagedCluster, signal: AbortSignal): Promise<Seen[]> {
   const plane = planeOf(subject);
   const seen: Seen[] = [];
@@ -103,7 +102,7 @@ function planeOf({ found }: ManagedCluster): AnyObject | undefined {
   return found.objects.find((object) => object.kind === kind && object.metadata.name === name);
 }
 
-/** What control planes in Pods consist of, by the label that all three providers give it. */
+/** Selects the parts of a control plane in Pods by the label of all three providers. */
 const labelledFor = ({ namespace, name }: ManagedCluster): { namespace: string; labelSelector: string } => ({
   namespace,
   labelSelector: `cluster.x-k8s.io/cluster-name=${name}`,
@@ -114,7 +113,7 @@ async function podsOf(subject: ManagedCluster, signal: AbortSignal): Promise<rea
   return items;
 }
 
-/** Claims that Pods of the control plane mount: names alone would also be those of clusters with a longer name. */
+/** Checks claims mounted by control plane Pods. Name prefixes would also match clusters with longer names. */
 async function lookAtVolumes(
   { client, namespace }: ManagedCluster,
   pods: readonly Pod[],
@@ -187,7 +186,7 @@ function endOf(pem: string): number | undefined {
   }
 }
 
-/** Add-ons of a stack and resource sets. */
+/** Checks add-ons of a stack and ClusterResourceSets. */
 async function lookAtAddOns({ found }: ManagedCluster): Promise<Seen[]> {
   const seen: Seen[] = [];
   for (const object of found.objects) {

@@ -1,7 +1,7 @@
 import type { Pod } from '../../../api/index.ts';
 import { failed, type Seen, warned } from '../findings.ts';
 
-/** What keeps a Pod from running, and what to do; nothing where it runs. */
+/** Lists why a Pod does not run and suggests fixes; empty if it runs. */
 export function faultsOf(pod: Pod): Seen[] {
   const { name = '' } = pod.metadata;
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
@@ -37,7 +37,7 @@ export function faultsOf(pod: Pod): Seen[] {
 
 function cureOfWaiting(reason = '', words: string, image = ''): string {
   if (reason === 'InvalidImageName') {
-    return `${image} is no name of an image: name it with one tag, such as ghcr.io/k0sproject/k0s:v1.32.6-k0s.0, and leave version out`;
+    return `${image} is not an image name: use one tag, such as ghcr.io/k0sproject/k0s:v1.32.6-k0s.0, and leave version out`;
   }
   if (/429|toomanyrequests|rate limit/i.test(words)) {
     return 'the registry limits how often it is asked: take the image from another one, such as ghcr.io, or give imagePullSecrets';

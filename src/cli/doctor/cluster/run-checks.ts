@@ -1,13 +1,13 @@
 import { errorMessage } from '../../../machinery/index.ts';
 import type { Finding, Seen } from '../findings.ts';
 
-/** One look at something; what it throws is a finding, too. */
+/** One check; errors that it throws become findings, too. */
 export interface Check<Subject> {
   readonly name: string;
   look(subject: Subject, signal: AbortSignal): Promise<Seen | readonly Seen[]> | Seen | readonly Seen[];
 }
 
-/** All checks at once, their findings in the order of the checks. */
+/** Runs all checks in parallel and returns findings in the order of the checks. */
 export async function runChecks<Subject>(
   checks: readonly Check<Subject>[],
   subject: Subject,
@@ -24,7 +24,7 @@ export async function runChecks<Subject>(
   return (await Promise.all(findings)).flat();
 }
 
-/** What cannot be looked at, because something before it failed. */
+/** Marks checks as skipped because an earlier one failed. */
 export function notLookedAt(checks: readonly Check<never>[], reason: string): Finding[] {
   return checks.map(({ name }) => ({ check: name, status: 'skipped', detail: reason }));
 }

@@ -4,7 +4,7 @@ import type { OpenStack } from '../../../openstack/index.ts';
 import type { ClusterObjects } from '../../describe/cluster-objects.ts';
 import type { AnyObject } from '../../describe/fields.ts';
 
-/** A cluster as the management API has it. */
+/** A cluster in the management API. */
 export interface ManagedCluster {
   readonly name: string;
   readonly namespace: string;
@@ -14,18 +14,18 @@ export interface ManagedCluster {
   readonly nowMs: number;
 }
 
-/** The same with the project it has its resources in. */
+/** A cluster and the project of its resources. */
 export interface ClusterInCloud extends ManagedCluster {
   readonly cloud: OpenStack;
   readonly infrastructure: OpenStackCluster;
   readonly servers: readonly OpenStackServer[];
 }
 
-/** The same with its own API. */
+/** A cluster and its own API. */
 export interface RunningCluster extends ManagedCluster {
   readonly workload: Client;
-  /** an answer that is no object, such as that of /readyz */
+  /** reads a path whose response is no object, such as /readyz */
   readonly read: (path: string, signal: AbortSignal) => Promise<string>;
-  /** credentials found inside of it are tried only where these lead, too */
+  /** URL of the cluster's cloud; credentials from inside the cluster are only tried against this URL */
   readonly authUrl: string | undefined;
 }

@@ -32,14 +32,13 @@ import { faultsOf } from './pod-faults.ts';
 import type { Check } from './run-checks.ts';
 import type { RunningCluster } from './subject.ts';
 
-/** What a cluster lacks that no condition of the management API tells of. */
+/** Problems inside a cluster that no condition of the management API shows. */
 export const insideChecks: readonly Check<RunningCluster>[] = [
   { name: 'network plugin', look: lookAtNetworkPlugin },
   { name: 'cloud controller', look: lookAtCloudController },
   { name: 'cloud credentials', look: lookAtCredentials },
 ];
 
-/** What a cluster says of itself. */
 export const workloadSideChecks: readonly Check<RunningCluster>[] = [
   { name: 'workload API', look: lookAtApi },
   { name: 'nodes', look: lookAtNodes },
@@ -64,7 +63,7 @@ async function lookAtApi({ read }: RunningCluster, signal: AbortSignal): Promise
 const readyOf = ({ status }: Node) => status?.conditions?.find(({ type }) => type === 'Ready');
 const nameOf = ({ metadata }: KubeObject | AnyObject): string => metadata.name ?? '';
 
-/** Nodes against machines, both ways. */
+/** Compares nodes with machines in both directions. */
 async function lookAtNodes(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
   const nodes = await list(subject, Nodes, { signal });
   const seen: Seen[] = [];
@@ -121,7 +120,7 @@ function cureOfNode(message: string): string {
   return 'kubectl describe node says more';
 }
 
-/** What Kubernetes allows kubelets to be behind their API. */
+/** Version skew that Kubernetes allows between kubelets and API server. */
 const mostBehind = 3;
 
 async function lookAtVersions(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
@@ -155,7 +154,7 @@ async function lookAtVersions(subject: RunningCluster, signal: AbortSignal): Pro
 const version = (text: string): KubernetesVersion | undefined => parseKubernetesVersion(withLeadingV(text));
 const written = ({ major, minor, patch }: KubernetesVersion): string => `v${major}.${minor}.${patch}`;
 
-/** Workloads by parts of their names. */
+/** Parts of workload names of network plugins. */
 const plugins = ['cilium', 'calico', 'flannel', 'canal', 'weave', 'kube-router', 'antrea', 'kube-ovn', 'ovnkube'];
 
 async function lookAtNetworkPlugin(subject: RunningCluster, signal: AbortSignal): Promise<Seen> {
@@ -213,7 +212,7 @@ interface FoundCredentials {
   readonly cloud: string | undefined;
 }
 
-/** Every clouds.yaml and cloud.conf of kube-system is shown to the cloud of the cluster. */
+/** Tries every clouds.yaml and cloud.conf of kube-system against the cloud of the cluster. */
 async function lookAtCredentials(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
   const secrets = await list(subject, Secrets, { namespace: 'kube-system', signal });
   const all = secrets.flatMap(credentialsIn);
@@ -240,7 +239,7 @@ function credentialsIn(secret: Secret): (FoundCredentials | Seen)[] {
   const where = `Secret ${nameOf(secret)}, cloud.conf`;
   try {
     const parsed = parseCloudConf(conf);
-    // credentials of another file, which is looked at itself
+    // The credentials are in another file, which has a check of its own.
     if (confFlag(parsed, 'global', 'use-clouds')) return found;
     return [
       ...found,
@@ -277,7 +276,7 @@ async function tryOut({ authUrl }: RunningCluster, found: FoundCredentials, sign
   }
 }
 
-/** The cloud a chart would take: the only one, or `openstack`. */
+/** Returns the cloud that a chart would use: the only one, or `openstack`. */
 function onlyCloud(cloudsYaml: string): string {
   const { value } = parseYaml(cloudsYaml);
   const clouds = isJsonObject(value) ? value['clouds'] : undefined;
@@ -285,7 +284,7 @@ function onlyCloud(cloudsYaml: string): string {
   return first !== undefined && more.length === 0 ? first : 'openstack';
 }
 
-/** Secrets that programs of kube-system mount and that are not there: their Pods wait for them without a word. */
+/** Finds missing Secrets that programs of kube-system mount; their Pods wait for them without an error. */
 async function mountedAndMissing(
   subject: RunningCluster,
   secrets: readonly Secret[],
@@ -316,7 +315,7 @@ async function mountedAndMissing(
   });
 }
 
-/** Add-ons that crash or cannot be pulled. */
+/** Finds add-ons that crash or whose image cannot be pulled. */
 async function lookAtPods(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
   const pods = await list(subject, Pods, { namespace: 'kube-system', signal });
   const seen = pods.flatMap(faultsOf);
@@ -325,7 +324,7 @@ async function lookAtPods(subject: RunningCluster, signal: AbortSignal): Promise
 
 const kubeletDirectories = { k0s: '/var/lib/k0s/kubelet', others: '/var/lib/kubelet' } as const;
 
-/** A driver that mounts volumes where the kubelet of its node does not look. */
+/** Finds drivers that mount volumes outside the directory of their kubelet. */
 async function wrongDirectories(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
   const nodes = await list(subject, Nodes, { signal });
   const [first] = nodes;

@@ -3,16 +3,22 @@ import type { BootstrapFile, BootstrapUser, DiskFilesystem, DiskPartitions } fro
 import type { MachineContent } from './machine-content.ts';
 
 export interface CloudConfig extends MachineContent {
-  /** run early in every boot */
+  /** run early on every boot */
   bootCommands?: readonly string[];
   /** run once, in this order, by a shell */
   commands: readonly string[];
 }
 
-/** The first line makes cloud-init fill in expressions such as `{{ ds.meta_data.local_hostname }}` before it reads on. */
+/**
+ * The first line makes cloud-init render Jinja expressions such as `{{ ds.meta_data.local_hostname }}` before it parses
+ * the YAML.
+ */
 const header = '## template: jinja\n#cloud-config\n';
 
-/** User data for cloud-init. `besides` is a configuration of the user's own: its files and commands follow ours. */
+/**
+ * Renders cloud-init user data. `besides` is the user's own configuration; its files and commands come after the
+ * generated ones.
+ */
 export function renderCloudConfig(config: CloudConfig, besides: Readonly<Record<string, unknown>> = {}): string {
   const { write_files: moreFiles, runcmd: moreCommands, ...others } = besides;
   const { files, bootCommands, commands, ntp, users, diskSetup, mounts } = config;
@@ -31,7 +37,7 @@ export function renderCloudConfig(config: CloudConfig, besides: Readonly<Record<
       ...(filesystems?.length && { fs_setup: filesystems.map(filesystemEntry) }),
       ...(mounts?.length && { mounts }),
     },
-    // cloud-init reads YAML 1.1, where a plain `yes` or `0600` is not a string
+    // cloud-init parses YAML 1.1, where unquoted `yes` or `0600` is not a string
     { version: '1.1', aliasDuplicateObjects: false },
   );
   keepExpressionsWhole(document);
@@ -44,7 +50,8 @@ const expression = /\{[{%#]/;
 const escapable = /['"\\]/;
 
 /**
- * Expressions are filled in before YAML is read, so the quotes in them must not be doubled or escaped: a block has neither.
+ * Renders strings with Jinja expressions as block scalars. cloud-init renders Jinja before it parses YAML, so quotes
+ * inside an expression must not be escaped.
  */
 function keepExpressionsWhole(document: Document): void {
   visit(document, (key, node) => {
@@ -53,7 +60,7 @@ function keepExpressionsWhole(document: Document): void {
   });
 }
 
-/** Without what is absent. */
+/** Drops undefined fields. */
 function present(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const key in fields) if (fields[key] !== undefined) result[key] = fields[key];
@@ -78,7 +85,7 @@ function userEntry(user: BootstrapUser): Record<string, unknown> {
     gecos: user.gecos,
     groups: user.groups,
     homedir: user.homeDir,
-    // cloud-init's own `inactive` is a number of days after the password ends; an account that has ended lets nobody in
+    // cloud-init's own `inactive` is the number of days after password expiry; an expired account denies every login
     expiredate: user.inactive === true ? '1970-01-02' : undefined,
     lock_passwd: user.lockPassword,
     shell: user.shell,
@@ -89,8 +96,8 @@ function userEntry(user: BootstrapUser): Record<string, unknown> {
 }
 
 /**
- * Partition types as fdisk numbers them, in hexadecimal digits. cloud-init wants numbers where the digits look like one;
- * anything else (a GUID) stands for itself.
+ * Partition types as fdisk codes in hexadecimal. cloud-init wants codes of decimal digits as numbers; other values such
+ * as GUIDs are passed as they are.
  */
 const partitionTypes: Readonly<Record<string, string | number>> = {
   Linux: 83,

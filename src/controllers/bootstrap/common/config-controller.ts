@@ -42,32 +42,32 @@ const defaultConcurrency = 25;
 const healRetryMs = 30_000;
 const certificateRetryMs = 10_000;
 
-/** What tells one kind of configurations from another. */
+/** What differs between the kinds of bootstrap configurations. */
 export interface ConfigKind<T extends BootstrapConfig, D extends ConfigDependencies, Finding> {
-  /** of the controller */
+  /** controller name */
   readonly name: string;
   readonly resource: Resource<T>;
   readonly tokenTtlMs: number;
-  /** whether the kind has a place for the generation that was seen */
+  /** whether the status has observedGeneration */
   readonly reportsGeneration: boolean;
-  /** whether a machine that goes may be what others of its cluster wait for */
+  /** whether the deletion of a machine may unblock other machines of its cluster */
   readonly waitsForOthers: boolean;
-  /** whether news of objects that were looked up wake those whose user data is still to be made */
+  /** whether changes of referenced objects enqueue configurations without user data */
   readonly wakesOnFollowed: boolean;
-  /** makes user data, or keeps what was made */
+  /** creates user data, or maintains existing user data */
   advance(scope: ConfigScope<T, D, Finding>): Promise<Result>;
-  /** the words for what stands in the way */
+  /** set the finding for each kind of failure */
   notConnected(scope: ConfigScope<T, D, Finding>, message: string): void;
   certificatesMissing(scope: ConfigScope<T, D, Finding>, error: ClusterCertificateError): void;
   refused(scope: ConfigScope<T, D, Finding>, message: string): void;
   failed(scope: ConfigScope<T, D, Finding>, message: string): void;
-  /** puts the findings of a pass on the draft */
+  /** writes the findings of a reconcile to the draft */
   observe(scope: ConfigScope<T, D, Finding>): void;
   /** a fault the user can correct */
   problemOf(finding: Finding): string | undefined;
 }
 
-/** The controller of one kind of configurations: the user data with which machines make a cluster or join one. */
+/** Builds the controller of one kind of bootstrap configuration, which generates the user data of machines. */
 export function configController<T extends BootstrapConfig, D extends ConfigDependencies, Finding>(
   dependencies: D,
   kind: ConfigKind<T, D, Finding>,
@@ -75,7 +75,7 @@ export function configController<T extends BootstrapConfig, D extends ConfigDepe
   const { resource } = kind;
   const keysIn = (cluster: ObjectKey): ObjectKey[] =>
     configsOfCluster(dependencies.cache, resource, cluster).map(objectKey);
-  /** those whose user data is still to be made */
+  /** configurations that still lack user data */
   const waitingIn = (cluster: ObjectKey): ObjectKey[] =>
     configsOfCluster(dependencies.cache, resource, cluster)
       .filter(({ status }) => status?.initialization?.dataSecretCreated !== true)
@@ -145,11 +145,11 @@ export function configController<T extends BootstrapConfig, D extends ConfigDepe
 
 interface Outcome {
   result: Result;
-  /** what nobody foresaw: to be tried again with back-off */
+  /** unexpected error, retried with back-off */
   error?: unknown;
 }
 
-/** One pass; what stands in the way is put in the words of conditions. */
+/** Runs one reconcile and turns known failures into findings. */
 async function attempt<T extends BootstrapConfig, D extends ConfigDependencies, Finding>(
   kind: ConfigKind<T, D, Finding>,
   scope: ConfigScope<T, D, Finding>,
@@ -170,13 +170,13 @@ async function attempt<T extends BootstrapConfig, D extends ConfigDependencies, 
       const mayHeal = error instanceof BootstrapInputError && error.mayHeal;
       return { result: mayHeal ? after(healRetryMs, 'something the configuration refers to') : done() };
     }
-    // data that exists stays available, whatever else went wrong; a lost race is not news
+    // existing user data stays available despite other errors; a conflict is not reported
     if (!scope.dataSecret && !isConflict(error)) kind.failed(scope, explain(error));
     return { result: done(), error };
   }
 }
 
-/** A fault the user can correct is worth an event, once. */
+/** Emits one event for a fault the user can correct. */
 function tellOfProblem<T extends BootstrapConfig, D extends ConfigDependencies, Finding>(
   kind: ConfigKind<T, D, Finding>,
   { context, original, dataSecret }: ConfigScope<T, D, Finding>,

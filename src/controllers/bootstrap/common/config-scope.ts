@@ -4,7 +4,7 @@ import type { CacheReader, ReconcileContext } from '../../../runtime/index.ts';
 import type { ExternalObjects, Follower, WorkloadClusters } from '../../shared/index.ts';
 import type { ConfigOwner } from './owner.ts';
 
-/** What all kinds of configurations have in common. */
+/** Common fields of all bootstrap configuration kinds. */
 export interface BootstrapConfig extends KubeObject {
   status?: {
     dataSecretName?: string;
@@ -13,19 +13,18 @@ export interface BootstrapConfig extends KubeObject {
   };
 }
 
-/** What a controller of configurations is given. */
 export interface ConfigDependencies {
-  /** the shared caches of the manager, for finding who is concerned by an event */
+  /** shared caches of the manager, used to map events to affected objects */
   cache: CacheReader;
   workloads: WorkloadClusters;
   externals: ExternalObjects;
   watchFilter?: string;
   concurrency?: number;
-  /** how long a token to join with is good for; each kind has its default */
+  /** lifetime of join tokens; the default depends on the kind */
   tokenTtlMs?: number;
 }
 
-/** One pass over one configuration: what was read, and the draft that will be written. */
+/** State of one reconcile of a configuration: the inputs and the draft that is written at the end. */
 export interface ConfigScope<T extends BootstrapConfig, D extends ConfigDependencies, Finding> {
   readonly context: ReconcileContext;
   readonly dependencies: D;
@@ -33,20 +32,20 @@ export interface ConfigScope<T extends BootstrapConfig, D extends ConfigDependen
   readonly cluster: Cluster;
   readonly owner: ConfigOwner;
   readonly tokenTtlMs: number;
-  /** as stored; replaced when something had to be recorded before it was done */
+  /** as stored; replaced when a step has to record something before it acts */
   original: T;
-  /** private copy: steps change it, one place writes it */
+  /** private copy that the steps change; written once at the end */
   config: T;
-  /** of DataSecretAvailable; what nobody looked at keeps what it said before */
+  /** finding for DataSecretAvailable; the old condition stays while undefined */
   dataSecret?: Finding;
 }
 
-/** The Secret with the user data that was made, once it is known to be. */
+/** Returns the name of the user data Secret once it exists. */
 export function dataSecretNameOf({
   config: { status },
   owner,
 }: Pick<ConfigScope<BootstrapConfig, ConfigDependencies, unknown>, 'config' | 'owner'>): string | undefined {
   const created = status?.initialization?.dataSecretCreated === true ? status.dataSecretName : undefined;
-  // the owner knows what it booted with, also when our status was lost in a move or a restore
+  // the owner still names its Secret if our status was lost in a move or restore
   return created || owner.dataSecretName;
 }

@@ -11,18 +11,17 @@ import {
 } from '../../shared/index.ts';
 import type { BootstrapConfig, ConfigDependencies, ConfigScope } from './config-scope.ts';
 
-/** What a step found out, for both generations of conditions. */
+/** Result of one step, for v1beta2 and deprecated v1beta1 conditions. */
 export interface Finding {
   verdict: Verdict;
   legacy: LegacyVerdict;
 }
 
-/** A configuration whose status old clients read as well. */
 interface TwoStatusConfig extends BootstrapConfig {
   status?: BootstrapConfig['status'] & { deprecated?: { v1beta1?: { conditions?: DeprecatedCondition[] } } };
 }
 
-/** A pass over a configuration that needs certificates of the cluster. */
+/** Scope of a configuration that needs cluster certificates. */
 export interface CertifiedConfigScope extends ConfigScope<TwoStatusConfig, ConfigDependencies, Finding> {
   certificates?: Finding;
 }
@@ -33,7 +32,7 @@ export function certificatesAvailable(scope: CertifiedConfigScope): void {
   scope.certificates = available;
 }
 
-/** A Secret with a certificate is missing or broken. */
+/** Reports a missing or broken certificate Secret. */
 export function certificatesMissing(scope: CertifiedConfigScope, message: string, waiting: boolean): void {
   scope.certificates = {
     verdict: { status: 'False', reason: 'NotAvailable', message },
@@ -53,7 +52,7 @@ export function dataSecretAvailable(scope: CertifiedConfigScope, name: string): 
   scope.dataSecret = available;
 }
 
-/** Nothing is wrong; something else has to happen first. */
+/** Reports that user data waits for a prerequisite, without a fault. */
 export function dataSecretWaiting(scope: CertifiedConfigScope, message: string, legacyReason: string): void {
   scope.dataSecret = {
     verdict: { status: 'False', reason: 'NotAvailable', message },
@@ -61,7 +60,7 @@ export function dataSecretWaiting(scope: CertifiedConfigScope, message: string, 
   };
 }
 
-/** User data could not be made of what the user wrote. */
+/** Reports input from which no user data can be made. */
 export function dataSecretRefused(scope: CertifiedConfigScope, message: string): void {
   scope.dataSecret = {
     verdict: { status: 'False', reason: 'NotAvailable', message },
@@ -69,7 +68,7 @@ export function dataSecretRefused(scope: CertifiedConfigScope, message: string):
   };
 }
 
-/** Puts the findings of a pass on the draft. What nobody looked at keeps what it said before. */
+/** Writes the findings to the draft. Conditions without a finding stay unchanged. */
 export function observe(scope: CertifiedConfigScope): void {
   const { config, certificates, dataSecret } = scope;
   const now = scope.context.clock.now();

@@ -13,7 +13,7 @@ import { BootstrapInputError } from './machine-content.ts';
 
 export interface DataSecretAccess {
   client: Client;
-  /** the bootstrap configuration, which gives the Secret its name */
+  /** the bootstrap configuration; the Secret takes its name */
   config: KubeObject;
   resource: Resource;
   signal: AbortSignal;
@@ -23,14 +23,14 @@ export interface DataSecretSpec extends DataSecretAccess {
   clusterName: string;
   userData: string;
   format: BootstrapFormat;
-  /** of the Secret, beside what every such Secret carries */
+  /** added to the labels that every data Secret has */
   labels?: Readonly<Record<string, string>>;
   annotations?: Readonly<Record<string, string>>;
-  /** what has to be found again, beside the user data itself */
+  /** further keys besides the user data itself */
   extra?: Readonly<Record<string, string>>;
 }
 
-/** Stores what a machine boots with, under the name of its configuration; resolves with that name. */
+/** Writes the user data Secret, named after the configuration, and returns its name. */
 export async function writeDataSecret(desired: DataSecretSpec): Promise<string> {
   const { client, config, signal } = desired;
   const secret = dataSecret(desired);
@@ -44,12 +44,11 @@ export async function writeDataSecret(desired: DataSecretSpec): Promise<string> 
   return config.metadata.name ?? '';
 }
 
-/** The Secret as it is; undefined when there is none. */
 export function findDataSecret({ client, config, signal }: DataSecretAccess): Promise<Secret | undefined> {
   return client.get(Secrets, objectKey(config), { signal }).catch(ignoreNotFound);
 }
 
-/** Makes sure the Secret, where it exists, belongs to its configuration; undefined when there is none. */
+/** Sets the owner reference of an existing Secret; returns undefined if there is no Secret. */
 export async function keepDataSecretOwned(access: DataSecretAccess): Promise<Secret | undefined> {
   const secret = await findDataSecret(access);
   if (secret) await update(access, secret, undefined);
@@ -88,7 +87,7 @@ async function update(access: DataSecretAccess, existing: Secret, wanted: Secret
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What of a spec is not there, or not so; undefined when all of it is. */
+/** Returns the wanted entries that are absent or different; undefined if there are none. */
 function missing(wanted: Texts | undefined, existing: Texts | undefined): Record<string, string> | undefined {
   const changed = Object.entries(wanted ?? {}).filter(([key, value]) => existing?.[key] !== value);
   return changed.length === 0 ? undefined : Object.fromEntries(changed);

@@ -1,6 +1,6 @@
 import { BootstrapInputError } from './machine-content.ts';
 
-/** What a file with `contentFormat: Template` may ask for. */
+/** Data available to files with `contentFormat: Template`. */
 export interface FileTemplateData {
   controlPlane?: { version: string };
 }
@@ -8,7 +8,7 @@ export interface FileTemplateData {
 const maxRenderedBytes = 1 << 20;
 const conditional = /^(else\s+)?if\s+(\S+)$/;
 
-/** One `if` that is open: whether text in it is kept, and whether a branch of it was taken. */
+/** An open `if`: whether its text is kept, and whether one of its branches was taken. */
 interface Branch {
   keeps: boolean;
   taken: boolean;
@@ -23,7 +23,7 @@ interface Action {
   trimsAfter: boolean;
 }
 
-/** What stands between double braces; a comment may hold braces of its own. Reads the template once, whatever is in it. */
+/** Yields the actions between double braces; comments may contain braces. Runs in linear time for any input. */
 function* actionsOf(template: string): Generator<Action> {
   for (let start = template.indexOf('{{'); start >= 0; ) {
     const trimsBefore = /^-\s/.test(template.slice(start + 2, start + 4));
@@ -41,8 +41,8 @@ function* actionsOf(template: string): Generator<Action> {
 }
 
 /**
- * Fills in a file. Of Go's template language it knows what the data gives a use for: values by their path, `if`, `else if`,
- * `else`, `end`, comments and the trimming of space. Anything else is refused by name rather than copied to the machine.
+ * Renders a file template. Supports a subset of Go templates: values by path, `if`, `else if`, `else`, `end`, comments
+ * and space trimming. Other actions are refused by name instead of reaching the machine unrendered.
  */
 export function renderFileTemplate(path: string, template: string, data: FileTemplateData): string {
   const refuse = (problem: string): never => {

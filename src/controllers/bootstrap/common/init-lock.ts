@@ -6,7 +6,7 @@ import { fieldManager, ownerReference } from '../../shared/index.ts';
 
 type Access = Pick<ReconcileContext, 'client' | 'signal'>;
 
-/** Who holds the right to make the cluster: this machine, or another one that has to be waited for. */
+/** Whether this machine holds the init lock, or which machine does. */
 export type LockOutcome = { held: true } | { held: false; by: string };
 
 const informationKey = 'lock-information';
@@ -16,7 +16,10 @@ const lockKey = (cluster: Cluster): ObjectKey => ({
   name: `${cluster.metadata.name}-lock`,
 });
 
-/** One machine makes the cluster, all others join it. A lock whose machine is gone is given to whoever asks next. */
+/**
+ * Takes the init lock, so that one machine runs init and all others join. A lock whose machine no longer exists is
+ * released to the next caller.
+ */
 export async function takeInitLock(access: Access, cluster: Cluster, machine: string): Promise<LockOutcome> {
   const { client, signal } = access;
   const key = lockKey(cluster);
@@ -48,13 +51,13 @@ export async function takeInitLock(access: Access, cluster: Cluster, machine: st
   }
 }
 
-/** Gives the lock back; without a machine, whoever holds it. */
+/** Releases the lock; without `machine`, whoever holds it. */
 export async function releaseInitLock(access: Access, cluster: Cluster, machine?: string): Promise<void> {
   const lock = await access.client.get(ConfigMaps, lockKey(cluster), { signal: access.signal }).catch(ignoreNotFound);
   if (lock && (machine === undefined || holderOf(lock) === machine)) await removeLock(access, lock);
 }
 
-/** Removes exactly the lock that was looked at, not one somebody has taken since. */
+/** Deletes exactly the observed lock, not one taken since then. */
 async function removeLock({ client, signal }: Access, lock: ConfigMap): Promise<void> {
   const { name = '', namespace = '', uid, resourceVersion } = lock.metadata;
   try {
@@ -71,7 +74,7 @@ async function removeLock({ client, signal }: Access, lock: ConfigMap): Promise<
   }
 }
 
-/** Asked of the API, not of a cache: a stale answer would let two machines make two clusters. */
+/** Reads from the API, not a cache: a stale answer could let two machines init two clusters. */
 async function machineExists({ client, signal }: Access, cluster: Cluster, name: string): Promise<boolean> {
   const key = { namespace: cluster.metadata.namespace ?? '', name };
   return (await client.get(Machines, key, { signal }).catch(ignoreNotFound)) !== undefined;

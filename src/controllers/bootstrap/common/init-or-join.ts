@@ -6,7 +6,7 @@ import { releaseInitLock, takeInitLock } from './init-lock.ts';
 const lockRetryMs = 30_000;
 export const waitingForControlPlane = 'WaitingForControlPlaneAvailable';
 
-/** The first machine of a control plane makes the cluster, one at a time may try; everybody else waits and joins. */
+/** Lets one control plane machine at a time initialize the cluster; all other machines wait and then join. */
 export async function initOrJoin(
   scope: CertifiedConfigScope,
   steps: { init: () => Promise<Result>; join: () => Promise<Result> },
@@ -29,7 +29,7 @@ export async function initOrJoin(
   try {
     return await steps.init();
   } catch (error) {
-    // another machine of the control plane may do better
+    // release the lock, another control plane machine may succeed
     await releaseInitLock(context, cluster, owner.name);
     throw error;
   }

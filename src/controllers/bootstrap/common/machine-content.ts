@@ -1,7 +1,7 @@
 import type { BootstrapFile, BootstrapUser, KubeadmConfigSpec } from '../../../api/index.ts';
 import { CapstanError } from '../../../machinery/index.ts';
 
-/** What a machine is given besides commands, with everything that was named by reference filled in. */
+/** Machine content besides commands, with all references resolved. */
 export interface MachineContent {
   files: readonly BootstrapFile[];
   users?: readonly BootstrapUser[];
@@ -10,9 +10,9 @@ export interface MachineContent {
   mounts?: readonly (readonly string[])[];
 }
 
-/** What the user wrote cannot be made into user data; the message says which part and why. */
+/** Input from which no user data can be made; the message names the field and the reason. */
 export class BootstrapInputError extends CapstanError {
-  /** worth a look from time to time: something the configuration refers to may appear */
+  /** true if a retry may help: a referenced object may appear later */
   readonly mayHeal: boolean;
 
   constructor(message: string, options: { mayHeal?: boolean; cause?: unknown } = {}) {

@@ -3,21 +3,21 @@ import { ignoreNotFound, type KubeObject, type Resource, type UnstructuredObject
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import { at, controlPlaneLabel, isDeleting, ownerOf, textAt } from '../../shared/index.ts';
 
-/** What a configuration is for: one machine, or a pool whose machines all boot with the same user data. */
+/** The owner of a configuration: a Machine, or a MachinePool whose machines share the user data. */
 export interface ConfigOwner {
   kind: 'Machine' | 'MachinePool';
   name: string;
   clusterName: string;
   kubernetesVersion: string | undefined;
   isControlPlane: boolean;
-  /** what the owner boots with, once it knows */
+  /** name of the data Secret the owner boots with, once set */
   dataSecretName: string | undefined;
-  /** its nodes (one of them, for a pool) have joined */
+  /** the Node (for a pool, at least one) has joined */
   hasNodes: boolean;
   deleting: boolean;
 }
 
-/** Pools are no kind of ours yet; whoever serves them is read without a cache. */
+/** MachinePools have no typed resource and no cache here; they are read from the API. */
 export const MachinePools: Resource<UnstructuredObject> = {
   group: Machines.group,
   version: 'v1beta2',
@@ -26,7 +26,7 @@ export const MachinePools: Resource<UnstructuredObject> = {
   namespaced: true,
 };
 
-/** Whom a configuration is for; undefined as long as nobody has claimed it. */
+/** Finds the owner of a configuration; undefined until one is set. */
 export async function configOwnerOf(
   { cache, client, signal }: ReconcileContext,
   config: KubeObject,

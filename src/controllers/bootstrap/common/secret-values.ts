@@ -13,14 +13,13 @@ import { ignoreNotFound } from '../../../machinery/index.ts';
 import { type FileTemplateData, renderFileTemplate } from './file-template.ts';
 import { BootstrapInputError } from './machine-content.ts';
 
-/** Reads keys of Secrets and ConfigMaps in one namespace. */
 export interface SecretValues {
   client: Client;
   namespace: string;
   signal: AbortSignal;
 }
 
-/** Files with their content in them: read from Secrets where they say so, and filled in where they are templates. */
+/** Resolves file contents: reads Secret references and renders templates. */
 export async function resolveFiles(
   values: SecretValues,
   files: readonly BootstrapFile[] | undefined,
@@ -37,7 +36,7 @@ export async function resolveFiles(
   return resolved;
 }
 
-/** Users with the hashes of their passwords in them. */
+/** Resolves the password hashes of users from Secrets. */
 export async function resolveUsers(
   values: SecretValues,
   users: readonly BootstrapUser[] | undefined,
@@ -55,7 +54,7 @@ function read(values: SecretValues, { secret }: SecretKeySource, wantedBy: strin
   return readReferenced(values, { secretRef: secret }, wantedBy);
 }
 
-/** The text under a key of a Secret or ConfigMap; `wantedBy` is the field that refers to it. */
+/** Reads a key of a Secret or ConfigMap; `wantedBy` is the referring field, for error messages. */
 export async function readReferenced(
   values: SecretValues,
   reference: SecretOrConfigMapKey,
@@ -66,7 +65,7 @@ export async function readReferenced(
   return text;
 }
 
-/** The same for a key that may be left out; the Secret or ConfigMap must exist. */
+/** Like `readReferenced`, but the key may be missing. The Secret or ConfigMap must exist. */
 export async function tryReadReferenced(
   values: SecretValues,
   reference: SecretOrConfigMapKey,
@@ -102,7 +101,7 @@ async function textsOf(
     : await client.get(ConfigMaps, key, { signal }).then(texts).catch(ignoreNotFound);
 }
 
-/** Every entry of a ConfigMap, sorted by key. */
+/** Returns all entries of a ConfigMap, sorted by key. */
 export async function readConfigMap(
   { client, namespace, signal }: SecretValues,
   name: string,

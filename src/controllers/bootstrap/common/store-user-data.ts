@@ -7,11 +7,11 @@ import { userDataSizeProblem } from './user-data-size.ts';
 interface Rendered {
   format: BootstrapFormat;
   text: string;
-  /** settings that were left out, and why */
+  /** settings that were left out, with the reason */
   warnings: readonly string[];
 }
 
-/** Stores what was rendered, and tells of what was left out of it or makes it too large. */
+/** Stores the rendered user data, and emits events for dropped settings and for user data that is too large. */
 export async function storeUserData(
   scope: CertifiedConfigScope,
   resource: Resource,

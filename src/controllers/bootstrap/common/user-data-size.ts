@@ -1,13 +1,13 @@
 import { gzipSync } from 'node:zlib';
 
-/** What Nova takes of user data, after base64. */
+/** Nova's limit in bytes, after base64 encoding. */
 export const novaUserDataLimit = 65_535;
 
 const encodedSize = (bytes: number): number => Math.ceil(bytes / 3) * 4;
 
 /**
- * Why user data does not fit into a server of OpenStack, whether it is sent as it is or compressed (cloud-init unpacks it);
- * undefined when it fits. Compressing is tried only when it matters.
+ * Explains why user data is too large for Nova both plain and gzipped (cloud-init decompresses it); undefined if it
+ * fits. Compresses only if the plain form is too large.
  */
 export function userDataSizeProblem(userData: string): string | undefined {
   const plain = encodedSize(Buffer.byteLength(userData));

@@ -6,7 +6,7 @@ import { clusterChanged, controlPlaneLabel } from '../../shared/index.ts';
 
 const indexName = ({ plural }: Resource): string => `${plural}-by-cluster`;
 
-/** Caches every bootstrap controller reads, and its configurations by the cluster they are for. */
+/** Registers the informers of bootstrap controllers and an index of configurations by cluster. */
 export function registerConfigIndex<T extends KubeObject>(resource: Resource<T>): (cache: InformerFactory) => void {
   return (cache) => {
     cache.informer(Machines);
@@ -31,16 +31,16 @@ export const clusterOfMachine = ({ metadata, spec }: Machine): ObjectKey => ({
   name: spec.clusterName,
 });
 
-/** The configuration a machine boots with, if it is of this kind. */
+/** Maps a machine to its configuration if that is of this kind. */
 export function configOfMachine({ metadata, spec }: Machine, resource: Resource): ObjectKey[] {
   const reference = spec.bootstrap.configRef;
   if (reference?.kind !== resource.kind || reference.apiGroup !== resource.group) return [];
   return [{ namespace: metadata.namespace ?? '', name: reference.name }];
 }
 
-/** What of a machine its configuration depends on. */
+/** Machine changes that affect its configuration. */
 export const machineChanged: Predicate<Machine> = (event) => {
-  // one that goes may have held what others of its control plane wait for
+  // a deleted control plane machine may have held the init lock
   if (event.type === 'delete') return event.object.metadata.labels?.[controlPlaneLabel] !== undefined;
   if (event.type !== 'update') return true;
   const { object: now, old } = event;
@@ -53,7 +53,7 @@ export const machineChanged: Predicate<Machine> = (event) => {
   );
 };
 
-/** What of a cluster the configurations of its machines depend on. */
+/** Cluster changes that affect the configurations of its machines. */
 export const relevantClusterChange: Predicate<Cluster> = clusterChanged(
   'paused',
   'endpoint',

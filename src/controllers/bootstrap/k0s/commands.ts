@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { type K0sWorkerConfigSpec, k0sVersionOf } from '../../../api/index.ts';
 import { BootstrapInputError } from '../common/machine-content.ts';
 
-/** On Nodes: the machine they are. Names of nodes may be others. */
+/** Node label with the machine name; node names may differ from machine names. */
 export const machineNameLabel = 'k0smotron.io/machine-name';
 
 const kubeletArgsFlag = '--kubelet-extra-args';
@@ -11,10 +11,10 @@ const maxLabelValue = 63;
 
 export const defaultInstallDirectory = '/usr/local/bin';
 
-/** Whoever waits for a machine looks for this file. */
+/** The bootstrap success sentinel of the Cluster API contract. */
 const sentinelCommand = 'mkdir -p /run/cluster-api && touch /run/cluster-api/bootstrap-success.complete';
 
-/** The service is k0sworker on every kind of init system k0s installs itself into. */
+/** k0s names its worker service k0sworker on every supported init system. */
 const startCommand = [
   '(command -v systemctl > /dev/null 2>&1 && systemctl start k0sworker)',
   '(command -v rc-service > /dev/null 2>&1 && rc-service k0sworker start)',
@@ -25,13 +25,13 @@ const startCommand = [
 export interface WorkerCommandsInput {
   spec: K0sWorkerConfigSpec;
   machineName: string;
-  /** empty: the newest there is */
+  /** empty for the newest release */
   version: string;
-  /** what an Ingress in front of the API needs on every node */
+  /** commands for a proxy to an API server behind an Ingress */
   ingress: readonly string[];
 }
 
-/** What a machine runs, in this order, to become a worker. */
+/** Lists the commands that turn a machine into a worker, in order. */
 export function workerCommands({ spec, machineName, version, ingress }: WorkerCommandsInput): string[] {
   return [
     ...(spec.preK0sCommands ?? []),
@@ -44,12 +44,11 @@ export function workerCommands({ spec, machineName, version, ingress }: WorkerCo
   ];
 }
 
-/** Where the join token is put. */
 export function tokenPath({ workingDir }: K0sWorkerConfigSpec): string {
   return workingDir ? posix.join(workingDir, 'k0s.token') : '/etc/k0s.token';
 }
 
-/** The version of k0s a worker gets, as its download knows it; empty when nobody has said one. */
+/** Returns the k0s version of a worker in the form of its download URL; empty if none is specified. */
 export function workerVersion(spec: K0sWorkerConfigSpec, machineVersion: string | undefined): string {
   const desired = spec.version || machineVersion;
   return desired ? k0sVersionOf(desired) : '';
@@ -73,7 +72,7 @@ function downloadCommands(spec: K0sWorkerConfigSpec, version: string): string[] 
     return [`curl -sSfL --retry 5 ${downloadURL} -o ${program}`, executable];
   }
   if (url?.protocol === 'oci:') {
-    // oras keeps its settings below HOME, which cloud-init does not set
+    // oras stores its settings below HOME, which cloud-init does not set
     return [
       'export HOME=/root',
       `oras blob fetch --output ${program} ${downloadURL.slice('oci://'.length)}`,
@@ -93,8 +92,8 @@ function installCommand(spec: K0sWorkerConfigSpec, machineName: string): string 
 }
 
 /**
- * The flags of `k0s install worker`. k0s takes flags for the kubelet as one text: what the user gives and what we add are
- * put together in one flag at the end.
+ * Builds the flags of `k0s install worker`. k0s takes all kubelet flags in one flag, so the user's and the generated
+ * ones are joined and placed last.
  */
 export function workerArguments(
   { args = [], useSystemHostname }: Pick<K0sWorkerConfigSpec, 'args' | 'useSystemHostname'>,
@@ -105,7 +104,7 @@ export function workerArguments(
   for (let i = 0; i < args.length; i++) {
     const argument = args[i] ?? '';
     if (!isKubeletArguments(argument)) plain.push(argument);
-    // a flag whose value is the next entry of the list
+    // flag with its value in the next list entry
     else if (argument === kubeletArgsFlag) kubelet.push(unquoted(args[++i] ?? ''));
     else kubelet.push(unquoted(argument.slice(kubeletArgsFlag.length + 1)));
   }

@@ -8,11 +8,11 @@ import type { K0sWorkerConfigScope } from './scope.ts';
 
 const defaultIngressPort = 443;
 
-/** What a worker has to know of the control plane it joins. */
+/** What a worker needs to know about its control plane. */
 export interface ControlPlaneFacts {
-  /** the version that runs; undefined while nobody has said it */
+  /** running version; undefined while unknown */
   version: string | undefined;
-  /** where the API is found by name */
+  /** host and port of the API behind an Ingress */
   ingress: { host: string; port: number } | undefined;
 }
 
@@ -39,7 +39,7 @@ function ingressOf({ object }: ProviderObject): ControlPlaneFacts['ingress'] {
     : { host, port: numberAt(object, 'spec', 'ingress', 'port') ?? defaultIngressPort };
 }
 
-/** A kubelet must not be newer than the API server it talks to. */
+/** Refuses versions newer than the control plane: a kubelet must not be newer than its API server. */
 export function refuseNewerThanControlPlane(version: string, controlPlaneVersion: string | undefined): void {
   if (controlPlaneVersion === undefined || !parseK0sVersion(version) || !parseK0sVersion(controlPlaneVersion)) return;
   if (workersMayRun(controlPlaneVersion, version)) return;
@@ -50,7 +50,7 @@ export function refuseNewerThanControlPlane(version: string, controlPlaneVersion
   );
 }
 
-/** The certificate of the proxies on the nodes, which the control plane keeps. */
+/** Reads the certificate of the node proxies from the Secret of the control plane. */
 export async function readIngressFiles(scope: K0sWorkerConfigScope, authority: string): Promise<BootstrapFile[]> {
   const { cluster, context } = scope;
   const { name = '', namespace = '' } = cluster.metadata;

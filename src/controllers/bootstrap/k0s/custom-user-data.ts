@@ -5,8 +5,8 @@ import { type CloudConfig, renderCloudConfig } from '../common/cloud-config.ts';
 const lists = ['write_files', 'runcmd'] as const;
 
 /**
- * User data with the user's own behind it. Where both have files or commands, ours come first and theirs follow: a second
- * list of the same name would silently take the place of the first.
+ * Appends the user's own user data. Files and commands of both are merged, generated ones first: a second list of the
+ * same name would replace the first in cloud-init.
  */
 export function withCustomUserData(generated: CloudConfig, custom: string): string {
   const parsed = readCloudConfig(custom);
@@ -15,7 +15,9 @@ export function withCustomUserData(generated: CloudConfig, custom: string): stri
   return renderCloudConfig(generated, parsed);
 }
 
-/** Text with expressions in places YAML has no room for is nobody's to read before cloud-init has filled it in. */
+/**
+ * Parses cloud-config; undefined if Jinja expressions make it invalid YAML, because only cloud-init can render those.
+ */
 function readCloudConfig(text: string): Record<string, unknown> | undefined {
   const document = parseDocument(text, { version: '1.1' });
   if (document.errors.length > 0) return undefined;

@@ -6,7 +6,7 @@ import { goldenCases } from './testing/golden-cases.ts';
 
 const tokenPattern = /H4sI[A-Za-z0-9+/%]+(?:=|%3D)*/g;
 
-/** How well the token is compressed depends on the library: in the files it stands as the text it was. */
+/** Decompresses the token: the compressed bytes depend on the zlib version, so golden files contain the plain text. */
 function legible(text: string): string {
   return text.replaceAll(tokenPattern, (token) => {
     const kubeconfig = gunzipSync(Buffer.from(decodeURIComponent(token), 'base64')).toString('utf8');
@@ -16,6 +16,6 @@ function legible(text: string): string {
 
 describeGolden(goldenCases, new URL('./testdata/', import.meta.url), legible);
 
-it.each(goldenCases)('user data of $name has the token to join with', ({ render }) => {
+it.each(goldenCases)('user data of $name contains the join token', ({ render }) => {
   expect(legible(render().text)).toContain('abcdef.0123456789abcdef');
 });

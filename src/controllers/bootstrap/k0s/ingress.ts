@@ -4,8 +4,9 @@ import type { CertificateAndKey } from '../../../pki/index.ts';
 const directory = '/etc/haproxy/certs';
 
 /**
- * Behind an Ingress the API server is found by its name in the TLS handshake. Pods know it by an address: on every node a
- * proxy takes their connections, with a certificate they trust, and goes on by name.
+ * Files of the node proxies for an API server behind an Ingress. The Ingress routes by the server name of the TLS
+ * handshake, but pods connect to an IP address. A proxy on every node terminates their connections with a trusted
+ * certificate and connects on by name.
  */
 export function ingressFiles(authority: string, serving: CertificateAndKey): BootstrapFile[] {
   return [
@@ -15,7 +16,7 @@ export function ingressFiles(authority: string, serving: CertificateAndKey): Boo
   ];
 }
 
-/** The proxy reads certificate and key from one file, as an unprivileged user. */
+/** HAProxy reads certificate and key from one file, as an unprivileged user. */
 export const ingressCommands: readonly string[] = [
   `mkdir -p ${directory}`,
   `cat ${directory}/server.crt ${directory}/server.key > ${directory}/server.pem`,

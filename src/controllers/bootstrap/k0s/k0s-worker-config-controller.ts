@@ -7,7 +7,7 @@ import { makeUserData } from './make-user-data.ts';
 import type { K0sWorkerConfigDependencies, K0sWorkerConfigScope } from './scope.ts';
 import { dataSecretFailed, dataSecretRefused, dataSecretWaiting, observe } from './status.ts';
 
-/** K0sWorkerConfigs: the user data with which machines join a cluster as workers of k0s. */
+/** Builds the controller of K0sWorkerConfigs, which generates the user data of k0s workers. */
 export function k0sWorkerConfigController(dependencies: K0sWorkerConfigDependencies): ControllerDefinition {
   return configController(dependencies, {
     name: 'k0s-worker-config',

@@ -6,8 +6,8 @@ import type { K0sWorkerConfigScope } from './scope.ts';
 import { dataSecretAvailable } from './status.ts';
 
 /**
- * User data that was made stays as it is; the token in it is kept alive until the machine has joined. It is made again when
- * it was lost before it was of use, and when a pool needs a new token.
+ * Keeps existing user data unchanged and its token alive until the machine has joined. Generates the user data again if
+ * it was lost before use, or if a pool needs a new token.
  */
 export async function keepReady(scope: K0sWorkerConfigScope, secretName: string): Promise<Result> {
   const { config, owner } = scope;
@@ -28,7 +28,7 @@ async function keepToken(scope: K0sWorkerConfigScope, token: BootstrapToken): Pr
       if (await shouldRotate(access, token)) return await makeUserData(scope, { freshToken: true });
     } else await keepTokenAlive(access, token);
   } catch (error) {
-    // the data is there all the same; the token is looked at again when there is a way to it
+    // the data Secret exists; the token is checked once the workload cluster is reachable
     if (!isNotConnected(error)) throw error;
   }
   return after(tokenCheckMs(tokenTtlMs), 'life of the join token');

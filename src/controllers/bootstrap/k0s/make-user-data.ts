@@ -26,10 +26,10 @@ import type { K0sWorkerConfigScope } from './scope.ts';
 import { dataSecretAvailable, dataSecretWaiting } from './status.ts';
 
 const componentLabel = 'app.kubernetes.io/component';
-/** the key of the data Secret under which the token is found again that the user data holds in another form */
+/** key of the data Secret that holds the plain token; the user data holds it compressed */
 const tokenKey = 'token';
 
-/** the key of the Secret of an authority with all that is trusted while one authority follows another */
+/** key of the CA Secret with all trusted certificates during a CA rotation */
 const bundleKey = 'ca-bundle.crt';
 
 export const dataSecretAccess = ({ config, context }: K0sWorkerConfigScope): DataSecretAccess => ({
@@ -39,7 +39,7 @@ export const dataSecretAccess = ({ config, context }: K0sWorkerConfigScope): Dat
   signal: context.signal,
 });
 
-/** The token a machine joins with; undefined for user data made by somebody else. */
+/** Returns the join token in a data Secret; undefined if Capstan did not write it. */
 export function tokenOf(secret: Secret | undefined): BootstrapToken | undefined {
   const text = secretText(secret, tokenKey);
   return text === undefined ? undefined : parseToken(text);
@@ -55,7 +55,7 @@ export function tokenAccess({ context, cluster, dependencies, tokenTtlMs }: K0sW
   };
 }
 
-/** Makes the user data of a machine, as soon as everything it says is known. */
+/** Generates the user data of a machine once all its inputs are known. */
 export async function makeUserData(
   scope: K0sWorkerConfigScope,
   options: { freshToken: boolean } = { freshToken: false },
@@ -70,7 +70,7 @@ export async function makeUserData(
     dataSecretWaiting(scope, 'Waiting for Cluster control plane to be initialized');
     return done();
   }
-  // no way to the workload API, no user data: the machine could not join
+  // without access to the workload API there is no token, so no user data is made
   const access = tokenAccess(scope);
   const controlPlane = await readControlPlane(scope);
   const version = workerVersion(config.spec, owner.kubernetesVersion);
@@ -90,7 +90,7 @@ export async function makeUserData(
     ...(controlPlane.ingress && { ingressFiles: await readIngressFiles(scope, authority) }),
     ...(customUserData !== undefined && { customUserData }),
   });
-  // the Secret is the record of the token, and nobody boots with it before the status names it
+  // the Secret records the token first; no machine boots with it before the status names it
   const name = await store(scope, rendered, token);
   await keepTokenAlive(access, token);
   dataSecretAvailable(scope, name);

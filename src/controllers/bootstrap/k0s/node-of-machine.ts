@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Machine, Node } from '../../../api/index.ts';
 import { machineNameLabel } from './commands.ts';
 
-/** The Node a machine became, where no id of a provider says so: by name, by label, by a common address. */
+/** Finds the Node of a machine without a provider ID: by name, by label, by a shared address. */
 export function nodeOfMachine(machine: Machine, nodes: readonly Node[]): Node | undefined {
   const name = machine.metadata.name ?? '';
   return (

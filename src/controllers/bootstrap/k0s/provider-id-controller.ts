@@ -21,7 +21,7 @@ const waitingByCluster = 'k0s-machines-without-node';
 
 const clusterValue = ({ namespace, name }: ObjectKey): string => `${namespace ?? ''}/${name}`;
 
-/** A worker of k0s that is known to the cloud, and that no Node is known for. */
+/** Tells whether a k0s machine has a provider ID but no Node yet. */
 const isWaiting = (machine: Machine): boolean =>
   machine.spec.providerID !== undefined &&
   machine.status?.nodeRef === undefined &&
@@ -29,8 +29,8 @@ const isWaiting = (machine: Machine): boolean =>
   configOfMachine(machine, K0sWorkerConfigs).length > 0;
 
 /**
- * Nodes of k0s do not say which server they are unless a cloud controller manager tells them, which a cluster need not
- * have: the machine knows, and by that its Node is found from then on.
+ * Builds the controller that sets `spec.providerID` on k0s Nodes. Normally a cloud controller manager sets it, but a
+ * cluster may run without one.
  */
 export function providerIdController(dependencies: K0sWorkerConfigDependencies): ControllerDefinition {
   const { cache, workloads } = dependencies;
@@ -47,7 +47,7 @@ export function providerIdController(dependencies: K0sWorkerConfigDependencies):
     try {
       if (workloads.nodesByProviderId(cluster, providerID).length > 0) return done();
       const node = nodeOfMachine(machine, workloads.nodes(cluster).list());
-      // a Node that says it is another server is not ours to correct
+      // a different provider ID on the Node is not overwritten
       if (!node || node.spec?.providerID) return done();
       await tell(context, cluster, node, machine, providerID);
     } catch (error) {

@@ -13,20 +13,20 @@ import { tokenPath, workerCommands } from './commands.ts';
 import { withCustomUserData } from './custom-user-data.ts';
 import { ingressCommands } from './ingress.ts';
 
-/** Everything the user data of a worker is made of. */
+/** Inputs of the user data of a worker. */
 export interface WorkerUserData {
   spec: K0sWorkerConfigSpec;
   machineName: string;
-  /** of k0s; empty: the newest there is */
+  /** k0s version; empty for the newest release */
   version: string;
   token: BootstrapToken;
-  /** https:// address of the API server */
+  /** https:// URL of the API server */
   server: string;
-  /** PEM of what the API server is trusted by */
+  /** CA certificate of the API server, PEM */
   authority: string;
-  /** the user's, with their content in them */
+  /** user-defined files with resolved content */
   files: readonly BootstrapFile[];
-  /** what a proxy to an API behind an Ingress needs; absent without one */
+  /** proxy files for an API server behind an Ingress; absent without one */
   ingressFiles?: readonly BootstrapFile[];
   customUserData?: string;
 }
@@ -34,11 +34,11 @@ export interface WorkerUserData {
 export interface RenderedWorker {
   format: BootstrapFormat;
   text: string;
-  /** settings that were left out, and why */
+  /** settings that were left out, with the reason */
   warnings: readonly string[];
 }
 
-/** The user data with which a machine becomes a worker of k0s. */
+/** Renders the user data of a k0s worker. */
 export function renderWorker(data: WorkerUserData): RenderedWorker {
   const { type = 'cloud-config', platform = 'linux' } = data.spec.provisioner ?? {};
   if (platform !== 'linux') {
@@ -71,7 +71,7 @@ function cloudConfig(content: CloudConfig, customUserData: string | undefined): 
 }
 
 const scriptPath = '/etc/k0s-bootstrap.sh';
-/** survives a reboot, unlike what is below /run: a worker is installed once */
+/** outside of /run, so it survives reboots: the worker is installed once */
 const donePath = '/etc/k0s-bootstrap.done';
 
 const bootstrapUnit = [
@@ -89,7 +89,7 @@ const bootstrapUnit = [
   '',
 ].join('\n');
 
-/** Ignition runs no commands: a unit runs a script of them, once. */
+/** Ignition runs no commands; a systemd unit runs them once as a script. */
 function ignition(content: CloudConfig, data: WorkerUserData): Omit<RenderedWorker, 'format'> {
   const { ignition: desired, customUserDataRef } = data.spec.provisioner ?? {};
   const script = ['#!/bin/sh', 'set -e', ...content.commands, `touch ${donePath}`, ''].join('\n');

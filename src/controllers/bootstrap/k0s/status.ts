@@ -11,22 +11,22 @@ export function dataSecretAvailable(scope: K0sWorkerConfigScope, name: string): 
   scope.dataSecret = { status: 'True', reason: 'Available', message: 'Bootstrap secret created' };
 }
 
-/** Nothing is wrong; something else has to happen first. */
+/** Reports that user data waits for a prerequisite, without a fault. */
 export function dataSecretWaiting(scope: K0sWorkerConfigScope, message: string): void {
   scope.dataSecret = { status: 'False', reason: 'WaitingForControlPlaneInitialization', message };
 }
 
-/** User data could not be made of what the user wrote. */
+/** Reports input from which no user data can be made. */
 export function dataSecretRefused(scope: K0sWorkerConfigScope, message: string): void {
   scope.dataSecret = { status: 'False', reason: 'DataSecretGenerationFailed', message };
 }
 
-/** Something failed that is not the user's doing; it is tried again. */
+/** Reports an internal failure, which is retried. */
 export function dataSecretFailed(scope: K0sWorkerConfigScope, message: string): void {
   scope.dataSecret = { status: 'False', reason: 'InternalError', message };
 }
 
-/** Puts the findings of a pass on the draft. */
+/** Writes the findings to the draft. */
 export function observe({ config, context, dataSecret }: K0sWorkerConfigScope): void {
   const now = context.clock.now();
   if (dataSecret) setVerdict(config, 'DataSecretAvailable', dataSecret, now);

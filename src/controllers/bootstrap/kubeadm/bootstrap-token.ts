@@ -3,7 +3,7 @@ import { BootstrapInputError } from '../common/machine-content.ts';
 
 export const defaultTokenTtlMs: number = 15 * 60_000;
 
-/** The token of a configuration; a user may have put anything there. */
+/** Parses the token of a configuration; throws if the user's value is not a token. */
 export function requireToken(text: string): BootstrapToken {
   const token = parseToken(text);
   if (!token) {

@@ -18,14 +18,14 @@ import {
 } from '../../shared/index.ts';
 import { type KubeadmConfigScope, specOf } from './scope.ts';
 
-/** host:port of the cluster's API; undefined while nobody has said it. */
+/** Returns host:port of the cluster's API; undefined until the endpoint is set. */
 export function endpointOfCluster({ spec }: Cluster): string | undefined {
   const { host, port } = spec.controlPlaneEndpoint ?? {};
   if (!host || !port) return undefined;
   return endpointUrl({ host, port }).slice('https://'.length);
 }
 
-/** Discovery with everything filled in that the user left to us; undefined while the cluster has no endpoint. */
+/** Fills in unset discovery fields; undefined while the cluster has no endpoint. */
 export function completeDiscovery(
   discovery: KubeadmDiscovery | undefined,
   cluster: Cluster,
@@ -33,7 +33,7 @@ export function completeDiscovery(
   makeToken: () => string,
 ): KubeadmDiscovery | undefined {
   const endpoint = endpointOfCluster(cluster);
-  // a user's own file is taken as it is
+  // a user-defined discovery file is kept as it is
   if (discovery?.file) {
     return discovery.file.kubeConfig && !discovery.file.kubeConfig.cluster?.server && !endpoint ? undefined : discovery;
   }
@@ -54,8 +54,8 @@ export function completeDiscovery(
 }
 
 /**
- * Discovery as it will be rendered, recorded in the configuration before anything is made of it: the token of a crashed
- * attempt is found again. Undefined while the cluster has no endpoint.
+ * Stores the completed discovery in the configuration before anything is made from it, so that a retry after a crash
+ * reuses the token. Returns undefined while the cluster has no endpoint.
  */
 export async function recordDiscovery(
   scope: KubeadmConfigScope,
@@ -72,7 +72,7 @@ export async function recordDiscovery(
   return discovery;
 }
 
-/** Replaces the token, as `recordDiscovery` does: on record first. */
+/** Stores a new token in the configuration before it is used, like `recordDiscovery`. */
 export async function recordNewToken(scope: KubeadmConfigScope): Promise<string> {
   const { config, context } = scope;
   const spec = specOf(config);
@@ -93,12 +93,12 @@ async function recordSpec(scope: KubeadmConfigScope, spec: KubeadmConfigScope['c
     { fieldManager, clock: context.clock, signal: context.signal, optimisticLock: true },
   );
   scope.original = stored;
-  // the draft goes on from what is stored now; its status is this pass's own
+  // continue with the stored object, but keep the status of this reconcile
   const { status } = scope.config;
   scope.config = { ...clone(stored), ...(status && { status }) };
 }
 
-/** The kubeconfig a user asked us to write for `discovery.file`. */
+/** Renders the kubeconfig that `discovery.file` describes. */
 export function discoveryFile(
   file: KubeadmDiscoveryFile,
   cluster: Cluster,

@@ -1,5 +1,5 @@
 import { describeGolden } from '../testing/golden.ts';
 import { goldenCases } from './testing/golden-cases.ts';
 
-// Real cloud-init, kubeadm and ignition-validate judge the same files in test/conformance/bootstrap.
+// test/conformance/bootstrap checks the same files with real cloud-init, kubeadm and ignition-validate.
 describeGolden(goldenCases, new URL('./testdata/', import.meta.url));

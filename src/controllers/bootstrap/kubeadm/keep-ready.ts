@@ -18,8 +18,8 @@ import { recordNewToken } from './discovery.ts';
 import { type KubeadmConfigScope, specOf } from './scope.ts';
 
 /**
- * User data that was made stays as it is; what it refers to is kept alive until the machine has joined. Undefined means the
- * user data has to be made again: it is lost before it was of use, or a pool needs a new token.
+ * Keeps existing user data unchanged and its token and certificates alive until the machine has joined. Returns
+ * undefined if the user data must be generated again: it was lost before use, or a pool needs a new token.
  */
 export async function keepReady(scope: KubeadmConfigScope, secretName: string): Promise<Result | undefined> {
   const { config, context, cluster, owner } = scope;
@@ -28,7 +28,7 @@ export async function keepReady(scope: KubeadmConfigScope, secretName: string): 
   if (secretName === config.metadata.name) {
     const { client, signal } = context;
     const exists = await keepDataSecretOwned({ client, config, resource: KubeadmConfigs, signal });
-    // a machine that made the cluster must never be told to join it
+    // a machine that initialized the cluster must never get join data
     const canRepeat = token !== undefined || !initialized;
     if (!exists && canRepeat && !owner.hasNodes && !owner.deleting) return undefined;
   }
@@ -68,7 +68,7 @@ async function keepToken(scope: KubeadmConfigScope, text: string): Promise<Resul
     await keepTokenAlive(access, token);
     tokenChecks.note(uid, text, now);
   } catch (error) {
-    // the data is there all the same; the token is looked at again when there is a way to it
+    // the data Secret exists; the token is checked once the workload cluster is reachable
     if (!isNotConnected(error)) throw error;
   }
   return again(now);

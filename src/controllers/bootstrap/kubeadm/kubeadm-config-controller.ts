@@ -15,7 +15,7 @@ import { makeUserData } from './make-user-data.ts';
 import type { KubeadmConfigDependencies, KubeadmConfigScope } from './scope.ts';
 import { createTokenChecks } from './token-checks.ts';
 
-/** KubeadmConfigs: the user data with which machines make a cluster or join one. */
+/** Builds the controller of KubeadmConfigs, which generates the user data of kubeadm init and join. */
 export function kubeadmConfigController(dependencies: KubeadmConfigDependencies): ControllerDefinition {
   const tools = { ...dependencies, tokenChecks: createTokenChecks() };
   return configController(tools, {

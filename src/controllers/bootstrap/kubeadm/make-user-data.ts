@@ -25,7 +25,7 @@ import { recordDiscovery } from './discovery.ts';
 import { type RenderInput, renderControlPlaneJoin, renderInit, renderWorkerJoin, requireVersion } from './render.ts';
 import { type KubeadmConfigScope, specOf } from './scope.ts';
 
-/** Makes the user data of a machine, as soon as everything it says is known. */
+/** Generates the user data of a machine once all its inputs are known. */
 export function makeUserData(scope: KubeadmConfigScope): Promise<Result> {
   return initOrJoin(scope, { init: () => init(scope), join: () => join(scope) });
 }
@@ -39,7 +39,7 @@ async function init(scope: KubeadmConfigScope): Promise<Result> {
     : await ensureClusterCertificates({
         ...access,
         clock: context.clock,
-        // not the configuration: the keys of a cluster must outlive the machine that came first
+        // owned by the cluster, not the configuration: the cluster keys must outlive the first machine
         owner: ownerReference(cluster, Clusters, { controller: true }),
       });
   certificatesAvailable(scope);

@@ -13,18 +13,18 @@ import { BootstrapInputError } from '../common/machine-content.ts';
 import { discoveryFile, endpointOfCluster } from './discovery.ts';
 import { type KubeadmUserData, type RenderedUserData, renderUserData } from './user-data.ts';
 
-/** What both ways of becoming a node need. */
+/** Common inputs of init and join. */
 export interface RenderInput {
   cluster: Cluster;
   kubernetesVersion: string;
   spec: KubeadmConfigSpec;
   certificates: ClusterCertificates;
-  /** the user's files and users, with everything in them */
+  /** user-defined files and users with resolved content */
   files: KubeadmUserData['files'];
   users: KubeadmUserData['users'];
 }
 
-/** User data of the machine that makes the cluster. What the configuration says of joining does not concern it. */
+/** Renders the user data of the first control plane machine; ignores `joinConfiguration`. */
 export function renderInit(input: RenderInput): RenderedUserData {
   const { cluster, spec, certificates, kubernetesVersion } = input;
   const init = withBindPort(spec.initConfiguration, cluster);
@@ -40,7 +40,7 @@ export function renderInit(input: RenderInput): RenderedUserData {
   });
 }
 
-/** User data of a further machine of the control plane; it brings the cluster's keys along. */
+/** Renders the user data of a further control plane machine, including the cluster keys. */
 export function renderControlPlaneJoin(input: RenderInput): RenderedUserData {
   const join = input.spec.joinConfiguration;
   const controlPlane = { ...join?.controlPlane };
@@ -52,7 +52,7 @@ export function renderControlPlaneJoin(input: RenderInput): RenderedUserData {
   );
 }
 
-/** User data of a worker. The taint keeps pods away until the node has its labels. */
+/** Renders the user data of a worker. The uninitialized taint keeps pods away until the Node has its labels. */
 export function renderWorkerJoin(input: RenderInput): RenderedUserData {
   const join = input.spec.joinConfiguration;
   if (join?.controlPlane) {
@@ -85,7 +85,7 @@ function withUninitialized(taints: readonly NodeTaint[]): NodeTaint[] {
     : [...taints, { key: uninitializedTaint, effect }];
 }
 
-/** The port the cluster asks for, unless the configuration names one. */
+/** Sets the bind port from the cluster's API server port unless the configuration has one. */
 function withBindPort<T extends { localAPIEndpoint?: { advertiseAddress?: string; bindPort?: number } }>(
   configuration: T | undefined,
   { spec }: Cluster,
@@ -110,7 +110,7 @@ function clusterFacts({ cluster, kubernetesVersion, spec }: RenderInput): Kubead
   };
 }
 
-/** The version a machine is to have; kubeadm's format depends on it. */
+/** Returns the version of the machine, which determines the kubeadm API version; throws if it is missing or invalid. */
 export function requireVersion(owner: { kind: string; name: string; kubernetesVersion: string | undefined }): string {
   const version = owner.kubernetesVersion;
   if (version === undefined || !parseKubernetesVersion(withLeadingV(version))) {

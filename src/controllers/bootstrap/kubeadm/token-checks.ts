@@ -1,10 +1,10 @@
 /**
- * When the tokens of configurations were seen good. A configuration is looked at for many reasons; its token needs a look at
- * the workload cluster only every few minutes.
+ * Remembers when each token was last seen valid. Configurations are reconciled often, but a token is checked in the
+ * workload cluster only every few minutes.
  */
 export interface TokenChecks {
   note(uid: string, token: string, atMs: number): void;
-  /** when it was seen good, undefined for a token that was not */
+  /** time the token was last seen valid; undefined if never */
   seenAt(uid: string, token: string): number | undefined;
   forget(uid: string): void;
 }

@@ -11,13 +11,13 @@ import {
 } from '../common/ignition/index.ts';
 import type { MachineContent } from '../common/machine-content.ts';
 
-/** Everything that goes into the user data of one machine. */
+/** Inputs of the user data of one machine. */
 export interface KubeadmUserData {
   verb: 'init' | 'join';
   /** in the order kubeadm reads them */
   documents: readonly KubeadmDocument[];
   spec: KubeadmConfigSpec;
-  /** certificates first, then the user's, with their content in them */
+  /** certificates first, then user-defined files, with resolved content */
   files: readonly BootstrapFile[];
   users: MachineContent['users'];
 }
@@ -25,11 +25,11 @@ export interface KubeadmUserData {
 export interface RenderedUserData {
   format: BootstrapFormat;
   text: string;
-  /** settings that were left out, and why */
+  /** settings that were left out, with the reason */
   warnings: readonly string[];
 }
 
-/** Whoever waits for a machine looks for this file. */
+/** The bootstrap success sentinel of the Cluster API contract. */
 const sentinel = 'echo success > /run/cluster-api/bootstrap-success.complete';
 const configPaths = { init: '/run/kubeadm/kubeadm.yaml', join: '/run/kubeadm/kubeadm-join-config.yaml' } as const;
 const ignitionConfigPath = '/etc/kubeadm.yml';
@@ -69,7 +69,7 @@ function cloudConfig(data: KubeadmUserData): string {
     files: [
       ...data.files,
       { path, ...owned, content: configText(data) },
-      // the directory of the sentinel must exist before a shell can write there
+      // creates the directory of the sentinel before a command writes there
       { path: '/run/cluster-api/placeholder', ...owned, content: 'keeps this directory in place\n' },
     ],
     ...(spec.bootCommands && { bootCommands: spec.bootCommands }),
@@ -81,7 +81,7 @@ function cloudConfig(data: KubeadmUserData): string {
   });
 }
 
-/** Ignition runs no commands: a unit runs a script once, for as long as the configuration it begins with is there. */
+/** Ignition runs no commands; a systemd unit runs a script once, as long as the kubeadm configuration file exists. */
 const kubeadmUnit = [
   '[Unit]',
   'Description=kubeadm',

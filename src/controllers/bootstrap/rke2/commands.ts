@@ -5,12 +5,12 @@ import { filePaths } from './paths.ts';
 export type MachineRole = 'server' | 'agent';
 
 const installerUrl = 'https://get.rke2.io';
-/** Whoever waits for a machine looks for this file. */
+/** The bootstrap success sentinel of the Cluster API contract. */
 const sentinel = 'mkdir -p /run/cluster-api && echo success > /run/cluster-api/bootstrap-success.complete';
 
 const otherRole = (role: MachineRole): MachineRole => (role === 'server' ? 'agent' : 'server');
 
-/** Brings rke2 onto the machine: from the network, or from what its image holds. */
+/** Commands that install rke2 from the network or from artifacts in the image. */
 export function installCommands(role: MachineRole, version: string, agent: RKE2AgentConfig): string[] {
   const { artifacts, airGappedInstaller, cisScript } = filePaths;
   const check = `test "$(sha256sum ${artifacts}/sha256sum*.txt | cut -d ' ' -f 1)" = "${agent.airGappedChecksum ?? ''}"`;
@@ -25,7 +25,7 @@ export function installCommands(role: MachineRole, version: string, agent: RKE2A
   ];
 }
 
-/** Starts rke2; the sentinel is written only when it runs. */
+/** Commands that start rke2 and write the sentinel once it runs. */
 export function startCommands(role: MachineRole): string[] {
   return [
     `systemctl mask rke2-${otherRole(role)}.service || true`,
@@ -34,10 +34,10 @@ export function startCommands(role: MachineRole): string[] {
   ];
 }
 
-/** From here on the older profiles are gone and the newer ones exist. */
+/** Minor version that replaced the older CIS profiles by newer ones. */
 const newProfilesMinor = 25;
 
-/** rke2 does not start with a profile that its release does not know. */
+/** Refuses a CIS profile unknown to the rke2 release; rke2 would not start. */
 export function refuseUnknownProfile(version: string, { cisProfile }: RKE2AgentConfig): void {
   if (!cisProfile) return;
   const minor = parseKubernetesVersion(version)?.minor ?? newProfilesMinor;
@@ -48,7 +48,7 @@ export function refuseUnknownProfile(version: string, { cisProfile }: RKE2AgentC
   );
 }
 
-/** Prepares a machine for a profile: a user for etcd, and the settings of the kernel that come with rke2. */
+/** Prepares the machine for a CIS profile: creates the etcd user and applies the sysctl settings shipped with rke2. */
 export const cisScriptText: string = [
   '#!/bin/sh',
   'set -e',

@@ -4,7 +4,7 @@ import { endpointUrl, supervisorPort } from '../../shared/index.ts';
 import { BootstrapInputError } from '../common/machine-content.ts';
 import type { RKE2ConfigScope, ServingPlane } from './scope.ts';
 
-/** The control plane of the cluster, whose servers the machine is or joins; undefined while there is none. */
+/** Finds the control plane whose servers the machine is or joins; undefined while there is none. */
 export async function servingPlane({ cluster, context, follower }: RKE2ConfigScope): Promise<ServingPlane | undefined> {
   const reference = cluster.spec.controlPlaneRef;
   if (reference?.kind !== RKE2ControlPlanes.kind || reference.apiGroup !== RKE2ControlPlanes.group) {
@@ -17,7 +17,7 @@ export async function servingPlane({ cluster, context, follower }: RKE2ConfigSco
   return found && asTyped<ServingPlane>(found.object);
 }
 
-/** Where machines register with the servers; undefined while no server can be named. */
+/** Returns the registration address of the servers; undefined while no server is known. */
 export function joinAddress({ cluster }: RKE2ConfigScope, { spec, status }: ServingPlane): string | undefined {
   const host =
     (spec.registrationMethod || 'control-plane-endpoint') === 'control-plane-endpoint'

@@ -20,7 +20,7 @@ export const configFile = (settings: JsonObject): BootstrapFile =>
 const inData = (agent: RKE2AgentConfig, path: string): string =>
   posix.join(agent.dataDir || defaultRke2Directory, path);
 
-/** The files that settings refer to. */
+/** Files that the rke2 settings refer to. */
 export function referencedFiles(references: ResolvedReferences, agent: RKE2AgentConfig): BootstrapFile[] {
   const { auditPolicy, cloudConfig, resolvConf, credentialProviders, s3Authority, datastore } = references;
   const texts: (readonly [path: string, content: string | undefined])[] = [
@@ -39,7 +39,7 @@ export function referencedFiles(references: ResolvedReferences, agent: RKE2Agent
   ];
 }
 
-/** How the first server encrypts Secrets; the others learn it from it. */
+/** Encryption configuration of the first server; other servers receive it from that one. */
 export function encryptionFile(
   { secretsEncryption }: RKE2ServerConfig,
   key: string | undefined,
@@ -58,7 +58,7 @@ export function encryptionFile(
   return [file(inData(agent, dataPaths.encryption), content, '0400')];
 }
 
-/** Manifests that rke2 applies by itself. */
+/** Manifest files that rke2 applies itself. */
 export function manifestFiles(
   entries: readonly (readonly [name: string, content: string])[],
   agent: RKE2AgentConfig,

@@ -4,12 +4,12 @@ import { clusterSecretName, clusterSecretType, fieldManager, ownerReference, sec
 import { BootstrapInputError } from '../common/machine-content.ts';
 import type { RKE2ConfigScope } from './scope.ts';
 
-/** as sixteen bytes in hexadecimal digits */
+/** 16 bytes as hexadecimal digits */
 const tokenLength = 32;
 const hexadecimal = '0123456789abcdef';
 const valueKey = 'value';
 
-/** The token all machines of a cluster share: made once, by the machine that makes the cluster. */
+/** Returns the join token shared by all machines of a cluster; the first machine creates it. */
 export async function ensureJoinToken(scope: RKE2ConfigScope): Promise<string> {
   const { context, cluster } = scope;
   const existing = await readSecret(scope);
@@ -21,7 +21,7 @@ export async function ensureJoinToken(scope: RKE2ConfigScope): Promise<string> {
     metadata: {
       ...keyOf(scope),
       labels: { [clusterNameLabel]: cluster.metadata.name ?? '' },
-      // not the configuration: it must outlive the machine that came first
+      // owned by the cluster, not the configuration: the token must outlive the first machine
       ownerReferences: [ownerReference(cluster, Clusters, { controller: true })],
     },
     type: clusterSecretType,
@@ -36,7 +36,10 @@ export async function ensureJoinToken(scope: RKE2ConfigScope): Promise<string> {
   }
 }
 
-/** The token of a cluster that exists; one that got lost is not made anew, for the servers know only the old one. */
+/**
+ * Returns the join token of an initialized cluster. A lost token is not recreated, because the servers accept only the
+ * old one.
+ */
 export async function requireJoinToken(scope: RKE2ConfigScope): Promise<string> {
   const secret = await readSecret(scope);
   if (secret) return tokenIn(secret);

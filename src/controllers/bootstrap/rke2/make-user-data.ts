@@ -30,7 +30,7 @@ export const dataSecretAccess = ({ config, context }: RKE2ConfigScope): DataSecr
   signal: context.signal,
 });
 
-/** Makes the user data of a machine, as soon as everything it says is known. */
+/** Generates the user data of a machine once all its inputs are known. */
 export async function makeUserData(scope: RKE2ConfigScope): Promise<Result> {
   const plane = await servingPlane(scope);
   if (!plane) {
@@ -60,7 +60,7 @@ async function join(scope: RKE2ConfigScope, plane: ServingPlane): Promise<Result
     dataSecretWaiting(scope, message, waitingForControlPlane);
     return done();
   }
-  // not written anywhere: a server that joins learns the authorities from the one it joins
+  // not written to the machine: a joining server receives the CAs from the server it joins
   await authorities(scope, plane);
   await storeUserData(
     scope,
@@ -85,9 +85,9 @@ async function authorities(scope: RKE2ConfigScope, { spec }: ServingPlane): Prom
 
 interface Joining {
   token: string;
-  /** absent for the machine that makes the cluster */
+  /** absent for the machine that initializes the cluster */
   join?: string;
-  /** of the machine that makes the cluster */
+  /** only for the machine that initializes the cluster */
   certificates?: ClusterCertificates;
 }
 

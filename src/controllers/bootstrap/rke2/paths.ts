@@ -1,4 +1,3 @@
-/** Where files lie on a machine of rke2. */
 export const filePaths = {
   config: '/etc/rancher/rke2/config.yaml',
   registries: '/etc/rancher/rke2/registries.yaml',
@@ -17,7 +16,7 @@ export const filePaths = {
   airGappedInstaller: '/opt/install.sh',
 } as const;
 
-/** below the data directory of rke2 */
+/** relative to the data directory of rke2 */
 export const dataPaths = {
   manifests: 'server/manifests',
   encryption: 'server/cred/encryption-config.json',

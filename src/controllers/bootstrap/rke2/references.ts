@@ -2,7 +2,7 @@ import type { RKE2ConfigSpec, RKE2ObjectReference, RKE2ServerConfig } from '../.
 import { readReferenced, type SecretValues, tryReadReferenced } from '../common/secret-values.ts';
 import type { ResolvedReferences } from './settings.ts';
 
-// References may name a namespace; admission has seen to it that it is the one of the configuration.
+// References may name a namespace; admission allows only that of the configuration.
 
 const nameOf = ({ name }: RKE2ObjectReference): string => name ?? '';
 
@@ -14,7 +14,7 @@ function mapKey(values: SecretValues, reference: RKE2ObjectReference, key: strin
   return readReferenced(values, { configMapRef: { name: nameOf(reference), key } }, field);
 }
 
-/** What every machine needs of Secrets and ConfigMaps that its configuration names. */
+/** Resolves the Secret and ConfigMap references that every machine needs. */
 export async function agentReferences(
   values: SecretValues,
   spec: RKE2ConfigSpec,
@@ -43,7 +43,7 @@ export async function agentReferences(
   };
 }
 
-/** The same for what only servers need. */
+/** Resolves the references that only servers need. */
 export async function serverReferences(values: SecretValues, server: RKE2ServerConfig): Promise<ResolvedReferences> {
   const { auditPolicySecret, externalDatastoreSecret, secretsEncryption } = server;
   const { endpointCAsecret, s3CredentialSecret } = server.etcd?.backupConfig?.s3 ?? {};
@@ -86,7 +86,7 @@ async function datastore(values: SecretValues, name: string): Promise<NonNullabl
   const endpoint = await readReferenced(values, { secretRef: { name, key: 'endpoint' } }, field);
   const authority = await optional('ca.pem');
   const certificate = await optional('cert.pem');
-  // whoever brings a certificate must bring its key
+  // a certificate requires its key
   const key =
     certificate === undefined
       ? undefined

@@ -11,7 +11,7 @@ const tlsFiles = [
   ['ca.crt', 'ca_file'],
 ] as const;
 
-/** The files that tell containerd of private registries and mirrors: registries.yaml and the certificates it names. */
+/** Renders registries.yaml, the containerd registry and mirror configuration, and the certificates it refers to. */
 export async function registryFiles(
   values: SecretValues,
   registries: RKE2Registries | undefined,
@@ -63,7 +63,7 @@ async function certificatesOf(
   if (!tls) return { files: [] };
   const files: BootstrapFile[] = [];
   const written: JsonObject = { ...(tls.insecureSkipVerify === true && { insecure_skip_verify: true }) };
-  // each registry has a directory of its own: what two of them bring has the same names
+  // one directory per registry, because the file names repeat
   const directory = `${filePaths.registryCertificates}/${registry.replaceAll(/[^A-Za-z0-9.-]/g, '_')}`;
   for (const [key, setting] of tls.tlsConfigSecret ? tlsFiles : []) {
     const reference = { secretRef: { name: tls.tlsConfigSecret?.name ?? '', key } };

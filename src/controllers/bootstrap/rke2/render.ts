@@ -13,23 +13,22 @@ import { BootstrapInputError, type MachineContent } from '../common/machine-cont
 import { installCommands, type MachineRole, startCommands } from './commands.ts';
 import { filePaths } from './paths.ts';
 
-/** Everything the user data of a machine is made of. */
 export interface RKE2UserData {
   role: MachineRole;
   version: string;
   spec: RKE2ConfigSpec;
-  /** in the order they are written, with their content in them */
+  /** in the order they are written, with resolved content */
   files: readonly BootstrapFile[];
 }
 
 export interface RenderedRKE2 {
   format: BootstrapFormat;
   text: string;
-  /** settings that were left out, and why */
+  /** settings that were left out, with the reason */
   warnings: readonly string[];
 }
 
-/** The user data with which a machine becomes a server or an agent of rke2. */
+/** Renders the user data of an rke2 server or agent. */
 export function renderRKE2(data: RKE2UserData): RenderedRKE2 {
   const { format = 'cloud-config' } = data.spec.agentConfig ?? {};
   return format === 'ignition' ? ignition(data) : { format, text: cloudConfig(data), warnings: [] };
@@ -56,7 +55,7 @@ function cloudConfig(data: RKE2UserData): string {
   return renderCloudConfig({ ...content(data), commands: commands(data) }, besides);
 }
 
-/** The user's own modules of cloud-init, as one document or by name. */
+/** Returns the user's cloud-init modules, given as one document or by name. */
 function additionalCloudConfig(additional: RKE2AdditionalUserData | undefined): Record<string, unknown> {
   const field = 'spec.agentConfig.additionalUserData';
   if (additional?.config !== undefined) {
@@ -72,7 +71,7 @@ function additionalCloudConfig(additional: RKE2AdditionalUserData | undefined): 
 }
 
 function yamlOf(text: string, field: string): unknown {
-  // aliases could make a small text an endless document
+  // aliases could expand a small text into a huge document
   const document = parseDocument(text, { version: '1.1' });
   const problem = document.errors[0];
   if (problem) throw new BootstrapInputError(`${field}: is not YAML: ${problem.message}`);
@@ -83,7 +82,7 @@ function yamlOf(text: string, field: string): unknown {
   }
 }
 
-/** survives a reboot, unlike what is below /run: rke2 is installed once */
+/** outside of /run, so it survives reboots: rke2 is installed once */
 const donePath = '/etc/cluster-api/bootstrap-success.complete';
 
 const installUnit = [
@@ -101,7 +100,7 @@ const installUnit = [
   '',
 ].join('\n');
 
-/** Ignition runs no commands: a unit runs a script of them, once. */
+/** Ignition runs no commands; a systemd unit runs them once as a script. */
 function ignition(data: RKE2UserData): RenderedRKE2 {
   const format = 'ignition';
   const done = `mkdir -p /etc/cluster-api && touch ${donePath}`;

@@ -16,12 +16,12 @@ import { releaseInitLock } from '../common/init-lock.ts';
 import { dataSecretAccess, makeUserData } from './make-user-data.ts';
 import type { RKE2ConfigScope } from './scope.ts';
 
-/** RKE2Configs: the user data with which machines become servers and agents of rke2. */
+/** Builds the controller of RKE2Configs, which generates the user data of rke2 servers and agents. */
 export function rke2ConfigController(dependencies: ConfigDependencies): ControllerDefinition {
   return configController(dependencies, {
     name: 'rke2-config',
     resource: RKE2Configs,
-    // the one token of a cluster does not end
+    // the shared token of an rke2 cluster does not expire
     tokenTtlMs: 0,
     reportsGeneration: true,
     waitsForOthers: true,
@@ -53,7 +53,7 @@ async function advance(scope: RKE2ConfigScope): Promise<Result> {
   return makeUserData(scope);
 }
 
-/** User data that was made stays as it is; false when it was lost before it was of use and has to be made again. */
+/** Keeps existing user data unchanged. Returns false if it was lost before use and must be generated again. */
 async function keepReady(scope: RKE2ConfigScope, secretName: string): Promise<boolean> {
   const { config, context, cluster, owner } = scope;
   if (secretName === config.metadata.name) {

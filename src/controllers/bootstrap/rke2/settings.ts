@@ -2,9 +2,9 @@ import type { Cluster, RKE2AgentConfig, RKE2Component, RKE2ConfigSpec, RKE2Serve
 import type { JsonObject, JsonValue } from '../../../machinery/index.ts';
 import { filePaths } from './paths.ts';
 
-// The settings of rke2 in its config.yaml, as pure functions of what the user wrote.
+// Pure functions that map the spec to settings in rke2's config.yaml.
 
-/** What references in the spec led to; absent where there are none. */
+/** Contents of the references in the spec; absent without a reference. */
 export interface ResolvedReferences {
   auditPolicy?: string;
   cloudConfig?: string;
@@ -22,12 +22,12 @@ export interface SettingsInput {
   cluster: Cluster;
   machineName: string;
   token: string;
-  /** where to join; absent on the machine that makes the cluster */
+  /** registration address; absent on the machine that initializes the cluster */
   join?: string;
   references: ResolvedReferences;
 }
 
-/** Without what is absent, empty or false: rke2's defaults. */
+/** Drops settings that are absent, empty or false, because those are rke2's defaults. */
 function present(settings: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(settings)) {
@@ -52,7 +52,7 @@ function component(name: string, settings: RKE2Component | undefined): Record<st
   };
 }
 
-/** Settings of every machine; for a worker these are all. */
+/** Settings of every machine; workers have no others. */
 export function agentSettings(input: SettingsInput): JsonObject {
   const { spec, server, references, join, token } = input;
   const agent: RKE2AgentConfig = spec.agentConfig ?? {};
@@ -83,7 +83,7 @@ export function agentSettings(input: SettingsInput): JsonObject {
   });
 }
 
-/** Settings of a machine of the control plane. */
+/** Settings of a control plane machine. */
 export function serverSettings(input: SettingsInput): JsonObject {
   const { server, cluster, references } = input;
   const { pods, services } = cluster.spec.clusterNetwork ?? {};
@@ -125,7 +125,7 @@ function networkPlugins({ cni, cniMultusEnable }: RKE2ServerConfig): string[] {
   return cniMultusEnable === true ? ['multus', cni] : [cni];
 }
 
-/** Clients reach the servers by the endpoint of the cluster, wherever it leads. */
+/** Adds the cluster endpoint to the certificate SANs, because clients connect through it. */
 function subjectNames({ server, cluster }: SettingsInput): string[] {
   const names = [...(server.tlsSan ?? []), cluster.spec.controlPlaneEndpoint?.host ?? ''];
   return [...new Set(names.filter((name) => name !== ''))];
@@ -151,7 +151,7 @@ function etcdSettings({ server, references }: SettingsInput): Record<string, Jso
       'etcd-s3-access-key': references.s3?.accessKey,
       'etcd-s3-secret-key': references.s3?.secretKey,
       'etcd-s3-endpoint-ca': references.s3Authority === undefined ? undefined : filePaths.s3Authority,
-      // upstream skips the check unless told to make it, against its own documentation
+      // upstream skips verification by default, contrary to its documentation
       'etcd-s3-skip-ssl-verify': s3.enforceSslVerify === false,
     }),
   };

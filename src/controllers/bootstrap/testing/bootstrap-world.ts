@@ -7,11 +7,11 @@ import { FakeMachines, infrastructureGroup } from '../../testing/provider-kinds.
 import { by, createCluster, createWorld, type World, type WorldOptions } from '../../testing/world.ts';
 import { setupBootstrapControllers } from '../setup.ts';
 
-// A world with the bootstrap controllers in it, and the words its tests are written in.
+// Test world with the bootstrap controllers, and helpers for its tests.
 
 export const minute = 60_000;
 export const hour: number = 60 * minute;
-/** The world of the test that runs; made by `start`. */
+/** World of the running test; set by `start`. */
 export let world: World;
 
 export async function start(options: WorldOptions & { tokenTtlMs?: number } = {}): Promise<void> {
@@ -23,7 +23,7 @@ export async function start(options: WorldOptions & { tokenTtlMs?: number } = {}
   });
 }
 
-/** A world with a cluster that machines can join. */
+/** Starts a world with a cluster that machines can join. */
 export async function startJoinable(options: Parameters<typeof start>[0] = {}): Promise<Secret> {
   await start(options);
   await createCluster(world);
@@ -37,7 +37,7 @@ export interface BootstrapMachineSpec<T extends KubeObject> {
   version?: string;
 }
 
-/** A machine with a configuration and infrastructure of its own name. */
+/** Creates a machine with a configuration and infrastructure of the same name. */
 export async function createMachineWith<T extends KubeObject>(
   name: string,
   { resource, config, controlPlane, version }: BootstrapMachineSpec<T>,
@@ -67,7 +67,7 @@ export async function createMachineWith<T extends KubeObject>(
   );
 }
 
-/** The authority of a cluster whose control plane is made elsewhere, as that would store it. */
+/** Stores a CA as an external control plane provider would. */
 export async function bringAuthority(data: Record<string, string> | undefined = undefined): Promise<Secret> {
   const pair = await createAuthority({ commonName: 'kubernetes', clock: new ManualClock() });
   const base64 = (text: string): string => Buffer.from(text).toString('base64');

@@ -53,7 +53,7 @@ const normal: readonly Phase<ClusterScope>[] = [
 ];
 const deleting: readonly Phase<ClusterScope>[] = [reconcileInfrastructure, reconcileControlPlane, reconcileDelete];
 
-/** Clusters: infrastructure, control plane, kubeconfig; and the sum of all that belongs to them. */
+/** Builds the controller of Clusters: infrastructure, control plane, kubeconfig and aggregated status. */
 export function clusterController(dependencies: ClusterControllerDependencies): ControllerDefinition {
   const { cache } = dependencies;
   const follower = dependencies.externals.follow((object) =>
@@ -78,7 +78,7 @@ export function clusterController(dependencies: ClusterControllerDependencies): 
       original: cluster,
       cluster: draft,
       descendants: descendantsOf(context, cluster),
-      // nothing may be concluded from what nobody has looked at
+      // references count as not observed until a phase has read them
       infrastructure: notObserved,
       controlPlane: notObserved,
     };

@@ -7,26 +7,28 @@ import type { ClusterScope, Descendants, Referenced } from './scope.ts';
 
 const failedRetryMs = 30_000;
 
-/** Takes a cluster down in order: workers, control plane, infrastructure. It deletes nothing it does not own. */
+/**
+ * Deletes the parts of a cluster in order: workers, control plane, infrastructure. Deletes only what the cluster owns.
+ */
 export async function reconcileDelete(scope: ClusterScope): Promise<Result | undefined> {
   const { cluster, context, descendants } = scope;
   scope.deletion = { reason: 'Deleting', message: 'Deletion started' };
   if (scope.dependencies.topologies === true && cluster.spec.topology && !isOkToDelete(cluster)) {
-    // the topology controller asks those who listen; its note in an annotation wakes us
+    // the topology controller calls the BeforeClusterDelete hooks; its annotation triggers the next reconcile
     const message = 'Waiting until all who listen to BeforeClusterDelete agree; TopologyReconciled says who does not';
     scope.deletion = { reason: 'WaitingForBeforeDeleteHook', message };
     return undefined;
   }
   for (const [resource, object] of children(descendants)) {
     if (isDeleting(object) || !isOwnedBy(object, cluster)) continue;
-    // without a control-plane provider the stand-alone machines go last: the others need them for their drain
+    // without a control plane provider, control plane machines go last: draining workers needs their API server
     if (resource === Machines && isControlPlane(scope, object) && workersLeft(descendants)) continue;
     await remove(scope, resource, object);
   }
   const left = whatIsLeft(scope);
   if (left.length > 0) {
     scope.deletion = { reason: 'WaitingForWorkersDeletion', message: left.map((line) => `* ${line}`).join('\n') };
-    // each of them wakes us when it is gone
+    // each deletion triggers a reconcile
     return undefined;
   }
   const waits: readonly (readonly [Referenced, string, string])[] = [
@@ -84,7 +86,7 @@ async function remove({ context }: ClusterScope, resource: Resource<KubeObject>,
 
 const maxNames = 5;
 
-/** What still stands in the way, by kind and name. */
+/** Lists the remaining objects by kind and name. */
 function whatIsLeft({ cluster, descendants }: ClusterScope): string[] {
   const { deployments, sets, workerMachines, controlPlaneMachines } = descendants;
   const groups: [string, readonly KubeObject[]][] = [
@@ -92,7 +94,7 @@ function whatIsLeft({ cluster, descendants }: ClusterScope): string[] {
     ['MachineSets', sets],
     ['Worker Machines', workerMachines],
   ];
-  // a control-plane provider looks after its own machines
+  // a control plane provider deletes its own machines
   if (!cluster.spec.controlPlaneRef) groups.unshift(['Control plane Machines', controlPlaneMachines]);
   return groups.flatMap(([title, objects]) => {
     if (objects.length === 0) return [];

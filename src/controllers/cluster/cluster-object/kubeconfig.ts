@@ -16,10 +16,10 @@ import { isEndpointValid } from './references.ts';
 import type { ClusterScope } from './scope.ts';
 
 const authorityRetryMs = 30_000;
-/** Certificates live for a year: looking once in a while is enough. */
+/** Certificates are valid for a year, so a rare check is enough. */
 const rotationCheckMs: number = 12 * 3_600_000;
 
-/** Clusters without a control-plane provider get their kubeconfig from us, signed by the authority in their Secret. */
+/** Creates the kubeconfig of clusters without a control plane provider, signed by the CA in their Secret. */
 export async function reconcileKubeconfig(scope: ClusterScope): Promise<Result | undefined> {
   const { cluster, context } = scope;
   if (cluster.spec.controlPlaneRef || cluster.spec.topology || !isEndpointValid(cluster)) return undefined;
@@ -70,7 +70,7 @@ export async function reconcileKubeconfig(scope: ClusterScope): Promise<Result |
   return after(rotationCheckMs, 'age of the kubeconfig');
 }
 
-/** A kubeconfig somebody else brought is theirs to renew. */
+/** A kubeconfig supplied by the user is not rotated. */
 function mayReplace(secret: Secret, nowMs: number): boolean {
   const kubeconfig = text(secret, 'value');
   const ours = secret.metadata.ownerReferences?.some(({ kind }) => kind === 'Cluster') === true;

@@ -9,8 +9,8 @@ import type { ClusterScope } from './scope.ts';
 const retryMs = 60_000;
 
 /**
- * Deletes the Nodes of machines that went while the workload API did not answer, for example of a control plane that was
- * asleep. The deletion of a machine does not wait for it, so somebody else must remember.
+ * Deletes the Nodes of machines that were deleted while the workload API was unreachable, for example while the control
+ * plane was hibernated. The deletion of a machine does not wait for its Node then, so the Cluster remembers it.
  */
 export async function deleteLeftNodes(scope: ClusterScope): Promise<Result | undefined> {
   const { cluster, context, dependencies } = scope;
@@ -33,7 +33,7 @@ export async function deleteLeftNodes(scope: ClusterScope): Promise<Result | und
     return undefined;
   } catch (error) {
     if (context.signal.aborted) throw error;
-    // the end of the silence wakes us
+    // the restored connection triggers a reconcile
     if (isNotConnected(error)) return undefined;
     const what = current ? `Node ${current.name} of a deleted machine` : 'Nodes of deleted machines';
     context.events.event(cluster, 'Warning', 'FailedDeleteNode', `error deleting ${what}: ${explain(error)}`);
@@ -41,7 +41,10 @@ export async function deleteLeftNodes(scope: ClusterScope): Promise<Result | und
   }
 }
 
-/** The Node that ran on the server that is gone; one that says it runs elsewhere, or is of another machine, is not it. */
+/**
+ * Finds the Node of the deleted server. A Node with another provider ID, or one that belongs to another machine, does
+ * not match.
+ */
 function nodeOf({ descendants }: ClusterScope, left: LeftNode, nodes: readonly Node[]): Node | undefined {
   const machines = [...descendants.controlPlaneMachines, ...descendants.workerMachines];
   const found = nodes.find(({ metadata, spec }) =>

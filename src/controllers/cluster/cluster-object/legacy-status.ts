@@ -15,7 +15,7 @@ import {
 } from '../../shared/index.ts';
 import type { ClusterObservation } from './status.ts';
 
-/** The conditions clients of v1beta1 read. */
+/** Sets the deprecated v1beta1 conditions. */
 export function observeLegacyCluster(draft: Cluster, seen: ClusterObservation): void {
   const set = (type: string, verdict: LegacyVerdict | undefined): void => {
     if (verdict) setLegacy(draft, type, verdict, seen.nowMs);
@@ -64,12 +64,12 @@ export function observeLegacyCluster(draft: Cluster, seen: ClusterObservation): 
   );
 }
 
-/** Of an object that is not there, or cannot be looked at: what the newer condition says of it. */
+/** Copies the v1beta2 condition of an object that is missing or cannot be read. */
 function absence(draft: Cluster, type: string, kind: string | undefined): LegacyVerdict | undefined {
   return kind === undefined || isDeleting(draft) ? undefined : fromModern(draft, type, 'Error');
 }
 
-/** A condition of the newer contract, for readers of the older one. */
+/** Derives a v1beta1 condition from a v1beta2 condition. */
 function fromModern(draft: Cluster, type: string, severity: Severity): LegacyVerdict | undefined {
   const condition = conditionOf(draft, type);
   if (!condition) return undefined;
@@ -78,7 +78,10 @@ function fromModern(draft: Cluster, type: string, severity: Severity): LegacyVer
   return { status, reason, message, ...(status === 'False' && { severity }) };
 }
 
-/** The first MachineDeployment that is not as it should be; upstream says nothing of workers in this contract. */
+/**
+ * Returns the condition of the first MachineDeployment that is not as desired. Upstream has no v1beta1 condition for
+ * workers.
+ */
 function workersVerdict({ descendants }: ClusterObservation): LegacyVerdict | undefined {
   for (const wanted of ['False', 'Unknown'] as const) {
     for (const deployment of descendants.deployments) {

@@ -17,16 +17,19 @@ import {
 } from '../../shared/index.ts';
 import type { ClusterScope, Referenced } from './scope.ts';
 
-/** The object's arrival wakes us; this is for kinds that are not installed yet. */
+/**
+ * Requeue interval while the kind is not installed. The creation of an object of an installed kind triggers a
+ * reconcile.
+ */
 const missingRetryMs = 30_000;
 
-/** Follows the infrastructure until it is there, and takes over endpoint and failure domains. */
+/** Tracks the infrastructure until it is provisioned, and copies endpoint and failure domains. */
 export async function reconcileInfrastructure(scope: ClusterScope): Promise<Result | undefined> {
   const { cluster, context } = scope;
   const reference = cluster.spec.infrastructureRef;
   if (!reference) {
     scope.infrastructure = { state: 'none' };
-    // nothing to wait for, unless a topology is about to name it
+    // nothing to wait for, unless a topology is going to set the reference
     if (!isDeleting(cluster) && !cluster.spec.topology) latch(cluster, 'infrastructureProvisioned');
     return undefined;
   }
@@ -52,7 +55,7 @@ export async function reconcileInfrastructure(scope: ClusterScope): Promise<Resu
   return undefined;
 }
 
-/** Follows the control plane until it has answered once. */
+/** Tracks the control plane until it is initialized. */
 export async function reconcileControlPlane(scope: ClusterScope): Promise<Result | undefined> {
   const { cluster, context } = scope;
   const reference = cluster.spec.controlPlaneRef;
@@ -66,7 +69,7 @@ export async function reconcileControlPlane(scope: ClusterScope): Promise<Result
   if (scope.controlPlane.state !== 'found') return waitUnlessDeleting(cluster, reference);
   const { provider } = scope.controlPlane;
   if (isDeleting(provider.object)) return undefined;
-  // hosted control planes know their endpoint long before they answer, and infrastructure may wait for it
+  // a hosted control plane knows its endpoint before its API answers, and infrastructure may wait for the endpoint
   takeEndpoint(cluster, provider);
   const known = cluster.status?.initialization?.controlPlaneInitialized === true;
   if (known || !isControlPlaneInitialized(provider)) return undefined;
@@ -84,7 +87,7 @@ function waitUnlessDeleting(cluster: Cluster, { kind }: ContractReference): Resu
   return isDeleting(cluster) ? undefined : after(missingRetryMs, `${kind} does not exist`);
 }
 
-/** Notes that a step was reached; these notes never go back. */
+/** Sets an initialization step to true; it never goes back to false. */
 function latch(cluster: Cluster, step: 'infrastructureProvisioned' | 'controlPlaneInitialized'): void {
   if (cluster.status?.initialization?.[step] === true) return;
   cluster.status = { ...cluster.status, initialization: { ...cluster.status?.initialization, [step]: true } };
@@ -111,14 +114,14 @@ async function lookUp(scope: ClusterScope, reference: ContractReference): Promis
     return provider ? { state: 'found', provider: await own(scope, provider) } : { state: 'missing' };
   } catch (error) {
     if (context.signal.aborted) throw error;
-    // a kind that was uninstalled took its objects with it
+    // a kind that was uninstalled has no objects left
     if (isDeleting(cluster) && error instanceof ContractError && error.notInstalled) return { state: 'missing' };
     context.log.warn('Reference cannot be followed', { kind: reference.kind, reference: reference.name, error });
     return { state: 'failed', problem: explain(error) };
   }
 }
 
-/** The cluster owns what it refers to; it controls it only where a topology made it. */
+/** Makes the cluster an owner of the referenced object; a controlling one only if a topology created the object. */
 async function own({ context, cluster, follower }: ClusterScope, provider: ProviderObject): Promise<ProviderObject> {
   const { object } = provider;
   const wanted = ownerReference(cluster, Clusters, cluster.spec.topology ? { controller: true } : {});
@@ -141,7 +144,7 @@ async function own({ context, cluster, follower }: ClusterScope, provider: Provi
     return { ...provider, object: stored };
   } catch (error) {
     if (!isConflict(error)) throw error;
-    // somebody wrote in between: that change wakes us again
+    // conflict: the other write triggers a reconcile
     return provider;
   }
 }

@@ -3,14 +3,14 @@ import type { ReconcileContext } from '../../../runtime/index.ts';
 import type { Follower, ProviderObject } from '../../shared/index.ts';
 import type { ClusterControllerDependencies } from '../common/dependencies.ts';
 
-/** What was found of an object the cluster refers to. */
+/** Result of looking up a referenced object. */
 export type Referenced =
   | { state: 'found'; provider: ProviderObject }
   | { state: 'missing' }
   | { state: 'failed'; problem: string }
   | { state: 'none' };
 
-/** Everything that belongs to a cluster. */
+/** Objects that belong to a cluster. */
 export interface Descendants {
   deployments: readonly MachineDeployment[];
   sets: readonly MachineSet[];
@@ -18,13 +18,13 @@ export interface Descendants {
   workerMachines: readonly Machine[];
 }
 
-/** One pass over one cluster. */
+/** State of one reconcile of a cluster. */
 export interface ClusterScope {
   readonly context: ReconcileContext;
   readonly dependencies: ClusterControllerDependencies;
   readonly follower: Follower;
   readonly original: Cluster;
-  /** private copy: phases change it, one place writes it */
+  /** private copy that the phases change; written once at the end */
   readonly cluster: Cluster;
   readonly descendants: Descendants;
   infrastructure: Referenced;

@@ -39,25 +39,25 @@ import {
 import { isEndpointValid } from './references.ts';
 import type { Descendants, Referenced } from './scope.ts';
 
-/** Everything the status of a cluster is computed from. */
+/** Inputs of the cluster status. */
 export interface ClusterObservation {
   infrastructure: Referenced;
   controlPlane: Referenced;
   descendants: Descendants;
   workload: WorkloadState;
-  /** why there is no kubeconfig to connect with */
+  /** why there is no kubeconfig */
   kubeconfigProblem: string | undefined;
   deletion: { reason: string; message: string } | undefined;
-  /** whether somebody acts on spec.topology */
+  /** whether a controller reconciles spec.topology */
   topologies: boolean;
   nowMs: number;
 }
 
-/** A connection may fail this long before the condition says so. */
+/** Time a connection may fail before the condition reports it. */
 const probeGraceMs = 50_000;
 const waitingForTopology = 'Waiting for cluster topology to be reconciled';
 
-/** Computes counters, phase and conditions onto a draft. */
+/** Computes counters, phase and conditions on a draft. */
 export function observeCluster(draft: Cluster, seen: ClusterObservation): Result {
   const { descendants, nowMs } = seen;
   const { deployments, sets, controlPlaneMachines, workerMachines } = descendants;
@@ -92,7 +92,9 @@ export function observeCluster(draft: Cluster, seen: ClusterObservation): Result
   return probe.result;
 }
 
-/** Whoever builds topologies says how far they are; where nobody does, that must not look like waiting. */
+/**
+ * Reports spec.topology as unsupported if no topology controller runs. Otherwise that controller sets the condition.
+ */
 function topologyVerdict({ spec }: Cluster, { topologies }: ClusterObservation): Verdict | undefined {
   if (!spec.topology || topologies) return undefined;
   const message =
@@ -112,7 +114,7 @@ function count(draft: Cluster, { controlPlane, descendants }: ClusterObservation
   const { deployments, sets, controlPlaneMachines, workerMachines } = descendants;
   const status = { ...draft.status };
   const put = (part: 'controlPlane' | 'workers', counts: ClusterReplicas): void => {
-    // the topology keeps its upgrade plan in the same place
+    // the topology controller stores its upgrade plan in the same struct
     const upgradePlan = status[part]?.upgradePlan;
     const merged = { ...counts, ...(upgradePlan && { upgradePlan }) };
     if (Object.keys(merged).length > 0) status[part] = merged;
@@ -192,14 +194,15 @@ function probeVerdict(cluster: Cluster, seen: ClusterObservation): { verdict?: V
     return failed(`Remote connection not established yet (${seen.kubeconfigProblem})`);
   }
   if (lastSuccess === 0 && failures < 5) {
-    // after a restart of ours nobody has had the time to try: what was known before stands
+    // after a restart the first probe may be pending, so the old condition stays
     return conditionOf(cluster, 'RemoteConnectionProbe')
       ? { result: done() }
       : failed('Remote connection not established yet');
   }
   const why = problem === undefined ? '' : ` (${problem})`;
   if (lastSuccess === 0) return failed(`Remote connection probe failed${why}`);
-  // not since it last answered: one that answers is asked less often than that
+  // counted from the first failure, not the last success: healthy connections are probed less often than the grace
+  // period
   const silence = nowMs - failingSince;
   if (failures > 0 && silence > probeGraceMs) {
     return failed(`Remote connection probe failed, probe last succeeded at ${formatTime(lastSuccess)}${why}`);
@@ -257,7 +260,7 @@ function controlPlaneVerdict(cluster: Cluster, { controlPlane, descendants }: Cl
         const message = isDeleting(cluster) ? '' : waitingForTopology;
         return { status: 'False', reason: 'ObjectDoesNotExist', message };
       }
-      // stand-alone machines: the control plane is there when one of them is
+      // standalone machines: the control plane is available when one of them is
       const available = descendants.controlPlaneMachines.some((machine) => isTrue(machine, 'Available'));
       return available
         ? { status: 'True', reason: 'Available' }
@@ -277,7 +280,7 @@ function controlPlaneVerdict(cluster: Cluster, { controlPlane, descendants }: Cl
 }
 
 function initializedVerdict(cluster: Cluster, { controlPlane }: ClusterObservation): Verdict | undefined {
-  // once initialized, always initialized
+  // once True, it stays True
   if (isTrue(cluster, 'ControlPlaneInitialized')) return undefined;
   const initialized: Verdict = { status: 'True', reason: 'Initialized' };
   if (cluster.status?.initialization?.controlPlaneInitialized === true) return initialized;
@@ -311,7 +314,7 @@ function workersVerdict(deployments: readonly MachineDeployment[]): Verdict {
   });
 }
 
-/** Something is under way in one of the parts. Here True is news, and False is rest. */
+/** Aggregates a condition that is True while some part is changing. */
 function activity(
   type: 'RollingOut' | 'ScalingUp' | 'ScalingDown',
   controlPlane: Referenced,
@@ -379,7 +382,7 @@ function availableVerdict(cluster: Cluster): Verdict {
     weigh: (condition: Condition): Weight => {
       const reason = condition.reason ?? '';
       if (deleting && expectedWhenDeleting.includes(condition.type) && goneReasons.includes(reason)) return 'info';
-      // a topology that waits for its turn does not make the cluster any less usable
+      // a topology waiting for its turn does not make the cluster unavailable
       if (
         condition.type === 'TopologyReconciled' &&
         condition.status === 'False' &&

@@ -5,7 +5,7 @@ import { conditionOf, legacyConditionOf, legacyFalse, setLegacy, setVerdict } fr
 
 type Selector = Parameters<typeof labelSelectorFromObject>[0];
 
-/** Whether a health check is about this machine. */
+/** Tells whether a health check selects a machine. */
 export function selects({ spec }: MachineHealthCheck, machine: Machine): boolean {
   const labels = { ...machine.metadata.labels, [clusterNameLabel]: machine.spec.clusterName };
   return (
@@ -13,7 +13,10 @@ export function selects({ spec }: MachineHealthCheck, machine: Machine): boolean
   );
 }
 
-/** Asks the owner of an unhealthy machine to replace it. It answers under the same condition, and its answer is not overwritten. */
+/**
+ * Sets OwnerRemediated to ask the owner to replace an unhealthy machine. The owner answers in the same condition; an
+ * answer is not overwritten.
+ */
 export function askOwner({ events }: Pick<ReconcileContext, 'events'>, draft: Machine, now: number): void {
   const asked = conditionOf(draft, 'OwnerRemediated');
   if (asked === undefined || asked.status === 'True') {

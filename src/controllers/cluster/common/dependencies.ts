@@ -3,27 +3,26 @@ import type { Clock } from '../../../machinery/index.ts';
 import type { CacheReader } from '../../../runtime/index.ts';
 import type { ExternalObjects, HookCaller, WorkloadClusters } from '../../shared/index.ts';
 
-/** What every controller of this folder is given. */
 export interface ClusterControllerDependencies {
   clock: Clock;
-  /** the shared caches of the manager, for finding who is concerned by an event */
+  /** shared caches of the manager, used to map events to affected objects */
   cache: CacheReader;
   externals: ExternalObjects;
   workloads: WorkloadClusters;
-  /** only objects whose watch-filter label equals this */
+  /** only objects whose watch-filter label has this value are reconciled */
   watchFilter?: string;
-  /** keys of one kind reconciled at the same time; default 10 */
+  /** concurrent reconciles per kind; default 10 */
   concurrency?: number;
-  /** how long the last known state of Nodes is shown after contact was lost; default 5 minutes */
+  /** time after a lost connection during which the last known Node conditions are kept; default 5 minutes */
   remoteConditionsGracePeriodMs?: number;
-  /** keys of Machine labels that reach Nodes, besides those that always do */
+  /** keys of Machine labels synced to Nodes, in addition to the built-in ones */
   additionalSyncMachineLabels?: readonly RegExp[];
   additionalSyncMachineAnnotations?: readonly RegExp[];
-  /** whether somebody makes objects of Cluster spec.topology; where nobody does, the Cluster says so */
+  /** whether a controller reconciles spec.topology; if not, the Cluster reports that */
   topologies?: boolean;
-  /** who asks runtime extensions; without, no machine can be updated in place */
+  /** calls runtime extensions; without it machines cannot be updated in place */
   hooks?: HookCaller;
-  /** reads and writes the management API outside of a reconcile */
+  /** client of the management API for use outside of a reconcile */
   client: Client;
 }
 

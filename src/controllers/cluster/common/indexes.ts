@@ -13,14 +13,14 @@ import type { InformerFactory } from '../../../client/index.ts';
 import type { KubeObject } from '../../../machinery/index.ts';
 import { comparableProviderId, controllerOf, referenceIndexValue } from '../../shared/index.ts';
 
-// Names of the indexes over the shared caches.
+// Names of indexes on the shared caches.
 export const byCluster = 'cluster';
 export const byReference = 'reference';
 export const byController = 'controller';
 export const byProviderId = 'providerID';
 export const byNodeName = 'nodeName';
 
-/** Value of `byCluster`. */
+/** Builds the index value of `byCluster`. */
 export function clusterIndexValue(namespace: string | undefined, clusterName: string): string {
   return `${namespace ?? ''}/${clusterName}`;
 }
@@ -35,7 +35,7 @@ const controllerUid = (object: KubeObject): string[] => {
 const references = (object: KubeObject, ...list: readonly (ContractReference | undefined)[]): string[] =>
   list.flatMap((reference) => (reference ? [referenceIndexValue(reference, object.metadata.namespace ?? '')] : []));
 
-/** Registers what the controllers of this folder look up; may be called by each of them. */
+/** Registers the indexes that these controllers use; safe to call repeatedly. */
 export function registerIndexes(cache: InformerFactory): void {
   const machineCache = cache.informer(Machines);
   machineCache.addIndexer(byCluster, clusterOf);

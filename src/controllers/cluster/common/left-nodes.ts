@@ -4,20 +4,26 @@ import { ignoreNotFound } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import { fieldManager } from '../../shared/index.ts';
 
-/** On a Cluster, with the uid of a deleted Machine behind it: the Node that is to be deleted when the workload API answers. */
+/**
+ * Prefix of Cluster annotations, followed by the uid of a deleted Machine. The value names a Node to delete once the
+ * workload API is reachable.
+ */
 const leftNodePrefix = 'left-nodes.capstan.dev';
-/** Annotations of one object have a limit, and no deletion may fail for it. */
+/** Limit that keeps the annotations below the API's size limit, so that no deletion fails because of it. */
 const mostLeftNodes = 500;
 
-/** A Node whose Machine and server are gone. */
+/** A Node whose Machine and server are deleted. */
 export interface LeftNode {
-  /** the annotation that remembers it */
+  /** key of its annotation */
   readonly annotation: string;
   readonly name: string;
   readonly providerID?: string;
 }
 
-/** Remembers the Node of a machine where it survives the machine and us. False when there are too many. */
+/**
+ * Records the Node of a machine on the Cluster, so that it survives the machine and a restart. Returns false if the
+ * limit is reached.
+ */
 export async function rememberLeftNode(
   { client, signal }: ReconcileContext,
   cluster: Cluster,
@@ -33,7 +39,7 @@ export async function rememberLeftNode(
   return true;
 }
 
-/** The Nodes that are still to be deleted. */
+/** Lists the Nodes that are still to be deleted. */
 export function leftNodes({ metadata }: Cluster): LeftNode[] {
   return Object.entries(metadata.annotations ?? {})
     .filter(([annotation]) => annotation.startsWith(`${leftNodePrefix}/`))
@@ -43,7 +49,7 @@ export function leftNodes({ metadata }: Cluster): LeftNode[] {
     });
 }
 
-/** Says that a Node is gone; the caller writes the cluster. */
+/** Removes the annotation of a deleted Node from the draft; the caller writes the cluster. */
 export function forgetLeftNode({ metadata }: Cluster, { annotation }: LeftNode): void {
   const { [annotation]: _, ...others } = metadata.annotations ?? {};
   metadata.annotations = others;

@@ -1,17 +1,17 @@
 import { done, type Result, soonest } from '../../../runtime/index.ts';
 
-/** One named step of a reconcile. Returning nothing means there is nothing to wait for. */
+/** A named step of a reconcile. Undefined means no requeue. */
 export type Phase<Scope> = (scope: Scope) => Promise<Result | undefined> | Result | undefined;
 
-/** What all phases together came to. */
+/** Combined result of all phases. */
 export interface PhasesOutcome {
   result: Result;
   errors: unknown[];
 }
 
 /**
- * Runs the phases in order. With `carryOn` those after a failed one run too, where each stands for itself and all of them
- * together say what the status is; without it nothing is built on a step that did not succeed.
+ * Runs phases in order. With `carryOn`, a failed phase does not stop the later ones; without it, the first failure
+ * does.
  */
 export async function runPhases<Scope>(
   phases: readonly Phase<Scope>[],
@@ -31,7 +31,7 @@ export async function runPhases<Scope>(
   return { result, errors };
 }
 
-/** One error for several; a single one as it is. */
+/** Combines several errors into one; returns a single error unchanged. */
 export function combined(errors: readonly unknown[]): unknown {
   return errors.length === 1
     ? errors[0]

@@ -1,4 +1,4 @@
-/** An absolute number, or a percentage of `total`. Undefined for what is neither. */
+/** Resolves an absolute number or a percentage of `total`; undefined for anything else. */
 export function scaledValue(
   value: number | string | undefined,
   total: number,

@@ -3,8 +3,8 @@ import { deepEqual, parseRfc3339 } from '../../../machinery/index.ts';
 import { kindWithoutTemplate } from '../../shared/index.ts';
 
 /**
- * What makes machines of one template differ from those of another in a way that only new machines can correct, one line
- * each. Labels, annotations, timeouts, gates, taints and minReadySeconds reach living machines and do not count.
+ * Lists differences between templates that require new machines, one line each. Labels, annotations, timeouts,
+ * readiness gates, taints and minReadySeconds are updated in place and do not count.
  */
 export function templateDifferences(current: MachineTemplate, desired: MachineTemplate): string[] {
   const differences: string[] = [];
@@ -29,13 +29,13 @@ export function templateDifferences(current: MachineTemplate, desired: MachineTe
   return differences;
 }
 
-/** The time after which machine sets made before it are out of date, in milliseconds; undefined when none is set. */
+/** Returns spec.rollout.after in milliseconds; older machine sets are outdated then. Undefined when not set. */
 export function rolloutAfter(deployment: MachineDeployment): number | undefined {
   const { after } = deployment.spec.rollout ?? {};
   return after === undefined ? undefined : parseRfc3339(after);
 }
 
-/** A user asked for new machines from a moment that has come, and this set is older. */
+/** Tells whether spec.rollout.after has passed and the set is older than it. */
 export function isRolloutExpired(deployment: MachineDeployment, set: MachineSet, nowMs: number): boolean {
   const after = rolloutAfter(deployment);
   const created = parseRfc3339(set.metadata.creationTimestamp ?? '');

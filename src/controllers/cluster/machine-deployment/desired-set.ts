@@ -23,8 +23,8 @@ const maxNameLength = 63;
 const suffixLength = 5;
 
 /**
- * Identity of the set of one revision. It follows from what is stored, so that a creation whose answer was lost is repeated
- * under the same name instead of doubled.
+ * Derives name and hash of a revision's set from stored data. A retry after a lost response therefore creates the same
+ * name instead of a second set.
  */
 export function setIdentity(deployment: MachineDeployment, revision: number): { name: string; hash: string } {
   const { version, bootstrap, infrastructureRef, failureDomain } = deployment.spec.template.spec;
@@ -36,7 +36,7 @@ export function setIdentity(deployment: MachineDeployment, revision: number): { 
   return { name: `${base}${suffix}`, hash: `${digest.readUInt32BE(8)}-${suffix}` };
 }
 
-/** Annotations of the deployment that are its own affair. */
+/** Annotations of the deployment that sets do not inherit. */
 const notInherited = [lastAppliedAnnotation, revisionAnnotation, desiredReplicasAnnotation, maxReplicasAnnotation];
 
 export interface DesiredSetOptions {
@@ -44,15 +44,17 @@ export interface DesiredSetOptions {
   hash: string;
   revision: number;
   replicas: number;
-  /** set for old sets while users delete their machines one by one */
+  /** set on old sets with strategy OnDelete, while users delete machines one by one */
   disableCreate: boolean;
-  /** besides those of every set */
+  /** in addition to the annotations of every set */
   annotations?: Readonly<Record<string, string>>;
-  /** the living set, for what is fixed at birth */
+  /** the existing set, source of immutable fields */
   existing?: MachineSet;
 }
 
-/** A set as the deployment wants it. What may change in place is taken from the deployment, for old sets too. */
+/**
+ * Builds a set as the deployment wants it. Fields that can change in place come from the deployment, for old sets too.
+ */
 export function desiredSet(deployment: MachineDeployment, options: DesiredSetOptions): MachineSet {
   const { existing, hash } = options;
   const { template, selector, clusterName, machineNaming, deletion } = deployment.spec;

@@ -20,7 +20,7 @@ import {
   machineTemplateSpec,
   type World,
 } from '../../testing/world.ts';
-// the server of the extension is found by the controllers of topologies
+// the topology controllers discover the extension server
 import { setupRuntimeExtensions } from '../../topology/runtime/index.ts';
 
 const configName = 'in-place-sets';
@@ -49,7 +49,7 @@ const merge = (patch: JsonObject): JsonObject => ({
   patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
 });
 
-/** A deployment whose machines run, and an extension for updates in place. */
+/** Starts a deployment with running machines, and an extension for in-place updates. */
 async function start(limits: { maxSurge: number; maxUnavailable: number }): Promise<Set<string>> {
   server = await startExtensionServer({ hooks: ['CanUpdateMachineSet', 'UpdateMachine'] });
   const { logger } = memoryLogger();
@@ -102,7 +102,7 @@ const edit = (spec: JsonObject): Promise<unknown> =>
     by,
   );
 
-/** Another template with another flavor. */
+/** Creates a template with another flavor. */
 async function createLargeTemplate(): Promise<JsonObject> {
   await world.client.create(
     FakeMachineTemplates,
@@ -128,7 +128,7 @@ const isDone = async (version: string, flavor: string): Promise<boolean> => {
   );
 };
 
-/** The most machines that were not available at any look while the condition did not hold, and the most there were. */
+/** Returns the maximum of unavailable and of existing machines, sampled until the condition holds. */
 async function watched(condition: () => Promise<boolean>): Promise<{ unavailable: number; most: number }> {
   let [unavailable, most] = [0, 0];
   await until(async () => {
@@ -145,8 +145,8 @@ const can = (...changes: [string, JsonObject][]): JsonObject => ({
   ...Object.fromEntries(changes.map(([name, spec]) => [`${name}Patch`, merge({ spec: { template: { spec } } })])),
 });
 
-describe('machines of a deployment', () => {
-  test('are updated in place, one after the other, where an extension can do it', async () => {
+describe('in-place updates of a machine deployment', () => {
+  test('update machines one after the other when an extension supports the change', async () => {
     const before = await start({ maxSurge: 0, maxUnavailable: 1 });
     server.answer(
       'CanUpdateMachineSet',
@@ -182,7 +182,7 @@ describe('machines of a deployment', () => {
     expect(set?.spec.replicas).toBe(3);
   });
 
-  test('are joined by a new one first where none may be unavailable', async () => {
+  test('create a new machine first when none may be unavailable', async () => {
     const before = await start({ maxSurge: 1, maxUnavailable: 0 });
     server.answer('CanUpdateMachineSet', can(['machineSet', { version: 'v1.33.1' }]));
     await edit({ version: 'v1.33.1' });
@@ -192,7 +192,7 @@ describe('machines of a deployment', () => {
     expect({ unavailable, most }).toEqual({ unavailable: 0, most: 4 });
   });
 
-  test('are replaced where the extension cannot change all of it, and an event says what', async () => {
+  test('are replaced by a rollout when the extension cannot change everything, and an event says so', async () => {
     const before = await start({ maxSurge: 1, maxUnavailable: 0 });
     server.answer('CanUpdateMachineSet', can(['machineSet', { version: 'v1.33.1' }]));
     await edit({ version: 'v1.33.1', ...(await createLargeTemplate()) });
@@ -203,7 +203,7 @@ describe('machines of a deployment', () => {
     expect(notes).toMatch(/InPlaceUpdate .*cannot change all that differs in FakeMachineTemplate/);
   });
 
-  test('stay as they are while the control plane is older', async () => {
+  test('wait while the control plane is older', async () => {
     await start({ maxSurge: 0, maxUnavailable: 1 });
     server.answer('CanUpdateMachineSet', can(['machineSet', { version: 'v1.34.0' }]));
     await edit({ version: 'v1.34.0' });
@@ -215,7 +215,7 @@ describe('machines of a deployment', () => {
     expect(scaling.map(({ message }) => message).join('\n')).toMatch(/version skew policy/);
   });
 
-  test('survive a crash at any moment of it', async () => {
+  test('survive a crash at any moment', async () => {
     const before = await start({ maxSurge: 0, maxUnavailable: 1 });
     server.answer('CanUpdateMachineSet', can(['machineSet', { version: 'v1.33.1' }]));
     server.answer('UpdateMachine', { status: 'Success' });

@@ -15,13 +15,13 @@ import { isRolloutExpired } from '../common/template.ts';
 import { mayMove, partChanges } from '../machine-set/move-machines.ts';
 import type { MachineDeploymentScope } from './scope.ts';
 
-/** What nobody can update in place is not asked about again for this long. */
+/** Interval before an extension that refused an update is asked again. */
 const refusalMs = 10 * 60_000;
 
-/** Sets of which an extension said that it cannot update their machines, until when. Forgetting it means to ask once more. */
+/** Sets that extensions refused to update, with the time the refusal expires. A lost entry only costs one more call. */
 export type Refusals = Map<string, number>;
 
-/** Names of old sets whose machines an extension can make into those of the current set. Throws HookError. */
+/** Returns the names of old sets whose machines extensions can update to the current template. Throws HookError. */
 export async function findMovable(
   scope: MachineDeploymentScope,
   current: MachineSet,
@@ -38,7 +38,7 @@ export async function findMovable(
   const now = context.clock.now();
   for (const set of candidates) {
     const name = set.metadata.name ?? '';
-    // a user who asks for new machines gets new ones
+    // spec.rollout.after asks for new machines
     if (isRolloutExpired(deployment, set, now)) continue;
     if (set.metadata.annotations?.[moveMachinesToAnnotation] === current.metadata.name) {
       movable.add(name);
@@ -65,7 +65,7 @@ interface Question {
   readonly current: MachineSet;
 }
 
-/** Why machines of a set cannot become those of another one; undefined: they can. */
+/** Explains why machines of a set cannot be updated to another set's template; undefined if they can. */
 async function whyNot(
   scope: MachineDeploymentScope,
   { hook, handler, set, current }: Question,
@@ -117,18 +117,18 @@ async function templatesOf(
   return { infrastructureMachineTemplate, ...(bootstrapConfigTemplate && { bootstrapConfigTemplate }) };
 }
 
-/** The machines of a set as the cache of machines has them, which may be ahead of the set's own count. */
+/** Machines of a set from the machine cache, which may be newer than the set's own counters. */
 export const machinesOf = ({ context }: MachineDeploymentScope, { metadata }: MachineSet): Machine[] =>
   metadata.uid === undefined ? [] : context.cache.lister(Machines).byIndex(byController, metadata.uid);
 
 export interface Received {
-  /** names for the annotation of the set: those who were moved to it, and do not know yet that they are counted */
+  /** for the set's annotation: machines moved to the set whose acknowledgement is still pending */
   readonly names: readonly string[];
-  /** of these, how many the size of the set does not have yet */
+  /** how many of them the set's replicas do not include yet */
   readonly uncounted: number;
 }
 
-/** Machines that old sets moved to the current one. */
+/** Finds machines that old sets moved to the current one. */
 export function receivedBy(set: MachineSet, machines: readonly Machine[]): Received {
   const names = machines
     .filter((machine) => !isDeleting(machine))

@@ -45,7 +45,7 @@ import { observeMachineDeployment } from './status.ts';
 const normal: readonly Phase<MachineDeploymentScope>[] = [adoptAndLabel, checkTemplates, adoptSets, rollOut, cleanUp];
 const deleting: readonly Phase<MachineDeploymentScope>[] = [adoptAndLabel, deleteAll];
 
-/** Machine deployments: machines of the current make replace those of earlier ones, a few at a time. */
+/** Builds the controller of MachineDeployments, which rolls out new machines and replaces old ones within limits. */
 export function machineDeploymentController(dependencies: ClusterControllerDependencies): ControllerDefinition {
   const { cache } = dependencies;
   const applies = createApplyOnce(machineDeploymentManager);
@@ -94,7 +94,7 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
     return result;
   };
 
-  /** A machine concerns the deployment its set belongs to. */
+  /** Maps a machine to the deployment of its set. */
   const deploymentsOf = (machine: Machine): ObjectKey[] => {
     const { namespace = '' } = machine.metadata;
     const set = ownerOf(machine, MachineSets);
@@ -108,7 +108,7 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
     for: MachineDeployments,
     continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
-    // mostly sums up what others do, and machines of workers wait for a control plane anyway
+    // mostly aggregates status, and worker machines wait for a control plane anyway
     background: true,
     setup: registerIndexes,
     watches: [

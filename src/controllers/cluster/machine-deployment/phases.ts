@@ -37,7 +37,7 @@ import type { MachineDeploymentScope } from './scope.ts';
 
 const templateRetryMs = 30_000;
 
-/** Deployments belong to the cluster and carry its name. */
+/** Sets the Cluster as owner and the cluster name label. */
 export function adoptAndLabel({ deployment, cluster }: MachineDeploymentScope): undefined {
   const { metadata } = deployment;
   if (cluster) metadata.ownerReferences = [...withOwner(metadata.ownerReferences, ownerReference(cluster, Clusters))];
@@ -57,7 +57,7 @@ export async function checkTemplates(scope: MachineDeploymentScope): Promise<und
 
 type Selector = Parameters<typeof labelSelectorFromObject>[0];
 
-/** Sets that match and belong to nobody are taken in, as after a restore from a backup. */
+/** Adopts matching sets without a controller, for example after a restore from a backup. */
 export async function adoptSets(scope: MachineDeploymentScope): Promise<undefined> {
   const { context, deployment } = scope;
   const selector = labelSelectorFromObject(deployment.spec.selector as Selector);
@@ -66,7 +66,7 @@ export async function adoptSets(scope: MachineDeploymentScope): Promise<undefine
     .byIndex(byCluster, clusterIndexValue(deployment.metadata.namespace, deployment.spec.clusterName));
   for (const set of inCluster) {
     const labels = set.metadata.labels ?? {};
-    // a set without the hash was never one of a deployment
+    // a set without the hash label was not created by a deployment
     if (controllerOf(set) || isDeleting(set) || labels[machineTemplateHashLabel] === undefined) continue;
     if (!selector.matches(labels)) continue;
     const owner = ownerReference(deployment, MachineDeployments, { controller: true });
@@ -81,7 +81,10 @@ export async function adoptSets(scope: MachineDeploymentScope): Promise<undefine
   }
 }
 
-/** With the machines a cache has of it: while some change from set to set, no count alone is to be believed. */
+/**
+ * State of a set with counts taken from the machine cache. While machines move between sets, the counts in its status
+ * are unreliable.
+ */
 function countedStateOf(set: MachineSet, machines: readonly Machine[]): SetState {
   const { current, available, ...state } = stateOf(set);
   const isUpdating = ({ metadata }: Machine): boolean =>
@@ -100,7 +103,7 @@ function stateOf(set: MachineSet): SetState {
   };
 }
 
-/** Computes the sizes of all sets and writes them, one apply per set that differs. */
+/** Plans the sizes of all sets and applies each set that differs. */
 export async function rollOut(scope: MachineDeploymentScope): Promise<Result | undefined> {
   const { deployment, context } = scope;
   if (deployment.spec.replicas === undefined) return undefined;
@@ -197,7 +200,7 @@ async function applySet(
   }
 }
 
-/** Empty sets of earlier revisions go once the rollout is over; there is no history to go back to. */
+/** Deletes empty old sets after the rollout; there is no revision history to roll back to. */
 export async function cleanUp(scope: MachineDeploymentScope): Promise<undefined> {
   const { deployment, context, sets } = scope;
   const { current, old } = findRevisions(deployment, sets, context.clock.now());
@@ -227,7 +230,7 @@ async function deleteSet({ context, deployment }: MachineDeploymentScope, set: M
   context.events.event(deployment, 'Normal', 'SuccessfulDelete', `Deleted MachineSet "${name}"`);
 }
 
-/** Takes all sets down, then lets the deployment go. */
+/** Deletes all sets, then removes the finalizer of the deployment. */
 export async function deleteAll(scope: MachineDeploymentScope): Promise<undefined> {
   const { deployment, sets } = scope;
   for (const set of sets) if (!isDeleting(set)) await deleteSet(scope, set);

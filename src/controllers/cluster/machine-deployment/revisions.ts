@@ -3,14 +3,17 @@ import { parseRfc3339 } from '../../../machinery/index.ts';
 import { isDeleting, revisionAnnotation } from '../../shared/index.ts';
 import { isRolloutExpired, templateDifferences } from '../common/template.ts';
 
-/** The sets of a deployment, told apart. */
+/** Current and old sets of a deployment. */
 export interface Revisions {
-  /** makes machines as the deployment wants them now */
+  /** set with the deployment's current template */
   current: MachineSet | undefined;
   old: MachineSet[];
 }
 
-/** Several sets may fit (a template was changed back): the one with most machines causes the least churn. */
+/**
+ * Finds current and old sets. If several sets match the template (after it was changed back), the one with most
+ * machines wins, which causes least churn.
+ */
 export function findRevisions(deployment: MachineDeployment, sets: readonly MachineSet[], nowMs: number): Revisions {
   const created = ({ metadata }: MachineSet): number => parseRfc3339(metadata.creationTimestamp ?? '') ?? 0;
   const sorted = [...sets].sort(
@@ -33,7 +36,7 @@ export function revisionOf(set: { metadata: { annotations?: Record<string, strin
   return Number.isInteger(revision) ? revision : 0;
 }
 
-/** One more than any older set has; a set that was current before and is again moves to the front. */
+/** Returns one more than the highest revision of old sets. A set that becomes current again gets a new revision. */
 export function nextRevision({ current, old }: Revisions): number {
   const highest = old.reduce((most, set) => Math.max(most, revisionOf(set)), 0);
   return current && revisionOf(current) > highest ? revisionOf(current) : highest + 1;

@@ -7,7 +7,9 @@ export interface RolloutLimits {
   maxUnavailable: number;
 }
 
-/** How far a rollout may go above and below the desired number. Both zero would never move: one may be missing then. */
+/**
+ * Resolves maxSurge and maxUnavailable. If both are zero the rollout could never progress, so maxUnavailable becomes 1.
+ */
 export function rolloutLimits(deployment: MachineDeployment): RolloutLimits {
   const replicas = deployment.spec.replicas ?? 0;
   const { type = 'RollingUpdate', rollingUpdate } = deployment.spec.rollout?.strategy ?? {};

@@ -1,18 +1,18 @@
 import { must } from '../../../machinery/index.ts';
 import type { RolloutLimits } from './rollout-limits.ts';
 
-/** What a plan needs to know of a machine set. */
+/** State of one machine set as planning input. */
 export interface SetState {
   name: string;
-  /** the number we want */
+  /** desired replicas */
   spec: number;
-  /** existing */
+  /** existing machines */
   current: number;
   available: number;
   createdMs: number;
 }
 
-/** New sizes of sets, by name; sets that stay as they are do not appear. */
+/** New sizes by set name; sets without a change are absent. */
 export type ScalePlan = Map<string, number>;
 
 /**
@@ -44,7 +44,7 @@ const sum = (sets: readonly SetState[], of: (set: SetState) => number): number =
 
 const byAge = (a: SetState, b: SetState): number => a.createdMs - b.createdMs || (a.name < b.name ? -1 : 1);
 
-/** As many new machines as the surge leaves room for, counting those that are only desired or only still there. */
+/** Grows the current set as far as maxSurge allows, counting both desired and still existing machines. */
 function growCurrent(
   plan: ScalePlan,
   current: SetState,
@@ -65,8 +65,8 @@ function growCurrent(
 }
 
 /**
- * Old machines go as soon as enough others are available. Those that are not available anyway go first; what is counted is
- * the worst case, in which every machine that goes was an available one.
+ * Shrinks old sets as soon as enough machines are available. Unavailable machines go first. The count assumes the worst
+ * case, that each deleted machine was available.
  */
 function shrinkOld(
   plan: ScalePlan,
@@ -120,7 +120,10 @@ function shrinkPass(
   }
 }
 
-/** Nothing moves, nothing is about to, and an old machine that never became available holds everything up: it goes. */
+/**
+ * Resolves a deadlock: if no scaling is possible or pending and an old machine that never became available blocks the
+ * rollout, that machine is deleted.
+ */
 function breakDeadlock(plan: ScalePlan, current: SetState, old: readonly SetState[]): void {
   const existing = sum(old, (set) => set.current);
   if (plan.size > 0 || existing === 0 || existing === sum(old, ({ available }) => available)) return;
@@ -130,7 +133,10 @@ function breakDeadlock(plan: ScalePlan, current: SetState, old: readonly SetStat
   if (stuck) plan.set(stuck.name, stuck.spec - 1);
 }
 
-/** Users delete old machines themselves: the sets follow, and give back only what is too much in all. */
+/**
+ * Strategy OnDelete: users delete old machines, and the sets shrink along. Sets shrink further only if there are too
+ * many machines in total.
+ */
 function followDeletions(
   plan: ScalePlan,
   current: SetState,
@@ -154,7 +160,7 @@ function followDeletions(
   }
 }
 
-/** A paused deployment changes size without changing shape: every set takes its share, the largest the rest. */
+/** Scales a paused deployment proportionally; the largest set takes the remainder. */
 export function planPaused(
   current: SetState | undefined,
   old: readonly SetState[],

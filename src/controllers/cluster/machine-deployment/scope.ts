@@ -3,17 +3,17 @@ import type { ReconcileContext } from '../../../runtime/index.ts';
 import type { ApplyOnce, Follower, HookCaller } from '../../shared/index.ts';
 import type { Refusals } from './in-place.ts';
 
-/** One pass over one deployment. */
+/** State of one reconcile of a deployment. */
 export interface MachineDeploymentScope {
   readonly context: ReconcileContext;
   readonly follower: Follower;
   readonly applies: ApplyOnce;
   readonly dependencies: { readonly hooks?: HookCaller };
   readonly refusals: Refusals;
-  /** undefined when the cluster is gone and the deployment is on its way too */
+  /** undefined if the cluster is gone and the deployment is being deleted */
   readonly cluster: Cluster | undefined;
   readonly original: MachineDeployment;
-  /** private copy: phases change it, one place writes it */
+  /** private copy that the phases change; written once at the end */
   readonly deployment: MachineDeployment;
   sets: MachineSet[];
   machines: Machine[];

@@ -33,7 +33,7 @@ export interface MachineDeploymentObservation {
 
 type Selector = Parameters<typeof formatLabelSelectorObject>[0];
 
-/** Computes counters, phase and conditions onto a draft, from the sets and machines there are. */
+/** Computes counters, phase and conditions on a draft from sets and machines. */
 export function observeMachineDeployment(draft: MachineDeployment, seen: MachineDeploymentObservation): void {
   const { machines, nowMs } = seen;
   const set = (type: string, verdict: Verdict): void => setVerdict(draft, type, verdict, nowMs);
@@ -55,7 +55,7 @@ function total(sets: readonly MachineSet[], field: 'replicas' | 'readyReplicas' 
 }
 
 function count(draft: MachineDeployment, { sets, machines, nowMs }: MachineDeploymentObservation): void {
-  // machines learn of a new template a moment after the deployment: only those of the current set can be up to date
+  // machines see a new template later than the deployment; only machines of the current set can be up to date
   const { current } = findRevisions(draft, sets, nowMs);
   const versions = versionsOf(machines);
   draft.status = {
@@ -104,7 +104,7 @@ function availableVerdict(draft: MachineDeployment): Verdict {
 
 const blockedText = ' is blocked because:\n';
 
-/** Why sets that want more machines make none, in their own words. */
+/** Collects the reasons why sets create no machines from their conditions. */
 function obstaclesOf(sets: readonly MachineSet[]): string[] {
   const lines = sets.flatMap((set) => {
     const condition = conditionOf(set, 'ScalingUp');
@@ -117,7 +117,7 @@ function obstaclesOf(sets: readonly MachineSet[]): string[] {
 const because = (obstacles: readonly string[]): string =>
   obstacles.length === 0 ? '' : `${blockedText}${obstacles.join('\n')}`;
 
-/** A machine whose image has another version is not replaced by a rollout. */
+/** A rollout does not replace a machine whose image has a different kubelet version. */
 const isOutdated = (upToDate: ReturnType<typeof conditionOf>): boolean =>
   upToDate?.status === 'False' && upToDate.reason !== kubeletVersionReason;
 

@@ -1,18 +1,18 @@
 import type { MachineHealthCheck } from '../../../api/index.ts';
 import { scaledValue } from '../common/scaled-value.ts';
 
-/** Whether remediation may go on, with how many machines are ill, and how many more may become so. */
+/** Whether remediation is allowed, how many machines are unhealthy, and how many more may become so. */
 export interface RemediationBudget {
   allowed: boolean;
   remaining: number;
-  /** why not */
+  /** reason why not */
   message: string;
 }
 
 const defaultLimit = '100%';
 const range = /^\[(\d+)-(\d+)\]$/;
 
-/** Machines that are not known to be healthy count as ill: in doubt nothing is taken down. */
+/** Machines of unknown health count as unhealthy, so in doubt nothing is remediated. */
 export function remediationBudget(
   check: MachineHealthCheck,
   counts: { expected: number; healthy: number; unhealthy: number },

@@ -13,22 +13,21 @@ import {
   type Verdict,
 } from '../../shared/index.ts';
 
-/** What is known of a machine's Node: itself, that it is gone, or that there has not been one yet. */
+/** The Node of a machine; 'deleted' if it is gone, undefined if there was none yet. */
 export type TargetNode = Node | 'deleted' | undefined;
 
 export type Health =
   | { state: 'healthy' }
   | { state: 'unhealthy'; verdict: Verdict; legacy: LegacyVerdict }
-  /** may become unhealthy, unless something changes first */
+  /** unhealthy after this time unless something changes */
   | { state: 'pending'; inMs: number }
-  /** not judged: too early, or on its way out */
+  /** not judged: too new, or being deleted */
   | { state: 'unknown' };
 
 const defaultStartupSeconds = 600;
-/** A deadline is looked at a little late, so that it has passed for certain. */
+/** Added to deadlines, so that they have certainly passed at the next reconcile. */
 const lateMs = 1_000;
 
-/** Judges one machine. */
 export function evaluateTarget(
   check: MachineHealthCheck,
   cluster: Cluster,
@@ -52,7 +51,7 @@ export function evaluateTarget(
     };
   }
   const infrastructure = conditionOf(machine, 'InfrastructureReady');
-  // no time limit brings back a server that is gone for good
+  // a server that is permanently gone is unhealthy at once, without a timeout
   if (
     infrastructure?.status === 'False' &&
     infrastructure.reason === infrastructureGoneReason &&

@@ -19,12 +19,12 @@ import {
   type Verdict,
 } from '../../shared/index.ts';
 
-/** The kind of a template reference, in the version it names. */
+/** Resolves the kind of a template reference, in the referenced version. */
 function resourceOf(reference: TemplateReference, kind: string): Resource<UnstructuredObject> {
   return { ...parseApiVersion(reference.apiVersion), kind, plural: pluralOf(kind), namespaced: true };
 }
 
-/** Asks somebody else to remediate a machine, by an object named like it; says how that stands. */
+/** Creates a remediation request named after the machine, and reports its state. */
 export async function requestRemediation(
   context: ReconcileContext,
   check: MachineHealthCheck,
@@ -67,7 +67,7 @@ export async function requestRemediation(
   return waiting;
 }
 
-/** Takes a request back once its machine is well again. */
+/** Deletes the remediation request of a machine that is healthy again. */
 export async function withdrawRemediation(
   context: ReconcileContext,
   reference: TemplateReference,

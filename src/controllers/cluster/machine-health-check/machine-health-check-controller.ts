@@ -53,14 +53,17 @@ import { remediationBudget } from './budget.ts';
 import { evaluateTarget, type Health, type TargetNode } from './evaluate.ts';
 import { requestRemediation, withdrawRemediation } from './external-remediation.ts';
 
-/** A machine, its Node and what was found. */
+/** A machine with its Node and verdict. */
 interface Target {
   machine: Machine;
   node: TargetNode;
   health: Health;
 }
 
-/** Machine health checks: says which machines are ill, and asks their owners to replace them within limits. */
+/**
+ * Builds the controller of MachineHealthChecks, which marks unhealthy machines and requests their remediation within
+ * limits.
+ */
 export function machineHealthCheckController(dependencies: ClusterControllerDependencies): ControllerDefinition {
   const { cache, workloads } = dependencies;
   const checksOf = (namespace: string | undefined, clusterName: string): MachineHealthCheck[] =>
@@ -134,7 +137,7 @@ export function machineHealthCheckController(dependencies: ClusterControllerDepe
       if (isTrue(cluster, 'ControlPlaneInitialized')) nodes = workloads.nodes(objectKey(cluster));
     } catch (error) {
       if (!isNotConnected(error)) throw error;
-      // who cannot see the Nodes must not call them ill; the connection wakes us
+      // without access to the Nodes no machine is judged; the restored connection triggers a reconcile
       const message = `Machines cannot be checked: ${explain(error)}`;
       setVerdict(draft, 'RemediationAllowed', { status: 'Unknown', reason: 'ConnectionDown', message }, now);
       return done();
@@ -205,7 +208,7 @@ const isExempt = ({ metadata }: Machine): boolean =>
   metadata.annotations?.[pausedAnnotation] !== undefined ||
   metadata.annotations?.[skipRemediationAnnotation] !== undefined;
 
-/** Says on the machine what was found; where remediation is allowed, asks for it. */
+/** Writes the verdict to the machine, and requests remediation if allowed. */
 async function tell(
   context: ReconcileContext,
   check: MachineHealthCheck,
@@ -234,11 +237,11 @@ async function tell(
       askOwner(context, draft, now);
     }
   }
-  // a machine that went meanwhile needs no verdict
+  // the machine may be deleted meanwhile
   await writeObject(context, Machines, machine, draft, { observed: false }).catch(ignoreNotFound);
 }
 
-/** Conditions a check may look at, and everything that says whether and since when it may. */
+/** Changes that can affect the health of a machine or the time of its verdict. */
 const healthMayChange: Predicate<Machine> = (event) =>
   event.type !== 'update' ||
   machineConditionsChanged(event) ||

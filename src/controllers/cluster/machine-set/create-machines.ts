@@ -16,12 +16,13 @@ import type { MachineSetScope } from './scope.ts';
 
 const blockedRetryMs = 15_000;
 
-/** Made in one pass over a set, so that a change of mind is heard and other sets have their turn. */
+/** Limit of machines created per reconcile, so that spec changes take effect and other sets get their turn. */
 const mostPerPass = 20;
-/** Of one set, without a server: a cloud that gives no more servers is not flooded with objects that wait for one. */
+/**
+ * Limit of machines per set without a server, so that an exhausted cloud does not lead to a flood of waiting objects.
+ */
 export const mostPending = 100;
 
-/** Makes the machines a set lacks. */
 export async function createMissing(scope: MachineSetScope, count: number): Promise<Result | undefined> {
   const { set, cluster, context } = scope;
   if (set.metadata.annotations?.[disableMachineCreateAnnotation] === 'true' || !cluster) return undefined;
@@ -29,7 +30,7 @@ export async function createMissing(scope: MachineSetScope, count: number): Prom
   scope.blocked = await preflight(scope);
   if (scope.blocked.length > 0) return after(blockedRetryMs, 'preflight checks');
 
-  // a cache that has not seen the last machine yet must not lead to one too many
+  // the cache may not contain the last created machine yet; listing prevents a surplus one
   const owner = machineOwner(scope);
   const known = await listMachines(owner);
   const lacking = Math.min(count, (set.spec.replicas ?? 0) - known.length);
@@ -64,11 +65,11 @@ export async function createMissing(scope: MachineSetScope, count: number): Prom
     context.events.event(set, 'Warning', 'FailedCreate', `Failed to create Machine: ${explain(error)}`);
     throw error;
   }
-  // the set is read again: its user may not want the rest any more
+  // read the set again before the next batch: its replicas may have changed
   return batch < lacking ? after(0, 'more Machines are to be made') : undefined;
 }
 
-/** Checks both for new machines and for the replacement of ill ones. */
+/** Runs the preflight checks for new machines and for replacements. */
 export async function preflight({ cluster, set, context, follower }: MachineSetScope): Promise<string[]> {
   if (!cluster) return [];
   const reference = cluster.spec.controlPlaneRef;
@@ -78,7 +79,7 @@ export async function preflight({ cluster, set, context, follower }: MachineSetS
   return preflightProblems(cluster, set, controlPlane);
 }
 
-/** Deletes parts that will not become machines; only once nobody can still be about to use them. */
+/** Deletes cloned objects that no machine uses, once none can still be about to use them. */
 export async function deleteLeftovers(scope: MachineSetScope): Promise<undefined> {
   const { set } = scope;
   if (isDeleting(set) || (set.spec.replicas ?? 0) > scope.machines.length) return;

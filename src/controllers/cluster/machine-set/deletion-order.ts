@@ -4,7 +4,7 @@ import { deleteMachineAnnotation, isDeleting, isFalse, updateInProgressAnnotatio
 
 const tenDaysMs = 10 * 24 * 3_600_000;
 
-/** How much a machine asks to be the one that goes; higher goes first. The values are upstream's. */
+/** Deletion priority of a machine; higher goes first. The values are those of upstream. */
 export function deletePriority(machine: Machine, order: DeletionOrder | undefined, nowMs: number): number {
   if (isDeleting(machine)) return 100;
   if (machine.metadata.annotations?.[deleteMachineAnnotation] !== undefined) return 80;
@@ -17,7 +17,7 @@ export function deletePriority(machine: Machine, order: DeletionOrder | undefine
   return order === 'Oldest' ? oldest : 50 - oldest;
 }
 
-/** A machine worth keeping: it has a Node, and nobody says that it is ill. */
+/** Tells whether a machine has a Node and no unhealthy condition. */
 export function isHealthy(machine: Machine): boolean {
   return (
     machine.status?.nodeRef !== undefined &&
@@ -26,7 +26,7 @@ export function isHealthy(machine: Machine): boolean {
   );
 }
 
-/** The machines that go first when `count` have to. */
+/** Returns the first `count` machines in deletion order. */
 export function machinesToDelete(
   machines: readonly Machine[],
   count: number,

@@ -19,7 +19,7 @@ import {
 } from '../../shared/index.ts';
 import { type MachineSetScope, machineSetManager } from './scope.ts';
 
-/** Labels that tell where a machine and its parts belong; they never change. */
+/** Labels for cluster, set and deployment; they never change. */
 function belongingLabels(set: MachineSet): Record<string, string> {
   const deployment = set.metadata.labels?.[deploymentNameLabel];
   return {
@@ -61,7 +61,7 @@ export function newMachineName({ metadata, spec }: MachineSet, random: Random): 
   return machineName(spec.machineNaming?.template ?? defaultNaming, values, random);
 }
 
-/** Parts of the spec that reach machines that exist. */
+/** Fields that are propagated to existing machines. */
 const inPlaceFields = ['readinessGates', 'deletion', 'minReadySeconds', 'taints'] as const;
 
 function inPlaceSpec(set: MachineSet): Partial<MachineSpec> {
@@ -71,7 +71,7 @@ function inPlaceSpec(set: MachineSet): Partial<MachineSpec> {
   );
 }
 
-/** A new machine, and later the machine as the set wants it: what is fixed at creation is taken from the existing one. */
+/** Builds a machine as the set wants it. Immutable fields come from the existing machine, if any. */
 export function desiredMachine(
   owner: MachineOwner,
   set: MachineSet,

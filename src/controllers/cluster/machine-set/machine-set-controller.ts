@@ -60,7 +60,7 @@ const normal: readonly Phase<MachineSetScope>[] = [
 ];
 const deleting: readonly Phase<MachineSetScope>[] = [adoptAndLabel, findMachines, syncMachinesOfSet, deleteAll];
 
-/** Machine sets: so many machines of one make. */
+/** Builds the controller of MachineSets, which keep a number of identical machines. */
 export function machineSetController(dependencies: ClusterControllerDependencies): ControllerDefinition {
   const { cache } = dependencies;
   const applies = {
@@ -72,7 +72,7 @@ export function machineSetController(dependencies: ClusterControllerDependencies
       .lister(MachineSets)
       .byIndex(byCluster, clusterIndexValue(cluster.metadata.namespace, cluster.metadata.name ?? ''))
       .map(objectKey);
-  /** Templates wake the sets made from them, a control plane those that wait for its checks, a clone its set. */
+  /** Maps templates, control planes that preflight checks wait for, and clones to their sets. */
   const concerned = (object: UnstructuredObject): ObjectKey[] => {
     const value = objectIndexValue(object);
     const keys = cache.lister(MachineSets).byIndex(byReference, value).map(objectKey);
@@ -128,7 +128,7 @@ export function machineSetController(dependencies: ClusterControllerDependencies
     for: MachineSets,
     continuesAfterOwnWrite: 'status',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
-    // mostly sums up what others do, and machines of workers wait for a control plane anyway
+    // mostly aggregates status, and worker machines wait for a control plane anyway
     background: true,
     setup: registerIndexes,
     watches: [

@@ -19,7 +19,7 @@ import { byCluster, clusterIndexValue } from '../common/indexes.ts';
 import { machineOwner } from './machine-owner.ts';
 import type { MachineSetScope } from './scope.ts';
 
-/** Sets nobody made belong to the cluster; all carry its name. */
+/** Sets the Cluster as owner of standalone sets, and the cluster name label on all. */
 export function adoptAndLabel({ set, cluster }: MachineSetScope): undefined {
   const { metadata } = set;
   const ofDeployment = metadata.labels?.[deploymentNameLabel] !== undefined;
@@ -35,7 +35,7 @@ export function selects(set: MachineSet, machine: Machine): boolean {
   return labelSelectorFromObject(set.spec.selector as Selector).matches(machine.metadata.labels ?? {});
 }
 
-/** Finds the machines of the set, and takes in those that match and belong to nobody. */
+/** Lists the machines of the set, and adopts matching ones without a controller. */
 export async function findMachines(scope: MachineSetScope): Promise<undefined> {
   const { context, set } = scope;
   const inCluster = context.cache

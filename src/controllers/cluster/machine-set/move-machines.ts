@@ -32,20 +32,20 @@ import { byController } from '../common/indexes.ts';
 import { isHealthy } from './deletion-order.ts';
 import type { MachineSetScope } from './scope.ts';
 
-// Machines that can be updated in place change from the set of an old revision to that of the current one. The deployment tells
-// both; the old set hands machines over instead of deleting them, the deployment counts them in the new set, and that begins the
-// update. Each step is a note on an object, so that a crash at any point leaves nothing out.
+// Moves machines from an old set to the current one for an in-place update. The deployment annotates both sets; the old
+// set hands over machines instead of deleting them; the deployment adds them to the replicas of the new set, which then
+// starts the update. Every step is recorded in an annotation, so a crash at any point loses nothing.
 
 const namesIn = (text: string | undefined): string[] => (text ?? '').split(',').filter((name) => name !== '');
 
-/** Machines that were handed over and that the deployment has not counted in this set yet. */
+/** Tells whether a machine was moved to this set and is not yet acknowledged by the deployment. */
 export function isUncounted({ metadata }: MachineSet, machine: Machine): boolean {
   if (machine.metadata.annotations?.[pendingAcknowledgeMoveAnnotation] === undefined) return false;
   const counted = namesIn(metadata.annotations?.[acknowledgedMoveAnnotation]);
   return !counted.includes(machine.metadata.name ?? '');
 }
 
-/** The set that takes machines of this one, and how many more; 'later' while it does not say that it does. */
+/** Returns the set that receives machines of this one and its free capacity; 'later' until the receiver confirms. */
 export function receiverOf({
   set,
   context,
@@ -54,7 +54,8 @@ export function receiverOf({
   const name = annotations?.[moveMachinesToAnnotation];
   if (name === undefined) return undefined;
   const receiver = context.cache.lister(MachineSets).get({ namespace, name });
-  // the deployment writes the receiver first, but a cache may be late: a machine that is deleted for that cannot be had back
+  // the deployment annotates the receiver first, but the cache may be stale; wait, because a deleted machine cannot be
+  // restored
   if (!receiver || isDeleting(receiver) || !isOfSameDeployment(set, receiver)) return 'later';
   if (!namesIn(receiver.metadata.annotations?.[receiveMachinesFromAnnotation]).includes(own)) return 'later';
   const wanted = Number(receiver.metadata.annotations?.[desiredReplicasAnnotation] ?? 0);
@@ -62,20 +63,20 @@ export function receiverOf({
   return { receiver, room: Math.max(wanted - Math.max(there, receiver.spec.replicas ?? 0), 0) };
 }
 
-/** Whoever may write a set could otherwise make it take machines of others. */
+/** Security: without this check, anyone allowed to write a set could pull in machines of another deployment. */
 const isOfSameDeployment = (one: MachineSet, other: MachineSet): boolean =>
   one.spec.clusterName === other.spec.clusterName &&
   one.metadata.labels?.[deploymentNameLabel] !== undefined &&
   one.metadata.labels[deploymentNameLabel] === other.metadata.labels?.[deploymentNameLabel];
 
-/** Machines that are well, and that nobody asked to delete. */
+/** Tells whether a machine is healthy and not marked for deletion. */
 export const mayMove = (machine: Machine): boolean =>
   !isDeleting(machine) &&
   isHealthy(machine) &&
   !isUpdatingInPlace(machine) &&
   machine.metadata.annotations?.[deleteMachineAnnotation] === undefined;
 
-/** Hands a machine over. It counts for nobody until the deployment says so. */
+/** Hands over a machine. Neither set counts it until the deployment acknowledges it. */
 export async function moveMachine(
   { context, set }: MachineSetScope,
   machine: Machine,
@@ -100,7 +101,7 @@ export async function moveMachine(
   context.events.event(set, 'Normal', 'InPlaceUpdate', text);
 }
 
-/** Begins the update of machines that were moved here, once they are counted. */
+/** Starts the update of received machines once they are acknowledged. */
 export async function beginUpdates(scope: MachineSetScope): Promise<undefined> {
   const { set, context } = scope;
   if (isDeleting(set)) return;
@@ -125,7 +126,7 @@ export async function beginUpdates(scope: MachineSetScope): Promise<undefined> {
   }
 }
 
-/** What has to change in the parts of a machine of one template for it to be one of the set's. */
+/** Computes the changes to infrastructure and bootstrap objects of a machine that bring it to the set's template. */
 export async function partChanges(
   { set, context, follower }: Pick<MachineSetScope, 'set' | 'context' | 'follower'>,
   { metadata, spec }: Machine,

@@ -22,7 +22,7 @@ type Check = 'KubeadmVersionSkew' | 'KubernetesVersionSkew' | 'ControlPlaneIsSta
 
 const maxMinorSkew = 3;
 
-/** Why a set must not make machines now, one line each; empty when it may. */
+/** Lists the reasons why a set must not create machines now; empty if it may. */
 export function preflightProblems(
   cluster: Cluster,
   set: MachineSet,
@@ -36,7 +36,7 @@ export function preflightProblems(
   if (!controlPlane) return [`${reference.kind} ${cluster.metadata.namespace}/${reference.name} does not exist`];
   const { object } = controlPlane;
   const wanted = versionWanted(object);
-  // a control plane that has no version of its own cannot be ahead or behind
+  // version skew cannot be checked without a control plane version
   if (wanted === undefined) return [];
   const problems: string[] = [];
   const report = (check: Check, problem: string | undefined): void => {
@@ -67,7 +67,10 @@ export function preflightProblems(
   return problems;
 }
 
-/** A control plane that does not take the version it is asked for yet stays at what it runs, and so do those who follow it. */
+/**
+ * Returns the version the control plane is heading to. While it does not accept a requested version yet, that is the
+ * running version, and workers stay at it.
+ */
 function versionWanted(controlPlane: UnstructuredObject): string | undefined {
   const wanted = textAt(controlPlane, 'spec', 'version');
   if (wanted === undefined || !isFalse(controlPlane as Conditioned, versionAcceptedCondition)) return wanted;

@@ -11,13 +11,13 @@ import {
 } from '../../shared/index.ts';
 import { scaledValue } from '../common/scaled-value.ts';
 
-/** What a set does about its unhealthy machines in one pass. */
+/** Planned actions for unhealthy machines in one reconcile. */
 export interface RemediationPlan {
-  /** healthy again: the mark that asked for remediation goes */
+  /** healthy again: the remediation condition is removed */
   recovered: Machine[];
-  /** marked, with the reason why nothing happens (yet) */
+  /** marked, with the reason for waiting */
   waiting: { machine: Machine; verdict: Verdict }[];
-  /** to be deleted, once the preflight checks allow their replacement */
+  /** to be deleted once the preflight checks allow a replacement */
   remediate: Machine[];
 }
 
@@ -60,7 +60,7 @@ export function planRemediation(
   return plan;
 }
 
-/** Those a person pointed at first, then the newest: they have the least to lose. */
+/** Sorts machines with the remediate annotation first, then the newest, which have the least to lose. */
 function byUrgency(a: Machine, b: Machine): number {
   const asked = ({ metadata }: Machine): number =>
     metadata.annotations?.[remediateMachineAnnotation] !== undefined ? 0 : 1;

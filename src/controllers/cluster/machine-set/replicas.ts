@@ -22,7 +22,7 @@ import type { MachineSetScope } from './scope.ts';
 const preflightRetryMs = 15_000;
 const receiverRetryMs = 1_000;
 
-/** As many machines as desired: no more, no fewer. */
+/** Creates or deletes machines until their number matches spec.replicas. */
 export async function syncReplicas(scope: MachineSetScope): Promise<Result | undefined> {
   const { set, context } = scope;
   const { replicas } = set.spec;
@@ -34,12 +34,12 @@ export async function syncReplicas(scope: MachineSetScope): Promise<Result | und
   return await letGo(scope, leaving);
 }
 
-/** Machines go to the set that takes them, as far as there is one, and are deleted otherwise. */
+/** Moves machines to the receiving set if there is one; deletes the others. */
 async function letGo(scope: MachineSetScope, leaving: readonly Machine[]): Promise<Result | undefined> {
   const taken = leaving.length > 0 ? receiverOf(scope) : undefined;
   if (taken === 'later') return after(receiverRetryMs, 'the set that takes its machines');
   if (taken) {
-    // what a new machine would have to wait for, one that becomes new has to wait for, too
+    // preflight checks for new machines apply to in-place updates as well
     scope.blocked = await preflight({ ...scope, set: taken.receiver });
     if (scope.blocked.length > 0) return after(preflightRetryMs, 'preflight checks of an update in place');
   }
@@ -66,7 +66,7 @@ async function deleteMachine({ set, context }: MachineSetScope, machine: Machine
   context.events.event(set, 'Normal', 'SuccessfulDelete', `Deleted Machine "${name}"`);
 }
 
-/** Replaces machines that a health check found ill, as many at once as allowed. */
+/** Replaces unhealthy machines, at most maxInFlight at a time. */
 export async function remediate(scope: MachineSetScope): Promise<Result | undefined> {
   const { set, deployment } = scope;
   if (isDeleting(set)) return undefined;
@@ -89,7 +89,7 @@ export async function remediate(scope: MachineSetScope): Promise<Result | undefi
   return undefined;
 }
 
-/** Says on the machine what becomes of it; without a verdict the question is closed. */
+/** Sets OwnerRemediated on the machine; without a verdict, removes it. */
 async function mark(
   { context }: MachineSetScope,
   machine: Machine,
@@ -117,7 +117,7 @@ async function mark(
   await writeObject(context, Machines, machine, draft, { observed: false });
 }
 
-/** Takes all machines down, then lets the set go. */
+/** Deletes all machines, then removes the finalizer of the set. */
 export async function deleteAll(scope: MachineSetScope): Promise<Result | undefined> {
   const { set } = scope;
   for (const machine of scope.machines) if (!isDeleting(machine)) await deleteMachine(scope, machine);

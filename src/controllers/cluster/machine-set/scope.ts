@@ -2,24 +2,23 @@ import type { Cluster, Machine, MachineDeployment, MachineSet } from '../../../a
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import type { Follower, MachineApplies, MachineCreationProblem } from '../../shared/index.ts';
 
-/** One pass over one set. */
+/** State of one reconcile of a set. */
 export interface MachineSetScope {
   readonly context: ReconcileContext;
   readonly follower: Follower;
   readonly applies: MachineApplies;
-  /** undefined when the cluster is gone and the set is on its way too */
+  /** undefined if the cluster is gone and the set is being deleted */
   readonly cluster: Cluster | undefined;
   readonly original: MachineSet;
-  /** private copy: phases change it, one place writes it */
+  /** private copy that the phases change; written once at the end */
   readonly set: MachineSet;
   readonly deployment: MachineDeployment | undefined;
-  /** machines of the set, as far as this pass knows */
+  /** machines of the set as known to this reconcile */
   machines: Machine[];
-  /** kinds of the templates that do not exist */
   missingTemplates: string[];
-  /** why no machine is made at the moment */
+  /** why no machine is created now */
   blocked: string[];
-  /** what went wrong while making machines */
+  /** failure during machine creation */
   creationProblem?: MachineCreationProblem;
 }
 

@@ -29,7 +29,7 @@ export interface MachineSetObservation {
   nowMs: number;
 }
 
-/** Computes counters and conditions onto a draft, from the machines there are. */
+/** Computes counters and conditions on a draft from the machines. */
 export function observeMachineSet(draft: MachineSet, seen: MachineSetObservation): void {
   const { machines, nowMs } = seen;
   const set = (type: string, verdict: Verdict): void => setVerdict(draft, type, verdict, nowMs);

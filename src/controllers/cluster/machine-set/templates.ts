@@ -3,7 +3,10 @@ import { deepEqual } from '../../../machinery/index.ts';
 import { ensureTemplate, isDeleting } from '../../shared/index.ts';
 import type { MachineSetScope } from './scope.ts';
 
-/** Looks whether the templates are there; those of a deployment's current revision are the deployment's to own. */
+/**
+ * Checks that the templates exist and sets their owner. Templates of a deployment's current revision are owned by the
+ * deployment.
+ */
 export async function checkTemplates(scope: MachineSetScope): Promise<undefined> {
   const { set, cluster, deployment, context, follower } = scope;
   if (!cluster || isDeleting(set)) return;
@@ -14,7 +17,7 @@ export async function checkTemplates(scope: MachineSetScope): Promise<undefined>
     const namespace = set.metadata.namespace ?? '';
     const exists =
       deployment && !sameInDeployment
-        ? // an old revision's template may be gone on purpose: nothing is made from it any more
+        ? // an old revision's template may be deleted on purpose; it is not used any more
           (await follower.get(reference, namespace, { client, signal })) !== undefined
         : await ensureTemplate(context, follower, cluster, reference);
     if (!exists) missing.push(reference.kind);

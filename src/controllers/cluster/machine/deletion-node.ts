@@ -20,21 +20,21 @@ import { attachedVolumes, volumesMessage } from './drain/volumes.ts';
 import { lossOf } from './lost-server.ts';
 import type { MachineScope } from './scope.ts';
 
-/** Pods that were asked to go are looked after sooner than those somebody refuses to let go. */
+/** Terminating Pods are checked sooner than Pods whose eviction is refused. */
 const terminatingRetryMs = 5_000;
 const refusedRetryMs = 20_000;
 const volumeRetryMs = 20_000;
 
 type Rules = () => Promise<MachineDrainRule[]>;
 
-/** Empties the Node, within the time the user allows. */
+/** Drains the Node within nodeDrainTimeoutSeconds. */
 export async function drainPhase(scope: MachineScope, rules: Rules): Promise<DeletionStep> {
   const { machine, context, cluster, dependencies } = scope;
   if (!mayUseNode(scope, excludeNodeDrainingAnnotation)) return 'done';
   const { nodeDrainStartTime } = machine.status?.deletion ?? {};
   if (isOver(nodeDrainStartTime, machine.spec.deletion?.nodeDrainTimeoutSeconds, context.clock.now())) return 'done';
   if (nodeDrainStartTime === undefined) {
-    // the time limit must count from before the first eviction, also when we do not live to see the end of it
+    // persist the start before the first eviction, so that the timeout survives a restart
     begin(machine, 'nodeDrainStartTime', context.clock.now());
     const startedAt = formatTime(context.clock.now());
     return { wait: after(0, 'draining begins'), ...draining(`Drain not completed yet (started at ${startedAt}):`) };
@@ -86,7 +86,7 @@ export async function drainPhase(scope: MachineScope, rules: Rules): Promise<Del
 
 const draining = (message: string): { reason: string; message: string } => ({ reason: 'DrainingNode', message });
 
-/** Waits until the volumes have left the Node: a volume of a machine that is gone is hard to move. */
+/** Waits until volumes are detached from the Node: a volume of a deleted machine is hard to move. */
 export async function volumePhase(scope: MachineScope, rules: Rules): Promise<DeletionStep> {
   const { machine, context, cluster, dependencies } = scope;
   if (!mayUseNode(scope, excludeVolumeDetachAnnotation)) return 'done';
@@ -145,7 +145,10 @@ export async function volumePhase(scope: MachineScope, rules: Rules): Promise<De
   }
 }
 
-/** Steps on the Node end once the machine below it is gone, or once its control plane has taken the member out. */
+/**
+ * Tells whether Node steps still make sense: not once the infrastructure is gone, or the control plane has removed the
+ * etcd member.
+ */
 function mayUseNode({ machine, infrastructure }: MachineScope, exclusion: string): boolean {
   const annotations = machine.metadata.annotations ?? {};
   if (annotations[exclusion] !== undefined) return false;
@@ -159,11 +162,11 @@ function mayUseNode({ machine, infrastructure }: MachineScope, exclusion: string
       isOf(owner, { group: controlPlaneGroup, kind, version: '', plural: '', namespaced: true }),
     ),
   )?.[1];
-  // the hook goes when the etcd member has left: this machine's API server no longer answers for its Node
+  // the hook is removed after the etcd member; this machine's API server then no longer answers for its Node
   return hook === undefined || annotations[hook] !== undefined;
 }
 
-/** Nobody has reached the workload API for so long that a deletion must not wait for it any more. */
+/** Tells whether the workload API has been unreachable for so long that the deletion stops waiting. */
 function isLost({ dependencies, cluster, context }: MachineScope, since: string | undefined): boolean {
   const { lastSuccess } = dependencies.workloads.state(objectKey(must(cluster, 'cluster')));
   const patience = dependencies.remoteConditionsGracePeriodMs ?? defaultGracePeriodMs;
@@ -175,7 +178,7 @@ function isOver(started: string | undefined, limitSeconds: number | undefined, n
   return nowMs - (parseRfc3339(started) ?? nowMs) >= limitSeconds * 1000;
 }
 
-/** The Node as the API has it now: what is decided here must not rest on a late cache. */
+/** Reads the Node from the API: these decisions must not use a stale cache. */
 async function readNode({ machine, cluster, dependencies, context }: MachineScope): Promise<Node | undefined> {
   const name = machine.status?.nodeRef?.name;
   if (name === undefined || !cluster) return undefined;

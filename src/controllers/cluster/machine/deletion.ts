@@ -20,12 +20,12 @@ import { nodeIsOurs } from './node-protection.ts';
 import type { MachineScope, Referenced } from './scope.ts';
 
 const nodeDeletionRetryMs = 2_000;
-/** at least this long a Node's deletion is tried, however long the machine's deletion took before */
+/** minimum time for Node deletion, regardless of how long the deletion took before */
 const nodeDeletionAttemptsMs = 10_000;
 
 /**
- * Takes a machine down in order: hooks, drain, volumes, hooks, infrastructure, bootstrap config, Node. Each step is
- * looked at again in every pass, so a crash between any two changes nothing.
+ * Deletes a machine in order: hooks, drain, volumes, hooks, infrastructure, bootstrap config, Node. Every reconcile
+ * evaluates all steps again, so a crash between two of them is harmless.
  */
 export async function reconcileDelete(scope: MachineScope): Promise<Result | undefined> {
   scope.deletion = { reason: 'Deleting', message: 'Deletion started' };
@@ -54,7 +54,7 @@ export async function reconcileDelete(scope: MachineScope): Promise<Result | und
 
 const volumes = (scope: MachineScope): Promise<DeletionStep> => volumePhase(scope, () => drainRules(scope));
 
-/** Rules are few and needed rarely: they are read when a drain looks at them. */
+/** MachineDrainRules are few and rarely needed, so they are listed without a cache. */
 async function drainRules({ context, machine }: MachineScope): Promise<MachineDrainRule[]> {
   const { namespace } = machine.metadata;
   try {
@@ -64,7 +64,7 @@ async function drainRules({ context, machine }: MachineScope): Promise<MachineDr
     });
     return list.items;
   } catch (error) {
-    // a management cluster without the kind has no rules
+    // the kind is not installed, so there are no rules
     if (isNotFound(error)) return [];
     throw error;
   }
@@ -108,7 +108,7 @@ async function bootstrap(scope: MachineScope): Promise<DeletionStep> {
   return await deleteReferenced(scope, scope.bootstrap, kind, 'WaitingForBootstrapDeletion');
 }
 
-/** Deletes what the machine owns and waits until it is gone; its own finalizers say when. */
+/** Deletes an owned object and waits until its finalizers are gone. */
 async function deleteReferenced(
   scope: MachineScope,
   referenced: Referenced,
@@ -118,7 +118,7 @@ async function deleteReferenced(
   if (referenced.state === 'missing' || referenced.state === 'none') return 'done';
   if (referenced.state === 'failed') {
     const message = `Failed to delete ${kind}: ${referenced.problem}`;
-    // a kind that was uninstalled took its objects with it; anything else may heal
+    // a kind that was uninstalled has no objects left; other errors may be temporary
     return { wait: after(30_000, message), reason, message };
   }
   await deleteProvider(scope, referenced.provider);
@@ -177,8 +177,8 @@ async function node(scope: MachineScope): Promise<DeletionStep> {
 }
 
 /**
- * The Node of a machine that was never linked to one: it may have joined while nobody could look, or be that of an earlier
- * server with the same name. The machine is gone by now, so what the API says is the last word.
+ * Finds the Node of a machine without nodeRef. It may have joined while the API was unreachable, or belong to an
+ * earlier server with the same name. The server is gone by now, so the provider ID in the API decides.
  */
 async function unlinkedNode(scope: MachineScope, workload: Client): Promise<string | undefined> {
   const { providerID } = scope.machine.spec;

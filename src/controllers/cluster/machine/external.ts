@@ -22,10 +22,13 @@ import {
 } from '../../shared/index.ts';
 import type { MachineScope, Referenced } from './scope.ts';
 
-/** The object may be applied after the machine; its arrival wakes us, this is for kinds that are not installed yet. */
+/**
+ * Requeue interval while the kind is not installed. The creation of an object of an installed kind triggers a
+ * reconcile.
+ */
 const missingRetryMs = 30_000;
 
-/** Follows the bootstrap config until its data are there. */
+/** Tracks the bootstrap config until its data Secret exists. */
 export async function reconcileBootstrap(scope: MachineScope): Promise<Result | undefined> {
   const { machine } = scope;
   const { configRef } = machine.spec.bootstrap;
@@ -53,7 +56,7 @@ export async function reconcileBootstrap(scope: MachineScope): Promise<Result | 
   return undefined;
 }
 
-/** Follows the infrastructure machine and takes over what it says of itself. */
+/** Tracks the infrastructure machine and copies its provider ID, addresses and failure domain. */
 export async function reconcileInfrastructure(scope: MachineScope): Promise<Result | undefined> {
   const { machine } = scope;
   const reference = machine.spec.infrastructureRef;
@@ -65,7 +68,7 @@ export async function reconcileInfrastructure(scope: MachineScope): Promise<Resu
   const providerId = providerIdOf(provider);
   if (providerId === undefined) return undefined;
   const addresses = addressesOf(provider);
-  // a provider that does not say where the machine is was told by its spec
+  // a provider without a failure domain in its status placed the machine where its spec says
   const failureDomain = failureDomainOf(provider) ?? machine.spec.failureDomain;
   machine.spec.providerID = providerId;
   machine.status = { ...machine.status };
@@ -80,7 +83,7 @@ function waitFor(kind: string): Result {
   return after(missingRetryMs, `${kind} does not exist`);
 }
 
-/** Notes that a step was reached; these notes never go back. */
+/** Sets an initialization step to true; it never goes back to false. */
 function latch(machine: Machine, step: 'bootstrapDataSecretCreated' | 'infrastructureProvisioned'): void {
   if (machine.status?.initialization?.[step] === true) return;
   machine.status = { ...machine.status, initialization: { ...machine.status?.initialization, [step]: true } };
@@ -97,15 +100,15 @@ async function lookUp(scope: MachineScope, reference: ContractReference): Promis
     return await own(scope, provider);
   } catch (error) {
     if (context.signal.aborted) throw error;
-    // a kind that was uninstalled took its objects with it
+    // a kind that was uninstalled has no objects left
     if (isDeleting(machine) && error instanceof ContractError && error.notInstalled) return { state: 'missing' };
-    // told in the condition; the controller's back-off would only repeat what a change of the world will end
+    // reported in a condition; no back-off, because a change of the object triggers a reconcile
     context.log.warn('Reference cannot be followed', { kind: reference.kind, reference: reference.name, error });
     return { state: 'failed', problem: explain(error) };
   }
 }
 
-/** Makes the machine the owner; whoever created the object for it (a machine set, a control plane) hands it over. */
+/** Makes the machine the controller of the object, in place of its creator (a machine set or a control plane). */
 async function own(scope: MachineScope, provider: ProviderObject): Promise<Referenced> {
   const { context, machine, follower } = scope;
   const { object } = provider;
@@ -115,7 +118,7 @@ async function own(scope: MachineScope, provider: ProviderObject): Promise<Refer
   const owners = withOwner(creators, wanted);
   const labelled = object.metadata.labels?.[clusterNameLabel] === clusterName;
   if (labelled && owners === object.metadata.ownerReferences) return { state: 'found', provider };
-  // an object on its way out is left as it is
+  // objects being deleted are left unchanged
   if (isDeleting(object)) return { state: 'found', provider };
   const other = controllerOf(object);
   if (other && other.uid !== wanted.uid && !isCreator(scope, other) && other.name !== wanted.name) {
@@ -135,7 +138,7 @@ async function own(scope: MachineScope, provider: ProviderObject): Promise<Refer
     return { state: 'found', provider: { ...provider, object: stored } };
   } catch (error) {
     if (!isConflict(error)) throw error;
-    // somebody wrote in between: that change wakes us again
+    // conflict: the other write triggers a reconcile
     return { state: 'found', provider };
   }
 }

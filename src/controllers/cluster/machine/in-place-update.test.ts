@@ -12,7 +12,7 @@ import {
   machineTemplateSpec,
   type World,
 } from '../../testing/world.ts';
-// the server of the extension is found by the controllers of topologies
+// the topology controllers discover the extension server
 import { setupRuntimeExtensions } from '../../topology/runtime/index.ts';
 
 const inProgress = 'in-place-updates.internal.cluster.x-k8s.io/update-in-progress';
@@ -40,7 +40,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 
 const machine = async (): Promise<Machine> => (await world.list(Machines))[0]!;
 
-/** One running machine, and an extension that can update it. */
+/** Starts one running machine, and an extension that can update it. */
 async function start(): Promise<void> {
   server = await startExtensionServer({ hooks: ['UpdateMachine'] });
   const { logger } = memoryLogger();
@@ -83,7 +83,7 @@ async function start(): Promise<void> {
   await until(async () => isTrue(await world.client.get(ExtensionConfigs, { name: configName }), 'Discovered'));
 }
 
-/** What the owner of a machine does to begin an update in place. */
+/** Starts an in-place update, as the owner of a machine does. */
 async function begin(): Promise<void> {
   const { metadata, spec } = await machine();
   const annotations = { [inProgress]: '' };
@@ -105,7 +105,7 @@ const marks = async (): Promise<(string | undefined)[]> => {
     .concat(metadata.annotations?.[pendingHooks]);
 };
 
-test('a machine is updated in place by the extension, which is asked until it is done', async () => {
+test('a machine is updated in place by the extension, which is called until it is done', async () => {
   await start();
   server.answer('UpdateMachine', { status: 'Success', retryAfterSeconds: 10, message: 'step 1 of 2' });
   await begin();
@@ -129,7 +129,7 @@ test('a machine is updated in place by the extension, which is asked until it is
   await until(async () => isTrue(await machine(), 'Ready'));
 });
 
-test('a failure is seen on the Machine and tried again', async () => {
+test('a failed in-place update is shown on the Machine and retried', async () => {
   await start();
   server.answer('UpdateMachine', { status: 'Failure', message: 'no disk' });
   await begin();

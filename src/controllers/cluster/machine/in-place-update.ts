@@ -15,9 +15,9 @@ import type { MachineScope, Referenced } from './scope.ts';
 const hook = 'UpdateMachine';
 
 /**
- * A machine that its owner marked for an update in place: the extension that can do it is asked again and again until it is done.
- * The owner writes what is desired into Machine, infrastructure and bootstrap configuration, marks all three, and then notes the
- * hook as pending; only then the update begins.
+ * Updates a machine in place after its owner marked it: calls the extension until it reports completion. The owner
+ * first writes the desired Machine, infrastructure and bootstrap config, marks all three, and then marks the hook as
+ * pending, which starts the update.
  */
 export async function reconcileInPlaceUpdate(scope: MachineScope): Promise<Result> {
   const { machine, context, dependencies } = scope;
@@ -25,7 +25,7 @@ export async function reconcileInPlaceUpdate(scope: MachineScope): Promise<Resul
   const isMarked = machine.metadata.annotations?.[updateInProgressAnnotation] !== undefined;
   if (!isHookPending(machine, hook)) return done();
   if (!isMarked) {
-    // the update is over, or was called off: the marks of the other objects go before the note that says so
+    // the update is complete or canceled: remove the marks of the other objects before the pending-hook annotation
     await unmark(scope, scope.infrastructure);
     await unmark(scope, scope.bootstrap);
     markHookDone(machine, hook);
@@ -51,19 +51,19 @@ export async function reconcileInPlaceUpdate(scope: MachineScope): Promise<Resul
     scope.updating = { reason: 'InPlaceUpdating', message: `In-place update in progress: ${result.message}` };
     return after(result.retryAfterSeconds * 1000, 'the update in place is under way');
   }
-  // this is written before the marks of the others go, so that a crash in between is no second update
+  // written before the other marks are removed, so that a crash in between does not start a second update
   const { [updateInProgressAnnotation]: _, ...annotations } = machine.metadata.annotations ?? {};
   machine.metadata.annotations = annotations;
   return after(1, 'the marks of an update in place are removed');
 }
 
-/** An event of an object or an ExtensionConfig cures it: there is nothing to try again for. */
+/** Reports a failure without a retry; a change of an object or an ExtensionConfig triggers a reconcile. */
 function fail(scope: MachineScope, why: string): Result {
   scope.updating = { reason: 'InPlaceUpdateFailed', message: `In-place update not possible: ${why}` };
   return after(retryMs, why);
 }
 
-/** who comes up as an extension tells nobody */
+/** nothing signals that an extension server came up, so retry */
 const retryMs = 30_000;
 
 const isReady = (referenced: Referenced): boolean =>

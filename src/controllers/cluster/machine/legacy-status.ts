@@ -14,7 +14,7 @@ import {
 import type { Referenced } from './scope.ts';
 import type { MachineObservation } from './status.ts';
 
-/** The conditions clients of v1beta1 read. */
+/** Sets the deprecated v1beta1 conditions. */
 export function observeLegacyMachine(draft: Machine, seen: MachineObservation): void {
   const set = (type: string, verdict: LegacyVerdict | undefined): void => {
     if (verdict) setLegacy(draft, type, verdict, seen.nowMs);
@@ -53,7 +53,7 @@ export function observeLegacyMachine(draft: Machine, seen: MachineObservation): 
         'HealthCheckSucceeded',
         'OwnerRemediated',
         'DrainingSucceeded',
-        // a machine nobody can run anything on is not ready, whatever its server does
+        // a machine without a healthy Node is not ready, even if its server is
         'NodeHealthy',
       ],
       ...(counting && { steps: ['BootstrapReady', 'InfrastructureReady'] }),
@@ -62,7 +62,7 @@ export function observeLegacyMachine(draft: Machine, seen: MachineObservation): 
   failures(draft, seen);
 }
 
-/** Of an object that is not there, or cannot be looked at. */
+/** Condition for an object that is missing or cannot be read. */
 function absence(referenced: Referenced, kind: string, deleting: boolean): LegacyVerdict | undefined {
   switch (referenced.state) {
     case 'missing':
@@ -95,7 +95,7 @@ function nodeVerdict(machine: Machine, seen: MachineObservation): LegacyVerdict 
         message: 'Failed to get the Node for this Machine by ProviderID',
       };
     default: {
-      // what was known last is shown for a while; then nobody knows
+      // the last known state is kept during the grace period, then becomes Unknown
       const known = conditionOf(machine, 'NodeHealthy');
       if (known?.status !== 'Unknown' || known.reason !== 'ConnectionDown') return undefined;
       return { status: 'Unknown', reason: known.reason, message: known.message };
@@ -121,7 +121,7 @@ function conditionsVerdict(node: Node): LegacyVerdict {
   return unknown === 0 ? legacyTrue : { status: 'Unknown', reason: 'NodeConditionsFailed', message };
 }
 
-/** The steps of a deletion, in their order: those before the current one have succeeded. */
+/** Conditions of the deletion steps, in order; the steps before the current one have succeeded. */
 function deletionVerdicts(
   machine: Machine,
   { deletion }: MachineObservation,
@@ -159,7 +159,10 @@ function deletionVerdicts(
   );
 }
 
-/** An infrastructure machine that vanished is the one failure v1beta1 calls terminal; it heals when the object returns. */
+/**
+ * Sets failureReason for an infrastructure machine that disappeared, the only terminal failure in v1beta1; clears it
+ * when the object returns.
+ */
 function failures(machine: Machine, { infrastructure }: MachineObservation): void {
   const provisioned = machine.status?.initialization?.infrastructureProvisioned === true;
   const { kind, name } = machine.spec.infrastructureRef;

@@ -4,8 +4,9 @@ import { byCluster, clusterIndexValue } from '../common/indexes.ts';
 import type { MachineScope } from './scope.ts';
 
 /**
- * A Node that does not say that it runs on the machine's server, but has its name, or nobody's provider ID and its address:
- * nobody has told it yet, or an earlier server of that name left it behind. A Node of another machine is never it.
+ * Finds a Node that probably belongs to the machine but does not have its provider ID: it has the machine's name, or no
+ * provider ID and the machine's address. The Node may not have its provider ID yet, or may be left over from an earlier
+ * server. Nodes of other machines never match.
  */
 export function likelyNode(scope: MachineScope, nodes: readonly Node[]): Node | undefined {
   const { machine } = scope;
@@ -18,7 +19,7 @@ export function likelyNode(scope: MachineScope, nodes: readonly Node[]): Node | 
   return found && !isOfAnother(scope, found) ? found : undefined;
 }
 
-/** A server tells its own name, and is called like its machine. */
+/** Possible node names: the reported host names and the machine name. */
 function namesOf(machine: Machine): Set<string> {
   const told = (machine.status?.addresses ?? []).filter(({ type }) => type === 'Hostname' || type === 'InternalDNS');
   return new Set([machine.metadata.name ?? '', ...told.map(({ address }) => address)]);

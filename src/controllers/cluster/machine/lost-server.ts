@@ -19,7 +19,7 @@ import type { MachineScope, Referenced } from './scope.ts';
 const healthCheck = 'HealthCheckSucceeded';
 const remediated = 'OwnerRemediated';
 
-/** What the infrastructure says of a server that is gone for good; undefined while it does not say so. */
+/** Returns the infrastructure's message that the server is permanently gone; undefined otherwise. */
 export function lossOf(infrastructure: Referenced): string | undefined {
   if (infrastructure.state !== 'found') return undefined;
   const ready = findCondition(infrastructure.provider.object, 'Ready');
@@ -28,14 +28,14 @@ export function lossOf(infrastructure: Referenced): string | undefined {
   return typeof message === 'string' && message !== '' ? message : 'The server is gone';
 }
 
-/** How a machine whose server is gone is judged, here and by health checks. */
+/** Verdict for a machine whose server is gone, shared with health checks. */
 export function goneVerdict(message: string): Verdict {
   return { status: 'False', reason: infrastructureGoneReason, message };
 }
 
 /**
- * A machine whose server is gone for good is of no use to anybody: its owner is asked to replace it, as a health check would ask.
- * Where a health check is about the machine, the decision and its limits are the health check's.
+ * Requests replacement of a machine whose server is permanently gone, as a health check would. If a health check
+ * selects the machine, that check decides, within its limits.
  */
 export function replaceLostServer(scope: MachineScope): undefined {
   const { machine, context } = scope;
@@ -62,7 +62,7 @@ function mayAsk({ machine, cluster, context }: MachineScope): boolean {
   return checks.length === 0;
 }
 
-/** The server was found after all, or its user does not want it replaced; what a health check said stays. */
+/** Withdraws the request if the server is found again or the user opts out; a health check's verdict stays. */
 function withdraw(machine: Machine): void {
   if (isDeleting(machine) || conditionOf(machine, healthCheck)?.reason !== infrastructureGoneReason) return;
   for (const type of [healthCheck, remediated]) {

@@ -82,7 +82,7 @@ const always: readonly Phase<MachineScope>[] = [
   reconcileInPlaceUpdate,
 ];
 
-/** Machines: from bootstrap data and infrastructure to a Node, and back again. */
+/** Builds the controller of Machines: bootstrap data and infrastructure, Node, deletion. */
 export function machineController(dependencies: ClusterControllerDependencies): ControllerDefinition {
   const nodeDeletionAttempts = new Map<string, number>();
   const machinesBy = (index: string, value: string): ObjectKey[] =>
@@ -115,7 +115,7 @@ export function machineController(dependencies: ClusterControllerDependencies): 
       machineSet,
       machineDeployment: machineSet && ownerDeployment(context, machineSet),
       nodeDeletionAttempts,
-      // nothing may be concluded from what nobody has looked at
+      // references count as not observed until a phase has read them
       bootstrap: notObserved,
       infrastructure: notObserved,
       node: { state: 'unknown' },
@@ -176,7 +176,7 @@ export function machineController(dependencies: ClusterControllerDependencies): 
     const lister = dependencies.cache.lister(Machines);
     const { name = '' } = node.metadata;
     const namesake = lister.get({ namespace: cluster.namespace ?? '', name });
-    // mostly the same one: known by name, and by the server it runs on
+    // candidates by node name, machine name and provider ID; usually the same machine
     const found = new Set([
       ...lister.byIndex(byNodeName, name),
       ...(namesake ? [namesake] : []),
@@ -227,7 +227,7 @@ function observe(scope: MachineScope, errors: readonly unknown[]): Result {
   return result;
 }
 
-/** Said of a machine whose cluster does not exist (yet). */
+/** Sets the condition of a machine whose cluster does not exist. */
 function orphaned(draft: Machine, nowMs: number): void {
   setVerdict(
     draft,
@@ -238,7 +238,7 @@ function orphaned(draft: Machine, nowMs: number): void {
   draft.status = { ...draft.status, phase: draft.status?.phase ?? 'Pending' };
 }
 
-/** Machines nobody made belong to the cluster; all carry its name. */
+/** Sets the Cluster as owner of standalone machines, and the cluster name label on all. */
 function adoptAndLabel({ machine, cluster }: MachineScope): undefined {
   const { metadata } = machine;
   if (cluster && standsAlone(machine)) {

@@ -5,8 +5,8 @@ import { byCluster, clusterIndexValue } from '../common/indexes.ts';
 import type { MachineScope } from './scope.ts';
 
 /**
- * Whether the deletion of a machine may touch its Node. With the whole cluster, or the last of the control plane, on its way
- * out there is nobody left to drain for, and nobody to ask.
+ * Tells whether the deletion of a machine may drain and delete its Node. If the whole cluster is being deleted, or the
+ * last control plane machine, no API server would be left to ask.
  */
 export async function nodeIsOurs(scope: MachineScope): Promise<boolean> {
   const { cluster, machine, context, follower } = scope;
@@ -28,20 +28,20 @@ export async function nodeIsOurs(scope: MachineScope): Promise<boolean> {
   return others.some((other) => other.metadata.labels?.[controlPlaneLabel] !== undefined && !isDeleting(other));
 }
 
-/** A machine deleted in the moment its Node joined would leave the Node behind. */
+/** Links the Node of a machine that is deleted right after its Node joined; otherwise the Node would be left behind. */
 function lateLink(scope: MachineScope): void {
   const { machine, cluster, infrastructure, dependencies } = scope;
   if (machine.status?.nodeRef || !cluster) return;
   const providerId =
     machine.spec.providerID ?? (infrastructure.state === 'found' ? providerIdOf(infrastructure.provider) : undefined);
   if (providerId === undefined) return;
-  // the infrastructure that knows it is gone by the time the Node is looked for
+  // store the provider ID now: the infrastructure object is gone when the Node is looked up
   machine.spec.providerID ??= providerId;
   if (!dependencies.workloads.state(objectKey(cluster)).connected) return;
   try {
     const [node] = dependencies.workloads.nodesByProviderId(objectKey(cluster), providerId);
     if (node) machine.status = { ...machine.status, nodeRef: { name: node.metadata.name ?? '' } };
   } catch {
-    // no connection: nobody knows of a Node, and a deletion must not wait for one
+    // not connected: no Node is known, and the deletion must not wait for one
   }
 }

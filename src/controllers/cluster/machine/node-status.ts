@@ -10,7 +10,7 @@ import {
 } from '../../shared/index.ts';
 import type { MachineObservation } from './status.ts';
 
-/** Both conditions about the Node; undefined means: keep what was known before. */
+/** Computes NodeReady and NodeHealthy; undefined keeps the old conditions. */
 export function nodeVerdicts(
   machine: Machine,
   seen: MachineObservation,
@@ -40,7 +40,7 @@ export function nodeVerdicts(
   if (nowMs - Math.max(workload.lastSuccess, latestOf(initialized?.lastTransitionTime)) > seen.gracePeriodMs) {
     return both('Unknown', 'ConnectionDown', withProblem(lastProbe, workload.problem));
   }
-  // what was known before stands for a while: most that breaks comes back
+  // the last known state is kept during the grace period, because most outages are short
   const isStale = workload.unreadable !== undefined && nowMs - workload.unreadable.since >= seen.gracePeriodMs;
   if (unreadable !== undefined && (isStale || !known)) return both('Unknown', 'InspectionFailed', unreadable);
   switch (node.state) {
@@ -71,7 +71,7 @@ export function nodeVerdicts(
   return both('Unknown', 'InspectionFailed', likely ? `${waiting}: ${cureFor(likely)}` : waiting);
 }
 
-/** What to do about a Node that seems to be the machine's and does not say so. */
+/** Advises how to fix a Node that seems to belong to the machine but lacks its provider ID. */
 function cureFor({ metadata, spec }: Node): string {
   const name = `Node ${metadata.name}`;
   return spec?.providerID
@@ -127,7 +127,7 @@ function healthOf(node: Node): Verdict {
     if (status === 'Unknown') unknown++;
     else bad++;
   }
-  // a kubelet that is gone makes all conditions say the same
+  // when the kubelet is gone, all conditions have the same text
   const message = reported > 1 && texts.size === 1 ? `* Node.AllConditions: ${[...texts][0]}` : lines.join('\n');
   if (bad > 0) return { status: 'False', reason: 'NodeNotHealthy', message };
   if (unknown > 0) return { status: 'Unknown', reason: 'NodeHealthyUnknown', message };

@@ -39,7 +39,7 @@ const common = [
   nodeOwnerNameAnnotation,
 ];
 
-/** The merge patch that brings a Node to what its Machine says; undefined when it is there. */
+/** Builds the merge patch that syncs a Node from its Machine; undefined if nothing differs. */
 export function nodePatch(input: NodeSyncInput): JsonObject | undefined {
   const { node } = input;
   const labels = desiredLabels(input);
@@ -116,8 +116,9 @@ function desiredAnnotations({ machine, additionalAnnotations = [] }: NodeSyncInp
 const taintId = ({ key, effect }: { key: string; effect: string }): string => `${key}:${effect}`;
 
 /**
- * The Node's taints with those of the Machine in them. Taints that are always kept are remembered on the Node, so that one
- * taken off the Machine leaves the Node too; those for the beginning are put on once.
+ * Merges the Machine's taints into those of the Node. Taints with propagation Always are tracked in an annotation, so
+ * that their removal from the Machine removes them from the Node. Taints with propagation OnInitialization are added
+ * once.
  */
 function desiredTaints(input: NodeSyncInput): { list: readonly Taint[]; owned: string[] } {
   const { node, machine } = input;
@@ -156,7 +157,7 @@ function ensured(list: readonly Taint[], wanted: Taint): readonly Taint[] {
   return copy;
 }
 
-/** Nodes of an older revision are to be left alone by the scheduler where it has a choice. */
+/** Tells whether the Node belongs to an old revision; the scheduler should prefer other Nodes. */
 function isOutdated({ machineSet, machineDeployment }: NodeSyncInput): boolean {
   if (!machineSet || !machineDeployment) return false;
   const revision = (object: { metadata: { annotations?: Record<string, string> } }): number =>

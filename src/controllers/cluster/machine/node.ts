@@ -14,7 +14,7 @@ import { likelyNode } from './likely-node.ts';
 import { nodePatch } from './node-sync.ts';
 import type { MachineScope } from './scope.ts';
 
-/** Finds the Node of the machine, links it and keeps its metadata in step. */
+/** Finds the Node of the machine, sets nodeRef and syncs metadata. */
 export async function reconcileNode(scope: MachineScope): Promise<Result | undefined> {
   const { context, machine, cluster, dependencies } = scope;
   const providerId = machine.spec.providerID;
@@ -30,7 +30,7 @@ export async function reconcileNode(scope: MachineScope): Promise<Result | undef
     }
     scope.node = { state: 'found', node };
     link(scope, node);
-    // a Node on its way out is no longer ours to dress
+    // a Node being deleted is not synced
     if (isDeleting(node)) return undefined;
     await sync(scope, key, node);
   } catch (error) {
@@ -66,7 +66,7 @@ function link({ machine, context }: MachineScope, node: Node): void {
   }
   const info = node.status?.nodeInfo as NodeSystemInfo | undefined;
   if (info && !deepEqual(status.nodeInfo, info)) status.nodeInfo = info;
-  // where nobody asked for a place, the cloud chose one, and its controller says which
+  // without a requested failure domain the cloud chose one; its controller manager labels the Node with it
   const zone = node.metadata.labels?.[zoneLabel];
   if (zone !== undefined && zone !== '') status.failureDomain ??= zone;
   machine.status = status as NonNullable<Machine['status']>;

@@ -3,49 +3,49 @@ import type { ReconcileContext } from '../../../runtime/index.ts';
 import type { Follower, ProviderObject } from '../../shared/index.ts';
 import type { ClusterControllerDependencies } from '../common/dependencies.ts';
 
-/** What was found of an object the machine refers to. */
+/** Result of looking up a referenced object. */
 export type Referenced =
   | { state: 'found'; provider: ProviderObject }
   | { state: 'missing' }
   | { state: 'failed'; problem: string }
-  /** there is no such reference */
+  /** no reference in the spec */
   | { state: 'none' };
 
-/** What was found of the machine's Node. */
+/** Result of looking up the Node of the machine. */
 export type NodeView =
   | { state: 'found'; node: Node }
-  /** `seeming` has the machine's name or address, but does not say that it runs on the machine's server */
+  /** `likely` has the machine's name or address, but not its provider ID */
   | { state: 'missing'; likely?: Node }
-  /** there is no connection to the workload API */
+  /** workload API not connected */
   | { state: 'unreachable' }
   | { state: 'failed'; problem: string }
-  /** nobody has looked: the machine has no provider ID yet */
+  /** not looked up: the machine has no provider ID yet */
   | { state: 'unknown' };
 
-/** Where the deletion of a machine stands. */
+/** Current step of a deletion. */
 export interface DeletionProgress {
   reason: string;
   message: string;
 }
 
-/** One pass over one machine: what was read, and the draft that will be written. */
+/** State of one reconcile of a machine: the inputs and the draft that is written at the end. */
 export interface MachineScope {
   readonly context: ReconcileContext;
   readonly dependencies: ClusterControllerDependencies;
   readonly follower: Follower;
-  /** undefined when the cluster is gone and the machine is on its way too */
+  /** undefined if the cluster is gone and the machine is being deleted */
   readonly cluster: Cluster | undefined;
   readonly original: Machine;
-  /** private copy: phases change it, one place writes it */
+  /** private copy that the phases change; written once at the end */
   readonly machine: Machine;
   readonly machineSet: MachineSet | undefined;
   readonly machineDeployment: MachineDeployment | undefined;
-  /** first attempts to delete a Node, by uid of the machine */
+  /** time of the first attempt to delete a Node, by machine uid */
   readonly nodeDeletionAttempts: Map<string, number>;
   bootstrap: Referenced;
   infrastructure: Referenced;
   node: NodeView;
   deletion?: DeletionProgress;
-  /** where an update in place stands, if it is under way */
+  /** state of an in-place update, if one is running */
   updating?: { reason: 'InPlaceUpdating' | 'InPlaceUpdateFailed'; message: string };
 }

@@ -31,7 +31,7 @@ import { isRolloutExpired, rolloutAfter, templateDifferences } from '../common/t
 import { nodeVerdicts } from './node-status.ts';
 import type { DeletionProgress, MachineScope, NodeView, Referenced } from './scope.ts';
 
-/** Everything the status of a machine is computed from. */
+/** Inputs of the machine status. */
 export interface MachineObservation {
   cluster: Cluster | undefined;
   machineSet: MachineSet | undefined;
@@ -46,7 +46,7 @@ export interface MachineObservation {
   nowMs: number;
 }
 
-/** Computes conditions and phase onto a draft. The result says when time alone will change them. */
+/** Computes conditions and phase on a draft. The result requeues at the time they change without an event. */
 export function observeMachine(draft: Machine, seen: MachineObservation): Result {
   const set = (type: string, verdict: Verdict): void => setVerdict(draft, type, verdict, seen.nowMs);
   set('BootstrapConfigReady', bootstrapVerdict(draft, seen.bootstrap));
@@ -94,7 +94,7 @@ function bootstrapVerdict(machine: Machine, config: Referenced): Verdict {
   }
 }
 
-/** Of a Node that has not come: with what the infrastructure knows of the cause. */
+/** Adds to the verdict about a missing Node what the infrastructure knows of the cause. */
 function withStartup(verdict: Verdict, machine: Machine, infrastructure: Referenced): Verdict {
   if (machine.status?.nodeRef !== undefined || infrastructure.state !== 'found') return verdict;
   const finding = nodeStartupFinding(infrastructure.provider.object);
@@ -119,12 +119,12 @@ function infrastructureVerdict(machine: Machine, infrastructure: Referenced): Ve
   }
 }
 
-/** Machines of a control plane are judged by it, which knows what they should be. */
+/** Computes UpToDate. The control plane provider sets it on its own machines. */
 function upToDateVerdict(machine: Machine, seen: MachineObservation): Verdict | undefined {
   const { machineSet } = seen;
   const owner = controllerOf(machine);
   if (owner && owner.kind !== 'MachineSet') return undefined;
-  // nothing may be concluded from a set or deployment that is not in sight
+  // no verdict while the owning set or deployment is not in the cache
   if (owner && !machineSet) return undefined;
   if (machineSet && ownerOf(machineSet, MachineDeployments) && !seen.machineDeployment) return undefined;
   const differences = machineSet ? rolloutDifferences(machineSet, seen) : [];
@@ -143,7 +143,7 @@ function upToDateVerdict(machine: Machine, seen: MachineObservation): Verdict | 
   return { status: 'True', reason: 'UpToDate' };
 }
 
-/** What a MachineDeployment would replace the machines of a set for. */
+/** Lists the differences for which the MachineDeployment would replace the machines of a set. */
 function rolloutDifferences(machineSet: MachineSet, { machineDeployment, nowMs }: MachineObservation): string[] {
   if (!machineDeployment) return [];
   const differences = templateDifferences(machineSet.spec.template, machineDeployment.spec.template);
@@ -201,7 +201,7 @@ function deletingForSummary(machine: Machine, nowMs: number): Condition {
 
 const controlPlaneLine = /^\* (?:APIServer|ControllerManager|Scheduler)|^\* EtcdPodHealthy$/;
 
-/** The components of a control plane share a line when they say the same. */
+/** Merges lines of control plane components that have the same message. */
 function groupControlPlane(lines: string[]): string[] {
   const components = lines.filter((line) => {
     const [component = ''] = line.split(':');

@@ -18,12 +18,12 @@ import type { EtcdAdministrator } from './types.ts';
 const cluster = '/etcdserverpb.Cluster';
 const maintenance = '/etcdserverpb.Maintenance';
 
-/** etcd's own API over a gRPC channel to one member. */
+/** Builds an etcd client over a gRPC channel to one member. */
 export function etcdClient(channel: GrpcChannel): EtcdAdministrator {
   return {
     members: async (signal) => readMembers(await channel.call(`${cluster}/MemberList`, memberListRequest(), signal)),
     status: async (signal) => readStatus(await channel.call(`${maintenance}/Status`, emptyRequest(), signal)),
-    // the zero value of the request asks for all alarms of all members
+    // a request of zero values asks for all alarms of all members
     alarms: async (signal) => readAlarms(await channel.call(`${maintenance}/Alarm`, emptyRequest(), signal)),
     removeMember: async (id, signal) =>
       readMembers(await channel.call(`${cluster}/MemberRemove`, memberIdRequest(id), signal)),

@@ -5,27 +5,27 @@ import { EtcdError } from './types.ts';
 
 /** gRPC calls over one HTTP/2 connection. */
 export interface GrpcChannel {
-  /** one message there, one back */
+  /** unary call */
   call(path: string, request: Buffer, signal: AbortSignal): Promise<Buffer>;
-  /** one message there, any number back; the next one is read when `onMessage` is done with the one before */
+  /** server streaming; the next message is read once `onMessage` has finished with the last */
   stream(
     path: string,
     request: Buffer,
     onMessage: (message: Buffer) => void | Promise<void>,
     signal: AbortSignal,
   ): Promise<void>;
-  /** whether no more calls can be made */
+  /** true if no more calls can be made */
   isClosed(): boolean;
   close(): void;
 }
 
 export interface GrpcChannelOptions {
-  /** the connection; TLS, where there is any, has been agreed on */
+  /** established connection, after the TLS handshake if any */
   stream: Duplex;
-  /** for the `:authority` header */
+  /** value of the `:authority` header */
   authority: string;
   clock: Clock;
-  /** how long one call may take; of a stream: how long it may be silent */
+  /** timeout of a unary call; for a stream, the longest silence */
   callTimeoutMs: number;
 }
 
@@ -46,9 +46,9 @@ export function openGrpcChannel(options: GrpcChannelOptions): GrpcChannel {
   const exchange = (exchangeOptions: {
     path: string;
     request: Buffer;
-    /** a promise holds back what comes next */
+    /** a returned promise applies backpressure */
     onData(chunk: Buffer): void | Promise<void>;
-    /** silence is limited, not the whole */
+    /** timeout applies to silence, not to the whole call */
     isStream: boolean;
     signal: AbortSignal;
   }): Promise<void> =>
@@ -115,7 +115,7 @@ export function openGrpcChannel(options: GrpcChannelOptions): GrpcChannel {
       });
       stream2.on('error', (error) => fail(lost(path, failure ?? error)));
       stream2.on('close', () => {
-        // a stream may close without an error when the whole connection went away
+        // a lost connection may close the stream without an error
         if (headers[constants.HTTP2_HEADER_STATUS] === undefined) fail(lost(path, failure));
         else work.then(() => settle(() => conclude(path, headers, trailers, resolve, reject)), fail);
       });

@@ -4,10 +4,10 @@ import type { EtcdKeys } from './types.ts';
 import { numberOf, readFields } from './wire.ts';
 
 const service = '/etcdserverpb.KV';
-/** From the first key, and as its end: to the last. */
+/** The zero byte: as key the smallest key, as range end "all keys from there on". */
 const everything = Buffer.from([0]);
 
-/** What etcd stores, by its own API. */
+/** Access to stored keys through etcd's KV API. */
 export function etcdKeys(channel: GrpcChannel): EtcdKeys {
   return {
     async put({ key, value }, signal) {

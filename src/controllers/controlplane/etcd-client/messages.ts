@@ -1,9 +1,9 @@
-// The messages of etcd's Cluster and Maintenance services, as far as they are used here.
+// The used messages of etcd's Cluster and Maintenance services.
 import { bytesField } from '../../../machinery/index.ts';
 import type { EtcdAlarm, EtcdMember, EtcdStatus } from './types.ts';
 import { idOf, messageOf, numberMessage, numberOf, parseId, readFields, textOf } from './wire.ts';
 
-/** With the consent of the majority: a member that was cut off must not answer from memory. */
+/** Linearizable, so that a partitioned member does not answer from its own outdated state. */
 export const memberListRequest = (): Buffer => numberMessage(1, 1n);
 export const memberIdRequest = (id: string): Buffer => numberMessage(1, parseId(id));
 export const emptyRequest = (): Buffer => Buffer.alloc(0);
@@ -16,20 +16,20 @@ export const disarmRequest = ({ memberId, type }: EtcdAlarm): Buffer =>
     numberMessage(3, type === 'NOSPACE' ? 1n : 2n),
   ]);
 
-/** Answers to listing, removing and promoting have the same shape. */
+/** Reads a member list; the responses to list, remove and promote share this shape. */
 export function readMembers(message: Buffer): EtcdMember[] {
   const members: EtcdMember[] = [];
   for (const field of readFields(message)) if (field.number === 2) members.push(readMember(messageOf(field)));
   return members;
 }
 
-/** The one that was added; all of them come after it. */
+/** Returns the id of the added member; the response lists all members after it. */
 export function readAddedMember(message: Buffer): string {
   for (const field of readFields(message)) if (field.number === 2) return readMember(messageOf(field)).id;
   return '0';
 }
 
-/** One part of a snapshot. */
+/** Reads one chunk of a snapshot. */
 export function readSnapshotPart(message: Buffer): Buffer {
   for (const field of readFields(message)) if (field.number === 3) return messageOf(field);
   return Buffer.alloc(0);

@@ -1,7 +1,10 @@
 import type { CancelTimer, Clock } from '../../../machinery/index.ts';
 import type { EtcdClient } from './types.ts';
 
-/** Looks at a control plane that is being built come every few seconds; those at a calm one find a new connection. */
+/**
+ * Reconciles of a starting control plane are a few seconds apart and reuse the connection; those of a stable one open a
+ * new connection.
+ */
 const idleMs = 30_000;
 
 interface Idle<C> {
@@ -10,8 +13,8 @@ interface Idle<C> {
 }
 
 /**
- * Keeps connections to members for a while after their use: agreeing on TLS costs more than everything said over it.
- * `keyOf` tells one member, and one way to it, from others.
+ * Keeps idle connections to members for a while, because a TLS handshake costs more than the calls. `keyOf` identifies
+ * the member and the route to it.
  */
 export function pooledEtcd<T, C extends EtcdClient>(
   open: (target: T, signal: AbortSignal) => Promise<C>,
@@ -46,7 +49,7 @@ export function pooledEtcd<T, C extends EtcdClient>(
     let isReleased = false;
     let hasFailed = false;
     const watched = guarded(client, () => {
-      // whatever went wrong, the next one begins with a connection of its own
+      // after a failure the next use opens a new connection
       hasFailed = true;
     });
     return {
@@ -62,7 +65,7 @@ export function pooledEtcd<T, C extends EtcdClient>(
   };
 }
 
-/** The same object, whose calls, also those of the objects in it, tell of failures. */
+/** Wraps a client, including nested objects, so that failed calls are reported. */
 function guarded<C extends object>(client: C, failed: () => void): C {
   const entries = Object.entries(client as Record<string, unknown>).map(([name, member]): [string, unknown] => {
     if (typeof member === 'object' && member !== null) return [name, guarded(member, failed)];

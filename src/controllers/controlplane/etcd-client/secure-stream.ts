@@ -10,13 +10,13 @@ export interface SecureStreamOptions {
   privateKey?: string;
   serverName: string;
   alpn?: readonly string[];
-  /** look at what the server shows without trusting it */
+  /** accept any server certificate, to inspect it */
   trustNobody?: boolean;
   clock: Clock;
   timeoutMs: number;
 }
 
-/** Agrees on TLS over a stream that is open already. */
+/** Runs a TLS handshake over an open stream. */
 export function secureStream(stream: Duplex, options: SecureStreamOptions, signal: AbortSignal): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     if (stream.destroyed) throw notSecure(stream.errored ?? new Error('the other side closed it'));
@@ -38,7 +38,7 @@ export function secureStream(stream: Duplex, options: SecureStreamOptions, signa
     };
     const onAbort = (): void => fail(signal.reason);
     const onError = (error: Error): void => fail(notSecure(error));
-    // a stream that ends in the middle of the handshake reports nothing else
+    // a stream that ends during the handshake emits only `close`
     const onClose = (): void => onError(new Error('the other side closed it'));
     const cancel = limitAnswer(options.clock, options.timeoutMs, () =>
       fail(new EtcdError(`no secure connection within ${options.timeoutMs / 1000} s`)),
@@ -56,7 +56,7 @@ export function secureStream(stream: Duplex, options: SecureStreamOptions, signa
     stream.on('error', onError);
     socket.once('secureConnect', () => {
       end();
-      // failures show on whatever is done with the socket next; by themselves they must not end the program
+      // later errors surface in reads and writes; without this listener they would crash the process
       socket.on('error', () => {});
       stream.on('error', () => socket.destroy());
       resolve(socket);

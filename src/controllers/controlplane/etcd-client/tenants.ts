@@ -8,11 +8,11 @@ const keys = '/etcdserverpb.KV';
 const readWrite = 2n;
 const root = 'root';
 
-/** What etcd answers when a thing is made twice or taken away twice: the result is the same either way. */
+/** Errors of etcd for creating or deleting something twice. They count as success, so calls are idempotent. */
 const alreadyThere = /already exists|already granted|role name already|user name already/i;
 const alreadyGone = /not found|does not exist|not granted/i;
 
-/** Users, roles and keys by etcd's own API. Every step may have been done before by somebody who crashed after it. */
+/** Manages users, roles and keys of tenants. Every step is idempotent, because a crash may have followed it. */
 export function etcdTenants(channel: GrpcChannel): EtcdTenants {
   const attempt = async (path: string, request: Buffer, fine: RegExp, signal: AbortSignal): Promise<void> => {
     try {
@@ -22,7 +22,7 @@ export function etcdTenants(channel: GrpcChannel): EtcdTenants {
     }
   };
   const addUser = (name: string, signal: AbortSignal): Promise<void> =>
-    // without a password: whoever shows a certificate with this common name is that user
+    // no password: etcd takes the common name of the client certificate as the user
     attempt(
       `${auth}/UserAdd`,
       Buffer.concat([bytesField(1, name), bytesField(3, numberMessage(1, 1n))]),
@@ -70,7 +70,7 @@ export function etcdTenants(channel: GrpcChannel): EtcdTenants {
   };
 }
 
-/** The first key after all that begin with the prefix. */
+/** Returns the range end for a prefix. */
 function endOf(prefix: string): Buffer {
   const end = Buffer.from(prefix);
   for (let at = end.length - 1; at >= 0; at--) {

@@ -1,32 +1,31 @@
 import type { ObjectKey } from '../../../client/index.ts';
 import { CapstanError } from '../../../machinery/index.ts';
 
-/** One member of an etcd cluster. Ids are in hexadecimal without leading zeros, as etcdctl prints them. */
+/** One etcd member. Ids are hexadecimal without leading zeros, as etcdctl prints them. */
 export interface EtcdMember {
   id: string;
-  /** empty until the member has started for the first time */
+  /** empty until the first start of the member */
   name: string;
   peerUrls: readonly string[];
   clientUrls: readonly string[];
-  /** follows along, but has no vote yet */
+  /** replicates data without a vote */
   isLearner: boolean;
 }
 
-/** What one member says of itself. */
 export interface EtcdStatus {
   memberId: string;
-  /** `0` when there is none */
+  /** `0` without a leader */
   leaderId: string;
   version: string;
   isLearner: boolean;
   raftTerm: number;
   raftIndex: number;
   raftAppliedIndex: number;
-  /** of the file, with what defragmenting would give back */
+  /** file size, including space that defragmentation would free */
   dbSizeBytes: number;
-  /** of what is stored in it */
+  /** size of the stored data */
   dbSizeInUseBytes: number;
-  /** for people to read */
+  /** human-readable */
   errors: readonly string[];
 }
 
@@ -37,34 +36,34 @@ export interface EtcdAlarm {
   type: EtcdAlarmType;
 }
 
-/** A connection to one member. Questions about the cluster are answered with the consent of its majority. */
+/** A connection to one member. Queries about the cluster are linearizable. */
 export interface EtcdClient {
   members(signal: AbortSignal): Promise<EtcdMember[]>;
   status(signal: AbortSignal): Promise<EtcdStatus>;
   alarms(signal: AbortSignal): Promise<EtcdAlarm[]>;
-  /** resolves with the members that are left */
+  /** resolves with the remaining members */
   removeMember(id: string, signal: AbortSignal): Promise<EtcdMember[]>;
   promoteMember(id: string, signal: AbortSignal): Promise<EtcdMember[]>;
-  /** only the leader can do it */
+  /** only the leader accepts this */
   moveLeader(targetId: string, signal: AbortSignal): Promise<void>;
-  /** whether the connection is gone */
+  /** whether the connection is closed */
   isClosed(): boolean;
   close(): void;
 }
 
-/** Changes to an etcd that is ours to run, beside what every caller may ask. */
+/** Administrative operations, for etcd clusters that Capstan runs. */
 export interface EtcdAdministrator extends EtcdClient {
-  /** announces a member that follows along without a vote; resolves with its id */
+  /** adds a learner and resolves with its id */
   addLearner(peerUrls: readonly string[], signal: AbortSignal): Promise<string>;
-  /** gives back what deleted revisions took; the member answers nobody meanwhile */
+  /** frees the space of deleted revisions; the member answers no other requests meanwhile */
   defragment(signal: AbortSignal): Promise<void>;
-  /** hands the content of the store to `write`, part by part, as `etcdctl snapshot restore` takes it */
+  /** passes the snapshot to `write` in chunks, in the format of `etcdctl snapshot restore` */
   snapshot(write: (part: Buffer) => void | Promise<void>, signal: AbortSignal): Promise<void>;
-  /** ends an alarm whose cause is gone */
+  /** clears an alarm whose cause is resolved */
   disarm(alarm: EtcdAlarm, signal: AbortSignal): Promise<void>;
   /** users, roles and keys of tenants that share this etcd */
   readonly tenants: EtcdTenants;
-  /** what is stored, key by key */
+  /** access to stored keys */
   readonly keys: EtcdKeys;
 }
 
@@ -75,28 +74,28 @@ export interface EtcdKey {
 
 export interface EtcdKeys {
   put(entry: EtcdKey, signal: AbortSignal): Promise<void>;
-  /** forgets everything; resolves with the number of keys */
+  /** deletes all keys; resolves with their number */
   deleteAll(signal: AbortSignal): Promise<number>;
 }
 
-/** Several API servers in one etcd: each may touch its own keys and no others. */
+/** Multi-tenancy for API servers that share one etcd: each can access only its own keys. */
 export interface EtcdTenants {
-  /** a user that shows a certificate instead of a password, and may read and write below a prefix */
+  /** creates a user with certificate authentication and access below a prefix */
   ensure(tenant: EtcdTenant, signal: AbortSignal): Promise<void>;
-  /** forgets the user, its role and, when asked, all its keys */
+  /** deletes the user and its role, and all its keys on request */
   drop(tenant: EtcdTenant, options: { keys: boolean }, signal: AbortSignal): Promise<void>;
-  /** turns the checks on; needs the user and the role `root`, which are made when they are missing */
+  /** enables authentication; creates the user and role `root` that it requires */
   enforce(signal: AbortSignal): Promise<void>;
 }
 
 export interface EtcdTenant {
   user: string;
   role: string;
-  /** with the slashes around it */
+  /** key prefix with leading and trailing slash */
   prefix: string;
 }
 
-/** Which member to talk to: the one in the Pod `etcd-<node>` of a workload cluster. */
+/** A member by its node: Pod `etcd-<node>` in a workload cluster. */
 export interface EtcdTarget {
   cluster: ObjectKey;
   node: string;
@@ -104,9 +103,9 @@ export interface EtcdTarget {
 
 export type OpenEtcd = (target: EtcdTarget, signal: AbortSignal) => Promise<EtcdClient>;
 
-/** etcd refused a request, or nobody answered. */
+/** etcd refused a request or did not answer. */
 export class EtcdError extends CapstanError {
-  /** gRPC status; undefined when there was no answer */
+  /** gRPC status; undefined without an answer */
   readonly status: number | undefined;
 
   constructor(message: string, options: { status?: number; hint?: string; cause?: unknown } = {}) {

@@ -1,7 +1,7 @@
 import { numberField, ProtobufError, type RawField, readRawFields } from '../../../machinery/index.ts';
 import { EtcdError } from './types.ts';
 
-/** Reads the fields of an answer of etcd. */
+/** Reads the fields of an etcd response; a malformed one throws EtcdError. */
 export function* readFields(message: Buffer): Generator<RawField> {
   try {
     yield* readRawFields(message);
@@ -16,12 +16,12 @@ export const numberOf = ({ value }: RawField): number => (typeof value === 'bigi
 export const idOf = ({ value }: RawField): string => (typeof value === 'bigint' ? value.toString(16) : '0');
 export const messageOf = ({ value }: RawField): Buffer => (typeof value === 'bigint' ? Buffer.alloc(0) : value);
 
-/** A message with one number field; the zero value is left out, as protobuf 3 has it. */
+/** Encodes a message with one number field. Zero values are omitted, as in proto3. */
 export function numberMessage(number: number, value: bigint): Buffer {
   return value === 0n ? Buffer.alloc(0) : numberField(number, value);
 }
 
-/** The id as protobuf carries it. */
+/** Parses a hexadecimal id; throws EtcdError. */
 export function parseId(id: string): bigint {
   if (!/^[0-9a-f]{1,16}$/.test(id)) throw new EtcdError(`${JSON.stringify(id)} is not the id of an etcd member`);
   return BigInt(`0x${id}`);

@@ -14,7 +14,9 @@ import { secretDrafts } from '../plane-driver/secret-drafts.ts';
 import { auditWebhookSecretName } from './names.ts';
 import type { HostedScope } from './scope.ts';
 
-/** Keeps the Secret by which API servers send their audit log away. Why they cannot; undefined when all is well. */
+/**
+ * Reconciles the Secret with the audit webhook configuration of API servers. Returns the problem, undefined on success.
+ */
 export async function reconcileAuditWebhook(scope: HostedScope): Promise<SpecProblem | undefined> {
   const { context, controlPlane, clusterName } = scope;
   const targets: AuditTarget[] = [];
@@ -50,7 +52,7 @@ export async function reconcileAuditWebhook(scope: HostedScope): Promise<SpecPro
   return undefined;
 }
 
-/** undefined: the target wants none */
+/** Returns the bearer token; undefined if the target needs none. */
 async function tokenOf(
   { context, controlPlane }: HostedScope,
   { authentication }: HostedAuditTarget,

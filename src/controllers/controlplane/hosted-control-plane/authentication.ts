@@ -7,10 +7,10 @@ import {
 } from '../../../api/index.ts';
 import { type JsonObject, must } from '../../../machinery/index.ts';
 
-/** the first version that reads the stable form */
+/** first version with the stable (v1) API */
 const stableSince = must(parseKubernetesVersion('v1.35.0'), 'parseKubernetesVersion("v1.35.0")');
 
-/** Who else says who users are, as API servers read it; undefined when nobody does. */
+/** Builds the AuthenticationConfiguration of API servers; undefined without OIDC issuers. */
 export function authenticationOf(
   version: string,
   { oidcProviders = {} }: HostedControlPlaneSpec,
@@ -45,7 +45,7 @@ function authenticatorOf(issuer: string, provider: HostedOidcProvider): JsonObje
   };
 }
 
-/** A claim needs a prefix, be it none; an expression has none. */
+/** A claim requires a prefix, possibly empty; an expression must not have one. */
 function claimOf({ claim, prefix, expression }: HostedClaim): JsonObject {
   return expression ? { expression } : { claim: claim ?? '', prefix: prefix ?? '' };
 }

@@ -30,10 +30,13 @@ import { hostedPlaneNames, hostedPlaneSpec } from './spec.ts';
 import { observeHosted, refuseHosted } from './status.ts';
 import { growVolumes } from './volumes.ts';
 
-/** Nobody tells when a Secret comes that is not ours. */
+/** Secrets of other owners are not watched, so a missing one is polled. */
 const retryMs = 30_000;
 
-/** HostedControlPlanes: a Deployment for each program, an etcd of three members, reached through a Gateway. */
+/**
+ * Builds the controller of HostedControlPlanes: one Deployment per component, an etcd of three members, access through
+ * a Gateway.
+ */
 export function hostedControlPlaneController(dependencies: ProviderDependencies): ControllerDefinition {
   const driver = createPlaneDriver(dependencies);
   const planesOf = (key: ObjectKey): ObjectKey[] => {
@@ -50,7 +53,7 @@ export function hostedControlPlaneController(dependencies: ProviderDependencies)
     if (!controlPlane || isFilteredOut(controlPlane, dependencies.watchFilter)) return done();
     if (await ensureFinalizer(context, HostedControlPlanes, controlPlane, hostedFinalizer)) return done();
     const { cluster, clusterName = controlPlane.metadata.name ?? '' } = clusterOfPlane(context.cache, controlPlane);
-    // nobody's yet: the Cluster controller makes itself the owner of what its Cluster refers to
+    // no owner yet: the Cluster controller sets the owner reference
     if (!cluster && !isDeleting(controlPlane)) return done();
     const draft = clone(controlPlane);
     const scope: HostedScope = { context, driver, follower, controlPlane, draft, clusterName, cluster };
@@ -108,7 +111,7 @@ async function keep(scope: HostedScope): Promise<Outcome> {
   return { result: report.result, ...(report.error !== undefined && { error: report.error }) };
 }
 
-/** Volumes go with the plane, as its users expect. */
+/** Deletes volumes together with the plane, as upstream does. */
 async function remove({ context, controlPlane, draft, cluster, clusterName, driver }: HostedScope): Promise<Outcome> {
   const report = await driver.remove({
     context,

@@ -3,7 +3,7 @@ import { kubernetesImages, type PlaneImages } from '../../../hosting/index.ts';
 
 const etcdImage = 'registry.k8s.io/etcd:3.6.5-0';
 
-/** The images of a plane: those of the version, with what a user says of them part by part. */
+/** Builds the images of a plane: the defaults of the version with the user's overrides applied. */
 export function imagesOf(version: string, spec: HostedControlPlaneSpec): PlaneImages {
   const usual = kubernetesImages(version);
   const { apiServer, controllerManager, scheduler } = spec.deployment ?? {};

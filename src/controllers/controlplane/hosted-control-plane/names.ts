@@ -1,6 +1,6 @@
 export const hostedFinalizer = 'hcp.controlplane.cluster.x-k8s.io';
 
-/** who speaks for the service accounts of every hosted cluster */
+/** service account issuer of every hosted cluster */
 export const serviceAccountIssuer = 'https://kubernetes.default.svc';
 
 export const auditWebhookSecretName = (clusterName: string): string => `${clusterName}-audit-webhook`;

@@ -3,15 +3,15 @@ import type { ReconcileContext } from '../../../runtime/index.ts';
 import type { Follower } from '../../shared/index.ts';
 import type { PlaneDriver } from '../plane-driver/index.ts';
 
-/** One pass over one control plane: what was read, and the draft that will be written. */
+/** State of one reconcile of a control plane: the inputs and the draft that is written at the end. */
 export interface HostedScope {
   readonly context: ReconcileContext;
   readonly driver: PlaneDriver;
   readonly follower: Follower;
   readonly controlPlane: HostedControlPlane;
-  /** private copy: steps change it, one place writes it */
+  /** private copy that the steps change; written once at the end */
   readonly draft: HostedControlPlane;
   readonly clusterName: string;
-  /** undefined when it is gone and the control plane is on its way too */
+  /** undefined if the cluster is gone and the control plane is being deleted */
   readonly cluster: Cluster | undefined;
 }

@@ -33,18 +33,18 @@ import { desiredVolumeSize } from './volumes.ts';
 const hourMs = 3_600_000;
 const etcdMembers = 3;
 const auditRelayImage = 'nginx:1.27.4';
-/** upstream defragments from this share of free space on */
+/** share of free space from which upstream defragments */
 const fragmentation = 0.2;
 
 export interface HostedSpecInput {
   readonly controlPlane: HostedControlPlane;
   readonly clusterName: string;
   readonly cluster?: Cluster | undefined;
-  /** of an annotation, where the spec asks for none */
+  /** from an annotation, if the spec has no backup */
   readonly backup?: BackupSpec | undefined;
 }
 
-/** What the objects of a plane are called and whose they are: all that is needed to take it down. */
+/** Names and owner of the objects of a plane, sufficient to delete it. */
 export function hostedPlaneNames({
   controlPlane,
   clusterName,
@@ -60,7 +60,7 @@ export function hostedPlaneNames({
   };
 }
 
-/** What the engine has to know, from what a user wrote. */
+/** Translates the user's spec for the engine. */
 export function hostedPlaneSpec(input: HostedSpecInput): PlaneSpec {
   const { controlPlane, cluster } = input;
   const { spec, metadata } = controlPlane;
@@ -81,7 +81,7 @@ export function hostedPlaneSpec(input: HostedSpecInput): PlaneSpec {
     dataStore: {
       kind: 'own-etcd',
       members: etcdMembers,
-      // what a member may fill follows from what its volume has, not from what was asked for
+      // the etcd quota follows the actual volume size, not the requested one
       storage: { size: String(controlPlane.status?.etcdVolumeSize ?? desiredVolumeSize(controlPlane)) },
       deleteVolumes: true,
       defragment: { fragmentation },
@@ -137,7 +137,7 @@ function containerOf(container: HostedContainer | undefined): ComponentSpec {
   };
 }
 
-/** Arguments are written by name, without dashes; undefined: there are none. */
+/** Converts the argument map to flags, whose names have no dashes in the map; undefined if empty. */
 function argsOf(container: HostedContainer | undefined): readonly string[] | undefined {
   const args = Object.entries(container?.args ?? {});
   return args.length === 0 ? undefined : args.map(([name, value]) => `--${name.replace(/^-+/, '')}=${value}`);
@@ -168,7 +168,7 @@ function exposureOf({ gateway, apiServer, deployment }: HostedControlPlaneSpec, 
   return {
     ...common,
     apiPort: 443,
-    // clients that come by address show no name a Gateway could go by
+    // clients that connect by IP address send no server name for the Gateway to route by
     legacyApiPort: 6443,
     gateway: { namespace: gateway.namespace || namespace, name: gateway.name },
   };
@@ -183,7 +183,10 @@ function networkOf(cluster: Cluster | undefined): NetworkSpec {
   };
 }
 
-/** Authorities live as long as said, everything they sign half as long; all is made anew at half of its life. */
+/**
+ * CA certificates live for the given duration and all others for half of it; everything is renewed after half of its
+ * lifetime.
+ */
 function certificatePolicy({ certificates }: HostedControlPlaneSpec): CertificatePolicy {
   const duration = certificates?.caCertificateDuration ?? defaultAuthorityDuration;
   const authorityMs = must(parseDuration(duration), 'the duration of an authority');

@@ -10,7 +10,7 @@ import {
 } from '../plane-conditions.ts';
 import type { PlaneReport, PlaneStage } from '../plane-driver/index.ts';
 
-/** Conditions users know, each with the steps it tells of, in the order of the way. */
+/** Condition types of the API, each with the stages it covers, in reconcile order. */
 const stageConditions: readonly (readonly [type: string, ...stages: PlaneStage[]])[] = [
   [versionAcceptedCondition, 'version'],
   ['CACertificatesReady', 'certificates'],
@@ -30,7 +30,7 @@ const stageConditions: readonly (readonly [type: string, ...stages: PlaneStage[]
   ['EtcdBackupReady', 'backup'],
 ];
 
-/** What was seen of a plane, in the status of its HostedControlPlane. */
+/** Writes the report of a plane to the status of its HostedControlPlane. */
 export function observeHosted(draft: HostedControlPlane, report: PlaneReport, nowMs: number): void {
   const { counts, etcd, backup } = report;
   const version = report.runningVersion ?? draft.status?.version;
@@ -54,7 +54,7 @@ export function observeHosted(draft: HostedControlPlane, report: PlaneReport, no
     }),
     ...(backup?.lastMs !== undefined && { etcdLastBackupTime: formatTime(backup.lastMs) }),
     ...(backup?.nextMs !== undefined && { etcdNextBackupTime: formatTime(backup.nextMs) }),
-    // once it has answered it is initialized for good
+    // once initialized, it stays initialized
     ...(report.isFunctional && { initialization: { controlPlaneInitialized: true } }),
   };
   draft.status = status;
@@ -72,7 +72,10 @@ export function observeHosted(draft: HostedControlPlane, report: PlaneReport, no
   setNotDeleting(draft, nowMs);
 }
 
-/** The size of a file changes all the time, also at rest by leases; what people look for is how full the volume is. */
+/**
+ * The file size changes constantly, because leases are renewed. Rounding it avoids status writes that tell users
+ * nothing.
+ */
 const usageStepMebibytes = 16;
 
 function roundedBytes(bytes: number): string {
@@ -80,7 +83,7 @@ function roundedBytes(bytes: number): string {
   return formatQuantity({ nanos: BigInt(mebibytes) * 1024n * 1024n * 1_000_000_000n, format: 'BinarySI' });
 }
 
-/** A spec nothing can be made of; what is there stays as it is. */
+/** Reports an invalid spec; existing objects stay unchanged. */
 export function refuseHosted(
   draft: HostedControlPlane,
   { reason, message }: { reason: string; message: string },

@@ -6,10 +6,10 @@ import type { HostedScope } from './scope.ts';
 
 const startSize = '1Gi';
 const stepSize = '1Gi';
-/** with less than this left on a volume it is made larger */
+/** a volume with less free space than this is enlarged */
 const reserveBytes = 500 * 1024 * 1024;
 
-/** How large each volume of etcd is to be. One that grows by itself is as large as it was, or a step larger. */
+/** Returns the desired size of each etcd volume. With autoGrow, it is the last size or one step more. */
 export function desiredVolumeSize({ spec, status }: HostedControlPlane): string {
   const { volumeSize, autoGrow } = spec.etcd ?? {};
   if (volumeSize !== undefined) return String(volumeSize);
@@ -19,7 +19,10 @@ export function desiredVolumeSize({ spec, status }: HostedControlPlane): string 
   return freeBytes < reserveBytes ? addQuantities(size, stepSize) : size;
 }
 
-/** Makes the claims of etcd ask for more where they have too little; that they get it is the matter of their class. */
+/**
+ * Raises the storage requests of etcd claims that are too small. The storage class decides whether the volume really
+ * grows.
+ */
 export async function growVolumes({ context, draft }: HostedScope, { naming, identity }: PlaneSpec): Promise<void> {
   const { client, cache, signal } = context;
   const size = desiredVolumeSize(draft);
@@ -29,7 +32,7 @@ export async function growVolumes({ context, draft }: HostedScope, { naming, ide
     filter: ({ metadata }) => metadata.deletionTimestamp === undefined && (metadata.name ?? '').startsWith(prefix),
   });
   for (const claim of claims) {
-    // a claim can grow only once it has its volume
+    // a claim can be resized only once it is bound
     const isBound = claim.status?.phase === 'Bound';
     if (!isBound || compareQuantities(claim.spec.resources?.requests?.['storage'], size) >= 0) continue;
     const patch = { spec: { resources: { requests: { storage: size } } } };

@@ -9,7 +9,7 @@ import {
 import { formatApiVersion } from '../../../machinery/index.ts';
 import { lastAppliedAnnotation, ownerReference } from '../../shared/index.ts';
 
-/** The k0smotron.io Cluster a control plane of Cluster API makes, under the name of its Cluster: what the user wrote. */
+/** Builds the k0smotron.io Cluster of a control plane, with the name of the Cluster API Cluster and the user's spec. */
 export function childPlane(controlPlane: K0smotronControlPlane, cluster: Cluster): K0smotronCluster {
   const { spec, metadata } = controlPlane;
   const { [lastAppliedAnnotation]: _, ...annotations } = metadata.annotations ?? {};

@@ -4,12 +4,12 @@ import { ignoreNotFound, isConflict, isJsonObject, type JsonValue, parseYaml } f
 import { CloudConfigError, cloudFromText } from '../../../openstack/index.ts';
 import { cloudCaKey, cloudsYamlKey, cloudTexts, fieldManager, secretText } from '../../shared/index.ts';
 
-// Charts of a cloud are told the name of a Secret with credentials that people make themselves inside the workload cluster.
-// The programs of these charts read cloud.conf; what people have at hand is a clouds.yaml.
+// Cloud charts refer to a credentials Secret that users create in the workload cluster. Their components read
+// cloud.conf, but users usually have only a clouds.yaml.
 
 const confKey = 'cloud.conf';
 
-/** The Secrets the charts of a configuration of k0s expect and do not make themselves. */
+/** Secrets that the charts in a k0s configuration require but do not create. */
 export function expectedSecrets({ k0sConfig }: K0smotronClusterSpec): ObjectKey[] {
   const charts = at(k0sConfig, 'spec', 'extensions', 'helm', 'charts');
   const keys = new Map<string, ObjectKey>();
@@ -25,7 +25,10 @@ export function expectedSecrets({ k0sConfig }: K0smotronClusterSpec): ObjectKey[
   return [...keys.values()];
 }
 
-/** Adds cloud.conf to Secrets that have only a clouds.yaml; true when all of them have both, or one of the user's own kind. */
+/**
+ * Adds cloud.conf to Secrets that have only clouds.yaml. Returns true once all exist with cloud.conf, or with other
+ * content of the user.
+ */
 export async function completeSecrets(
   client: Client,
   keys: readonly ObjectKey[],
@@ -43,7 +46,7 @@ async function complete(client: Client, key: ObjectKey, secret: Secret, signal: 
   const cloudsYaml = secretText(secret, cloudsYamlKey);
   if (cloudsYaml === undefined || secretText(secret, confKey) !== undefined) return true;
   const text = await confOf(cloudsYaml, secretText(secret, cloudCaKey), key);
-  // nothing can be made of it; whoever corrects it is found at the next look
+  // invalid clouds.yaml; a fix is noticed at the next poll
   if (text === undefined) return false;
   const patch = { data: { [confKey]: Buffer.from(text).toString('base64') } };
   try {

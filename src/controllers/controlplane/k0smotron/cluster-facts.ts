@@ -8,8 +8,8 @@ import type { ControlPlaneScope } from './scope.ts';
 const ingressPort = 443;
 
 /**
- * What a Cluster learns from its plane besides: which k0s it is, and where its API is when there is no infrastructure that
- * would say so. Infrastructure that is left to k0smotron is told that it is ready.
+ * Writes facts about its plane to a Cluster: the k0s cluster id, and the endpoint if no infrastructure provides it.
+ * Marks infrastructure that leaves this to k0smotron as ready.
  */
 export async function tellCluster(scope: ControlPlaneScope, cluster: Cluster, plane: K0smotronCluster): Promise<void> {
   const patch: JsonObject = {};
@@ -26,7 +26,7 @@ export async function tellCluster(scope: ControlPlaneScope, cluster: Cluster, pl
         signal,
       });
     } catch (error) {
-      // somebody wrote in between: that change wakes us again
+      // conflict: the other write triggers a reconcile
       if (!isConflict(error)) throw error;
     }
   }

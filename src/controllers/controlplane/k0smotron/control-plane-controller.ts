@@ -29,7 +29,7 @@ import { reconcileControlPlane, removeControlPlane } from './control-plane.ts';
 import { controlPlaneFinalizer, planeFieldManager } from './names.ts';
 import type { ControlPlaneScope } from './scope.ts';
 
-/** K0smotronControlPlanes: each makes a plane for its Cluster, and shows how that is. */
+/** Builds the controller of K0smotronControlPlanes, each of which owns a plane for its Cluster. */
 export function k0smotronControlPlaneController(dependencies: ProviderDependencies): ControllerDefinition {
   const planes = createApplyOnce(planeFieldManager);
   const follower = dependencies.externals.follow(() => []);
@@ -39,7 +39,7 @@ export function k0smotronControlPlaneController(dependencies: ProviderDependenci
     if (!original || isFilteredOut(original, dependencies.watchFilter)) return done();
     if (await ensureFinalizer(context, K0smotronControlPlanes, original, controlPlaneFinalizer)) return done();
     const { cluster, clusterName } = clusterOfPlane(context.cache, original);
-    // nobody's yet: the Cluster controller makes itself the owner of what its Cluster refers to
+    // no owner yet: the Cluster controller sets the owner reference
     if (clusterName === undefined && !isDeleting(original)) return done();
     const draft = clone(original);
     const pauses = pausedBy(original, cluster);

@@ -4,7 +4,10 @@ import { copyConditions, setNotDeleting, setReplicaConditions, verdictOf } from 
 import type { ReplicaCounts } from '../scaling-conditions.ts';
 import { shownConditions } from './plane-status.ts';
 
-/** How its plane is, in the status of a K0smotronControlPlane. `version` is the lowest that runs, while any does. */
+/**
+ * Writes the state of the plane to the status of a K0smotronControlPlane. `version` is the lowest running version, if
+ * any.
+ */
 export function observeControlPlane(
   draft: K0smotronControlPlane,
   plane: K0smotronCluster,
@@ -23,7 +26,7 @@ export function observeControlPlane(
     upToDateReplicas: updatedReplicas,
     selector,
     ...(version !== undefined && { version: spelledLike(version, draft.spec.version) }),
-    // once it has answered it is initialized for good
+    // once initialized, it stays initialized
     ...(isFunctional && { initialization: { controlPlaneInitialized: true } }),
   };
   setVerdict(draft, 'Available', availability(plane), nowMs);
@@ -32,7 +35,7 @@ export function observeControlPlane(
   copyConditions(draft, plane, shownConditions, nowMs);
 }
 
-/** Nothing is made of a spec that cannot be fulfilled; what is there goes on as before. */
+/** Reports an invalid spec; existing objects stay unchanged. */
 export function refuseControlPlane(draft: K0smotronControlPlane, reason: string, message: string, nowMs: number): void {
   draft.status = { ...draft.status, externalManagedControlPlane: true };
   setVerdict(draft, 'Available', { status: 'False', reason, message }, nowMs);

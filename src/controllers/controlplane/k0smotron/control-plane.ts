@@ -10,7 +10,7 @@ import { controlPlaneFinalizer, planeFieldManager } from './names.ts';
 import type { ControlPlaneScope } from './scope.ts';
 import { k0smotronPlaneNames } from './spec.ts';
 
-/** Brings the plane to the spec of the control plane, and shows how it is. */
+/** Applies the plane of the control plane, and copies its state to the status. */
 export async function reconcileControlPlane(scope: ControlPlaneScope, cluster: Cluster): Promise<void> {
   const { context, draft, original } = scope;
   const now = context.clock.now();
@@ -29,7 +29,7 @@ export async function reconcileControlPlane(scope: ControlPlaneScope, cluster: C
   await tellCluster(scope, cluster, plane);
 }
 
-/** The plane goes first, and with it all that belongs to it. */
+/** Deletes the plane, and with it all objects it owns, before the finalizer is removed. */
 export async function removeControlPlane(scope: ControlPlaneScope): Promise<void> {
   const { context, draft } = scope;
   const live = await findPlane(scope);
@@ -58,7 +58,7 @@ export async function removeControlPlane(scope: ControlPlaneScope): Promise<void
   );
 }
 
-/** A cache that does not have it may be late: what follows from "it is gone" cannot be taken back. */
+/** Looks in the API if the cache has no plane: a stale cache must not make it count as deleted. */
 async function findPlane({ context, original, clusterName }: ControlPlaneScope): Promise<K0smotronCluster | undefined> {
   if (clusterName === undefined) return undefined;
   const key = { namespace: original.metadata.namespace ?? '', name: clusterName };
@@ -66,7 +66,7 @@ async function findPlane({ context, original, clusterName }: ControlPlaneScope):
   return cached ?? (await context.client.get(K0smotronClusters, key, { signal: context.signal }).catch(ignoreNotFound));
 }
 
-/** After a move to another management cluster the name is what is left of the owner. */
+/** Compares the owner by name, because uids change when objects are moved to another management cluster. */
 const isOurs = ({ original }: ControlPlaneScope, plane: K0smotronCluster): boolean =>
   ownerOf(plane, K0smotronControlPlanes)?.name === original.metadata.name;
 
@@ -78,7 +78,7 @@ async function ensurePlane(
   const { client, signal } = context;
   if (live) {
     const plane = await planes.apply(client, K0smotronClusters, desired, live, signal);
-    // an address that others, or we in former versions, found out and wrote beside what the user asked for
+    // removes an address that the user did not set: upstream or earlier versions of Capstan wrote a discovered one
     if (plane.spec.externalAddress === undefined || desired.spec.externalAddress !== undefined) return plane;
     const patch = { spec: { externalAddress: null } };
     return client.patch(K0smotronClusters, objectKey(plane), 'merge', patch, {
@@ -89,7 +89,7 @@ async function ensurePlane(
   return client.apply(K0smotronClusters, desired, { fieldManager: planeFieldManager, force: true, signal });
 }
 
-/** The lowest that runs in a ready Pod. */
+/** Returns the lowest version in a ready Pod. */
 function versionOf({ context, original }: ControlPlaneScope, plane: K0smotronCluster): string | undefined {
   const { name: clusterName = '', namespace = '' } = plane.metadata;
   const owner = { apiVersion: '', kind: '', name: '', uid: '' };

@@ -3,14 +3,16 @@ import type { Client } from '../../../client/index.ts';
 import { after, done, type ReconcileContext, type Result } from '../../../runtime/index.ts';
 import { completeSecrets, expectedSecrets } from './cloud-secrets.ts';
 
-/** Looks after the Secrets that charts expect, until they have what the charts read. */
+/** Completes the Secrets that charts expect. */
 export interface CredentialKeeper {
-  /** Answers when to look again. */
+  /** resolves with the time of the next look */
   look(context: ReconcileContext, plane: K0smotronCluster, client: Client): Promise<Result>;
   forget(plane: K0smotronCluster): void;
 }
 
-/** People make the Secret soon after the cluster, or much later: nobody tells of it, so the looks become rarer. */
+/**
+ * The Secrets are not watched. Users create them soon after the cluster or much later, so the polling interval grows.
+ */
 const firstLookMs = 5_000;
 const rarestLookMs = 5 * 60_000;
 const calmMs = 30 * 60_000;
@@ -31,7 +33,7 @@ export function createCredentialKeeper(): CredentialKeeper {
         isComplete = await completeSecrets(client, keys, signal);
       } catch (error) {
         if (signal.aborted) throw error;
-        // the plane itself is well
+        // the plane itself is healthy
         log.info('Credentials of the workload cluster cannot be looked at', { error });
       }
       const wait = isComplete ? calmMs : Math.min(rarestLookMs, Math.max(firstLookMs, (now - known.sinceMs) / 10));

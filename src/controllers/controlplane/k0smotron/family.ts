@@ -12,7 +12,7 @@ import type { ReconcileContext } from '../../../runtime/index.ts';
 import { isOwnedBy, lastAppliedAnnotation, ownerOf, pausedAnnotation } from '../../shared/index.ts';
 import type { K0smotronSpecInput } from './spec.ts';
 
-/** Who stands above a plane: both for one that a K0smotronControlPlane has made, neither for a user's own. */
+/** Parent objects of a plane: both set if a K0smotronControlPlane created it, both undefined for a standalone one. */
 export interface PlaneFamily {
   readonly parent: K0smotronControlPlane | undefined;
   readonly cluster: Cluster | undefined;
@@ -27,15 +27,15 @@ export function familyOf({ cache }: Pick<ReconcileContext, 'cache'>, plane: K0sm
   return { parent, cluster: cache.lister(Clusters).get(objectKey(plane)) };
 }
 
-/** Labels and annotations that all objects of a plane take over from it. */
+/** Labels and annotations that the objects of a plane inherit from it. */
 export function inheritedMetadata({ metadata }: K0smotronCluster): K0smotronSpecInput['metadata'] {
   const { [lastAppliedAnnotation]: _, [pausedAnnotation]: __, ...annotations } = metadata.annotations ?? {};
   return { labels: metadata.labels ?? {}, annotations };
 }
 
 /**
- * The Service is looked for under the name of the control plane too, where guides say it is. A Service that somebody else
- * has under that name stays theirs, and a name that no Service may have is no reason to go without a plane.
+ * Returns a second Service name, that of the control plane, because guides refer to the Service by it. No alias is
+ * created if a foreign Service has the name or the name is not valid for a Service.
  */
 export function aliasServiceName(
   { cache }: Pick<ReconcileContext, 'cache'>,

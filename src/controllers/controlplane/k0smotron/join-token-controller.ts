@@ -46,13 +46,16 @@ import type { PlaneClients } from './plane-clients.ts';
 
 const defaultConcurrency = 5;
 const retryMs = 10_000;
-/** how long the end of a request waits for a cluster that does not answer */
+/** how long the deletion of a request waits for an unreachable cluster */
 const patienceMs = 5 * 60_000;
 const byPlane = 'join-token-requests-by-plane';
 const condition = 'JoinTokenSecretCreated';
 const tokenKey = 'token';
 
-/** JoinTokenRequests: a Secret with which a machine joins the cluster of a plane. */
+/**
+ * Builds the controller of JoinTokenRequests, each of which creates a Secret with a join token for the cluster of a
+ * plane.
+ */
 export function joinTokenRequestController(
   dependencies: ProviderDependencies,
   planes: PlaneClients,
@@ -170,7 +173,7 @@ function kubeconfigSecret(
     .catch(ignoreNotFound);
 }
 
-/** The token stands in its Secret before any cluster knows it: a crash in between leads to the same one. */
+/** Stores the token in its Secret before it is created in the cluster, so that a retry after a crash reuses it. */
 async function record(
   { client, random, signal }: ReconcileContext,
   request: JoinTokenRequest,
@@ -214,7 +217,7 @@ async function record(
   }
 }
 
-/** The token is taken back while there is a cluster to take it back from. */
+/** Revokes the token, unless the cluster is gone. */
 async function remove(
   context: ReconcileContext,
   planes: PlaneClients,

@@ -3,10 +3,12 @@ import { parseKubeconfig } from '../../../client/index.ts';
 import type { K0sRole } from '../../shared/index.ts';
 import { type BootstrapToken, k0sJoinToken, parseToken } from '../../shared/index.ts';
 
-/** Where controllers ask to join, beside the API itself. */
+/** Port of the k0s join API for controllers. */
 const controllerJoinPort = 9443;
 
-/** A join token, from the kubeconfig of a plane: same address, same authority. Undefined where that does not say them. */
+/**
+ * Builds a join token with the address and CA from the kubeconfig of a plane; undefined if the kubeconfig lacks them.
+ */
 export function joinTokenFrom(kubeconfig: string, role: K0sRole, token: BootstrapToken): string | undefined {
   const cluster = parseKubeconfig(kubeconfig, 'of the control plane').clusters?.[0]?.cluster;
   const authority = cluster?.['certificate-authority-data'];
@@ -25,7 +27,7 @@ function withPort(server: string, port: number): string {
   return url.origin;
 }
 
-/** The secret inside a join token that was made before; undefined for what is none. */
+/** Extracts the bootstrap token from an existing join token; undefined if it is malformed. */
 export function tokenInside(joinToken: string): BootstrapToken | undefined {
   try {
     const text = gunzipSync(Buffer.from(joinToken, 'base64')).toString('utf8');

@@ -5,10 +5,10 @@ export const controlPlaneFinalizer = 'k0smotron.controlplane.cluster.x-k8s.io';
 export const planeFinalizer = 'k0smotron.io/finalizer';
 export const joinTokenFinalizer = 'jointokenrequests.k0smotron.io/finalizer';
 
-/** on Clusters: which k0s they are, once that is known */
+/** annotation of Clusters with the k0s cluster id, once known */
 export const clusterIdAnnotation = 'k0sproject.io/cluster-id';
 
-/** Under which name the engine knows what users name. */
+/** Maps credential names of the API to those of the engine. */
 export const credentialNames: Readonly<Record<K0smotronCertificateType, CredentialName>> = {
   ca: 'ca',
   sa: 'sa',
@@ -19,5 +19,5 @@ export const credentialNames: Readonly<Record<K0smotronCertificateType, Credenti
   'etcd-server': 'etcd-server',
 };
 
-/** Under this name the objects of planes are written, as upstream does. */
+/** Field manager of plane objects, the same as upstream's. */
 export const planeFieldManager = 'k0smotron-operator';

@@ -10,16 +10,16 @@ import {
 } from '../../shared/index.ts';
 import { createPlaneConnections } from '../plane-connections.ts';
 
-/** The ways into the clusters of planes, also of those that belong to no Cluster. */
+/** Clients of the clusters of planes, including standalone planes without a Cluster. */
 export interface PlaneClients {
   /** throws WorkloadNotConnectedError */
   client(plane: K0smotronCluster): Client;
-  /** Tries the way that the kubeconfig of a plane shows, where nobody else does. Answers when to look again. */
+  /** Connects to a standalone plane with its own kubeconfig; resolves with the time of the next attempt. */
   refresh(plane: K0smotronCluster, context: ReconcileContext): Promise<Result>;
   forget(key: ObjectKey): void;
 }
 
-/** Whether a K0smotronControlPlane has made it; otherwise it is a user's. */
+/** Tells whether a K0smotronControlPlane created the plane; otherwise it is standalone. */
 export const isChild = (plane: K0smotronCluster): boolean => ownerOf(plane, K0smotronControlPlanes) !== undefined;
 
 export function createPlaneClients(options: { workloads: WorkloadClusters; connect: ConnectWorkload }): PlaneClients {

@@ -47,7 +47,7 @@ import { isChild, type PlaneClients } from './plane-clients.ts';
 import { observePlane, refusePlane } from './plane-status.ts';
 import { type K0smotronSpecInput, k0smotronPlaneNames, k0smotronPlaneSpec } from './spec.ts';
 
-/** One pass over one plane: what was read, and the draft that will be written. */
+/** State of one reconcile of a plane: the inputs and the draft that is written at the end. */
 interface PlaneScope extends PlaneFamily {
   readonly context: ReconcileContext;
   readonly driver: PlaneDriver;
@@ -58,7 +58,9 @@ interface PlaneScope extends PlaneFamily {
   readonly draft: K0smotronCluster;
 }
 
-/** Clusters of k0smotron.io: planes of k0s in Pods, of a user's own or made by a K0smotronControlPlane. */
+/**
+ * Builds the controller of k0smotron.io Clusters: k0s planes in Pods, standalone or owned by a K0smotronControlPlane.
+ */
 export function k0smotronPlaneController(
   dependencies: ProviderDependencies,
   clients: PlaneClients,
@@ -169,7 +171,7 @@ async function keepCredentials({ context, plane, credentials, clients }: PlaneSc
   try {
     return await credentials.look(context, plane, clients.client(plane));
   } catch (error) {
-    // lost in this very moment: the connection wakes us
+    // disconnected just now: the restored connection triggers a reconcile
     if (!isNotConnected(error)) throw error;
     return done();
   }

@@ -7,18 +7,18 @@ import type { PlaneCounts, PlaneReport, PlaneStage } from '../plane-driver/index
 interface StageCondition {
   readonly type: string;
   readonly stages: readonly PlaneStage[];
-  /** the reason when all of them are done */
+  /** reason once all stages are done */
   readonly good: string;
 }
 
-/** Conditions every plane has, and the steps they tell of. */
+/** Conditions of every plane, with the stages they cover. */
 const ownConditions: readonly StageCondition[] = [
   { type: 'ControlPlaneExposed', stages: ['exposure', 'endpoint', 'routes'], good: 'ClusterWithExternalAddress' },
   { type: 'KubeconfigSecretAvailable', stages: ['kubeconfig'], good: 'Created' },
   { type: 'ControlPlaneFunctional', stages: ['functional'], good: 'KubeSystemNamespaceFound' },
 ];
 
-/** Conditions of planes that have such a part. */
+/** Conditions of planes with an optional part. */
 const partConditions: readonly StageCondition[] = [
   { type: versionAcceptedCondition, stages: ['version'], good: 'Accepted' },
   { type: 'EtcdAvailable', stages: ['etcd', 'restore'], good: 'Available' },
@@ -29,17 +29,17 @@ const partConditions: readonly StageCondition[] = [
   { type: 'BackupSucceeded', stages: ['backup'], good: 'BackedUp' },
 ];
 
-/** What keeps a plane from the desired state, while it answers all the same. */
+/** Stages that can keep a working plane from its desired state. */
 const updateStages: readonly PlaneStage[] = ['version', 'workloads'];
 
-/** Types that a K0smotronControlPlane shows too. */
+/** Condition types that a K0smotronControlPlane copies. */
 export const shownConditions: readonly string[] = [
   'CertificatesAvailable',
   'ControlPlaneUpToDate',
   ...partConditions.map(({ type }) => type),
 ];
 
-/** What was seen of a plane, in the status of its k0smotron.io Cluster. */
+/** Writes the report of a plane to the status of its k0smotron.io Cluster. */
 export function observePlane(draft: K0smotronCluster, report: PlaneReport, nowMs: number): void {
   const { counts, selector } = report;
   const problem = obstacleOf(report);
@@ -69,7 +69,7 @@ export function observePlane(draft: K0smotronCluster, report: PlaneReport, nowMs
   set('Available', availability(report, notThere));
 }
 
-/** A spec nothing can be made of; what is there stays as it is. */
+/** Reports an invalid spec; existing objects stay unchanged. */
 export function refusePlane(
   draft: K0smotronCluster,
   problem: { reason: string; message: string },
@@ -82,7 +82,7 @@ export function refusePlane(
 
 const notThere = { reason: 'NotFound', message: 'not there yet' };
 
-/** A step nobody came to waits for whatever stopped one before it. */
+/** Verdict for a stage that was not reached, which names the stage that blocks it. */
 function waiting(problem: Verdict | undefined): Verdict {
   return problem
     ? { status: 'False', reason: problem.reason, message: wordsOf(problem) }

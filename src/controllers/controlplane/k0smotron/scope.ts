@@ -4,14 +4,14 @@ import type { ApplyOnce, Follower } from '../../shared/index.ts';
 import type { ClusterOfPlane } from '../cluster-of-plane.ts';
 import type { ProviderDependencies } from '../plane-reconcile.ts';
 
-/** One pass over one control plane: what was read, and the draft that will be written. */
+/** State of one reconcile of a control plane: the inputs and the draft that is written at the end. */
 export interface ControlPlaneScope extends ClusterOfPlane {
   readonly context: ReconcileContext;
   readonly dependencies: ProviderDependencies;
-  /** writes planes, and stays silent while they are as desired */
+  /** applies planes, but skips the write if nothing changed */
   readonly planes: ApplyOnce;
   readonly follower: Follower;
   readonly original: K0smotronControlPlane;
-  /** private copy: steps change it, one place writes it */
+  /** private copy that the steps change; written once at the end */
   readonly draft: K0smotronControlPlane;
 }

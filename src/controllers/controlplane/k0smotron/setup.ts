@@ -7,11 +7,10 @@ import { createPlaneClients } from './plane-clients.ts';
 import { k0smotronPlaneController } from './plane-controller.ts';
 
 export interface K0smotronControllersOptions extends ProviderDependencies {
-  /** the way into clusters of planes that belong to no Cluster */
+  /** connects to the clusters of standalone planes */
   connectWorkload: ConnectWorkload;
 }
 
-/** Adds the controllers of k0smotron's kinds to a manager. */
 export function setupK0smotronControllers(manager: Manager, options: K0smotronControllersOptions): void {
   const { connectWorkload, ...dependencies } = options;
   const clients = createPlaneClients({ workloads: dependencies.workloads, connect: connectWorkload });

@@ -37,25 +37,25 @@ const defaultApiPort = 30443;
 const defaultKonnectivityPort = 30132;
 const ingressPort = 443;
 
-/** What k0s takes where nobody says anything. */
+/** Defaults of k0s. */
 const defaultNetwork = { podCIDR: '10.244.0.0/16', serviceCIDR: '10.96.0.0/12', clusterDomain: 'cluster.local' };
 
 export interface K0smotronSpecInput {
   namespace: string;
-  /** of the Cluster; for planes without one, of the object itself */
+  /** name of the Cluster; for standalone planes, of the plane itself */
   clusterName: string;
   spec: K0smotronClusterSpec;
-  /** the k0smotron.io Cluster, to which all objects belong */
+  /** the k0smotron.io Cluster that owns all objects */
   owner: OwnerReference;
   metadata: ExtraMetadata;
-  /** says the networks where the configuration of k0s does not */
+  /** provides the networks that the k0s configuration does not set */
   cluster?: Cluster;
-  /** a second name for the Service in front of the API */
+  /** second name of the API Service */
   aliasServiceName?: string;
   backup?: BackupSpec;
 }
 
-/** What the objects of a plane are called and whose they are: all that is needed to take it down. */
+/** Names and owner of the objects of a plane, sufficient to delete it. */
 export function k0smotronPlaneNames(
   input: Pick<K0smotronSpecInput, 'namespace' | 'clusterName' | 'owner' | 'metadata' | 'spec'>,
 ): Pick<PlaneSpec, 'identity' | 'naming'> {
@@ -70,7 +70,7 @@ const serviceOf = ({ service }: K0smotronClusterSpec): K0smotronService => servi
 
 export type K0smotronPlaneSpec = { readonly desired: PlaneSpec } | { readonly problem: SpecProblem };
 
-/** What the engine has to know, from what a user of k0smotron wrote. */
+/** Translates the user's spec for the engine. */
 export function k0smotronPlaneSpec(input: K0smotronSpecInput): K0smotronPlaneSpec {
   const { spec } = input;
   if (spec.remoteHostCluster?.kubeconfigRef) {
@@ -102,7 +102,7 @@ export function k0smotronPlaneSpec(input: K0smotronSpecInput): K0smotronPlaneSpe
       dataStore: dataStoreSpec(spec, etcdMembersFor(spec.replicas ?? 1)),
       exposure: exposureSpec(spec, service, input.aliasServiceName),
       network: networkSpec(spec, input.cluster),
-      // k0s brings agents and add-ons of its own
+      // k0s brings its own agents and add-ons
       konnectivity: undefined,
       addons: { kubeadm: false },
       apiServer: { admissionPlugins: ['NodeRestriction'] },
@@ -152,7 +152,7 @@ function exposureSpec(
   };
 }
 
-/** The user's configuration of k0s wins over the Cluster, field by field. */
+/** The k0s configuration overrides the Cluster's networks, field by field. */
 function networkSpec({ k0sConfig }: K0smotronClusterSpec, cluster: Cluster | undefined): NetworkSpec {
   const given = objectAt(objectAt(k0sConfig, 'spec'), 'network');
   const { pods, services, serviceDomain } = cluster?.spec.clusterNetwork ?? {};
@@ -169,7 +169,7 @@ function certificatePolicy({ certificateRefs }: K0smotronClusterSpec, naming: Pl
   const external: Record<string, string> = {};
   for (const { type, name } of certificateRefs ?? []) {
     const credential = credentialNames[type];
-    // upstream writes the names it chose itself into the user's object: those are ours to keep
+    // upstream writes its generated names into the user's spec; Capstan manages Secrets with those names itself
     if (name && name !== naming.secrets[credential]?.name) external[credential] = name;
   }
   return {
@@ -190,7 +190,7 @@ function k0sSpec(spec: K0smotronClusterSpec): K0sSpec {
     manifests: spec.manifests ?? [],
     mounts: (spec.mounts ?? []).map(({ path, readOnly, ...source }) => ({
       path,
-      // what comes from the API cannot be written to
+      // ConfigMap, Secret and projected volumes are read-only
       readOnly: readOnly === true || source.configMap !== undefined || source.secret !== undefined,
       source: asJson(source),
     })),

@@ -7,7 +7,7 @@ const defaultSize = '1Gi';
 export const etcdOf = ({ storage }: K0smotronClusterSpec): K0smotronEtcd =>
   storage?.etcd ?? { image: defaultEtcdImage };
 
-/** Where the data of the cluster is kept. */
+/** Translates the storage of a plane to a data store spec. */
 export function dataStoreSpec(spec: K0smotronClusterSpec, members: number): DataStoreSpec {
   const { storage } = spec;
   switch (storage?.type) {

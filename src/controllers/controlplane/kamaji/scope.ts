@@ -2,19 +2,18 @@ import type { ConnectWorkload } from '../../shared/index.ts';
 import type { ProviderDependencies } from '../plane-reconcile.ts';
 import type { DialEndpoint } from './data-store/connect.ts';
 
-/** What the controllers of Kamaji's kinds are given. */
 export interface KamajiDependencies extends ProviderDependencies {
-  /** opens the way into a cluster that belongs to no Cluster */
+  /** connects to clusters without a Cluster object */
   connectWorkload: ConnectWorkload;
-  /** where what belongs to no tenant is kept; default `kamaji-system` */
+  /** namespace of objects that belong to no tenant; default `kamaji-system` */
   systemNamespace?: string;
-  /** the DataStore of whoever names none; default `default` */
+  /** DataStore of control planes that name none; default `default` */
   defaultDataStore?: string;
-  /** how data stores outside the management cluster are reached; default: by TCP */
+  /** connects to data stores outside the management cluster; default TCP */
   dial?: DialEndpoint;
 }
 
-/** What all of these controllers assume where nobody says anything. */
+/** Settings with their defaults applied. */
 export interface KamajiSettings {
   readonly systemNamespace: string;
   readonly defaultDataStore: string;

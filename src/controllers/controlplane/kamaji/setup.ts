@@ -11,7 +11,6 @@ export interface KamajiControllersOptions extends KamajiDependencies {
   clock: Clock;
 }
 
-/** Adds the controllers of Kamaji's kinds to a manager. */
 export function setupKamajiControllers(manager: Manager, options: KamajiControllersOptions): void {
   const { clock, ...dependencies } = options;
   const open = storeConnector(dependencies, manager.client, clock);

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../machinery/index.ts';
 import { memoryLogger } from '../../../runtime/index.ts';
 import { conditionOf, isTrue } from '../../shared/index.ts';
 import { by } from '../../testing/world.ts';
-// the server of the extension is found by the controllers of topologies
+// the topology controllers discover the extension server
 import { setupRuntimeExtensions } from '../../topology/runtime/index.ts';
 import { createKubeadmCluster, createKubeadmWorld, type KubeadmWorld } from './testing/kubeadm-world.ts';
 
@@ -31,7 +31,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   await vi.waitUntil(holds, { timeout: 60_000, interval: 1 });
 }
 
-/** A control plane of three machines that may not become more, and an extension for updates in place. */
+/** Starts a control plane of three machines with maxSurge 0, and an extension for in-place updates. */
 async function start(): Promise<Set<string>> {
   server = await startExtensionServer({ hooks: ['CanUpdateMachine', 'UpdateMachine'] });
   const { logger } = memoryLogger();
@@ -71,8 +71,8 @@ const hasFiles = async ({ metadata }: Machine): Promise<boolean> =>
 const everyMachine = async (check: (machine: Machine) => boolean | Promise<boolean>): Promise<boolean> =>
   (await Promise.all((await world.machines()).map(check))).every(Boolean);
 
-describe('machines of a control plane', () => {
-  test('are updated in place, one at a time, where an extension can do it', async () => {
+describe('in-place updates of control plane machines', () => {
+  test('update one machine at a time when an extension supports the change', async () => {
     const before = await start();
     server.answer('CanUpdateMachine', { status: 'Success', bootstrapConfigPatch: patchOf({ spec: { files } }) });
     let most = 0;
@@ -97,7 +97,7 @@ describe('machines of a control plane', () => {
     await until(() => everyMachine(({ metadata }) => !JSON.stringify(metadata.annotations).match(/in-place|pending/)));
   });
 
-  test('are replaced where the extension cannot change all of it', async () => {
+  test('are replaced by a rollout when the extension cannot change everything', async () => {
     const before = await start();
     await world.patchControlPlane({ spec: { kubeadmConfigSpec: { files } } });
     await until(() => everyMachine(hasFiles));
@@ -106,7 +106,7 @@ describe('machines of a control plane', () => {
     expect(server.calls.some(({ hook }) => hook === 'UpdateMachine')).toBe(false);
   });
 
-  test('stay as they are while the extension answers nonsense', async () => {
+  test('wait while the extension answers invalid patches', async () => {
     const before = await start();
     server.answer('CanUpdateMachine', { status: 'Success', bootstrapConfigPatch: { patchType: 'x', patch: 'e30=' } });
     await world.patchControlPlane({ spec: { kubeadmConfigSpec: { files } } });

@@ -7,21 +7,24 @@ import {
 } from '../../../api/index.ts';
 import { asJson, deepEqual, type JsonValue } from '../../../machinery/index.ts';
 
-/** kubelets of the control plane talk to the API server beside them; asked for by us while kubeadm has to be asked. */
+/**
+ * Feature gate that makes control plane kubelets use the local API server. Capstan sets it for versions in which
+ * kubeadm does not enable it by default.
+ */
 const localModeGate = 'ControlPlaneKubeletLocalMode';
 const localModeFirstMinor = 31;
 const localModeLastMinor = 35;
 
-/** The kubeadm configuration of a new machine: the first one makes the cluster, all others join it. */
+/** Builds the kubeadm configuration of a new machine: init for the first one, join for all others. */
 export function desiredConfigSpec(controlPlane: KubeadmControlPlane, role: 'init' | 'join'): KubeadmConfigSpec {
   const { initConfiguration, joinConfiguration, ...rest } = controlPlane.spec.kubeadmConfigSpec ?? {};
   const spec = withLocalMode(rest, controlPlane.spec.version);
   if (role === 'init') return { ...spec, ...(initConfiguration && { initConfiguration }) };
-  // its presence tells a machine of the control plane from a worker, and joining from making
+  // the presence of `controlPlane` distinguishes control plane machines from workers, and join from init
   return { ...spec, joinConfiguration: { ...joinConfiguration, controlPlane: joinConfiguration?.controlPlane ?? {} } };
 }
 
-/** Feature gates as the configuration of a version has them, ours included. */
+/** Returns the feature gates for a version, including those Capstan sets. */
 export function featureGatesFor(
   gates: Readonly<Record<string, boolean>> | undefined,
   version: string,
@@ -41,19 +44,19 @@ function withLocalMode(spec: KubeadmConfigSpec, version: string): KubeadmConfigS
 export const isInitConfig = ({ spec }: KubeadmConfig): boolean => spec.joinConfiguration?.controlPlane === undefined;
 
 /**
- * Whether a machine was made with the configuration the control plane has now. What only matters while joining, what can
- * be changed without a new machine, and what other controllers fill in does not count.
+ * Tells whether a machine has the current configuration. Fields used only during join, fields that change in place and
+ * fields set by other controllers are ignored.
  */
 export function isConfigUpToDate(controlPlane: KubeadmControlPlane, config: KubeadmConfig): boolean {
   const wanted = comparable(desiredConfigSpec(controlPlane, 'join'));
   const init = isInitConfig(config);
   const current = init ? joinOf(config.spec, controlPlane) : config.spec;
   if (deepEqual(comparable(current), wanted)) return true;
-  // users may say different things for the first machine and for the others
+  // init and join configurations may differ, so the first machine is compared with both
   return init && deepEqual(comparable(config.spec), comparable(desiredConfigSpec(controlPlane, 'init')));
 }
 
-/** The configuration of a machine and the desired one, in the form in which they are compared. */
+/** Returns the machine's configuration and the desired one in comparable form. */
 export function configsToCompare(
   controlPlane: KubeadmControlPlane,
   config: KubeadmConfig,
@@ -63,7 +66,7 @@ export function configsToCompare(
   return { current: json(current), desired: json(desiredConfigSpec(controlPlane, 'join')) };
 }
 
-/** What the first machine would have been given had it joined. */
+/** Converts the first machine's init configuration to the equivalent join configuration. */
 function joinOf(spec: KubeadmConfigSpec, controlPlane: KubeadmControlPlane): KubeadmConfigSpec {
   const { initConfiguration: init, joinConfiguration: _, ...rest } = spec;
   const caCertPath = controlPlane.spec.kubeadmConfigSpec?.joinConfiguration?.caCertPath;
@@ -94,14 +97,14 @@ function comparable(spec: KubeadmConfigSpec): unknown {
   );
 }
 
-/** v1beta1 keeps it in one place for both ways, so reading and writing back may add it. */
+/** v1beta1 has one timeout for init and join, so a conversion round trip may add it. */
 function withoutHealthTimeout(timeouts: object | undefined): object | undefined {
   if (!timeouts) return undefined;
   const { controlPlaneComponentHealthCheckSeconds: _, ...rest } = timeouts as Record<string, unknown>;
   return rest;
 }
 
-/** An empty list or map says no more than none, except for taints, where it means "none at all". */
+/** Drops empty lists and maps, which equal absent ones. An empty taints list is kept: it means no taints at all. */
 function withoutEmptyParts(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) {
     if (value.length === 0) return key === 'taints' ? value : undefined;

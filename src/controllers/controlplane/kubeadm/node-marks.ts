@@ -3,16 +3,16 @@ import type { Verdict } from '../../shared/index.ts';
 import { controlPlaneMark, formerMark } from '../machine-plane/health/control-plane-nodes.ts';
 import { isInitConfig } from './kubeadm-config.ts';
 
-/** From here on kubeadm knows only the new name. */
+/** First minor version in which kubeadm uses only the new label. */
 const newMarkMinor = 24;
 
-/** Names under which a Node of this version may say that it belongs to the control plane. */
+/** Returns the control plane label and taint keys that kubeadm of this version uses. */
 function marksOf({ spec }: Machine): string[] {
   const minor = parseKubernetesVersion(spec.version ?? '')?.minor ?? newMarkMinor;
   return minor < newMarkMinor ? [controlPlaneMark, formerMark] : [controlPlaneMark];
 }
 
-/** Whether kubeadm has finished marking the Node. */
+/** Tells whether kubeadm has finished marking the Node as control plane. */
 export function marksVerdict(machine: Machine, node: Node, config: KubeadmConfig | undefined): Verdict {
   const marks = marksOf(machine);
   const name = node.metadata.name ?? '';

@@ -17,7 +17,6 @@ import { prepareUpgrade } from './workload/prepare-upgrade.ts';
 const defaultPort = 6443;
 const defaultNaming = '{{ .kubeadmControlPlane.name }}-{{ .random }}';
 
-/** Control planes made with kubeadm. */
 export const kubeadmProvider: PlaneProvider<KubeadmControlPlane, KubeadmConfig> = {
   name: 'kubeadm-control-plane',
   resource: KubeadmControlPlanes,
@@ -50,7 +49,7 @@ export const kubeadmProvider: PlaneProvider<KubeadmControlPlane, KubeadmConfig> 
     spec.joinConfiguration?.controlPlane?.localAPIEndpoint?.bindPort ??
     defaultPort,
   marksVerdict,
-  // kubeadm writes its configuration into the cluster when it has made one
+  // `kubeadm init` stores its configuration in this ConfigMap at the end
   async isClusterMade(client, signal) {
     const key = { namespace: 'kube-system', name: 'kubeadm-config' };
     return (await client.get(ConfigMaps, key, { signal }).catch(ignoreNotFound)) !== undefined;

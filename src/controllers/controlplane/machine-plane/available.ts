@@ -9,28 +9,28 @@ import type { MachinePlane } from './provider.ts';
 
 export interface AvailabilityInput {
   controlPlane: MachinePlane;
-  /** conditions of the components every machine should have */
+  /** component conditions every machine should have */
   components: readonly string[];
   machines: readonly Machine[];
   etcdManaged: boolean;
   initialized: boolean;
-  /** undefined while they are not known */
+  /** undefined while unknown */
   members: readonly EtcdMember[] | undefined;
-  /** what was really seen; the conditions of machines on their way out say less */
+  /** the observed health; conditions of machines being deleted contain less */
   health: ReadonlyMap<string, MachineHealth>;
-  /** no member has lost its machine and no Node lacks its member */
+  /** every member has a machine, and every Node has a member */
   membersMatch: boolean;
   nowMs: number;
 }
 
-/** Right after the start etcd may need a moment before it answers. */
+/** Grace period after initialization, in which etcd may not answer yet. */
 const startupMs = 2 * 60_000;
-/** Hiccups that pass by themselves are not told. */
+/** Shorter failures are not reported. */
 const hiccupMs = 10_000;
 
 type Count = { healthy: number; ill: number; fresh: number };
 
-/** The API can be used: certificates are there, a machine has all its components, and etcd can decide. */
+/** Computes Available: certificates exist, at least one machine has all components healthy, and etcd has quorum. */
 export function availability(input: AvailabilityInput): Verdict {
   const { controlPlane, machines, etcdManaged, members, nowMs } = input;
   const no = (message: string): Verdict => ({ status: 'False', reason: 'NotAvailable', message });
@@ -82,7 +82,7 @@ export function availability(input: AvailabilityInput): Verdict {
 
 function countComponents({ machines, components, etcdManaged, health, nowMs }: AvailabilityInput): Count {
   const types = [...components];
-  // an API server talks to the member beside it and to no other
+  // an API server talks only to its local etcd member
   if (etcdManaged) types.push(etcdMemberHealthy, etcdPodHealthy);
   const count: Count = { healthy: 0, ill: 0, fresh: 0 };
   for (const machine of machines) {
@@ -103,7 +103,7 @@ function countMembers({ machines, health, nowMs }: AvailabilityInput, members: r
     }
     let machine = machines.find(({ status }) => status?.nodeRef?.name === member.name);
     if (!machine && provisioning.length === 1) {
-      // machines come one at a time: this must be the one that is coming
+      // machines are created one at a time, so the member belongs to this one
       machine = provisioning[0];
       provisioning = [];
     }

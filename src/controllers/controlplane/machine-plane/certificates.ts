@@ -19,16 +19,16 @@ import {
 import { putBackCertificates } from './put-back-certificates.ts';
 import { type ControlPlaneScope, isInitialized } from './scope.ts';
 
-/** Whether they are what they were is looked at once in a while; that they are gone is told. */
+/** Interval of content checks. Deletions are noticed through events. */
 const recheckMs = 10 * 60_000;
-/** Nor does anything tell that a user has brought what was missing. */
+/** Poll interval for missing user-supplied Secrets, which are not watched. */
 const missingMs = 15_000;
 
 const available = 'CertificatesAvailable';
 
 /**
- * Sees to the key pairs of the cluster. They are made once: machines that exist trust what they were given, so a pair that
- * went missing later is put back as it was, or told; it is not made anew.
+ * Ensures the certificate Secrets of the cluster. They are created once: existing machines trust the original CA, so a
+ * lost Secret is restored or reported, never replaced.
  */
 export async function ensureCertificates(scope: ControlPlaneScope): Promise<Result | undefined> {
   const { context, provider, controlPlane, cluster, memory } = scope;
@@ -55,7 +55,7 @@ export async function ensureCertificates(scope: ControlPlaneScope): Promise<Resu
       }
     }
     const owner = ownerReference(controlPlane, provider.resource, { controller: true });
-    // between the look and this one more may have gone: that wakes us again
+    // a Secret lost since the check above triggers another reconcile
     const existingOnly = isInitialized(controlPlane);
     await ensureClusterCertificates({ ...access, clock: context.clock, owner, existingOnly });
     memory.certificatesCheckedAt = now;

@@ -58,13 +58,13 @@ import { observeControlPlane } from './status.ts';
 import { removeStrangers } from './unknown-members.ts';
 import { noteCertificateExpiry } from './workload/certificate-expiry.ts';
 
-/** Most of a pass is waiting for answers of a workload cluster. */
+/** Reconciles mostly wait for workload clusters, so many run at once. */
 const defaultConcurrency = 25;
 const byTemplate = 'infrastructureTemplate';
-/** Should the event get lost that says a workload API can be reached. */
+/** Fallback in case the event of a restored connection is lost. */
 const connectionMs = 20_000;
 
-/** In this order; a step that has to wait keeps those after it from building on sand. */
+/** In order; a step that has to wait stops the ones after it. */
 const normal: readonly Step[] = [
   ownTemplate,
   findMachines,
@@ -86,7 +86,7 @@ const normal: readonly Step[] = [
 ];
 const deleting: readonly Step[] = [findMachines, readParts, deleteControlPlane];
 
-/** Control planes on machines that come and go while the cluster lives on. */
+/** Builds the controller of a control plane whose machines are replaced over time. */
 export function machinePlaneController(
   dependencies: ControlPlaneDependencies,
   provider: PlaneProvider,
@@ -109,7 +109,7 @@ export function machinePlaneController(
     const reference = cache.lister(Clusters).get(key)?.spec.controlPlaneRef;
     return reference && isOurs(reference) ? [withNamespace(key.namespace, reference.name)] : [];
   };
-  /** A template wakes those who use it, a part without a machine whoever made it. */
+  /** Maps templates to control planes that use them, and parts without a machine to their creator. */
   const concerned = (object: UnstructuredObject): ObjectKey[] => {
     const keys = cache.lister(resource).byIndex(byTemplate, objectIndexValue(object)).map(objectKey);
     const owner = controllerOf(object, resource);
@@ -185,13 +185,13 @@ export function machinePlaneController(
         predicates: [clusterChanged('anythingDesired', 'deletion', 'infrastructureProvisioned', 'failureDomains')],
       }),
       watchMapped(Machines, (machine) => ofMachine(machine), { patient: true }),
-      // what was deleted by somebody else
+      // for Secrets deleted by other clients
       watchMapped(Secrets, (secret) => ofSecret(secret), { predicates: [({ type }) => type === 'delete'] }),
     ],
     sources: [
       follower.source,
       workloads.connectionSource(ofCluster),
-      // Nodes of workers are none of a control plane's business
+      // worker Nodes do not affect the control plane
       workloads.nodeSource((cluster, node) => (isControlPlaneNode(node) ? ofCluster(cluster) : []), { patient: true }),
     ],
     reconcile,
@@ -211,7 +211,7 @@ export function machinePlaneController(
     const { namespace } = machine.metadata;
     const owner = controllerOf(machine, resource);
     if (owner) return [withNamespace(namespace, owner.name)];
-    // one that may be adopted, or a worker that a deletion waits for
+    // a machine to adopt, or a worker that a deletion waits for
     const ofControlPlane = machine.metadata.labels?.[controlPlaneLabel] !== undefined;
     if (!ofControlPlane && !isDeleting(machine)) return [];
     return ofCluster(withNamespace(namespace, machine.spec.clusterName));
@@ -227,7 +227,7 @@ function ownerCluster({ cache }: ReconcileContext, controlPlane: MachinePlane): 
   return cache.lister(Clusters).get(withNamespace(controlPlane.metadata.namespace, owner.name));
 }
 
-/** Nobody has claimed it yet, or its cluster is gone: then there is nothing to wait for either. */
+/** Handles a control plane without a Cluster: no owner yet, or the Cluster is gone and deletion need not wait. */
 async function withoutCluster(
   context: ReconcileContext,
   provider: PlaneProvider,
@@ -253,7 +253,7 @@ async function run(
       const result = await step(scope);
       if (result) return { result, error: undefined };
     } catch (cause) {
-      // Not a failure of anybody's: the connection wakes us when it is there, and the conditions say what is missing.
+      // not a fault: the connection triggers a reconcile, and conditions report what is missing
       if (isNotConnected(cause)) return { result: after(connectionMs, 'no connection yet'), error: undefined };
       return { result: done(), error: { cause } };
     }
@@ -261,7 +261,7 @@ async function run(
   return { result: done(), error: undefined };
 }
 
-/** The template leaves with the cluster, not before. */
+/** Makes the Cluster an owner of the template, so that both are deleted together. */
 async function ownTemplate(scope: ControlPlaneScope): Promise<undefined> {
   const reference = scope.controlPlane.spec.machineTemplate.spec.infrastructureRef;
   scope.missingTemplate = !(await ensureTemplate(scope.context, scope.follower, scope.cluster, reference));
@@ -281,7 +281,7 @@ function waitForEndpoint(scope: ControlPlaneScope): Result | undefined {
   return done();
 }
 
-/** Machines first: their conditions are what the control plane's are made of. */
+/** Writes machines first, because the control plane's conditions aggregate theirs. */
 async function write(scope: ControlPlaneScope, observed: boolean): Promise<void> {
   const { context, provider, drafts, original, controlPlane } = scope;
   const stored = new Map<string, Machine>();
@@ -315,7 +315,7 @@ function nodesOf(scope: ControlPlaneScope) {
   try {
     return scope.dependencies.workloads.nodes(clusterKeyOf(scope)).list();
   } catch {
-    // no connection: what was known last is shown
+    // not connected: the last known state stays
     return undefined;
   }
 }

@@ -9,7 +9,7 @@ import { type ControlPlaneScope, isInitialized, nameOf } from './scope.ts';
 const workersRetryMs = 30_000;
 const maxNames = 5;
 
-/** Takes the control plane down: workers first, then all of its machines at once, without regard for etcd. */
+/** Deletes the control plane: after the workers, all machines at once, without protecting etcd. */
 export async function deleteControlPlane(scope: ControlPlaneScope): Promise<Result | undefined> {
   const { context, provider, controlPlane } = scope;
   const now = context.clock.now();
@@ -35,7 +35,7 @@ export async function deleteControlPlane(scope: ControlPlaneScope): Promise<Resu
     return after(workersRetryMs, 'workers are still there');
   }
   for (const machine of scope.machines) {
-    // nobody is left who could take over: members go with their machines
+    // no member can take over, so members are not removed from etcd
     if (hasHook(scope, machine)) await release(scope, machine);
     if (!isDeleting(machine)) await deleteMachine(scope, machine);
   }
@@ -44,7 +44,7 @@ export async function deleteControlPlane(scope: ControlPlaneScope): Promise<Resu
   return undefined;
 }
 
-/** While workers are being drained the state of the control plane still matters to people. */
+/** Keeps the conditions up to date while workers are drained. */
 async function look(scope: ControlPlaneScope): Promise<void> {
   if (!isInitialized(scope.controlPlane)) return;
   try {

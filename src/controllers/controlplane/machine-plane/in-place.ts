@@ -25,12 +25,14 @@ import {
 import { isNewMachineRequired } from './decisions/rollout.ts';
 import { type ControlPlaneScope, living, nameOf, waitBecause } from './scope.ts';
 
-/** Finishes what an interrupted pass began: a machine that was chosen for an update gets all that is desired of it. */
+/**
+ * Completes the start of interrupted in-place updates: applies all desired changes to machines chosen for an update.
+ */
 export async function completeInPlaceUpdates(scope: ControlPlaneScope): Promise<undefined> {
   for (const machine of living(scope)) if (isBeginningInPlace(machine)) await begin(scope, machine);
 }
 
-/** One change at a time: while a machine is updated in place none is added or taken away. */
+/** Waits for running in-place updates: no machine is added or removed meanwhile. */
 export function waitForInPlaceUpdates(scope: ControlPlaneScope): Result | undefined {
   const updating = living(scope).filter(isUpdatingInPlace);
   if (updating.length === 0) return undefined;
@@ -38,7 +40,9 @@ export function waitForInPlaceUpdates(scope: ControlPlaneScope): Result | undefi
   return done();
 }
 
-/** Updates a machine in place instead of replacing it, where an extension can; undefined: it has to be replaced. */
+/**
+ * Starts an in-place update if an extension can apply the changes; undefined means that the machine must be replaced.
+ */
 export async function tryInPlaceUpdate(scope: ControlPlaneScope, machine: Machine): Promise<Result | undefined> {
   const { context, controlPlane, dependencies, outdated } = scope;
   const { hooks } = dependencies;
@@ -80,7 +84,7 @@ interface Parts {
   readonly config: PartChange;
 }
 
-/** What has to change in what a machine is made of; undefined where some of it is gone. */
+/** Computes the changes to the machine and its parts; undefined if a part is missing. */
 async function partsOf(scope: ControlPlaneScope, machine: Machine): Promise<Parts | undefined> {
   const { provider, controlPlane, configs, infrastructure } = scope;
   const [config, infra] = [configs.get(nameOf(machine)), infrastructure.get(nameOf(machine))];

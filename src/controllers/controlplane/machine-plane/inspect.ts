@@ -36,27 +36,27 @@ import {
 } from './scope.ts';
 
 const defaultGracePeriodMs = 5 * 60_000;
-/** While nothing is going on, what was seen a moment ago is good enough. */
+/** Maximum age of an inspection that is reused while nothing changes. */
 const goodEnoughMs = 10_000;
 const etcdLimitMs = 6_000;
-/** etcd tells nothing by itself: alarms and silent members are found by looking. */
+/** etcd sends no events: alarms and silent members are found only by polling. */
 const calmPaceMs = 5 * 60_000;
 const fastestPaceMs = 1_000;
-/** While everybody waits for the first API server. */
+/** Poll interval until the first API server answers. */
 const firstPaceMs = 250;
 const slowestPaceMs = 20_000;
 
 const componentsCondition = 'ControlPlaneComponentsHealthy';
 const etcdCondition = 'EtcdClusterHealthy';
 
-/** Looks at the control plane from inside the workload cluster, and tells on machines and control plane what it saw. */
+/** Inspects the control plane inside the workload cluster, and sets conditions of machines and control plane. */
 export async function inspectWorkload(scope: ControlPlaneScope): Promise<Result | undefined> {
   const { controlPlane } = scope;
   tellUpToDate(scope);
   if (!isInitialized(controlPlane)) {
     await noticeInitialization(scope);
     if (isInitialized(controlPlane)) {
-      // all workers wait for this word: it is written before the first look, which takes its time and can wait for them
+      // workers wait for the initialized status, so write it before the first inspection, which takes time
       requeuePatiently(scope, 'first look at the control plane');
       return done();
     }
@@ -68,7 +68,7 @@ export async function inspectWorkload(scope: ControlPlaneScope): Promise<Result 
   } catch (error) {
     if (scope.context.signal.aborted) throw error;
     tellLost(scope, error);
-    // without a look at what there is, nothing may be changed; the connection wakes us
+    // no change without an inspection; the connection triggers a reconcile
     if (!isNotConnected(error)) throw error;
     return done();
   }
@@ -79,7 +79,7 @@ export async function inspectWorkload(scope: ControlPlaneScope): Promise<Result 
 async function noticeInitialization(scope: ControlPlaneScope): Promise<void> {
   const { context, provider, controlPlane, dependencies, machines } = scope;
   if (machines.length === 0) return;
-  // a machine that is about to go must not become the foundation of a cluster in its last moment
+  // a cluster must not be marked initialized by its only machine while that is being deleted or remediated
   const [only] = machines;
   if (machines.length === 1 && only && (isDeleting(only) || isToBeRemediated(only))) return;
   if (!dependencies.workloads.state(clusterKeyOf(scope)).connected) return;
@@ -97,7 +97,7 @@ async function noticeInitialization(scope: ControlPlaneScope): Promise<void> {
   pace(scope, 'the cluster is being made', firstPaceMs);
 }
 
-/** Looks soon at first and rarer the longer it takes. */
+/** Requeues with growing intervals. */
 function pace(scope: ControlPlaneScope, reason: string, fastestMs = fastestPaceMs): void {
   const now = scope.context.clock.now();
   scope.memory.uneasySince ??= now;
@@ -131,7 +131,7 @@ async function inspection(scope: ControlPlaneScope): Promise<Inspection> {
   return seen;
 }
 
-/** Something is about to change: decisions must rest on a fresh look. */
+/** Tells whether a change is pending; decisions then need a fresh inspection. */
 function isChanging({ machines, controlPlane, outdated }: ControlPlaneScope): boolean {
   return (
     machines.length !== controlPlane.spec.replicas ||
@@ -140,7 +140,9 @@ function isChanging({ machines, controlPlane, outdated }: ControlPlaneScope): bo
   );
 }
 
-/** Not all is well yet: looked at often, but not for every echo of what was seen a moment ago. */
+/**
+ * Tells whether something is unhealthy. Inspections are frequent then, but events caused by the last one are ignored.
+ */
 function isUneasy({ machines, memory }: ControlPlaneScope): boolean {
   return memory.uneasySince !== undefined || machines.some((machine) => !machine.status?.nodeRef);
 }
@@ -203,7 +205,7 @@ function setPace(scope: ControlPlaneScope, managed: boolean): void {
     unknownMembersOf(seen?.etcd, health).length > 0 ||
     machines.some((machine) => {
       const one = health.get(nameOf(machine));
-      // a machine without a Node is heard of when it gets one
+      // a machine without a Node triggers a reconcile when it gets one
       if (!one?.nodeName || isDeleting(machine)) return false;
       return (
         !one.componentsHealthy ||
@@ -220,7 +222,7 @@ function setPace(scope: ControlPlaneScope, managed: boolean): void {
 }
 
 function nodesWithoutMachine({ machines }: ControlPlaneScope, nodes: readonly Node[]): string[] {
-  // one that just joined may belong to a machine that does not know it yet
+  // a Node that just joined may belong to a machine without a nodeRef yet
   if (machines.some(({ status }) => !status?.nodeRef)) return [];
   const known = new Set(machines.map(({ status }) => status?.nodeRef?.name));
   return nodes
@@ -263,7 +265,7 @@ function putLegacy(
   else dropLegacy(controlPlane, type);
 }
 
-/** Whether machines are as desired is known without asking anybody. */
+/** Sets UpToDate, which needs no inspection. */
 export function tellUpToDate(scope: ControlPlaneScope): void {
   for (const machine of scope.machines) {
     tellMachine(scope, machine, new Map([['UpToDate', upToDateVerdict(scope, machine)]]), new Map());
@@ -284,7 +286,7 @@ function upToDateVerdict({ outdated }: ControlPlaneScope, machine: Machine): Ver
   return { status: 'True', reason: 'UpToDate' };
 }
 
-/** The last known state is shown for a while; then it is too old to be believed. */
+/** Keeps the last known state for a grace period, then sets Unknown. */
 function tellLost(scope: ControlPlaneScope, error: unknown): void {
   const { context, controlPlane, dependencies } = scope;
   const { lastSuccess } = dependencies.workloads.state(clusterKeyOf(scope));
@@ -324,7 +326,7 @@ function tellUnknown(
   }
 }
 
-/** Said while the cluster cannot have a control plane yet. */
+/** Sets conditions while prerequisites of the control plane are missing. */
 export function tellWaiting(scope: ControlPlaneScope, message: string): void {
   const now = scope.context.clock.now();
   const verdict: Verdict = { status: 'Unknown', reason: 'InspectionFailed', message };

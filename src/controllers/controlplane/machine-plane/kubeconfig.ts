@@ -18,10 +18,10 @@ import {
 } from '../../shared/index.ts';
 import type { ControlPlaneScope } from './scope.ts';
 
-/** Certificates live for a year, and a Secret that disappears is missed by whoever connects: looking now and then will do. */
+/** Certificates last a year and nobody depends on an immediate repair, so an occasional check is enough. */
 const recheckMs = 10 * 60_000;
 
-/** Keeps the administrator's kubeconfig: made from the cluster's authority, renewed at half of its life. */
+/** Ensures the admin kubeconfig: issued by the cluster CA, renewed after half of its lifetime. */
 export async function ensureKubeconfig(scope: ControlPlaneScope): Promise<undefined> {
   const { context, controlPlane, cluster, memory } = scope;
   const { clock } = context;
@@ -35,11 +35,11 @@ export async function ensureKubeconfig(scope: ControlPlaneScope): Promise<undefi
   const { host = '', port = 0 } = cluster.spec.controlPlaneEndpoint ?? {};
   const server = endpointUrl({ host, port });
   const existing = await readSecret(context, key);
-  // without a connection the Secret itself is looked at every time, but read only when it changed
+  // without a connection the Secret is checked on every reconcile, but read only if its resourceVersion changed
   const isSame = existing !== undefined && existing.metadata.resourceVersion === checked?.resourceVersion;
   if (isFresh && isSame && checked.server === server) return;
   const ours = existing !== undefined && (isControlledBy(existing, controlPlane) || lostItsOwner(existing));
-  // one that somebody brought is theirs to renew
+  // a user-supplied kubeconfig is not rotated
   const keep = existing !== undefined && (!ours || isCurrent(existing, server, now));
   if (!keep) {
     const read = async (purpose: ClusterSecretPurpose) => {
@@ -49,7 +49,7 @@ export async function ensureKubeconfig(scope: ControlPlaneScope): Promise<undefi
     const authority = await read('ca');
     const { clientAuthority: purpose } = scope.provider;
     const clientAuthority = purpose === 'ca' ? authority : await read(purpose);
-    // told by the certificates; without them there is nothing to sign with
+    // CertificatesAvailable reports missing CAs; nothing can be signed without them
     if (!authority || !clientAuthority) return;
     const text = await createClusterKubeconfig({ clusterName, server, authority, clientAuthority, clock });
     const stored = await store(scope, key, existing, { value: Buffer.from(text).toString('base64') });
@@ -61,7 +61,7 @@ export async function ensureKubeconfig(scope: ControlPlaneScope): Promise<undefi
   memory.kubeconfigChecked = { at: now, server, resourceVersion: adopted?.metadata.resourceVersion };
 }
 
-/** Backups bring Secrets back without their owners. */
+/** Restored backups may lack owner references. */
 function lostItsOwner({ type, metadata }: Secret): boolean {
   return type === clusterSecretType && (metadata.ownerReferences ?? []).length === 0;
 }

@@ -1,12 +1,12 @@
 import type { ComponentPod } from './provider.ts';
 
-/** on the control plane: a machine was given up and its replacement is still to be made */
+/** annotation of the control plane: a machine was remediated and its replacement is not created yet */
 export const remediationInProgressAnnotation = 'controlplane.cluster.x-k8s.io/remediation-in-progress';
-/** on the replacement: what it replaces */
+/** annotation of the replacement: the remediated machine */
 export const remediationForAnnotation = 'controlplane.cluster.x-k8s.io/remediation-for';
 
-// Conditions of a machine that its control plane sets.
-/** whether the Node carries what it should, in the words of each provider */
+// Condition types that the control plane sets on machines.
+/** condition about labels and taints of the Node, by provider */
 export const marksConditions = { kubeadm: 'NodeKubeadmLabelsAndTaintsSet', rke2: 'NodeMetadataUpToDate' } as const;
 export const apiServerHealthy = 'APIServerPodHealthy';
 export const controllerManagerHealthy = 'ControllerManagerPodHealthy';
@@ -14,7 +14,7 @@ export const schedulerHealthy = 'SchedulerPodHealthy';
 export const etcdPodHealthy = 'EtcdPodHealthy';
 export const etcdMemberHealthy = 'EtcdMemberHealthy';
 
-/** The static Pods on every machine, and the condition each of them is shown in. */
+/** Static Pods on every machine, with the condition type of each. */
 export const componentPods: readonly ComponentPod[] = [
   ['kube-apiserver', apiServerHealthy],
   ['kube-controller-manager', controllerManagerHealthy],
@@ -22,5 +22,5 @@ export const componentPods: readonly ComponentPod[] = [
 ];
 export const etcdPod: ComponentPod = ['etcd', etcdPodHealthy];
 
-/** Static Pods carry the name of their Node. */
+/** Static Pod names end with the name of their Node. */
 export const staticPodName = (component: string, node: string): string => `${component}-${node}`;

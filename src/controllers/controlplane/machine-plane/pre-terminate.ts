@@ -23,8 +23,8 @@ import { memberOfLeaving } from './unknown-members.ts';
 const retryMs = 15_000;
 
 /**
- * Machines that were deleted, by us or by anybody, wait here until their etcd member has left in peace. One at a time, and
- * only when the rest can carry on.
+ * Holds deleted machines, whoever deleted them, until their etcd member is removed. Releases one at a time, and only if
+ * the others keep quorum.
  */
 export async function releaseMachines(scope: ControlPlaneScope): Promise<Result | undefined> {
   const candidates = leaving(scope)
@@ -32,7 +32,7 @@ export async function releaseMachines(scope: ControlPlaneScope): Promise<Result 
     .sort((a, b) => ((a.metadata.deletionTimestamp ?? '') < (b.metadata.deletionTimestamp ?? '') ? -1 : 1));
   const [machine] = candidates;
   if (!machine) return undefined;
-  // drained and detached first; the machine controller tells when it is our turn
+  // drain and volume detach come first; the machine controller reports when it reaches the pre-terminate hooks
   if (!isOurTurn(scope, machine)) return undefined;
   const obstacle = await letGo(scope, machine);
   if (obstacle === undefined) return done();
@@ -51,18 +51,21 @@ export const hasHook = ({ provider }: ControlPlaneScope, { metadata }: Machine):
 
 function isOurTurn({ provider }: ControlPlaneScope, { metadata, status }: Machine): boolean {
   const deleting = conditionOf({ ...(status && { status }) }, 'Deleting');
-  // the kubelet must keep working for hooks of others, so ours is the last
+  // hooks of others may need a working kubelet, so this hook is released last
   const others = Object.keys(metadata.annotations ?? {}).some(
     (key) => key.startsWith(preTerminateHookPrefix) && key !== provider.cleanupHook,
   );
   return !others && deleting?.status === 'True' && deleting.reason === 'WaitingForPreTerminateHook';
 }
 
-/** Undefined when the machine may go; otherwise why not, empty when something was done about it. */
+/**
+ * Tries to release a machine. Returns undefined if it may go, otherwise the reason for waiting; empty if an action was
+ * taken.
+ */
 async function letGo(scope: ControlPlaneScope, machine: Machine): Promise<string | undefined> {
   const { controlPlane, health, inspection } = scope;
   const all = scope.machines;
-  // nothing depends on a control plane that never came up
+  // nothing to protect before the control plane is initialized
   if (!isInitialized(controlPlane)) return await release(scope, machine);
   if (!inspection) return 'the workload cluster cannot be looked at';
   if (all.length === 1) return await replaceLast(scope, machine);
@@ -71,7 +74,7 @@ async function letGo(scope: ControlPlaneScope, machine: Machine): Promise<string
   if (!isEtcdManaged(scope)) return await release(scope, machine);
   const members = membersOf(scope);
   if (!members) return `the members of etcd are not known: ${inspection.etcd?.problem ?? 'no answer'}`;
-  // those that were let go before must be out of etcd, so that only one is on its way at any time
+  // wait until machines released earlier are out of etcd, so that only one leaves at a time
   const early = leaving(scope).find((other) => !hasHook(scope, other) && health.get(nameOf(other))?.member);
   if (early)
     return `etcd member ${health.get(nameOf(early))?.member?.name} of Machine ${nameOf(early)} has not left yet`;
@@ -81,17 +84,17 @@ async function letGo(scope: ControlPlaneScope, machine: Machine): Promise<string
   });
   if (member === 'unsure') return 'a member of etcd that joins may be its own';
   if (!member) {
-    // of one member and one that dies while it joins neither is a majority: nobody could take the dead one out again
+    // if a joining machine dies, two members without quorum remain, and the dead one cannot be removed
     if (members.length === 1 && mayBeJoining(scope, machine))
       return 'it may be joining etcd, which has one member only';
-    // should a member still appear, it has no machine and is taken out then
+    // if a member still appears, it has no machine and is removed as a stranger
     return await release(scope, machine);
   }
   const judgement = judgeRemoval(members, member.id);
   if (!judgement.safe) return judgement.problem;
   try {
     await moveLeadershipAway(scope, machine).catch((error: unknown) => {
-      // an election costs the others a moment; a leader that cannot be asked must not cost them the replacement
+      // leadership transfer only avoids a short election; an unreachable leader must not block the replacement forever
       if (!(error instanceof EtcdError) || !isLate(scope, machine)) throw error;
     });
     await removeMember(scope, member);
@@ -102,14 +105,14 @@ async function letGo(scope: ControlPlaneScope, machine: Machine): Promise<string
   return await release(scope, machine);
 }
 
-/** So long a leader is asked to hand over. */
+/** Time limit of attempts to transfer leadership. */
 const leadershipPatienceMs = 120_000;
 
 function isLate({ context }: ControlPlaneScope, { metadata }: Machine): boolean {
   return context.clock.now() - Date.parse(metadata.deletionTimestamp ?? '') > leadershipPatienceMs;
 }
 
-/** So long a machine that has what it needs for joining is waited for. */
+/** Time to wait for a machine that may still be joining. */
 const joinPatienceMs = 300_000;
 
 function mayBeJoining({ context }: ControlPlaneScope, { metadata, status }: Machine): boolean {
@@ -117,7 +120,7 @@ function mayBeJoining({ context }: ControlPlaneScope, { metadata, status }: Mach
   return context.clock.now() - Date.parse(metadata.deletionTimestamp ?? '') < joinPatienceMs;
 }
 
-/** The data of the cluster are on this machine alone: another one must have them before it goes. */
+/** The last machine holds the only copy of the cluster's data, so a replacement must join before it is released. */
 async function replaceLast(scope: ControlPlaneScope, machine: Machine): Promise<string | undefined> {
   const { health, missingTemplate } = scope;
   const one = health.get(nameOf(machine));
@@ -130,7 +133,7 @@ async function replaceLast(scope: ControlPlaneScope, machine: Machine): Promise<
   return '';
 }
 
-/** Takes our hook away: the machine controller goes on. */
+/** Removes the pre-terminate hook; the machine controller continues. */
 export async function release(scope: ControlPlaneScope, machine: Machine): Promise<undefined> {
   const { context, provider } = scope;
   if (!hasHook(scope, machine)) return;

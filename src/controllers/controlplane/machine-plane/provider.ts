@@ -13,7 +13,7 @@ import type { RemediationRecord } from './decisions/remediation.ts';
 import type { ControlPlaneScope } from './scope.ts';
 import type { ControlPlaneObservation } from './status.ts';
 
-/** What every control plane on machines looks like. */
+/** Common fields of all machine-based control planes. */
 export interface MachinePlane extends KubeObject {
   spec: {
     replicas?: number;
@@ -23,60 +23,59 @@ export interface MachinePlane extends KubeObject {
   status?: Omit<KubeadmControlPlaneStatus, 'lastRemediation'>;
 }
 
-/** How a control plane wants its machines replaced and named; each kind writes it in another form. */
+/** Rollout and naming settings in a common form, because each kind stores them differently. */
 export interface PlaneSettings {
   rollout?: KubeadmControlPlaneRollout;
   remediation?: KubeadmControlPlaneRemediation;
-  /** Go template of the names of machines */
+  /** Go template of machine names */
   naming: string;
 }
 
-/** A component of the control plane that runs as a static Pod, and the condition it is shown in. */
 export type ComponentPod = readonly [component: string, condition: string];
 
-/** What tells one kind of control planes on machines from another. */
+/** What differs between machine-based control plane providers. */
 export interface PlaneProvider<P extends MachinePlane = MachinePlane, C extends KubeObject = KubeObject> {
-  /** of the controller */
+  /** controller name */
   readonly name: string;
   readonly resource: Resource<P>;
-  /** what machines get their user data from */
+  /** bootstrap config kind of the machines */
   readonly configs: Resource<C>;
   readonly finalizer: string;
-  /** on a machine: blocks its end until its etcd member has left */
+  /** pre-terminate hook of machines; removed once the etcd member is gone */
   readonly cleanupHook: string;
-  // who owns which fields of machines
+  // field managers of machine fields
   readonly manager: string;
   readonly metadataManager: string;
-  /** name of the control plane in templates of names */
+  /** variable of the control plane in name templates */
   readonly namingVariable: string;
-  /** condition of a machine: its Node carries what it should */
+  /** condition type of machines about labels and taints of the Node */
   readonly marksCondition: string;
-  /** whose certificates the API servers take for those of clients */
+  /** CA that API servers trust for client certificates */
   readonly clientAuthority: ClusterSecretPurpose;
-  /** what the control plane is said to wait for in the old conditions, before its first API server answers */
+  /** v1beta1 message while no API server answers yet */
   readonly waitingForInit: string;
   isEtcdManaged(controlPlane: P): boolean;
   settingsOf(controlPlane: P): PlaneSettings;
   certificatePlans(controlPlane: P): CertificatePlan[];
-  /** beside etcd */
+  /** without etcd */
   componentPods(controlPlane: P): readonly ComponentPod[];
-  /** of a new machine: the first one makes the cluster, all others join it */
+  /** bootstrap config of a new machine: init for the first one, join for all others */
   configSpec(controlPlane: P, role: 'init' | 'join'): JsonObject;
-  /** annotations of a new machine: what it was made with, where its config does not say it */
+  /** annotations of a new machine that record inputs its config does not contain */
   machineAnnotations(controlPlane: P): Record<string, string>;
   isConfigUpToDate(controlPlane: P, config: C, machine: Machine): boolean;
-  /** the configuration of a machine and the desired one, in the form in which they are compared */
+  /** the machine's configuration and the desired one, in comparable form */
   configsToCompare(controlPlane: P, config: C): { current: JsonValue; desired: JsonValue };
-  /** where the API server of a machine with this config listens */
+  /** port of the API server on a machine with this config */
   apiServerPort(config: C): number;
   marksVerdict(machine: Machine, node: Node, config: C | undefined): Verdict;
-  /** whether the cluster has been made: its API is up and others may join */
+  /** whether the cluster is initialized: the API is up and others may join */
   isClusterMade(client: Client, signal: AbortSignal): Promise<boolean>;
-  /** what must be in the cluster before the first machine of another version joins */
+  /** prepares the cluster before the first machine of another version joins */
   prepareUpgrade(scope: ControlPlaneScope<P>): Promise<void>;
-  /** what else is kept in order, at the end of a pass */
+  /** further upkeep at the end of a reconcile */
   finish(scope: ControlPlaneScope<P>): Promise<void>;
   rememberRemediation(draft: P, record: RemediationRecord): void;
-  /** what else the status of this kind tells, from what exists */
+  /** sets status fields specific to this kind */
   observe?(draft: P, seen: Pick<ControlPlaneObservation, 'cluster' | 'machines' | 'health'>): void;
 }

@@ -15,8 +15,8 @@ import {
 import type { ControlPlaneScope } from './scope.ts';
 
 /**
- * Key pairs whose Secrets are gone, from what the machines of the control plane were given when they were made: all of them
- * have the same ones. Returns the plans nobody had anything for.
+ * Restores lost key pairs from the bootstrap data of existing machines, which all contain the same ones. Returns the
+ * plans that could not be restored.
  */
 export async function putBackCertificates(
   scope: ControlPlaneScope,
@@ -54,7 +54,7 @@ async function putBack(
     certificateFromSecret(secret, plan);
     await context.client.create(Secrets, secret, { fieldManager, signal: context.signal });
   } catch (error) {
-    // somebody was quicker
+    // created meanwhile by another client
     if (isAlreadyExists(error)) return true;
     if (error instanceof ClusterCertificateError) return false;
     throw error;

@@ -9,15 +9,15 @@ import type { PlaneProvider } from './provider.ts';
 import { deleteMachine } from './scale.ts';
 import { type ControlPlaneScope, nameOf } from './scope.ts';
 
-/** Makes or takes away the next machine of a control plane on machines whose parts are all well. */
+/** Simulates a control plane that creates or deletes machines while all components are healthy. */
 export interface PlaneRehearsal {
-  /** why machines are outdated, by name; nothing was done when `isDone` */
+  /** `outdated` holds the reasons by machine name; no change was made when `isDone` */
   step(key: ObjectKey): Promise<{ isDone: boolean; outdated: ReadonlyMap<string, readonly string[]> }>;
 }
 
 /**
- * The decisions of the controller, which are pure, and its way to make machines. What it asks of a running control plane (is etcd
- * well, does the API answer) is taken to be answered with yes.
+ * Uses the controller's pure decisions and its machine creation. Checks of a running control plane (etcd health, API
+ * availability) always succeed.
  */
 export function rehearsePlane(provider: PlaneProvider, objects: RehearsedObjects): PlaneRehearsal {
   const { context, client, cache } = objects;
@@ -52,7 +52,7 @@ export function rehearsePlane(provider: PlaneProvider, objects: RehearsedObjects
       await readParts(scope);
       const { machines, outdated } = scope;
       const isMoved = await change(scope, nextChange(scope));
-      // one that is on its way out is waited for
+      // wait for machines being deleted
       return { isDone: !isMoved && !machines.some(isDeleting), outdated };
     },
   };
@@ -75,7 +75,7 @@ type PlaneScope = Pick<
 
 type NextChange = 'add' | 'remove' | undefined;
 
-/** As the controller has it: replacements before scaling, the new machine before the old one goes where there is room. */
+/** Same order as in the controller: replacements before scaling, and the new machine first if maxSurge allows. */
 function nextChange({ machines, outdated, provider, controlPlane }: PlaneScope): NextChange {
   if (machines.some(isDeleting)) return undefined;
   const wanted = controlPlane.spec.replicas ?? 1;

@@ -32,7 +32,7 @@ import { type ControlPlaneScope, draftOf, isEtcdManaged, isInitialized, requeueA
 
 const ownerRemediated = 'OwnerRemediated';
 
-/** Gives up machines that a health check found ill, if the rest can do without them. */
+/** Replaces machines that a health check found unhealthy, if the others can do without them. */
 export async function remediate(scope: ControlPlaneScope): Promise<Result | undefined> {
   const { context, provider, controlPlane } = scope;
   forgetRecovered(scope);
@@ -40,7 +40,7 @@ export async function remediate(scope: ControlPlaneScope): Promise<Result | unde
   const concerned = scope.machines.filter(isToBeRemediated);
   const underWay = parseRemediation(controlPlane.metadata.annotations?.[remediationInProgressAnnotation]);
   const machine =
-    // a remediation that was recorded and then cut short is carried on
+    // an interrupted remediation is continued first
     concerned.find(({ metadata }) => metadata.name === underWay?.machine) ??
     machineToRemediate(concerned, { etcdManaged: isEtcdManaged(scope) });
   if (!machine || isDeleting(machine)) return undefined;
@@ -99,7 +99,7 @@ function forgetRecovered(scope: ControlPlaneScope): void {
   }
 }
 
-/** The replacement exists, or none is needed any more. */
+/** Removes the annotation once the replacement exists or is not needed. */
 function forgetFinished({ controlPlane, machines }: ControlPlaneScope): void {
   const text = controlPlane.metadata.annotations?.[remediationInProgressAnnotation];
   if (text === undefined) return;
@@ -117,7 +117,7 @@ function forgetFinished({ controlPlane, machines }: ControlPlaneScope): void {
   controlPlane.metadata.annotations = annotations;
 }
 
-/** Written down before the machine goes: the count of attempts must survive us. */
+/** Records the remediation before the machine is deleted, so that the retry count survives a restart. */
 async function record(
   { context, provider, controlPlane }: ControlPlaneScope,
   remediation: RemediationRecord,

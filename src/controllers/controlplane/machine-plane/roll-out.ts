@@ -7,7 +7,7 @@ import { type ControlPlaneScope, clusterKeyOf, isInitialized, living, nameOf, re
 
 const specUpToDate = 'MachinesSpecUpToDate';
 
-/** Replaces machines that are no longer as desired: with room for one more, first the new and then the old. */
+/** Replaces outdated machines; if maxSurge allows, creates the new one first. */
 export async function rollOut(scope: ControlPlaneScope): Promise<Result | undefined> {
   const { context, provider, controlPlane, outdated } = scope;
   const now = context.clock.now();
@@ -15,7 +15,7 @@ export async function rollOut(scope: ControlPlaneScope): Promise<Result | undefi
   if (due !== undefined) requeueAfter(scope, due - now, 'a rollout is due');
   const old = living(scope).filter((machine) => outdated.has(nameOf(machine)));
   if (old.length === 0) {
-    // nothing is said of a rollout that never was
+    // skip the condition if there was never a rollout
     if (hasLegacy(controlPlane, specUpToDate)) setLegacy(controlPlane, specUpToDate, legacyTrue, now);
     return undefined;
   }
@@ -30,12 +30,12 @@ export async function rollOut(scope: ControlPlaneScope): Promise<Result | undefi
   return updated ?? (await scaleDown(scope));
 }
 
-/** An API server that answers for so long without the cluster being made is not going to be a cluster. */
+/** Time limit for initialization after the API server first answers. */
 const makingPatienceMs = 10 * 60_000;
 
 /**
- * A first machine that never came up is not worth keeping: with the spec corrected, a new one is made. While the API
- * answers the cluster may be about to be made, and the ordinary way will do.
+ * Replaces a first machine that never came up, once the user has changed the spec. While its API answers,
+ * initialization may still succeed and the normal rollout is used.
  */
 async function startOver(scope: ControlPlaneScope): Promise<Result | undefined> {
   const { context, controlPlane, dependencies, memory, outdated } = scope;

@@ -15,7 +15,7 @@ import { type ControlPlaneScope, isEtcdManaged, isInitialized, nameOf, requeueAf
 
 const preflightRetryMs = 15_000;
 
-/** As many machines as desired, one step at a time. */
+/** Scales towards spec.replicas, one machine at a time. */
 export async function scaleToReplicas(scope: ControlPlaneScope): Promise<Result | undefined> {
   const desired = scope.controlPlane.spec.replicas ?? 1;
   const count = scope.machines.length;
@@ -44,7 +44,6 @@ export async function scaleUp(scope: ControlPlaneScope): Promise<Result | undefi
   return done();
 }
 
-/** Adds a machine that joins. */
 export async function addMachine(scope: ControlPlaneScope): Promise<void> {
   await createControlPlaneMachine(scope, { role: 'join', failureDomain: newDomain(scope) });
 }
@@ -53,7 +52,7 @@ function newDomain({ cluster, machines: all, outdated }: ControlPlaneScope): str
   return domainForNewMachine(controlPlaneDomains(cluster.status?.failureDomains), all, new Set(outdated.keys()));
 }
 
-/** Takes one machine away: the one that is missed least. */
+/** Deletes one machine, the best candidate for removal. */
 export async function scaleDown(scope: ControlPlaneScope): Promise<Result | undefined> {
   const { context, controlPlane } = scope;
   const machine = leastMissed(scope);
@@ -72,13 +71,13 @@ export async function scaleDown(scope: ControlPlaneScope): Promise<Result | unde
   return done();
 }
 
-/** Whether everything is well, that of the machine included which is to be changed. */
+/** Tells whether all machines are healthy, including the one to be changed. */
 export function isSteady(scope: ControlPlaneScope): boolean {
   const change = { kind: 'add', replacesRemediated: false, replacesLast: false } as const;
   return preflightProblems(preflightInput(scope), change).details.length === 0;
 }
 
-/** The machine that would be taken away next. */
+/** Picks the machine to delete next. */
 export function leastMissed(scope: ControlPlaneScope): Machine | undefined {
   const { cluster, health, outdated } = scope;
   return machineToRemove({
@@ -104,7 +103,10 @@ export async function deleteMachine({ context }: Pick<ControlPlaneScope, 'contex
     .catch(ignoreNotFound);
 }
 
-/** Checks a change; `instead` are the milder conditions that will do while a remediation is under way. */
+/**
+ * Runs the preflight checks. `instead` is a change with weaker requirements that is checked while a remediation is
+ * running.
+ */
 function mayChange(scope: ControlPlaneScope, change: PlannedChange, instead?: PlannedChange): boolean {
   const input = preflightInput(scope);
   let problems = preflightProblems(input, change);
@@ -114,7 +116,7 @@ function mayChange(scope: ControlPlaneScope, change: PlannedChange, instead?: Pl
     return true;
   }
   waitBecause(scope, problems.summary, problems.details);
-  // Machines and Nodes wake us; only what a topology or a user has to bring is looked for
+  // Machine and Node changes trigger a reconcile; the requeue covers changes by topologies and users
   requeueAfter(scope, preflightRetryMs, 'preflight checks');
   return false;
 }

@@ -24,9 +24,8 @@ import type { MachineHealth } from './health/machine-health.ts';
 import type { MachinePlane, PlaneProvider } from './provider.ts';
 import type { ReadServingCertificate } from './workload/serving-certificate.ts';
 
-/** What the controller is given. */
 export interface ControlPlaneDependencies {
-  /** the shared caches of the manager, for finding who is concerned by an event */
+  /** shared caches of the manager, used to map events to affected objects */
   cache: CacheReader;
   random: Random;
   externals: ExternalObjects;
@@ -36,27 +35,27 @@ export interface ControlPlaneDependencies {
   watchFilter?: string;
   concurrency?: number;
   remoteConditionsGracePeriodMs?: number;
-  /** who asks runtime extensions; without, no machine is updated in place */
+  /** calls runtime extensions; without it machines cannot be updated in place */
   hooks?: HookCaller;
 }
 
-/** What is remembered of one control plane between passes. It saves questions; nothing is decided by it. */
+/** Memory of a control plane between reconciles. It saves requests only; no decision depends on it. */
 export interface ControlPlaneMemory {
   inspection?: Inspection;
-  /** since when not all is well, for the pace of looking again */
+  /** since when something is unhealthy; sets the poll interval */
   uneasySince?: number;
   certificatesCheckedAt?: number;
-  /** the kubeconfig Secret of this version was found good for this server */
+  /** last check of the kubeconfig Secret, for this server and resourceVersion */
   kubeconfigChecked?: { at: number; server: string; resourceVersion: string | undefined };
-  /** the add-ons were as this text says */
+  /** last applied state of the add-ons */
   addOns?: { desired: string; at: number };
-  /** when the certificate of a machine's API server was last looked at */
+  /** when the certificate of a machine's API server was last read */
   expiryTriedAt?: Map<string, number>;
-  /** what was last told in an event about waiting */
+  /** last event about waiting */
   told?: string;
 }
 
-/** One pass over one control plane: what was read, and the drafts that will be written. */
+/** State of one reconcile of a control plane: the inputs and the drafts that are written at the end. */
 export interface ControlPlaneScope<P extends MachinePlane = MachinePlane> {
   readonly context: ReconcileContext;
   readonly dependencies: ControlPlaneDependencies;
@@ -66,34 +65,34 @@ export interface ControlPlaneScope<P extends MachinePlane = MachinePlane> {
   readonly cluster: Cluster;
   readonly provider: PlaneProvider;
   readonly original: P;
-  /** private copy: phases change it, one place writes it */
+  /** private copy that the phases change; written once at the end */
   readonly controlPlane: P;
-  /** the machines of this control plane, as stored, by name */
+  /** machines of this control plane as stored, sorted by name */
   machines: Machine[];
-  /** private copies of machines whose status changes in this pass, by name */
+  /** private copies of machines whose status this reconcile changes, by name */
   readonly drafts: Map<string, Machine>;
-  /** by name of the machine */
+  /** by machine name */
   configs: ReadonlyMap<string, KubeObject>;
   infrastructure: ReadonlyMap<string, UnstructuredObject>;
-  /** why machines are to be replaced, by name; those that are up to date are not in it */
+  /** reasons for a replacement by machine name; absent for up-to-date machines */
   outdated: ReadonlyMap<string, readonly string[]>;
   missingTemplate: boolean;
   certificatesAvailable: boolean;
-  /** what was seen of the workload cluster; undefined while nobody could look */
+  /** last inspection of the workload cluster; undefined without access */
   inspection: Inspection | undefined;
   health: ReadonlyMap<string, MachineHealth>;
   /** why the next step has to wait, one line each */
   waiting: string[];
   creationProblem: MachineCreationProblem | undefined;
   deletion: { reason: string; message: string } | undefined;
-  /** when to look again, whatever else happens */
+  /** requeue of this reconcile */
   later: Result;
 }
 
-/** One named step of a pass. A result ends the pass: what comes after must not be built on what is not there yet. */
+/** A named step. A result ends the reconcile, because later steps depend on this one. */
 export type Step = (scope: ControlPlaneScope) => Promise<Result | undefined> | Result | undefined;
 
-/** Stacked etcd is ours to care for; an external one is not. */
+/** Tells whether Capstan manages etcd: stacked etcd yes, external etcd no. */
 export function isEtcdManaged({
   provider,
   controlPlane,
@@ -109,7 +108,7 @@ export const clusterKeyOf = ({ cluster }: ControlPlaneScope): ObjectKey => objec
 
 export const nameOf = ({ metadata }: Machine): string => metadata.name ?? '';
 
-/** The copy of a machine this pass may change. */
+/** Returns the mutable copy of a machine in this reconcile. */
 export function draftOf(scope: ControlPlaneScope, machine: Machine): Machine {
   const name = nameOf(machine);
   const known = scope.drafts.get(name);
@@ -127,12 +126,12 @@ export function requeueAfter(scope: ControlPlaneScope, ms: number, reason: strin
   scope.later = soonest(scope.later, after(ms, reason));
 }
 
-/** As soon as there is nothing more urgent to do in the whole program. */
+/** Requeues with low priority, after all other queued work of the process. */
 export function requeuePatiently(scope: ControlPlaneScope, reason: string): void {
   scope.later = soonest(scope.later, afterPatiently(1, reason));
 }
 
-/** Notes why the next step has to wait; told in an event when it is news. */
+/** Records why the next step has to wait; emits an event if the reason is new. */
 export function waitBecause(scope: ControlPlaneScope, summary: readonly string[], details: readonly string[]): void {
   for (const line of summary) if (!scope.waiting.includes(line)) scope.waiting.push(line);
   const text = details.join('; ');

@@ -29,12 +29,12 @@ import { remediationForAnnotation, remediationInProgressAnnotation } from './nam
 import type { MachinePlane, PlaneProvider } from './provider.ts';
 import { isInitialized } from './scope.ts';
 
-/** Everything the status of a control plane is computed from. */
+/** Inputs of the control plane status. */
 export interface ControlPlaneObservation {
   provider: PlaneProvider;
   cluster: Cluster;
   machines: readonly Machine[];
-  /** undefined while the workload cluster cannot be looked at */
+  /** undefined without access to the workload cluster */
   nodes: readonly Node[] | undefined;
   etcd: EtcdView | undefined;
   health: ReadonlyMap<string, MachineHealth>;
@@ -45,7 +45,7 @@ export interface ControlPlaneObservation {
   nowMs: number;
 }
 
-/** Computes counters and conditions onto a draft, from what exists. */
+/** Computes counters and conditions on a draft. */
 export function observeControlPlane(draft: MachinePlane, seen: ControlPlaneObservation): void {
   const { machines, nowMs } = seen;
   const set = (type: string, verdict: Verdict): void => setVerdict(draft, type, verdict, nowMs);
@@ -101,7 +101,7 @@ function count(draft: MachinePlane, { cluster, machines }: ControlPlaneObservati
   };
 }
 
-/** Members and machines know each other; while a machine is coming up they need not, yet. */
+/** Tells whether etcd members and machines match; a machine that is starting may lack its member for a while. */
 function membersMatch({ machines, nodes, etcd, nowMs }: ControlPlaneObservation): boolean {
   const names = new Set(etcd?.members?.map(({ name }) => name));
   const known = new Set(machines.flatMap(({ status }) => (status?.nodeRef ? [status.nodeRef.name] : [])));
@@ -121,7 +121,7 @@ function membersMatch({ machines, nodes, etcd, nowMs }: ControlPlaneObservation)
 function rollingOut({ machines, waiting }: ControlPlaneObservation): Verdict {
   const old = machines.flatMap((machine) => {
     const condition = conditionOf(machine, 'UpToDate');
-    // a machine whose image has another version is not replaced by a rollout
+    // a rollout does not replace a machine whose image has a different kubelet version
     return condition?.status === 'False' && condition.reason !== kubeletVersionReason ? [condition] : [];
   });
   if (old.length === 0) return { status: 'False', reason: 'NotRollingOut' };
@@ -179,7 +179,7 @@ function blocked(progress: string, obstacles: readonly string[]): string {
   return `${progress} is blocked because:\n${obstacles.map((obstacle) => `* ${obstacle}`).join('\n')}`;
 }
 
-/** The remediation under way, or the latest one that machines remember. */
+/** Returns the running remediation, or the latest one recorded on machines. */
 function lastRemediation(draft: MachinePlane, { provider, machines }: ControlPlaneObservation): void {
   let latest = parseRemediation(draft.metadata.annotations?.[remediationInProgressAnnotation]);
   if (!latest) {
@@ -237,7 +237,7 @@ function observeLegacy(draft: MachinePlane, seen: ControlPlaneObservation): void
   );
 }
 
-/** The last known count stays while nobody can look. */
+/** Keeps the last known count while Nodes cannot be read. */
 function readyNodes(machines: readonly Machine[], nodes: readonly Node[] | undefined, draft: MachinePlane): number {
   if (!nodes) return Math.min(draft.status?.deprecated?.v1beta1?.readyReplicas ?? 0, machines.length);
   const names = new Set(machines.map(({ status }) => status?.nodeRef?.name));

@@ -7,8 +7,8 @@ import { unknownMembersOf } from './health/machine-health.ts';
 import { type ControlPlaneScope, nameOf, waitBecause } from './scope.ts';
 
 /**
- * Whether a machine that has no member yet could be the one that announced this: a member has no name before it starts, and
- * then only an address tells whose it is; a machine whose address is not known yet may be anybody.
+ * Tells whether an announced member may belong to a machine. A member has no name before it starts, so only its address
+ * identifies it; a machine without known addresses may be the owner.
  */
 export function mayBeItsMember({ status }: Machine, { name }: EtcdMember): boolean {
   const hasAddress = (status?.addresses ?? []).length > 0;
@@ -16,8 +16,8 @@ export function mayBeItsMember({ status }: Machine, { name }: EtcdMember): boole
 }
 
 /**
- * The member of a machine that leaves. One that joined a moment ago has neither Node nor address yet: a member that nobody else
- * can have is its own, and must be out of etcd before it goes. 'unsure' where somebody else can.
+ * Finds the member of a machine being deleted. A machine that just joined has neither Node nor address, so a member
+ * that no other machine can own is taken as its own. Returns 'unsure' if another machine might own it.
  */
 export function memberOfLeaving(
   machine: Machine,
@@ -33,8 +33,8 @@ export function memberOfLeaving(
 }
 
 /**
- * Members without a machine count in every vote and never give one. They are taken out, one at a time, before anything
- * else happens: also one that was announced by a machine that died before it started.
+ * Removes members without a machine, one at a time, before any other change. They count towards quorum but never vote.
+ * Includes members announced by a machine that died before etcd started.
  */
 export async function removeStrangers(scope: ControlPlaneScope): Promise<Result | undefined> {
   const { context, controlPlane, health, inspection, machines } = scope;

@@ -1,4 +1,4 @@
-/** Waits for all of them, also when one fails; then throws what the first that failed threw. */
+/** Like Promise.all, but waits for all promises before it throws the first rejection. */
 export async function allDone<T>(work: readonly Promise<T>[]): Promise<T[]> {
   const outcomes = await Promise.allSettled(work);
   return outcomes.map((outcome) => {

@@ -3,11 +3,11 @@ import type { ApiServerSpec, BackupSpec } from '../../../hosting/index.ts';
 import { checkDns1123Label, checkDns1123Subdomain, type KubeObject } from '../../../machinery/index.ts';
 import type { PlaneRequest, RestoreRequest, RotationRequest } from './types.ts';
 
-// Requests that the kinds of hosted control planes have no fields for. People write them as annotations of their object.
+// Annotations for requests that the hosted control plane kinds have no fields for.
 
 const domain = 'controlplane.cluster.x-k8s.io';
 
-/** `rotate-<what>`: any value that was not there before begins a rotation */
+/** `rotate-<what>`: every new value starts a rotation */
 export const rotateAnnotations: Readonly<Record<RotationRequest['what'], string>> = {
   ca: `${domain}/rotate-ca`,
   'etcd-ca': `${domain}/rotate-etcd-ca`,
@@ -15,34 +15,37 @@ export const rotateAnnotations: Readonly<Record<RotationRequest['what'], string>
   sa: `${domain}/rotate-sa`,
 };
 
-/** name of a backup, or `latest`; a plane goes back to it once for every new value of both */
+/** name of a backup or `latest`; a new combination of this annotation and the two below starts a restore */
 const restoreAnnotation = `${domain}/restore`;
-/** `namespace/name`, or `name`, of the plane the backup was made of, where that was another one */
+/** `namespace/name` or `name` of the plane that was backed up, if it is a different one */
 const restoreFromAnnotation = `${domain}/restore-from`;
 const restoreTokenAnnotation = `${domain}/restore-token`;
 
-/** cron, or @daily and the like */
+/** cron expression, or @daily and similar */
 const backupScheduleAnnotation = `${domain}/backup-schedule`;
-/** Once a path of the management host. Where backups lie is the operator's to say; nobody else names a path. */
+/**
+ * Formerly a path on the management host. Security: only the operator may set the backup path, so the annotation is
+ * refused.
+ */
 const backupDirectoryAnnotation = `${domain}/backup-directory`;
 /** a Secret with the keys accessKeyID, secretAccessKey, host, region and bucket */
 const backupSecretAnnotation = `${domain}/backup-secret`;
 
-/** `true`: Secrets of the workload cluster are stored encrypted, under a key of the plane's own */
+/** `true`: Secrets of the workload cluster are encrypted at rest, with a key of the plane */
 const encryptionAnnotation = `${domain}/encrypt-secrets`;
 
-/** `none`, or names of Secrets with credentials of the cloud, as `name` or `namespace/name` with commas between them */
+/** `none`, or comma-separated names of Secrets for cloud credentials, as `name` or `namespace/name` */
 const cloudCredentialsAnnotation = `${domain}/cloud-credentials`;
 const cloudSecretNamespace = 'kube-system';
-/** a name that no chart and no manual has: those tell people to make theirs, which must not be there already */
+/** not used by any chart or manual: users create the Secrets those mention, which must not exist already */
 const defaultCloudSecret = 'openstack-credentials';
 
-/** What the API server is to do that the kinds have no field for. */
+/** Reads API server settings from annotations. */
 export function annotatedApiServer({ metadata }: KubeObject): Pick<ApiServerSpec, 'encryptionAtRest'> {
   return metadata.annotations?.[encryptionAnnotation] === 'true' ? { encryptionAtRest: true } : {};
 }
 
-/** Rotations and a restore somebody asks for, and where credentials go. */
+/** Reads rotation requests, the restore request and the credentials target from annotations. */
 export function annotatedRequests({ metadata }: KubeObject): Pick<PlaneRequest, 'rotate' | 'restore' | 'cloudSecrets'> {
   const annotations = metadata.annotations ?? {};
   const rotate = (Object.keys(rotateAnnotations) as RotationRequest['what'][]).flatMap((what): RotationRequest[] => {
@@ -86,7 +89,10 @@ function restoreRequest(annotations: Readonly<Record<string, string>>, own: stri
   return { ...request, from: { namespace, name } };
 }
 
-/** Backups somebody asks for; undefined without a schedule. They go to a bucket, or else to the directory of the operator. */
+/**
+ * Reads backup settings from annotations; undefined without a schedule. Without a bucket, backups go to the operator's
+ * directory.
+ */
 export function annotatedBackup({ metadata }: KubeObject): BackupSpec | undefined {
   const annotations = metadata.annotations ?? {};
   const schedule = annotations[backupScheduleAnnotation];

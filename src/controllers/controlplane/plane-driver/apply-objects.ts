@@ -13,12 +13,15 @@ import { shows } from '../../shared/index.ts';
 import { allDone } from './all-done.ts';
 import { followedResources, objectId, resourceOfObject } from './resources.ts';
 
-/** On objects of a plane: a checksum of what was last applied, so that a program that starts anew need not apply it again. */
+/**
+ * Annotation of plane objects with a checksum of the last applied object, so that a restarted process need not apply it
+ * again.
+ */
 export const appliedAnnotation = 'controlplane.cluster.x-k8s.io/applied-checksum';
 
-/** The management API refuses an object of a plane. */
+/** The management API rejected an object of a plane. */
 export class PlaneObjectError extends CapstanError {
-  /** a field cannot be changed while the object lives */
+  /** an immutable field would have to change */
   readonly isImmutable: boolean;
   readonly object: KubeObject;
 
@@ -34,12 +37,12 @@ export class PlaneObjectError extends CapstanError {
 interface Applied {
   readonly checksum: string;
   readonly uid: string;
-  /** generation, or where a kind has none the resource version, that our write led to */
+  /** generation after the write, or resourceVersion for kinds without generation */
   readonly stamp: string;
   readonly at: number;
 }
 
-/** What was applied, remembered for one plane. It saves requests; nothing is decided by it. */
+/** Objects applied for one plane. It saves requests only; no decision depends on it. */
 export type AppliedMemory = Map<string, Applied>;
 
 export interface ApplyOptions {
@@ -49,23 +52,22 @@ export interface ApplyOptions {
   memory: AppliedMemory;
   nowMs: number;
   signal: AbortSignal;
-  /** takes down what is made */
+  /** collects the objects to be created */
   making?: Set<string>;
-  /** told of every write */
+  /** called after every write */
   onWrite?(object: KubeObject): void;
 }
 
-/** Kinds that are not followed are looked at once in a while. */
+/** Recheck interval for kinds that are not watched. */
 const recheckMs = 10 * 60_000;
 const followed = new Set(followedResources.map(resourceId));
 
-/** What starts programs: it is written when all they read is there. */
+/** Kinds that start Pods; written after everything the Pods read. */
 const starting: ReadonlySet<string> = new Set(['StatefulSet', 'Deployment', 'CronJob']);
 
 /**
- * Server-side apply. An object is written when the spec changed, when somebody changed a field of ours, or when it is gone.
- * Resolves with all of them as stored. Those that start nothing are written side by side, because each is waited for until it
- * is safe.
+ * Applies objects with server-side apply, and returns all as stored. An object is written if its spec changed, a field
+ * drifted, or it is missing. Objects that start no Pods are written in parallel.
  */
 export async function applyObjects(options: ApplyOptions, objects: readonly KubeObject[]): Promise<KubeObject[]> {
   const stored: KubeObject[] = [];
@@ -111,7 +113,7 @@ export async function applyObject(options: ApplyOptions, object: KubeObject): Pr
     return stored;
   } catch (error) {
     memory.delete(id);
-    // refused, or of a kind that is not served at all
+    // rejected, or the kind is not served
     if (isInvalid(error) || (isNotFound(error) && !isFollowed)) throw new PlaneObjectError(object, error);
     throw error;
   }
@@ -128,7 +130,7 @@ function isAsDesired(live: KubeObject, desired: KubeObject, checksum: string, kn
   if (live.metadata.annotations?.[appliedAnnotation] !== checksum || live.metadata.deletionTimestamp !== undefined) {
     return false;
   }
-  // the server writes some values in its own way; what our own write led to is as desired
+  // the server normalizes some values; the result of the last own write counts as desired
   if (known?.checksum === checksum && known.uid === live.metadata.uid && known.stamp === stampOf(live)) return true;
   return shows(live, desired);
 }

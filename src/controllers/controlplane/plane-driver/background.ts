@@ -1,20 +1,20 @@
 import { formatKey, type ObjectKey } from '../../../client/index.ts';
 import type { ExternalSource } from '../../../runtime/index.ts';
 
-/** How a piece of work is doing. */
+/** State of a background job. */
 export type WorkState<T> =
   | { readonly kind: 'running'; readonly since: number }
   | { readonly kind: 'finished'; readonly value: T }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** Work that takes longer than a pass may: it goes on beside the queue, and wakes its object when it ends. */
+/** Runs jobs that take longer than a reconcile may, and enqueues the owner when a job ends. */
 export interface BackgroundWork {
-  /** to be named among the sources of the controller; work stops with it */
+  /** must be a source of the controller; jobs are aborted when it stops */
   readonly source: ExternalSource;
   start<T>(owner: ObjectKey, purpose: string, nowMs: number, work: (signal: AbortSignal) => Promise<T>): void;
-  /** an end is told once */
+  /** returns a finished result only once */
   take<T>(owner: ObjectKey, purpose: string): WorkState<T> | undefined;
-  /** whether work for this purpose goes on for any object of a namespace */
+  /** whether a job with this purpose runs for any object of a namespace */
   isUnderWay(namespace: string, purpose: string): boolean;
   forget(owner: ObjectKey): void;
 }

@@ -26,11 +26,11 @@ import {
 } from '../../shared/index.ts';
 import type { PlaneRequest } from './types.ts';
 
-/** What opens the clouds of planes, for those who need it inside their workload clusters. */
+/** Cloud credentials for components inside the workload clusters of planes. */
 export interface PlaneClouds {
-  /** The credentials of the cloud a plane's workers are in; undefined when that is no OpenStack, or nobody wants them. */
+  /** credentials of the OpenStack cloud of a plane's workers; undefined for other clouds or if disabled */
   credentialsOf(request: PlaneRequest): Promise<CloudAnswer>;
-  /** wake the planes whose credentials change, or the way to them */
+  /** enqueue planes whose credentials, or the references to them, change */
   readonly watches: readonly Watch[];
   forget(plane: ObjectKey): void;
 }
@@ -38,10 +38,10 @@ export interface PlaneClouds {
 export type CloudAnswer = { readonly credentials?: CloudCredentials } | { readonly problem: string };
 
 export function createPlaneClouds(): PlaneClouds {
-  // a plane that was never looked at needs no waking: it is looked at when the program starts
+  // planes not yet reconciled are missing here, but every plane is reconciled at startup
   const planesBySource = new Map<string, Map<string, ObjectKey>>();
   const sourcesByPlane = new Map<string, readonly string[]>();
-  // Secrets in caches are immutable: what one says stays true
+  // cached Secrets are immutable, so parsed content is memoized
   const texts = new WeakMap<Secret, Map<string, Promise<CloudTexts>>>();
 
   const forget = (plane: ObjectKey): void => {
@@ -95,7 +95,7 @@ export function createPlaneClouds(): PlaneClouds {
           ? [sourceOf(OpenStackClusterIdentities, { name: identity.name }), sourceOf(Namespaces, { name: namespace })]
           : [];
       try {
-        // also when it leads nowhere yet
+        // also if the references lead nowhere yet
         remember(objectKey(owner), way);
         const key = await credentialSecretKey(
           {
@@ -109,7 +109,7 @@ export function createPlaneClouds(): PlaneClouds {
         const secret = await readSecret(context, key);
         return { credentials: { secrets: cloudSecrets, ...(await textsOf(identity, key, secret)) } };
       } catch (error) {
-        // these name the object at fault and the cure
+        // these errors name the faulty object and the remedy
         if (error instanceof CredentialsError || error instanceof CloudConfigError) return { problem: error.message };
         throw error;
       }
@@ -121,13 +121,13 @@ export function createPlaneClouds(): PlaneClouds {
       watchMapped(OpenStackClusterIdentities, (identity) => usersOf(OpenStackClusterIdentities, identity), {
         predicates: [generationChanged],
       }),
-      // the labels of a namespace decide which identities may be used in it
+      // namespace labels determine which identities may be used there
       watchMapped(Namespaces, (namespace) => usersOf(Namespaces, namespace), { predicates: [labelsChanged] }),
     ],
   };
 }
 
-/** One object on the way to credentials, as a key of a map. */
+/** Map key of an object that credentials depend on. */
 function sourceOf(resource: Resource, key: ObjectKey): string {
   return `${resource.kind} ${formatKey(key)}`;
 }
@@ -141,7 +141,7 @@ async function readTexts(
   return cloudTexts(await cloudFromText({ text: cloudsYaml, source, cloud: cloudName, region, ca }));
 }
 
-/** The identity the infrastructure of a plane's Cluster uses, if it is in an OpenStack. */
+/** Returns the identityRef of the OpenStackCluster of a plane; undefined for other infrastructure. */
 async function identityOf({ cluster, follower, context }: PlaneRequest): Promise<IdentityReference | undefined> {
   const reference = cluster?.spec.infrastructureRef;
   if (!follower || reference?.kind !== OpenStackClusters.kind || reference.apiGroup !== infrastructureGroup) {

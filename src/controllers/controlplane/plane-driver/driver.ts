@@ -34,23 +34,26 @@ import { warnOfObstacles } from './warnings.ts';
 import { type IsBeingMade, planeWatches } from './watches.ts';
 import { runningVersionOf } from './workload-sets.ts';
 
-/** Drives the planes of one kind. Every controller of a hosted kind has one. */
+/** Reconciles the planes of one kind; each hosted kind's controller has one. */
 export interface PlaneDriver {
-  /** Brings a plane nearer to the desired state and tells how far it is. What fails is in the report, to be thrown after it is shown. */
+  /**
+   * Reconciles a plane towards its spec. Errors are in the report, so that the caller can write the status before it
+   * throws them.
+   */
   drive(request: PlaneRequest): Promise<PlaneReport>;
-  /** Takes a plane down; to be called until it is gone. */
+  /** Deletes a plane; to be called until it is gone. */
   remove(request: RemovalRequest): Promise<RemovalReport>;
-  /** An etcd that belongs to no plane, with its certificates: a store that several share. */
+  /** Reconciles an etcd without a plane, for data stores that several planes share. */
   driveEtcd(request: EtcdClusterRequest): Promise<EtcdClusterReport>;
-  /** registers what is read from the caches */
+  /** registers informers and indexes */
   setup(informers: InformerFactory): void;
-  /** wakes the owner of a plane when something of it changes */
+  /** watches that enqueue the owner of a plane when its objects change */
   watches(owner: Resource<KubeObject>): Watch[];
-  /** wakes it for what no object tells */
+  /** enqueues the owner for events that no object reflects */
   readonly source: ExternalSource;
 }
 
-/** In this order; one that has to wait keeps those after it from building on sand. */
+/** In order; a step that has to wait stops the ones after it. */
 const steps: readonly (readonly [PlaneStage, Stage])[] = [
   ['exposure', observePlane],
   ['version', acceptRequest],
@@ -74,15 +77,15 @@ const steps: readonly (readonly [PlaneStage, Stage])[] = [
   ['rotation', moveRotations],
 ];
 
-/** They only look, or make ready what a later step of the same stage reports. */
+/** Steps that only observe or prepare; a later step of the same stage reports the result. */
 const preparing: ReadonlySet<Stage> = new Set([observePlane, findRestore, keepPolicies]);
 
-/** What is reported, in the order in which the steps come to it. */
+/** Reported stages, in reconcile order. */
 export const planeStages: readonly PlaneStage[] = [
   ...new Set(steps.flatMap(([stage, step]) => (preparing.has(step) ? [] : [stage]))),
 ];
 
-/** Certificates and etcd do not need the address of the API; everything else does. */
+/** Certificates and etcd do not depend on the API endpoint; all later steps do. */
 function stopWithoutEndpoint({ endpoint }: PlaneScope): 'stop' | undefined {
   return endpoint ? undefined : 'stop';
 }
@@ -199,7 +202,7 @@ function openScope(
   return scope;
 }
 
-/** Somebody else wrote in between: not a failure, the next look sees it. */
+/** Conflicts are not failures; the requeue reads the new version. */
 const conflictRetryMs = 50;
 const settleMs = 1_000;
 
@@ -224,7 +227,7 @@ async function runStages(scope: PlaneScope): Promise<unknown> {
   return undefined;
 }
 
-/** What a user can do something about has a name of its own. */
+/** Returns a specific reason for errors that the user can fix. */
 function reasonOf(error: unknown): string {
   if (error instanceof PlaneObjectError) return 'ObjectRefused';
   if (error instanceof PlaneCredentialError) return 'CredentialNotUsable';
@@ -232,7 +235,7 @@ function reasonOf(error: unknown): string {
   return error instanceof EtcdError ? 'EtcdNotAnswering' : 'Failed';
 }
 
-/** Going on without these the plane is still as desired. */
+/** Stages whose failure does not keep the plane from its desired state. */
 const besides: ReadonlySet<PlaneStage> = new Set(['cloudCredentials', 'arguments', 'rotation', 'backup']);
 
 function reportOf(scope: PlaneScope, error: unknown): PlaneReport {
@@ -254,13 +257,13 @@ function reportOf(scope: PlaneScope, error: unknown): PlaneReport {
   return {
     stages: scope.stages,
     isSettled,
-    // Pods that are held at what they run are not what is wanted
+    // Pods held at their old revision do not count as up to date
     counts: { ...counts, desired: desired.replicas, ...(scope.holdsBack && { upToDate: 0 }) },
     selector: formatLabelSelectorObject({ matchLabels: { ...desired.naming.selector('control-plane') } }),
     isFunctional: scope.isFunctional,
     certificates: credentials?.reports ?? [],
     rotations: scope.rotations,
-    // what was written in this pass takes effect without anybody telling, where its kind is not followed
+    // writes to kinds that are not watched cause no event, so requeue
     result: scope.hasWritten ? soonest(scope.later, after(settleMs, 'what was written takes effect')) : scope.later,
     ...(endpoint && { endpoint }),
     ...(serviceAddress !== undefined && { serviceAddress }),

@@ -15,7 +15,6 @@ import type { ReconcileContext } from '../../../runtime/index.ts';
 import type { Follower, Verdict } from '../../shared/index.ts';
 import { at, endpointUrl, type ProviderObject, endpointOf as providerEndpoint, textAt } from '../../shared/index.ts';
 
-/** Where a Cluster says its API is, once it does. */
 export function recordedEndpoint(cluster: Cluster | undefined): Endpoint | undefined {
   const { host = '', port = 0 } = cluster?.spec.controlPlaneEndpoint ?? {};
   return host !== '' && port > 0 ? { host, port } : undefined;
@@ -25,13 +24,13 @@ export const sameEndpoint = (a: Endpoint, b: Endpoint): boolean => a.host === b.
 
 export interface EndpointOutcome {
   verdict: Verdict;
-  /** the infrastructure says the same as we do, or there is none to ask */
+  /** the infrastructure has the same endpoint, or there is none */
   isAgreed: boolean;
 }
 
 /**
- * Tells the infrastructure where the API is: once, while it does not know, and then looks whether the words were kept. From there
- * the Cluster takes it over. An infrastructure that has said something else already cannot be corrected by us, only the user can.
+ * Writes the endpoint to the infrastructure object once, from where the Cluster copies it, and verifies that it was
+ * kept. A different endpoint there is not overwritten; only the user can resolve that.
  */
 export async function publishEndpoint(
   context: ReconcileContext,
@@ -51,7 +50,7 @@ export async function publishEndpoint(
   if (!found) return waiting(`${nameOf(reference)} does not exist yet`);
   const said = providerEndpoint(found);
   if (said) return sameEndpoint(said, endpoint) ? agreed : conflict(nameOf(reference), said, endpoint);
-  // some providers keep no endpoint of their own and take what the Cluster says
+  // some providers have no endpoint field and use that of the Cluster
   const host = textAt(found.object, 'spec', 'controlPlaneEndpoint', 'host');
   if (host !== undefined && host !== endpoint.host) {
     return conflict(nameOf(reference), { host, port: endpoint.port }, endpoint);
@@ -94,14 +93,16 @@ async function write(
   }
 }
 
-/** An OpenStackCluster that says its address is empty, and wants no floating one, expects to find ours there later. */
+/**
+ * An OpenStackCluster with an empty fixed IP and no floating IP expects the address of a hosted control plane there.
+ */
 export function addressLeftOpen(object: UnstructuredObject, host: string): JsonObject {
   if (isIP(host) === 0) return {};
   const says = (value: JsonValue, ...path: string[]): boolean => at(object, 'spec', ...path) === value;
   if (says('', 'apiServer', 'fixedIP') && says(false, 'apiServer', 'enableFloatingIP')) {
     return { apiServer: { fixedIP: host } };
   }
-  // until v1beta1
+  // field names of API versions before v1beta1
   const isOpen = says('', 'apiServerFixedIP') && says(true, 'disableAPIServerFloatingIP');
   return isOpen ? { apiServerFixedIP: host } : {};
 }

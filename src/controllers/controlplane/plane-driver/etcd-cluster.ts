@@ -13,19 +13,18 @@ import { secretDrafts } from './secret-drafts.ts';
 import { readState, stateData } from './state.ts';
 import type { CertificateReport, EtcdReport } from './types.ts';
 
-/** An etcd of its own, without a plane on top. */
+/** A standalone etcd without a plane. */
 export interface EtcdClusterRequest {
   context: ReconcileContext;
-  /** the object it belongs to */
   owner: KubeObject;
   desired: EtcdClusterSpec;
 }
 
 export interface EtcdClusterReport {
   verdict: Verdict;
-  /** enough members answer */
+  /** a quorum of members answers */
   isServing: boolean;
-  /** nothing is left to be done */
+  /** nothing left to do */
   isSettled: boolean;
   etcd: EtcdReport;
   certificates: readonly CertificateReport[];

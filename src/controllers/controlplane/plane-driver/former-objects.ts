@@ -4,17 +4,20 @@ import { ignoreNotFound, type KubeObject, must, type Resource } from '../../../m
 import { isDeleting } from '../../shared/index.ts';
 import type { PlaneScope } from './scope.ts';
 
-// What a plane had before and is not to have any more: server-side apply leaves it where it is.
+// Deletes objects that earlier versions of a plane had; server-side apply leaves them in place.
 
 /**
- * Ends programs that run in Pods of their own and belong into those of the API server now. Two of a kind must not act at once, and
- * those of a small plane never asked who leads. Answers with the names of those that are still there.
+ * Deletes Deployments of components that now run in the API server Pods. Two instances must not act at once, and small
+ * planes disable leader election. Returns the names that still exist.
  */
 export async function removeFormerDeployments(scope: PlaneScope): Promise<string[]> {
   return remove(scope, Deployments, scope.desired.naming.formerDeployments ?? []);
 }
 
-/** Budgets and network policies the plane has outgrown: one for a single Pod would keep its node from being emptied. */
+/**
+ * Deletes budgets and network policies that a plane no longer has. A budget for a single Pod, for example, would block
+ * the drain of its node.
+ */
 export async function removeFormerPolicies(scope: PlaneScope, policies: readonly KubeObject[]): Promise<void> {
   for (const resource of [PodDisruptionBudgets, NetworkPolicies]) {
     const kept = new Set(policies.filter(({ kind }) => kind === resource.kind).map(({ metadata }) => metadata.name));
@@ -35,7 +38,7 @@ async function remove(scope: PlaneScope, resource: Resource<KubeObject>, names: 
     if (!found?.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid)) continue;
     left.push(`${resource.kind} ${name}`);
     if (isDeleting(found)) continue;
-    // gone with its Pods
+    // foreground: a Deployment disappears after its Pods
     const propagationPolicy = resource.kind === 'Deployment' ? 'Foreground' : 'Background';
     const preconditions = { uid: must(found.metadata.uid, 'found.metadata.uid') };
     await client

@@ -12,15 +12,15 @@ import { shows } from '../../shared/index.ts';
 import { resourceOfObject } from './resources.ts';
 
 export interface InClusterOptions {
-  /** of the workload cluster */
+  /** client of the workload cluster */
   client: Client;
   fieldManager: string;
   signal: AbortSignal;
 }
 
 /**
- * Sees to it that a workload cluster contains what it must. Everything is read first: a cluster that is as desired is not written
- * to. Resolves with the number of writes.
+ * Ensures the required objects in a workload cluster. Reads first, and writes nothing if all is as desired. Returns the
+ * number of writes.
  */
 export async function reconcileInCluster(options: InClusterOptions, specs: readonly WorkloadObject[]): Promise<number> {
   let writes = 0;
@@ -36,7 +36,8 @@ async function keepOne(options: InClusterOptions, desired: WorkloadObject): Prom
     await client.apply(resource, content, { fieldManager, force: true, signal });
     return true;
   };
-  // what a spec leaves out cannot be told from what others wrote; the API knows, and writes nothing when nothing changes
+  // a missing field in the spec cannot be told from a field of another owner; server-side apply resolves that and is a
+  // no-op without changes
   if (desired.mode === 'own') return await apply(object);
   const live = await client.get(resource, objectKey(object), { signal }).catch(ignoreNotFound);
   if (desired.mode === 'gone') {
@@ -47,7 +48,7 @@ async function keepOne(options: InClusterOptions, desired: WorkloadObject): Prom
   if (desired.mode === 'keep') return live && shows(live, object) ? false : await apply(object);
   if (live && desired.mode === 'marked') {
     if (live.metadata.annotations?.[desired.mark] === undefined || shows(live, object)) return false;
-    // as a whole and against the state that was seen: a Secret that became somebody else's meanwhile stays theirs
+    // a full update with the observed resourceVersion, so that a Secret taken over by someone else stays unchanged
     const annotations = { ...live.metadata.annotations, ...object.metadata.annotations };
     const next = { ...live, ...object, metadata: { ...live.metadata, annotations } };
     await client.update(resource, next, { fieldManager, signal });
@@ -57,14 +58,14 @@ async function keepOne(options: InClusterOptions, desired: WorkloadObject): Prom
     const patch = followed(live, object, desired.follow ?? []);
     return patch ? await apply(patch) : false;
   }
-  // as a plain object, not as fields of ours: it is the users' from now on, or one that is written as a whole
+  // created without field ownership: users own it from now on, or it is written as a whole
   await client.create(resource, object, { fieldManager, signal }).catch((error: unknown) => {
     if (!isAlreadyExists(error)) throw error;
   });
   return true;
 }
 
-/** What is to be applied so that the paths follow the spec and nothing else changes; undefined when they do. */
+/** Returns an object to apply that changes only the given paths to the spec; undefined if they match. */
 export function followed(
   live: KubeObject,
   desired: KubeObject,
@@ -88,7 +89,7 @@ export function followed(
   } as KubeObject;
 }
 
-/** A step into a list is the name of its entry. */
+/** A path element into a list is the name of the entry. */
 function at(object: unknown, path: readonly string[]): JsonValue | undefined {
   let node: unknown = object;
   for (const step of path) {
@@ -98,7 +99,7 @@ function at(object: unknown, path: readonly string[]): JsonValue | undefined {
   return node as JsonValue | undefined;
 }
 
-/** Makes the way to a value, with the entries of lists known by their names as server-side apply wants them. */
+/** Builds the path to a value. List entries get their names, as server-side apply requires. */
 function put(into: JsonObject, path: readonly string[], value: JsonValue, desired: unknown): void {
   const [step = '', ...rest] = path;
   if (rest.length === 0) {

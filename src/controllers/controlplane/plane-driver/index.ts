@@ -1,4 +1,4 @@
-// What drives the planes of hosted kinds: controllers of those kinds make a spec, call `drive`, and show the report.
+// Engine for hosted planes: controllers translate their kind to a spec, call `drive` and publish the report.
 
 export { annotatedApiServer, annotatedBackup, annotatedRequests } from './annotations.ts';
 export { connectPodOver, noWayToPods } from './connect-pod.ts';

@@ -24,7 +24,7 @@ import { clusterName, createPlaneWorld, type PlaneWorld } from './testing/plane-
 import type { PlaneRequest } from './types.ts';
 
 const by = { fieldManager: 'test' };
-/** Files are read and written by the machine: meanwhile simulated time runs away. */
+/** Real file access takes real time, during which simulated time runs on. */
 const filesMs = 24 * 3_600_000;
 const start = worldsOfTests(createPlaneWorld);
 
@@ -45,7 +45,7 @@ const secretOf = async (world: PlaneWorld, name: string, key: string): Promise<s
   return text;
 };
 
-/** A Secret as it is now and every time it changes. */
+/** Yields a Secret and each later version of it. */
 async function everyVersion(world: PlaneWorld, name: string, signal: AbortSignal): Promise<Secret[]> {
   const { client, namespace } = world;
   const first = await client.get(Secrets, { namespace, name });
@@ -65,8 +65,8 @@ async function everyVersion(world: PlaneWorld, name: string, signal: AbortSignal
   return versions;
 }
 
-describe('the etcd of a plane', () => {
-  it('grows, shrinks and grows again by changes of its membership', async () => {
+describe('the etcd of a hosted plane', () => {
+  it('scales up and down by membership changes', async () => {
     const world = await start();
     const becomes = async (count: number): Promise<void> => {
       await world.desired(members(count));
@@ -102,12 +102,12 @@ describe('the etcd of a plane', () => {
     expect(world.etcd.violations).toEqual([]);
   });
 
-  it('is tidied member by member, the leader last', async () => {
+  it('is defragmented member by member, the leader last', async () => {
     const world = await start();
     await world.untilSettled();
     for (const member of world.etcd.members) Object.assign(member, { dbSize: 1000, dbSizeInUse: 100 });
     const leader = world.etcd.members.find(({ id }) => id === world.etcd.leader);
-    // one whose file does not get smaller is not tidied for ever
+    // a file that does not shrink is not defragmented again
     Object.defineProperty(leader, 'dbSize', { get: () => 1000, set: () => {} });
     await world.desired(withEtcd({ defragment: { fragmentation: 0.5 } }));
     await world.until(() => world.etcd.log.includes(`defragmented ${leader?.name}`));
@@ -120,8 +120,8 @@ describe('the etcd of a plane', () => {
   });
 });
 
-describe('a rule of the user', () => {
-  it('has every member tidied once when its schedule strikes, and is not asked again before it strikes anew', async () => {
+describe('a defragmentation rule of the user', () => {
+  it('has every member checked and defragmented once per scheduled time', async () => {
     const world = await start();
     await world.untilSettled();
     await world.desired(withEtcd({ defragment: { schedule: '30 * * * *', rule: 'dbSize > 100' } }));
@@ -140,14 +140,14 @@ describe('a rule of the user', () => {
   });
 });
 
-describe('a plane that lives on', () => {
-  it('is upgraded by one minor release, and refuses to jump or to go back', async () => {
+describe('a running hosted plane', () => {
+  it('is upgraded by one minor version, and refuses to skip one or to go back', async () => {
     const world = await start();
     await world.untilSettled();
     await world.desired(atVersion('v1.35.0'));
     await world.until(() => world.report().stages.get('version')?.status === 'False');
     expect(world.report().stages.get('version')).toMatchObject({ reason: 'VersionJump' });
-    // what runs is not what is wanted
+    // the old version keeps running
     expect(world.report().counts).toMatchObject({ ready: 2, upToDate: 0 });
     expect(world.report().runningVersion).toBe('v1.33.1');
     await world.desired(atVersion('v1.34.2'));
@@ -158,7 +158,7 @@ describe('a plane that lives on', () => {
     expect(pods.some(({ image }) => image === 'registry.k8s.io/kube-apiserver:v1.34.2')).toBe(true);
   });
 
-  it('sleeps with all its data, and wakes', async () => {
+  it('hibernates with all its data, and wakes', async () => {
     const world = await start();
     await world.untilSettled();
     await world.desired((desired) => ({ ...desired, replicas: 0 }));
@@ -169,7 +169,7 @@ describe('a plane that lives on', () => {
     await world.desired((desired) => desired);
     await world.until(() => world.report().counts.desired === 2);
     await world.untilSettled();
-    // the connection that answered before it fell asleep is no proof that it is awake
+    // a connection from before hibernation does not prove that the API answers
     const waking = world
       .reports()
       .slice(asleep)
@@ -179,7 +179,7 @@ describe('a plane that lives on', () => {
     expect(world.report().counts.ready).toBe(2);
   });
 
-  it('puts back what somebody changed or deleted, and leaves alone what is theirs', async () => {
+  it('restores what somebody changed or deleted, and keeps foreign fields', async () => {
     const world = await start();
     await world.untilSettled();
     const { client, namespace } = world;
@@ -193,13 +193,13 @@ describe('a plane that lives on', () => {
     expect((await world.find(Deployments, 'c1-api-server'))?.metadata.labels?.['mine']).toBe('yes');
   });
 
-  it('says which Pod fails and with which words', async () => {
+  it('reports which Pod fails and its message', async () => {
     const world = await start({ broken: 'flag provided but not defined: -oops' });
     await world.until(() => /oops/.test(world.report().stages.get('workloads')?.message ?? ''));
     expect(world.report().stages.get('workloads')).toMatchObject({ status: 'False', reason: 'RollingOut' });
   });
 
-  it('writes backups by schedule, and tells of the last and the next', async () => {
+  it('writes backups by schedule, and reports the last and the next', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-plane-'));
     try {
       const world = await start({ backupDirectory: directory });
@@ -215,7 +215,7 @@ describe('a plane that lives on', () => {
         message: expect.stringMatching(/^the first backup is due at .*:00:00Z$/),
       });
       await world.until(async () => {
-        // files are written by the machine, not by simulated time
+        // yield to real file access
         await new Promise((resolve) => setImmediate(resolve));
         return world.report().backup?.lastName !== undefined;
       }, 3 * 3_600_000);
@@ -230,7 +230,7 @@ describe('a plane that lives on', () => {
     }
   });
 
-  it('goes back to a backup while its programs stand still', async () => {
+  it('restores a backup while its programs are stopped', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-restore-'));
     try {
       const world = await start({ backupDirectory: directory });
@@ -248,7 +248,7 @@ describe('a plane that lives on', () => {
         await new Promise((resolve) => setImmediate(resolve));
         return world.report().stages.get('restore')?.reason === 'Restored' && world.report().isSettled;
       }, filesMs);
-      // what had a lease would never end without it
+      // keys with a lease are not restored
       expect([...world.etcd.keys.keys()]).toEqual(['/registry/configmaps/a']);
       expect([...seen]).toEqual([0]);
       await world.ask({ restore: { backup: 'nothing.etcd', token: 'again' } });
@@ -258,14 +258,14 @@ describe('a plane that lives on', () => {
       }, filesMs);
       expect(world.report().stages.get('restore')?.message).toBe('there is no backup nothing.etcd in the store');
       expect(world.etcd.keys.size).toBe(1);
-      // nothing was stopped for a backup that is not there
+      // a missing backup stops nothing
       expect(world.report().counts.ready).toBe(2);
     } finally {
       await rm(directory, { recursive: true });
     }
   });
 
-  it('takes no backup of another namespace without a grant there, by no name', async () => {
+  it('refuses a backup of another namespace without a ReferenceGrant there, whatever its name', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-restore-'));
     try {
       const world = await start({ backupDirectory: directory });
@@ -324,8 +324,8 @@ describe('a plane that lives on', () => {
   });
 });
 
-describe('a plane that begins with a backup', () => {
-  it('does not begin empty while the backup cannot be had', async () => {
+describe('a hosted plane that starts from a backup', () => {
+  it('does not start empty while the backup is unavailable', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-begin-'));
     try {
       const target = { type: 'directory' } as const;
@@ -356,8 +356,8 @@ describe('a plane that begins with a backup', () => {
   });
 });
 
-describe('credentials of a plane', () => {
-  it('are renewed before they end, without another authority', async () => {
+describe('the credentials of a hosted plane', () => {
+  it('are renewed before they expire by the same authority', async () => {
     const world = await start();
     const minuteMs = 60_000;
     await world.desired((desired) => ({
@@ -378,7 +378,7 @@ describe('credentials of a plane', () => {
     expect(await secretOf(world, 'c1-ca', 'tls.crt')).toBe(authority);
   });
 
-  it('get another authority in steps, in none of which somebody is not trusted', async () => {
+  it('get a new authority in steps that keep every peer trusted', async () => {
     const world = await start();
     await world.untilSettled();
     const old = await secretOf(world, 'c1-ca', 'tls.crt');
@@ -394,7 +394,7 @@ describe('credentials of a plane', () => {
     for (const { data } of await versions) {
       const text = (key: string): string => Buffer.from(data?.[key] ?? '', 'base64').toString('utf8');
       const bundle = splitCertificates(text('ca.crt'));
-      // whoever signs is trusted at every moment
+      // the signing CA is trusted at every moment
       expect(bundle[0]).toBe(text('tls.crt'));
       if (JSON.stringify(bundles.at(-1)) !== JSON.stringify(bundle)) bundles.push(bundle);
     }
@@ -404,13 +404,13 @@ describe('credentials of a plane', () => {
     const chain = splitCertificates(await secretOf(world, 'c1-apiserver', 'tls.crt'));
     const key = await secretOf(world, 'c1-apiserver', 'tls.key');
     expect(isMatchingPair(chain[0] ?? '', key, authority)).toBe(true);
-    // who knows only the old authority follows the chain
+    // clients that trust only the old CA validate through the cross certificate
     expect(chain).toHaveLength(2);
     await world.pass(60_000);
     expect(await secretOf(world, 'c1-ca', 'tls.crt')).toBe(authority);
   });
 
-  it('keep the old authority while a node may show what it signed', async () => {
+  it('keep trusting the old authority while a Node may present its certificates', async () => {
     const world = await start();
     await world.untilSettled();
     await world.workload.create(Nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'old' } }, by);
@@ -427,7 +427,7 @@ describe('credentials of a plane', () => {
     expect(await bundle()).toBe(1);
   });
 
-  it('get another key for service accounts while tokens of the old one stay good for a day', async () => {
+  it('get a new service account key while tokens of the old one stay valid for a day', async () => {
     const world = await start();
     await world.untilSettled();
     const key = await secretOf(world, 'c1-service-account', 'tls.key');
@@ -440,7 +440,7 @@ describe('credentials of a plane', () => {
     expect(world.report().rotations).toEqual(['sa: what the old one signed may still be shown']);
   });
 
-  it('that a user brought are used as they are, and missing ones are named', async () => {
+  it('are used unchanged when a user brought them, and missing ones are named', async () => {
     const world = await start();
     await world.desired((desired) => ({
       ...desired,
@@ -453,8 +453,8 @@ describe('credentials of a plane', () => {
   });
 });
 
-describe('the endpoint of a plane', () => {
-  it('is not forced upon an infrastructure that says something else', async () => {
+describe('the endpoint of a hosted plane', () => {
+  it('does not overwrite a different endpoint of the infrastructure', async () => {
     const world = await start({ balances: false });
     const { client, namespace } = world;
     const spec = { controlPlaneEndpoint: { host: '203.0.113.9', port: 6443 } };
@@ -470,11 +470,11 @@ describe('the endpoint of a plane', () => {
   });
 });
 
-describe('the end of a plane', () => {
+describe('deletion of a hosted plane', () => {
   it.each([
     ['with its volumes', true, 0],
     ['without its volumes', false, 3],
-  ])('comes in order, %s', async (_, deleteVolumes, left) => {
+  ])('runs in order, %s', async (_, deleteVolumes, left) => {
     const world = await start();
     await world.desired(withEtcd({ deleteVolumes }));
     await world.untilSettled();

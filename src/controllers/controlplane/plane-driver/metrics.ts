@@ -4,7 +4,7 @@ import type { CertificateReport } from './types.ts';
 
 const name = 'capstan_hosted_plane_certificate_expiry_seconds';
 
-/** When certificates of planes end, for alarms of those who watch. */
+/** Exposes the expiry of plane certificates as metrics. */
 export interface PlaneMetrics {
   show(plane: ObjectKey, reports: readonly CertificateReport[]): void;
   forget(plane: ObjectKey): void;
@@ -12,7 +12,7 @@ export interface PlaneMetrics {
 
 export function planeMetrics(registry: Registry | undefined): PlaneMetrics {
   if (!registry) return { show() {}, forget() {} };
-  // controllers of several kinds of planes share one registry
+  // controllers of several kinds share one registry
   const known = registry.getSingleMetric(name) as Gauge<'namespace' | 'name' | 'credential'> | undefined;
   const gauge =
     known ??

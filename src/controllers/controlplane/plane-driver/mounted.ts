@@ -3,7 +3,7 @@ import { checksumOf, type PlaneSpec } from '../../../hosting/index.ts';
 import { isJsonObject } from '../../../machinery/index.ts';
 import type { CacheReader } from '../../../runtime/index.ts';
 
-/** Names of Secrets and ConfigMaps in any part of a Pod that refers to them. */
+/** Fields of a Pod spec that name Secrets and ConfigMaps. */
 const secretFields = new Set(['secretName']);
 const referenceFields = new Set([
   'secret',
@@ -14,7 +14,7 @@ const referenceFields = new Set([
   'configMapKeyRef',
 ]);
 
-/** What users mount into the Pods of a plane, beside what is ours. */
+/** Lists Secrets and ConfigMaps that users mount into the Pods of a plane. */
 export function mountedByUser(desired: PlaneSpec): string[] {
   const names = new Set<string>();
   const walk = (value: unknown, field: string): void => {
@@ -37,7 +37,10 @@ export function mountedByUser(desired: PlaneSpec): string[] {
   return [...names].sort();
 }
 
-/** Checksums of what Pods mount, so that those whose programs read it only at their start are started anew when it changes. */
+/**
+ * Checksums of mounted content. They change the Pod template, so Pods restart when files change that are read only at
+ * startup.
+ */
 export function mountedChecksums(
   desired: PlaneSpec,
   cache: CacheReader,
@@ -58,7 +61,7 @@ export function mountedChecksums(
 
 const known = new WeakMap<object, string>();
 
-/** Objects of caches do not change: one is read once. */
+/** Memoized: cached objects are immutable. */
 function contentChecksum(content: Secret | ConfigMap): string {
   const remembered = known.get(content);
   if (remembered !== undefined) return remembered;

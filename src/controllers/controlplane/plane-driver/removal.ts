@@ -17,25 +17,25 @@ import type { RemovalReport } from './types.ts';
 
 export interface RemovalRequest {
   context: ReconcileContext;
-  /** the object of the user, which goes last */
+  /** the user's object, whose finalizer is removed last */
   owner: KubeObject;
-  /** its machines go first */
+  /** its machines are deleted first */
   cluster?: Cluster;
   desired: Pick<PlaneSpec, 'identity' | 'naming'>;
-  /** whose claims go with the plane */
+  /** whose claims are deleted with the plane */
   volumes: { etcd: boolean; controlPlane: boolean };
 }
 
-/** Should the event get lost that says something is gone. */
+/** Fallback in case a deletion event is lost. */
 const recheckMs = 30_000;
-/** Claims are nobody's: no event of theirs wakes the plane, and a cache is quick to look at. */
+/** Claims have no owner, so their events do not enqueue the plane; polling the cache is cheap. */
 const volumesMs = 1_000;
 const removingVolumes = 'RemovingVolumes';
 const maxNames = 5;
 
 /**
- * Takes a plane down in order: workers, ways in, programs, etcd, volumes. Everything else goes with its owner. Nothing here needs
- * the workload API to answer.
+ * Deletes a plane in order: workers, external access, components, etcd, volumes. Owner references cover everything
+ * else. Does not need the workload API.
  */
 export async function removePlane(request: RemovalRequest): Promise<RemovalReport> {
   const workers = workersOf(request);
@@ -110,7 +110,7 @@ function owned<T extends KubeObject>({ context, owner, desired }: RemovalRequest
     .map((object) => ({ resource, object }));
 }
 
-/** Claims belong to no one: they are known by the labels their sets gave them. */
+/** Claims have no owner; they are found by the labels of their StatefulSets. */
 function claimsOf({ context, desired, volumes }: RemovalRequest): Found[] {
   const selectors = [
     ...(volumes.etcd ? [desired.naming.selector('etcd'), ...(desired.naming.formerSelectors?.('etcd') ?? [])] : []),
@@ -125,7 +125,10 @@ function claimsOf({ context, desired, volumes }: RemovalRequest): Found[] {
     .map((object) => ({ resource: PersistentVolumeClaims, object }));
 }
 
-/** Names of those that are not gone yet. What runs Pods goes after them, so that nothing is taken from under them. */
+/**
+ * Deletes objects and returns the names that still exist. Uses foreground deletion, so that Pods go before their
+ * controller.
+ */
 async function removeAll({ context }: RemovalRequest, objects: readonly Found[]): Promise<string[]> {
   const left: string[] = [];
   const { client, signal } = context;

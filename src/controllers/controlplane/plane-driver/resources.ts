@@ -21,7 +21,7 @@ import {
 import { formatKey, objectKey, resourceId } from '../../../client/index.ts';
 import { formatApiVersion, type KubeObject, parseApiVersion, type Resource } from '../../../machinery/index.ts';
 
-/** Kinds a plane is made of that every management API serves: they are followed, so that nothing has to be asked for. */
+/** Kinds of plane objects that every management API serves; they are watched. */
 export const followedResources: readonly Resource<KubeObject>[] = [
   Services,
   ConfigMaps,
@@ -49,19 +49,18 @@ const known: ReadonlyMap<string, Resource<KubeObject>> = new Map(
   ].map((resource) => [`${formatApiVersion(resource.group, resource.version)} ${resource.kind}`, resource]),
 );
 
-/** Plurals of kinds that only some management APIs serve. */
+/** Plurals of kinds that not every management API serves. */
 const plurals: Readonly<Record<string, string>> = {
   TLSRoute: 'tlsroutes',
   ReferenceGrant: 'referencegrants',
   CiliumNetworkPolicy: 'ciliumnetworkpolicies',
 };
 
-/** Tells one object of a management API from all others. */
+/** Key of an object in the management API. */
 export function objectId(resource: Resource, object: KubeObject): string {
   return `${resourceId(resource)} ${formatKey(objectKey(object))}`;
 }
 
-/** The resource an object is written to. */
 export function resourceOfObject({ apiVersion, kind }: KubeObject): Resource<KubeObject> {
   const found = known.get(`${apiVersion} ${kind}`);
   if (found) return found;

@@ -14,28 +14,28 @@ import type { SetSight } from './sets.ts';
 import type { PlaneState } from './state.ts';
 import type { BackupReport, PlaneDependencies, PlaneRequest, PlaneStage } from './types.ts';
 
-/** What is remembered of one plane between passes. It saves questions; nothing is decided by it. */
+/** Memory of a plane between reconciles. It saves requests only; no decision depends on it. */
 export interface PlaneMemory {
-  /** objects the latest pass has made or is making, so that they are no news when they come */
+  /** objects that the last reconcile created; their events are ignored */
   readonly making: Set<string>;
   readonly applied: AppliedMemory;
   readonly credentials: CredentialMemory;
-  /** of the latest spec from which all objects can be computed */
+  /** the last spec that was fully rendered without an error */
   checkedSpec?: string;
   readonly etcd: EtcdMemory;
-  /** what the workload cluster was found to contain, by the stage that saw to it */
+  /** last verified state of the workload cluster, by stage */
   readonly inCluster: Map<PlaneStage, { readonly desired: string; readonly at: number }>;
   gateway?: { readonly facts: NonNullable<PlaneFacts['gateway']>; readonly at: number };
   nodeAddress?: { readonly address: string | undefined; readonly at: number };
   backupFailure?: { readonly message: string; readonly at: number };
-  /** what people were warned of, by stage */
+  /** last warning by stage */
   readonly warned: Map<PlaneStage, string>;
   restoreFailure?: { readonly token: string; readonly message: string; readonly at: number };
-  /** of a workload cluster nobody keeps a list of */
+  /** Nodes of a workload cluster whose list is not cached */
   nodes?: { readonly names: readonly string[]; readonly at: number };
-  /** arguments people were told of */
+  /** last event about arguments */
   arguments?: string;
-  /** expiry as it was last shown in metrics, by credential */
+  /** credentials with a metric */
   shown?: Set<string>;
 }
 
@@ -48,7 +48,7 @@ export const newPlaneMemory = (): PlaneMemory => ({
   warned: new Map(),
 });
 
-/** One pass over one plane: what was read, and how far it came. */
+/** State of one reconcile of a plane. */
 export interface PlaneScope {
   readonly request: PlaneRequest;
   readonly dependencies: PlaneDependencies;
@@ -57,38 +57,38 @@ export interface PlaneScope {
   readonly clouds: PlaneClouds;
   readonly memory: PlaneMemory;
   readonly apply: ApplyOptions;
-  /** Secrets as they were when the pass began */
+  /** Secrets as of the start of the reconcile */
   readonly secrets: (key: ObjectKey) => Secret | undefined;
   readonly drafts: SecretDrafts;
-  /** Secrets this pass wrote, which the cache may not show yet */
+  /** Secrets written in this reconcile; the cache may be behind */
   readonly written: Map<string, Secret>;
-  /** the key of the object of the user */
+  /** key of the user's object */
   readonly key: ObjectKey;
   readonly desired: PlaneSpec;
   state: PlaneState;
-  /** as far as known at this point of the pass */
+  /** facts known so far in this reconcile */
   facts: PlaneFacts;
   readonly stages: Map<PlaneStage, Verdict>;
   endpoint: Endpoint | undefined;
   credentials: EnsuredCredentials | undefined;
   etcd: EtcdOutcome | undefined;
   controlPlane: SetSight | undefined;
-  /** the Pods are to stay as they are: their spec cannot be followed */
+  /** the Pods keep their current state, because the spec cannot be applied */
   holdsBack: boolean;
-  /** the programs must not run: what they store is being replaced */
+  /** components must not run, because their data is being replaced */
   isRestoring: boolean;
-  /** this pass changed something whose consequences are still to come */
+  /** this reconcile wrote something whose effects are still to come */
   hasWritten: boolean;
   isRolledOut: boolean;
   isFunctional: boolean;
   isInClusterSettled: boolean;
   rotations: readonly string[];
   backup: BackupReport | undefined;
-  /** when to look again, whatever else happens */
+  /** requeue of this reconcile */
   later: Result;
 }
 
-/** One named step of a pass. `stop` ends the pass: what comes after must not be built on what is not there yet. */
+/** A named step. `stop` ends the reconcile, because later steps depend on this one. */
 export type Stage = (scope: PlaneScope) => Promise<'stop' | undefined> | 'stop' | undefined;
 
 export function tell(scope: PlaneScope, stage: PlaneStage, verdict: Verdict): void {
@@ -102,7 +102,7 @@ export function requeueAfter(scope: PlaneScope, ms: number, reason: string): voi
   scope.later = soonest(scope.later, after(ms, reason));
 }
 
-/** Timers of programs are not made for years. */
+/** Cap of requeue delays; long timers are not supported. */
 const longestMs = 24 * 3_600_000;
 
 export function requeueAt(scope: PlaneScope, atMs: number | undefined, reason: string): void {
@@ -110,13 +110,12 @@ export function requeueAt(scope: PlaneScope, atMs: number | undefined, reason: s
   requeueAfter(scope, Math.max(0, Math.min(atMs - scope.request.context.clock.now(), longestMs)), reason);
 }
 
-/** A Secret as it is now: what this pass wrote, or what the cache shows. */
+/** Returns the Secret as written in this reconcile, otherwise from the cache. */
 export function readSecret({ secrets, written, desired }: PlaneScope, key: ObjectKey): Secret | undefined {
   const own = key.namespace === desired.identity.namespace ? written.get(key.name) : undefined;
   return own ?? secrets(key);
 }
 
-/** Writes all drafts of Secrets. */
 export async function flushSecrets(scope: PlaneScope): Promise<void> {
   for (const [name, secret] of await scope.drafts.flush()) {
     scope.written.set(name, secret);

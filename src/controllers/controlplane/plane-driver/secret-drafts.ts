@@ -5,12 +5,12 @@ import { controllerOf, withOwner } from '../../shared/index.ts';
 import { allDone } from './all-done.ts';
 import { objectId } from './resources.ts';
 
-/** What is to be in a Secret; keys that others put there stay. */
+/** Desired content of a Secret; keys of other owners stay. */
 export interface SecretSpec {
   readonly type?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** key -> text; undefined takes the key away */
+  /** undefined removes the key */
   readonly data: Readonly<Record<string, string | undefined>>;
 }
 
@@ -19,17 +19,17 @@ export interface SecretDraftsOptions {
   namespace: string;
   owner: OwnerReference;
   fieldManager: string;
-  /** from a cache, or whence it is to be had */
+  /** reads from a cache or the API */
   read(key: ObjectKey): Promise<Secret | undefined>;
-  /** takes down what is made */
+  /** collects the objects to be created */
   making?: Set<string>;
   signal: AbortSignal;
 }
 
-/** Gathers what one pass wants in Secrets and writes each of them once, if at all: several credentials may share one. */
+/** Collects the desired Secrets of a reconcile and writes each at most once; several credentials may share a Secret. */
 export interface SecretDrafts {
   put(name: string, desired: SecretSpec): void;
-  /** resolves with the names of the Secrets that were written */
+  /** resolves with the Secrets that were written, by name */
   flush(): Promise<Map<string, Secret>>;
 }
 
@@ -57,7 +57,7 @@ export function secretDrafts(options: SecretDraftsOptions): SecretDrafts {
 
   const write = async (name: string, desired: SecretSpec): Promise<Secret | undefined> => {
     const live = await options.read({ namespace, name });
-    // that the cache is late shows as a conflict, and the queue comes back
+    // a stale cache leads to a conflict and a retry
     if (!live) return await create(name, desired);
     const patch = difference(live, desired, owner);
     if (!patch) return undefined;
@@ -91,7 +91,7 @@ export function secretDrafts(options: SecretDraftsOptions): SecretDrafts {
       const written = new Map<string, Secret>();
       const specs = [...drafts];
       drafts.clear();
-      // side by side, because each is waited for until it is safe; one that is missing is made good by the next pass
+      // written in parallel; the next reconcile repeats failed writes
       const stored = await allDone(specs.map(([name, desired]) => write(name, desired)));
       for (const [index, [name]] of specs.entries()) if (stored[index]) written.set(name, stored[index]);
       return written;
@@ -105,7 +105,7 @@ function encoded(data: SecretSpec['data']): Record<string, string | null> {
   return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, text === undefined ? null : base64(text)]));
 }
 
-/** A merge patch; undefined when all is as desired. */
+/** Returns a merge patch; undefined if nothing differs. */
 function difference(live: Secret, desired: SecretSpec, owner: OwnerReference): JsonObject | undefined {
   const data: JsonObject = {};
   for (const [key, value] of Object.entries(encoded(desired.data))) {

@@ -15,12 +15,12 @@ import type { CacheReader } from '../../../runtime/index.ts';
 import { controllerOf } from '../../shared/index.ts';
 import type { PlaneCounts } from './types.ts';
 
-// What the Deployments and StatefulSets of a plane have led to.
+// Observed state of the Deployments and StatefulSets of a plane.
 
 const byController = 'plane-controller';
 const revisionAnnotation = 'deployment.kubernetes.io/revision';
 
-/** Pods are found by who controls them: labels differ from provider to provider. */
+/** Indexes Pods by controller, because labels differ between providers. */
 export function registerPodIndexes(informers: InformerFactory): void {
   const controllers = (object: KubeObject): string[] => {
     const owner = controllerOf(object);
@@ -34,20 +34,20 @@ export interface PodSight {
   readonly pod: Pod;
   readonly name: string;
   readonly isReady: boolean;
-  /** runs what the set says now */
+  /** has the current revision of its set */
   readonly isUpToDate: boolean;
   readonly isTerminating: boolean;
-  /** why it does not run, in the words of whoever runs it */
+  /** why it does not run, quoting kubelet or container messages */
   readonly problem?: string;
 }
 
 export interface SetSight {
   readonly set: StatefulSet | Deployment;
-  /** replicas asked for */
+  /** desired replicas */
   readonly wanted: number;
   readonly pods: readonly PodSight[];
   readonly counts: PlaneCounts;
-  /** everything that was asked for runs, and nothing else */
+  /** exactly the desired Pods run, all up to date */
   readonly isRolledOut: boolean;
 }
 
@@ -73,7 +73,7 @@ export function readDeployment(cache: CacheReader, key: ObjectKey, stored?: Depl
   return sight(deployment, pods);
 }
 
-/** What our own write answered may be newer than the cache. */
+/** Returns the newer object: the response to an own write may be newer than the cache. */
 function newest<T extends KubeObject>(stored: T | undefined, cached: T | undefined): T | undefined {
   if (!stored || !cached) return cached ?? stored;
   return (stored.metadata.generation ?? 0) > (cached.metadata.generation ?? 0) ? stored : cached;
@@ -121,10 +121,10 @@ function sightOf(pod: Pod, isUpToDate: boolean): PodSight {
 export const isPodReady = ({ status }: Pod): boolean =>
   status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true;
 
-/** Waiting that passes by itself; everything else is worth telling. */
+/** Normal waiting reasons, which are not reported. */
 const ordinary = new Set(['ContainerCreating', 'PodInitializing']);
 
-/** Why a Pod does not run, in its own words where it has some. */
+/** Explains why a Pod does not run, quoting its messages. */
 export function problemOf(pod: Pod): string | undefined {
   const { name } = pod.metadata;
   const unschedulable = pod.status?.conditions?.find(
@@ -138,7 +138,7 @@ export function problemOf(pod: Pod): string | undefined {
   return problems.length === 0 ? undefined : `Pod ${name}, ${problems.join('; ')}`;
 }
 
-/** One may fail because of another: all that have something to say are heard. */
+/** Returns the problem of one container. All containers are reported, because one may fail due to another. */
 function problemOfContainer({ name, state, lastState }: ContainerStatus, isReady: boolean): string | undefined {
   const said = lastState?.terminated?.message?.trim() ?? '';
   const waiting = state?.waiting;
@@ -146,11 +146,11 @@ function problemOfContainer({ name, state, lastState }: ContainerStatus, isReady
     const words = said || waiting.message || '';
     return `container ${name}: ${waiting.reason}${words === '' ? '' : `: ${words}`}`;
   }
-  // it runs once more, and will end as it did before
+  // restarted, but likely to fail again as before
   return state?.running && !isReady && said !== '' ? `container ${name} ended: ${said}` : undefined;
 }
 
-/** The first thing that keeps a set from running. */
+/** Returns the first problem among the Pods of a set. */
 export function problemOfSet({ pods }: SetSight): string | undefined {
   for (const { problem } of pods) if (problem !== undefined) return problem;
   return undefined;

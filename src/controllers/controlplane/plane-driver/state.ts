@@ -4,30 +4,30 @@ import { asJson, asTyped, isJsonObject, type JsonValue } from '../../../machiner
 import type { CertificateAndKey } from '../../../pki/index.ts';
 import { secretText } from '../../shared/index.ts';
 
-// What a plane has begun and not finished. It is written down before anything is done, so that whoever comes after a crash goes
-// on where it stopped. It holds keys: hence a Secret.
+// Unfinished work of a plane. It is persisted before each action, so that a restarted process continues where the last
+// one stopped. It contains private keys and is therefore a Secret.
 
-/** An authority, or the key of service accounts, on its way from one pair to the next. */
+/** Rotation of a CA or of the service account key. */
 export interface RotationEntry {
   readonly record: RotationRecord;
-  /** the pair that comes, until it is the one in use; of `sa` the certificate is the public key */
+  /** the next pair, until it becomes current; for `sa`, the certificate is the public key */
   readonly next?: CertificateAndKey;
-  /** what was in use before, while it is still trusted */
+  /** the previous one while it is still trusted */
   readonly old?: string;
-  /** PEM; vouches for the authority in use before those who know only the ones before it */
+  /** PEM; the current CA signed by earlier ones, for clients that trust only those */
   readonly cross?: string;
-  /** the same for the authority that comes */
+  /** same for the next CA */
   readonly nextCross?: string;
 }
 
 export interface BackupState {
   readonly lastMs: number;
   readonly lastName: string;
-  /** the schedule counts from here */
+  /** start time of the schedule */
   readonly scheduledMs: number;
 }
 
-/** Going back to a backup: the programs are stopped, then the keys of etcd replaced. */
+/** A restore: components are stopped, then the keys of etcd are replaced. */
 export interface RestoreState {
   readonly token: string;
   readonly phase: 'stopping' | 'done';
@@ -36,7 +36,7 @@ export interface RestoreState {
 
 export interface PlaneState {
   readonly rotations: Readonly<Partial<Record<Rotatable, RotationEntry>>>;
-  /** pairs in use, should their Secrets get lost; of `sa` the certificate is the public key */
+  /** copies of current pairs, in case their Secrets are lost; for `sa`, the certificate is the public key */
   readonly kept?: Readonly<Partial<Record<Rotatable, CertificateAndKey>>>;
   readonly backup?: BackupState;
   readonly restore?: RestoreState;
@@ -46,7 +46,7 @@ export interface PlaneState {
 const stateKey = 'state';
 export const emptyState: PlaneState = { rotations: {} };
 
-/** Written by nobody but us: what does not look like it counts as nothing. */
+/** Parses the state. Only Capstan writes it, so malformed content counts as empty. */
 export function readState(secret: Secret | undefined): PlaneState {
   const text = secretText(secret, stateKey);
   if (text === undefined) return emptyState;

@@ -8,79 +8,81 @@ import type { Follower, Verdict, WorkloadClusters } from '../../shared/index.ts'
 import type { EtcdKey } from '../etcd-client/types.ts';
 import type { OpenPlaneEtcd } from './etcd/connect.ts';
 
-// Where the controllers of hosted kinds meet what drives a plane. They say what is wanted and show what is reported.
+// Interface between controllers of hosted kinds and the engine: a request in, a report out.
 
-/** A byte stream to a port of a Pod of the management API. Rejects with the reason, in the words of a kubelet. */
+/** Opens a byte stream to a Pod port in the management cluster. Rejects with the kubelet's message. */
 export type ConnectPod = (pod: ObjectKey, port: number, signal: AbortSignal) => Promise<Duplex>;
 
-/** Whoever stores backups of a plane's etcd. */
+/** Storage for etcd backups. */
 export interface BackupStore {
-  /** stores parts as they come; resolves when all is safe. A backup that was cut off must not be found later. */
+  /** stores chunks as they arrive and resolves once all are durable; an interrupted backup must not become visible */
   write(name: string, parts: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void>;
-  /** names that begin with the prefix, sorted */
+  /** names with the prefix, sorted */
   list(prefix: string, signal: AbortSignal): Promise<string[]>;
   read(name: string, signal: AbortSignal): AsyncIterable<Buffer>;
 }
 
-/** Reads a snapshot of another form than etcd's own; undefined: it is none of that form. */
+/** Reads snapshots in a format other than etcd's; undefined if the format does not match. */
 export type SnapshotReader = (file: Buffer) => Promise<readonly EtcdKey[] | undefined>;
 
 export interface PlaneDependencies {
-  /** the shared caches of the manager */
+  /** shared caches of the manager */
   cache: CacheReader;
   workloads: WorkloadClusters;
-  /** how ports of Pods on the management API are reached: its port-forward, or in one process what runs the Pods */
+  /** opens Pod ports in the management cluster: by port-forward, or directly if the Pods run in this process */
   connectPod: ConnectPod;
-  /** how members of etcd are talked to; default: with TLS over `connectPod` */
+  /** connects to etcd members; default: TLS over `connectPod` */
   etcd?: OpenPlaneEtcd;
   metrics?: RuntimeMetrics;
-  /** for backups that an etcd made which is not a real one */
+  /** readers for backups of a simulated etcd */
   snapshotReaders?: readonly SnapshotReader[];
-  /** where backups go that name no store of their own; without it there are none */
+  /** directory for backups without a store of their own; without it they are refused */
   backupDirectory?: string;
-  /** which peers may be asked on the word of a tenant; default: any */
+  /** hosts that may be contacted on behalf of tenants; default any */
   peers?: PeerPolicy;
 }
 
-/** One object and what is wanted of its plane. */
+/** The user's object and the spec of its plane. */
 export interface PlaneRequest {
   context: ReconcileContext;
-  /** the object of the user: events are told of it, and requests for a rotation are read from its annotations */
+  /** the user's object: receives events; its annotations may request rotations */
   owner: KubeObject;
   desired: PlaneSpec;
-  /** absent for planes that belong to no Cluster */
+  /** absent for planes without a Cluster */
   cluster?: Cluster;
-  /** finds the infrastructure of the Cluster; needed where there is one */
+  /** finds the infrastructure of the Cluster; required if there is one */
   follower?: Follower;
-  /** the way into the workload cluster; default: `workloads` under the key of the Cluster. Throws WorkloadNotConnectedError. */
+  /**
+   * client of the workload cluster; default: `workloads` with the key of the Cluster. Throws WorkloadNotConnectedError.
+   */
   workload?: () => Client;
-  /** the API has answered once before */
+  /** the API has answered before */
   isInitialized: boolean;
-  /** asked for by people: which rotation, under a name that is new for every request */
+  /** requested rotations, with an id that is new for every request */
   rotate?: readonly RotationRequest[];
-  /** a backup the plane is to begin with, or to go back to */
+  /** backup to start from or to restore */
   restore?: RestoreRequest;
-  /** Secrets of the workload cluster that are to hold the credentials of its cloud; none: people see to them themselves */
+  /** Secrets of the workload cluster that receive its cloud credentials; none if users create them */
   cloudSecrets?: readonly Required<ObjectKey>[];
 }
 
 export interface RotationRequest {
   what: Rotatable;
-  /** tells this request from the one before: the value of an annotation, a time */
+  /** distinguishes requests: an annotation value or a time */
   token: string;
 }
 
 export interface RestoreRequest {
-  /** name of the backup in the store; `latest` takes the newest */
+  /** name of the backup in the store; `latest` for the newest */
   backup: string;
-  /** of the plane the backup was made of, where that was another one */
+  /** the plane that was backed up, if it is a different one */
   from?: Required<ObjectKey>;
   token: string;
-  /** why it cannot be followed */
+  /** why the request is refused */
   problem?: string;
 }
 
-/** The steps of a plane that are reported; each becomes a condition under the name its kind's users know. */
+/** Reported stages of a plane; each kind maps them to its condition types. */
 export type PlaneStage =
   | 'version'
   | 'exposure'
@@ -98,7 +100,7 @@ export type PlaneStage =
   | 'cloudCredentials'
   | 'rotation';
 
-/** Going on in the background, these keep nobody from working. */
+/** Stages that run in the background and block nobody. */
 export const backgroundStages: ReadonlySet<PlaneStage> = new Set([
   'inCluster',
   'cloudCredentials',
@@ -127,7 +129,7 @@ export interface EtcdReport {
   ready: number;
   hasQuorum: boolean;
   version?: string;
-  /** of the largest member */
+  /** size of the largest member */
   dbSizeBytes?: number;
   dbSizeInUseBytes?: number;
   volumeSize?: string;
@@ -140,33 +142,33 @@ export interface BackupReport {
   lastName?: string;
 }
 
-/** What was seen of a plane, and what it waits for. */
+/** Observed state of a plane, and what it waits for. */
 export interface PlaneReport {
-  /** stages that were reached, in order; those that do not concern the plane are left out */
+  /** stages reached, in order; stages that do not apply are absent */
   stages: ReadonlyMap<PlaneStage, Verdict>;
-  /** everything that is wanted is so */
+  /** everything is as desired */
   isSettled: boolean;
   endpoint?: Endpoint;
-  /** address of the load balancer, or whatever the Service shows */
+  /** address of the load balancer, or another address the Service has */
   serviceAddress?: string;
   counts: PlaneCounts;
-  /** the lowest version that runs in a ready Pod, in the spelling of the spec */
+  /** lowest version in a ready Pod, in the format of the spec */
   runningVersion?: string;
-  /** of the Pods counted, for the scale subresource */
+  /** selector of the counted Pods, for the scale subresource */
   selector: string;
   /** the workload API answers now */
   isFunctional: boolean;
   certificates: readonly CertificateReport[];
   etcd?: EtcdReport;
   backup?: BackupReport;
-  /** steps of rotations that are under way, in words */
+  /** descriptions of running rotations */
   rotations: readonly string[];
   result: Result;
-  /** what went wrong and has to be tried again by the queue; the report tells how far it came */
+  /** an error for the queue to retry; the report contains the progress made before it */
   error?: unknown;
 }
 
-/** How far the end of a plane is. */
+/** Progress of a deletion. */
 export interface RemovalReport {
   isGone: boolean;
   reason: string;

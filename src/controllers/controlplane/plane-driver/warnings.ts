@@ -4,9 +4,9 @@ import type { Conditioned } from '../../shared/index.ts';
 import type { PlaneScope } from './scope.ts';
 import type { PlaneStage } from './types.ts';
 
-// What only a user can put right is told by an event too: whoever looks at `kubectl get events` or is alarmed by them sees it.
+// Emits events for faults that only a user can fix, for `kubectl get events` and alerts based on events.
 
-/** Reasons that do not go away by waiting. */
+/** Reasons that do not resolve themselves. */
 const usersChanged: ReadonlySet<string> = new Set([
   'AddressChanged',
   'AddressMissing',
@@ -23,10 +23,10 @@ const usersChanged: ReadonlySet<string> = new Set([
   'RestoreRefused',
   'ScheduleRefused',
 ]);
-/** All that is said of a version that cannot be taken is the user's to change. */
+/** Stages whose every problem is the user's to fix. */
 const usersStages: ReadonlySet<PlaneStage> = new Set(['version']);
 
-/** Warns of what keeps a plane from what was asked for, once for every message. */
+/** Emits a Warning for each obstacle, once per message. */
 export function warnOfObstacles({ stages, memory, request }: PlaneScope): void {
   for (const [stage, { status, reason, message = '' }] of stages) {
     const isTold = status === 'False' && (usersStages.has(stage) || usersChanged.has(reason));
@@ -38,7 +38,7 @@ export function warnOfObstacles({ stages, memory, request }: PlaneScope): void {
   }
 }
 
-/** A Warning of an object, unless one of its conditions says so already. */
+/** Emits a Warning unless a condition of the object has the same message. */
 export function warnOnce(
   { events }: Pick<ReconcileContext, 'events'>,
   object: KubeObject & Conditioned,

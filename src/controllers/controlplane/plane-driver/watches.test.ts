@@ -7,7 +7,7 @@ import { planeWatches } from './watches.ts';
 
 const watches = planeWatches({} as CacheReader, FakeControlPlanes, (_, { metadata }) => metadata.name === 'own');
 
-/** How the owner of a plane is woken by an event: not at all, patiently, at once. */
+/** Tells how an event enqueues the owner of a plane: not at all, with low priority, or at once. */
 function hears(resource: Resource, event: ObjectEvent): string[] {
   return watches
     .filter((watch) => watch.resource.plural === resource.plural && watch.predicates.every((holds) => holds(event)))
@@ -23,7 +23,7 @@ const thing = (name: string, status: object = {}): KubeObject & { status: object
 const added = (name: string, initial = false): ObjectEvent => ({ type: 'add', object: thing(name), initial });
 const restated: ObjectEvent = { type: 'update', old: thing('a'), object: thing('a', { changed: true }) };
 
-describe('objects of a plane wake it', () => {
+describe('events that wake a hosted plane', () => {
   it.each<[string, Resource, ObjectEvent, string[]]>([
     ['one the pass made itself', Secrets, added('own'), []],
     ['one that was there when the program started', Secrets, added('own', true), ['at once']],
@@ -31,12 +31,12 @@ describe('objects of a plane wake it', () => {
     ['the status of a Service', Services, restated, ['at once']],
     ['the status of a StatefulSet', StatefulSets, restated, ['patiently']],
     ['the status of a PodDisruptionBudget', PodDisruptionBudgets, restated, []],
-  ])('%s', (_, resource, event, expected) => {
+  ])('are judged by object: %s', (_, resource, event, expected) => {
     expect(hears(resource, event)).toEqual(expected);
   });
 });
 
-describe('Pods of a plane wake it', () => {
+describe('Pod events that wake a hosted plane', () => {
   const pod = (status: Pod['status'], deletionTimestamp?: string): Pod =>
     ({ ...thing('p'), metadata: { name: 'p', ...(deletionTimestamp && { deletionTimestamp }) }, status }) as Pod;
   const pending = pod({ phase: 'Pending' });
@@ -56,7 +56,7 @@ describe('Pods of a plane wake it', () => {
     ['one that is gone', { type: 'delete', object: ready, finalStateUnknown: false }, ['at once']],
     ['one that no node is for', turned(pending, unplaced), ['at once']],
     ['one that nothing happened to', turned(ready, ready), []],
-  ])('%s', (_, event, expected) => {
+  ])('are judged by change: %s', (_, event, expected) => {
     expect(hears(Pods, event)).toEqual(expected);
   });
 });

@@ -30,21 +30,21 @@ import {
 import { controllerOf } from '../../shared/index.ts';
 import { isPodReady, problemOf } from './sets.ts';
 
-// What wakes the owner of a plane. What brings an API nearer that answers is looked at immediately; what is only counted, when
-// there is nothing else to do: many planes that begin together would keep each other busy with sums.
+// Watches of the owner of a plane. Events that advance the API are handled at once; events that only change counts get
+// low priority, because many planes that start together would otherwise delay each other.
 
-/** Their status tells where the API is, or belongs to nobody: every change counts. */
+/** Every change counts: their status has the address of the API, or they have no status. */
 const told: readonly Resource<KubeObject>[] = [Services, ConfigMaps, Secrets];
-/** Their status is summed up in conditions. */
+/** Their status is aggregated in conditions. */
 const counted: readonly Resource<KubeObject>[] = [StatefulSets, Deployments, Ingresses];
-/** Nobody here reads their status. */
+/** Their status is not used. */
 const kept: readonly Resource<KubeObject>[] = [NetworkPolicies, PodDisruptionBudgets, CronJobs];
 
-/** Whether the pass under way over a plane is making this object. */
+/** Tells whether the current reconcile of a plane is creating the object. */
 export type IsBeingMade = (resource: Resource<KubeObject>, object: KubeObject) => boolean;
 
 export function planeWatches(cache: CacheReader, owner: Resource<KubeObject>, isBeingMade: IsBeingMade): Watch[] {
-  // whoever makes an object knows what it is like, and goes on by itself
+  // the creator knows its object and continues by itself
   const news =
     (resource: Resource<KubeObject>): Predicate =>
     (event) =>
@@ -73,9 +73,9 @@ function ownersOfPod(cache: CacheReader, pod: Pod, owner: Resource<KubeObject>):
   return deployment ? ownerKeys(deployment, owner) : [];
 }
 
-/** It answers from now on or no longer, goes away, or cannot run: what others wait for, or have to do something about. */
+/** Tells whether a Pod became ready or unready, was deleted, or cannot run; these changes matter at once. */
 function podTurned(event: ObjectEvent<Pod>): boolean {
-  // one that was just made does nothing yet; that there is one more its set tells
+  // a new Pod has no effect yet; its set reports the count
   if (event.type !== 'update') return event.type === 'delete' || event.initial;
   const { object, old } = event;
   return (
@@ -85,7 +85,7 @@ function podTurned(event: ObjectEvent<Pod>): boolean {
   );
 }
 
-/** The rest of a Pod's life is told by its set. */
+/** Phase changes; the set reports everything else about a Pod. */
 function podWentOn(event: ObjectEvent<Pod>): boolean {
   return event.type === 'update' && event.object.status?.phase !== event.old.status?.phase;
 }

@@ -11,7 +11,7 @@ import type { PlaneSpec } from '../../../hosting/index.ts';
 import type { CacheReader } from '../../../runtime/index.ts';
 import { readDeployment, readStatefulSet, type SetSight } from './sets.ts';
 
-/** The set whose Pods are counted as the control plane: k0s controllers, or API servers. */
+/** Returns the set whose Pods count as the control plane: k0s controllers or API servers. */
 export function seeControlPlane(
   cache: CacheReader,
   desired: Pick<PlaneSpec, 'layout' | 'naming' | 'identity'>,
@@ -20,7 +20,7 @@ export function seeControlPlane(
   return desired.layout === 'k0s' ? readStatefulSet(cache, key) : readDeployment(cache, key);
 }
 
-/** The lowest version that runs in a ready Pod, in the spelling of the spec; undefined while none is ready. */
+/** Returns the lowest version in a ready Pod, in the format of the spec; undefined if none is ready. */
 export function runningVersionOf(desired: Pick<PlaneSpec, 'layout'>, { pods }: SetSight): string | undefined {
   let lowest: string | undefined;
   for (const { pod, isReady, isTerminating } of pods) {

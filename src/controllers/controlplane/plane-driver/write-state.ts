@@ -1,7 +1,7 @@
 import { flushSecrets, type PlaneScope } from './scope.ts';
 import { type PlaneState, stateData } from './state.ts';
 
-/** Writes down what comes next, before it is done. */
+/** Persists the next state before it is acted on. */
 export async function writeState(scope: PlaneScope, state: PlaneState): Promise<void> {
   if (state === scope.state) return;
   const { naming } = scope.desired;

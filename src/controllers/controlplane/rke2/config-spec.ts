@@ -1,10 +1,10 @@
 import type { Machine, RKE2Config, RKE2ConfigSpec, RKE2ControlPlane, RKE2ServerConfig } from '../../../api/index.ts';
 import { asJson, deepEqual, type JsonObject, type JsonValue } from '../../../machinery/index.ts';
 
-/** on a Machine: the configuration of the server it was made with, which is not in its RKE2Config */
+/** annotation of a Machine with the server configuration it was created with, which its RKE2Config does not contain */
 export const serverConfigurationAnnotation = 'controlplane.cluster.x-k8s.io/rke2-server-configuration';
 
-/** The configuration of a machine: that of the control plane, which has it beside its own fields. */
+/** Builds the RKE2Config spec of a machine from the fields of the control plane. */
 export function desiredConfigSpec({ spec }: RKE2ControlPlane): RKE2ConfigSpec {
   const { agentConfig, files, gzipUserData, postRKE2Commands, preRKE2Commands, privateRegistriesConfig } = spec;
   return {
@@ -19,16 +19,16 @@ export function desiredConfigSpec({ spec }: RKE2ControlPlane): RKE2ConfigSpec {
 
 export const serverConfigurationText = ({ spec }: RKE2ControlPlane): string => JSON.stringify(spec.serverConfig ?? {});
 
-/** Whether a machine was made with the configuration the control plane has now. */
+/** Tells whether a machine has the current configuration. */
 export function isConfigUpToDate(controlPlane: RKE2ControlPlane, config: RKE2Config, machine: Machine): boolean {
   if (!deepEqual(comparable(config.spec), comparable(desiredConfigSpec(controlPlane)))) return false;
   const text = machine.metadata.annotations?.[serverConfigurationAnnotation];
-  // machines that were adopted do not say it, and are not judged by it
+  // adopted machines lack the annotation and are not compared
   if (text === undefined) return true;
   return deepEqual(parsed(text), controlPlane.spec.serverConfig ?? {});
 }
 
-/** Annotations of a Node are put there without a new machine. */
+/** Drops node annotations, which are changed in place. */
 function comparable({ agentConfig, ...rest }: RKE2ConfigSpec): unknown {
   const { nodeAnnotations: _, format = 'cloud-config', ...agent } = agentConfig ?? {};
   return { ...rest, agentConfig: { ...agent, format } };

@@ -1,11 +1,11 @@
 import type { EtcdMember, OpenEtcd } from '../etcd-client/types.ts';
 
-/** rke2 adds this to the name of the Node, so that a machine that comes back is another member. */
+/** rke2 appends a random suffix to the node name, so that a recreated node is a new member. */
 const suffix = /-[0-9a-f]{8}$/;
 
 const byNode = (member: EtcdMember): EtcdMember => ({ ...member, name: member.name.replace(suffix, '') });
 
-/** Members of etcd under the names of their Nodes, as everybody else here knows them. */
+/** Renames etcd members to their Nodes, as the other code expects. */
 export function membersByNode(open: OpenEtcd): OpenEtcd {
   return async (target, signal) => {
     const client = await open(target, signal);

@@ -4,7 +4,7 @@ import { fieldManager, isDeleting, type Verdict } from '../../shared/index.ts';
 import { controlPlaneMark } from '../machine-plane/health/control-plane-nodes.ts';
 import { type ControlPlaneScope, clusterKeyOf } from '../machine-plane/scope.ts';
 
-/** Whether the Node has what its machine wants on it. */
+/** Tells whether the Node has the metadata its machine's config wants. */
 export function metadataVerdict(_machine: Machine, node: Node, config: RKE2Config | undefined): Verdict {
   const { name = '', labels, annotations } = node.metadata;
   if (labels?.[controlPlaneMark] === undefined) {
@@ -19,7 +19,7 @@ export function metadataVerdict(_machine: Machine, node: Node, config: RKE2Confi
     : { status: 'False', reason: 'NotUpToDate', message: `Node ${name} lacks the annotations ${missing.join(', ')}` };
 }
 
-/** Puts the annotations of the control plane on its Nodes: the kubelet cannot be told to. */
+/** Applies the control plane's annotations to its Nodes, because the kubelet has no option for them. */
 export async function annotateNodes(scope: ControlPlaneScope<RKE2ControlPlane>): Promise<void> {
   const { context, controlPlane, dependencies, inspection, machines } = scope;
   const wanted = Object.entries(controlPlane.spec.agentConfig?.nodeAnnotations ?? {});

@@ -24,7 +24,6 @@ const apiServerPort = 6443;
 
 const isEtcdManaged = ({ spec }: RKE2ControlPlane): boolean => spec.serverConfig?.externalDatastoreSecret === undefined;
 
-/** Control planes made with rke2. */
 export const rke2Provider: PlaneProvider<RKE2ControlPlane, RKE2Config> = {
   name: 'rke2-control-plane',
   resource: RKE2ControlPlanes,
@@ -53,12 +52,12 @@ export const rke2Provider: PlaneProvider<RKE2ControlPlane, RKE2Config> = {
   configsToCompare,
   apiServerPort: () => apiServerPort,
   marksVerdict: metadataVerdict,
-  // The port of the supervisor opens before a server can take others in; this Secret is there when it can.
+  // The supervisor port opens before a server accepts others; this Secret exists once it does.
   async isClusterMade(client, signal) {
     const key = { namespace: 'kube-system', name: 'rke2-serving' };
     return (await client.get(Secrets, key, { signal }).catch(ignoreNotFound)) !== undefined;
   },
-  // servers tell those that join all they need
+  // joining machines receive everything from the servers
   prepareUpgrade: () => Promise.resolve(),
   finish: annotateNodes,
   rememberRemediation(draft, lastRemediation) {

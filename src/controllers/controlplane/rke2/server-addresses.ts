@@ -10,7 +10,7 @@ const typesInOrder: Readonly<Record<string, readonly AddressType[]>> = {
   'external-only-ips': ['ExternalIP'],
 };
 
-/** Where further machines can register, the best first, by the method the control plane was made with. */
+/** Lists registration addresses, best first, by the registration method of the control plane. */
 export function serverAddresses(
   { spec }: RKE2ControlPlane,
   cluster: Cluster,

@@ -4,7 +4,7 @@ import { clusterBase } from '../common/names.ts';
 import { ownerId } from '../common/ownership.ts';
 import type { CloudResource, ResourceType } from './inventory.ts';
 
-/** What a management API has that may own something in a cloud. */
+/** Objects in a management API that may own cloud resources. */
 export interface OwnersOnRecord {
   /** OpenStackClusters, OpenStackServers, OpenStackFloatingIPPools, Images, of all namespaces */
   readonly objects: readonly KubeObject[];
@@ -13,31 +13,31 @@ export interface OwnersOnRecord {
 }
 
 export interface AuditFindings {
-  /** carry a mark whose owner is nowhere: the only ones that may be deleted */
+  /** resources with the mark of an owner that does not exist; only these may be deleted */
   readonly orphans: readonly CloudResource[];
-  /** objects whose status names what the cloud does not have */
+  /** objects whose status names resources the cloud does not have */
   readonly missing: readonly MissingResource[];
   /** what other programs made here, known by names and texts, and what may have been left on purpose or by an edit: told, never deleted */
   readonly foreign: readonly ForeignResource[];
 }
 
 export interface MissingResource {
-  /** `OpenStackServer default/red-md-0-abc` */
+  /** for example `OpenStackServer default/red-md-0-abc` */
   readonly object: string;
   readonly type: ResourceType;
   readonly id: string;
 }
 
 export interface ForeignResource extends CloudResource {
-  /** who is likely to have made it, and for what */
+  /** probable creator and purpose */
   readonly remark: string;
 }
 
-/** Compares what a project has with what its owners know. */
+/** Compares the resources of a project with their owners' records. */
 export function auditFindings(
   inventory: readonly CloudResource[],
   owners: OwnersOnRecord,
-  /** objects whose resources are in this project */
+  /** objects with resources in this project */
   here: readonly (OpenStackCluster | OpenStackServer)[],
   /** objects whose resources are in other projects */
   elsewhere: readonly KubeObject[] = [],
@@ -76,7 +76,7 @@ function titleOf({ kind, metadata: { namespace, name } }: KubeObject): string {
   return `${kind} ${namespace ?? ''}/${name ?? ''}`;
 }
 
-/** What an object's status says it has, apart from what the user brought. */
+/** Lists resource ids in the status of an object, without those the user supplied. */
 function recordedIds(object: KubeObject): { type: ResourceType; id: string }[] {
   if (object.kind === 'OpenStackServer') {
     const { instanceID } = (object as OpenStackServer).status ?? {};
@@ -114,7 +114,7 @@ const upstreamName = /^k8s-clusterapi-cluster-(.+?)(?:-kubeapi.*)?$/;
 const upstreamText = /^Created by cluster-api-provider-openstack cluster (\S+)/;
 const groupName = /^k8s-cluster-(.+)-secgroup-(?:controlplane|worker|bastion)$/;
 
-/** What upstream's provider names and describes, for a cluster that is not here. */
+/** Recognizes resources of upstream's provider for a cluster that does not exist here, by name and description. */
 function upstreamRemark({ name, description }: CloudResource, bases: ReadonlySet<string>): string | undefined {
   const base = upstreamName.exec(name)?.[1] ?? groupName.exec(name)?.[1] ?? upstreamText.exec(description)?.[1];
   if (base === undefined || bases.has(base)) return undefined;
@@ -125,7 +125,7 @@ const serviceBalancer = /^kube_service_(.+?)_/;
 const serviceAddress = /^Floating IP for Kubernetes external service \S+ from cluster (\S+)/;
 const volumeCluster = 'cinder.csi.openstack.org/cluster';
 
-/** What the cloud controllers inside of a cluster made that is not here any more. */
+/** Recognizes resources of cloud controllers inside a workload cluster that no longer exists. */
 function workloadRemark(one: CloudResource, clusters: ReadonlySet<string>): string | undefined {
   const cluster = workloadOf(one);
   if (cluster === undefined || clusters.has(cluster) || cluster === 'kubernetes') return undefined;

@@ -16,22 +16,22 @@ export type ResourceType =
   | 'server group'
   | 'image';
 
-/** Something in a cloud, with what it says of who made it. */
+/** A cloud resource with hints about its creator. */
 export interface CloudResource {
   readonly type: ResourceType;
   readonly id: string;
-  /** the name, of a floating IP its address */
+  /** name; for a floating IP, its address */
   readonly name: string;
   readonly description: string;
-  /** the owner its mark names; undefined: it carries none */
+  /** owner in its mark; undefined without a mark */
   readonly owner: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** How server groups of a cluster end: the first digits of the owner. They have no description that could carry a mark. */
+/** Server group names end with the first digits of the owner, because server groups have no description for a mark. */
 const groupSuffix = /^k8s-clusterapi-cluster-.+-([0-9a-f]{8})$/;
 
-/** Everything of the project that a controller may have made: one list per kind of thing. */
+/** Lists everything in the project that a controller may have created, with one list per resource type. */
 export async function cloudInventory(cloud: OpenStack, signal: AbortSignal): Promise<CloudResource[]> {
   const projectId = await cloud.projectId(signal);
   const mine = { projectId };
@@ -88,7 +88,7 @@ async function trunks({ network }: OpenStack, projectId: string | undefined, sig
   return (await network.extensions.has('trunk')) ? await collect(network.trunks.list({ projectId }, { signal })) : [];
 }
 
-/** A cloud may do without load balancers or volumes. */
+/** Returns an empty list if the cloud lacks the service, for example load balancers or volumes. */
 async function ifServed<T>(list: Promise<T[]>): Promise<T[]> {
   try {
     return await list;

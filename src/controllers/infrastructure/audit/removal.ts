@@ -9,7 +9,7 @@ import {
 } from '../../../openstack/index.ts';
 import type { CloudResource, ResourceType } from './inventory.ts';
 
-/** What must be gone before what: servers hold ports and volumes, load balancers ports, routers subnets. */
+/** Deletion order: servers hold ports and volumes, load balancers hold ports, routers hold subnets. */
 const order: readonly ResourceType[] = [
   'server',
   'load balancer',
@@ -27,7 +27,7 @@ const order: readonly ResourceType[] = [
 export interface RemovalOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** how long one kind of thing may take to be gone */
+  /** time limit for the deletion of one resource type */
   readonly patienceMs: number;
   onRemoved(resource: CloudResource): void;
 }
@@ -39,7 +39,7 @@ export interface Refusal {
 
 const pauseMs = 2_000;
 
-/** Deletes what carries a mark, in the right order. Whatever is refused is told; the rest goes on. */
+/** Deletes marked resources in order. Reports refusals and continues. */
 export async function removeResources(
   cloud: OpenStack,
   resources: readonly CloudResource[],
@@ -91,7 +91,7 @@ function mayPass(error: unknown, { type }: CloudResource): boolean {
   );
 }
 
-/** Routers are deleted without interfaces. */
+/** A router can be deleted only without interfaces. */
 async function prepare({ network }: OpenStack, { type, id }: CloudResource, signal: AbortSignal): Promise<void> {
   if (type !== 'router') return;
   for (const port of await collect(network.ports.list({ deviceId: id }, { signal }))) {
@@ -125,7 +125,7 @@ function collectionsOf({ compute, network, loadBalancer, volume, image }: OpenSt
   };
 }
 
-/** False: there is nothing to delete any more. */
+/** Returns false if the resource is gone already. */
 function requestDeletion(cloud: OpenStack, { type, id }: CloudResource, signal: AbortSignal): Promise<boolean> {
   return type === 'load balancer'
     ? cloud.loadBalancer.loadBalancers.delete(id, { cascade: true, signal })

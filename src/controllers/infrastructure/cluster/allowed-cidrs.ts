@@ -4,8 +4,8 @@ import { record } from './events.ts';
 import type { ClusterScope } from './scope.ts';
 
 /**
- * Who may connect to the load balancer: whom the user allows, and the cluster itself. Nothing given means everybody may;
- * undefined means this Octavia cannot tell.
+ * Returns the CIDRs that may connect to the load balancer: the user's and those of the cluster. Empty means everybody;
+ * undefined means that this Octavia does not support it.
  */
 export async function allowedCidrsOf(scope: ClusterScope, balancer: LoadBalancer): Promise<string[] | undefined> {
   const { spec, status } = scope.draft;
@@ -34,7 +34,7 @@ export async function allowedCidrsOf(scope: ClusterScope, balancer: LoadBalancer
   return allowed;
 }
 
-/** Ranges of one family, sorted, each once; an address alone is a range of one. */
+/** Filters ranges by family, sorts and deduplicates them; a single address becomes a range of one. */
 export function mergeCidrs(
   family: 'IPv4' | 'IPv6',
   entries: readonly (string | undefined)[],

@@ -26,13 +26,13 @@ import { attachFloatingIp, findOwnFloatingIps, reserveFloatingIp } from './float
 import { type ClusterScope, look, statusOf } from './scope.ts';
 import { dropBastionGroup } from './security-groups.ts';
 
-/** On the bastion's OpenStackServer: what its spec was made from. Another one means another server. */
+/** Annotation of the bastion's OpenStackServer with the hash of its spec. A different hash requires a new server. */
 const specAnnotation = 'infrastructure.cluster.x-k8s.io/bastion-spec-hash';
 const reason = 'BastionNotReady';
-/** Events tell when the server is there; this is for those that get lost. */
+/** Requeue delay in case an event is lost. */
 const waitMs = 15_000;
 
-/** The server to reach the others through. */
+/** Reconciles the bastion, the SSH jump host. */
 export async function reconcileBastion(scope: ClusterScope): Promise<Wait | undefined> {
   const { spec } = scope.draft;
   if (!hasBastion(spec)) return (await removeBastion(scope)) ?? (await dropBastionGroup(scope));
@@ -87,12 +87,12 @@ function findServer(scope: ClusterScope, name: string): OpenStackServer | undefi
   );
 }
 
-/** Credentials are no part of what a server is made from: they rotate. */
+/** The identityRef is not part of the hash, because credentials rotate. */
 function hashOf({ identityRef: _, ...spec }: OpenStackServerSpec): string {
   return createHash('sha256').update(JSON.stringify(spec)).digest('hex').slice(0, 32);
 }
 
-/** Nobody but the cluster would replace it. */
+/** Tells whether the bastion's server is permanently gone; only the cluster can replace it. */
 function isGoneForGood({ status }: OpenStackServer): boolean {
   return status?.conditions?.some(({ status: is, reason }) => is === 'False' && reason === instanceGoneReason) === true;
 }
@@ -166,7 +166,7 @@ function noteServer(scope: ClusterScope, server: OpenStackServer): void {
   };
 }
 
-/** The addresses of a bastion that runs, the floating one included. */
+/** Records the addresses of a running bastion, including its floating IP. */
 async function noteAddresses(scope: ClusterScope, server: OpenStackServer): Promise<Wait | undefined> {
   const { spec } = scope.draft;
   const bastion = statusOf(scope).bastion ?? {};
@@ -187,14 +187,14 @@ async function noteAddresses(scope: ClusterScope, server: OpenStackServer): Prom
       return (await attachFloatingIp(scope, address, port.id, desired)).address;
     });
   }
-  // the load balancer lets the bastion in by its addresses
+  // the load balancer's allowed CIDRs contain the bastion's addresses
   const isListed = (spec.apiServer?.managedLoadBalancer?.allowedCIDRs ?? []).length > 0;
   return isListed && !deepEqual(before, [bastion.ip, bastion.floatingIP])
     ? { ms: 1_000, reason, message: `the load balancer has yet to let bastion ${bastion.name} in` }
     : undefined;
 }
 
-/** Takes the bastion away: its floating IP if it is ours, then the server. Waits until the server is gone. */
+/** Deletes the bastion: an own floating IP, then the server. Waits until the server is gone. */
 export async function removeBastion(scope: ClusterScope): Promise<Wait | undefined> {
   const status = statusOf(scope);
   const name = bastionName(scope.clusterName);
@@ -208,7 +208,7 @@ export async function removeBastion(scope: ClusterScope): Promise<Wait | undefin
   await attempt(`the floating IP of bastion ${name} could not be deleted`, reason, async () => {
     const { floatingIps } = scope.access.openstack.network;
     for (const { id, address } of await findOwnFloatingIps(scope, 'bastion')) {
-      // one the user has named is the user's to keep
+      // keep a floating IP that the user specified
       if (address === scope.draft.spec.bastion?.floatingIP) continue;
       await floatingIps.delete(id, { signal: scope.context.signal });
       scope.access.view.forget('floatingIp', id);

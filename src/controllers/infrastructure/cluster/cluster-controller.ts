@@ -51,7 +51,7 @@ import { runPhases } from './phases.ts';
 import { type ClusterMemory, type ClusterScope, newMemory } from './scope.ts';
 import { ownsUpstreamsResources } from './upstream.ts';
 
-/** OpenStackClusters: network, router, security groups, endpoint, bastion, and back again. */
+/** Builds the controller of OpenStackClusters: network, router, security groups, endpoint, bastion, deletion. */
 export function openStackClusterController(dependencies: InfrastructureDependencies): ControllerDefinition {
   const attention = createAttention();
   const lookups = dependencies.lookups ?? createLookupCache({ clock: dependencies.clock });
@@ -85,7 +85,7 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
       forget(key);
       return done();
     }
-    // nobody's yet: the Cluster controller makes itself the owner of what its Cluster refers to
+    // no owner yet: the Cluster controller sets the owner reference
     if (!cluster && !deleting) return done();
     if (pausedBy(cached, cluster).length > 0) return done();
     const original = mayHaveMade(cached, openStackClusterFinalizer)
@@ -104,7 +104,7 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
 
   interface Outcome {
     readonly gone?: boolean;
-    /** the object as stored last, where the pass stored it */
+    /** the object as last stored in this reconcile */
     readonly stored?: OpenStackCluster;
     readonly wait?: Wait | undefined;
     readonly fault?: unknown;
@@ -154,7 +154,7 @@ export function openStackClusterController(dependencies: InfrastructureDependenc
     const before = scope.original;
     const outcome = await runPhases(scope);
     if (outcome.fault instanceof CloudFault) warnOfNews(scope.context, before, 'Ready', outcome.fault);
-    // what a broken pass did not come to is still depended on
+    // an incomplete reconcile keeps the previous subscriptions
     if (outcome.fault === undefined) attention.follow(key, scope.access.observer, scope.followed);
     return { ...outcome, stored: scope.original };
   };
@@ -217,8 +217,8 @@ function resultOf({ wait, fault }: { wait?: Wait | undefined; fault?: unknown })
 }
 
 /**
- * Whether an object whose cloud cannot be reached may go all the same: nothing was ever made for it, or its user gives up
- * what was.
+ * Tells whether an object with an unreachable cloud may be deleted: nothing was created for it, or the user abandons
+ * its resources.
  */
 function mayLetGo(context: ReconcileContext, object: OpenStackCluster): boolean {
   const recorded = recordedResources(object);

@@ -19,7 +19,7 @@ const faults: FaultRule[] = [];
 beforeAll(async () => {
   world = await createInfrastructureWorld({
     controllers: (dependencies) => [openStackClusterController(dependencies)],
-    // what Octavia takes its time for is waited for elsewhere
+    // other tests cover Octavia's delays
     cloud: { timeScale: 0.1 },
     faults,
   });
@@ -40,7 +40,7 @@ const find = (name: string) => world.find(OpenStackClusters, name);
 const isProvisioned = async (name: string): Promise<boolean> =>
   (await find(name))?.status?.initialization?.provisioned === true;
 const isGone = async (name: string): Promise<boolean> => (await find(name)) === undefined;
-/** What a cluster has, whatever it is called and whatever its owner. */
+/** Normalizes names and owners, so that the resources of clusters can be compared. */
 const likeness = (lines: readonly string[], name: string): string[] =>
   lines.map((line) =>
     line
@@ -50,8 +50,8 @@ const likeness = (lines: readonly string[], name: string): string[] =>
   );
 
 /**
- * Lets the n-th change from now on meet its fate; `crash` restarts the controllers there. Returns whether it came to it. Reads
- * are not counted: to die at one is to die before the next change.
+ * Applies a fate to the n-th change from now on; with `crash`, also restarts the controllers there. Returns whether
+ * that change happened. Reads do not count: a crash at a read equals a crash before the next change.
  */
 async function strike(n: number, fate: Fate, crash: boolean, goal: () => Promise<boolean>): Promise<boolean> {
   let changes = 0;
@@ -71,13 +71,14 @@ async function strike(n: number, fate: Fate, crash: boolean, goal: () => Promise
   return struck;
 }
 
-// To die before a change is to die after the one before it: a change that fails as the program dies shows nothing new.
+// A crash before a change equals one after the previous change, and a failed change at a crash adds nothing new, so
+// these combinations are enough.
 const fates: readonly { fate: Fate; crash: boolean; title: string }[] = [
   { fate: 'lose', crash: false, title: 'whose answer is lost' },
   { fate: 'lose', crash: true, title: 'that is done as the program dies' },
 ];
 
-describe.each(Object.entries(variants))('a cluster %s', (_, spec) => {
+describe.each(Object.entries(variants))('an OpenStackCluster %s under faults', (_, spec) => {
   let serial = 0;
   let whole: string[];
 
@@ -94,7 +95,7 @@ describe.each(Object.entries(variants))('a cluster %s', (_, spec) => {
   });
 
   it.each(fates)(
-    'survives any change $title, without a leak or a double',
+    'survives any change $title without leaks or duplicates',
     { timeout: 120_000 },
     async ({ fate, crash }) => {
       for (let n = 1; ; n++) {
@@ -114,7 +115,7 @@ describe.each(Object.entries(variants))('a cluster %s', (_, spec) => {
   );
 
   it.each(['before', 'after'] as const)(
-    'survives any write to the management API that breaks %s it was done',
+    'survives a management API write that fails %s it was done',
     { timeout: 120_000 },
     async (when) => {
       for (let nth = 1; ; nth++) {

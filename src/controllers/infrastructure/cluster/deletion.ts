@@ -23,14 +23,14 @@ import { deleteGroup, dropNotedGroup, groupsToDelete } from './security-groups.t
 
 const reason = 'DeleteFailed';
 
-/** A pass of deletion: what may not be deleted is noted and does not hold up the rest. */
+/** A reconcile of a deletion. Resources that may not be deleted are recorded and do not block the others. */
 interface DeletionScope extends ClusterScope {
   readonly leftBehind: string[];
 }
 
 type Removal = (scope: DeletionScope) => Promise<Wait | undefined>;
 
-/** In the order in which one thing stands on another. */
+/** In order of dependency. */
 const removals: readonly Removal[] = [
   waitForMachines,
   removeBastion,
@@ -42,7 +42,7 @@ const removals: readonly Removal[] = [
   removeGroups,
 ];
 
-/** Takes everything of ours away, in order. Returns what is waited for; undefined when nothing is left to do. */
+/** Deletes all own resources in order. Returns what it waits for; undefined when done. */
 export async function deleteInfrastructure(scope: ClusterScope): Promise<Wait | undefined> {
   const deletion: DeletionScope = { ...scope, leftBehind: [] };
   for (const removal of removals) {
@@ -61,7 +61,7 @@ export async function deleteInfrastructure(scope: ClusterScope): Promise<Wait | 
   return undefined;
 }
 
-/** Runs one deletion; what the cloud's policy forbids is noted by name and given up. False when it was. */
+/** Deletes one resource. If the cloud's policy forbids it, records the name, gives up and returns false. */
 async function remove(scope: DeletionScope, what: string, call: () => Promise<unknown>): Promise<boolean> {
   try {
     await call();
@@ -72,7 +72,7 @@ async function remove(scope: DeletionScope, what: string, call: () => Promise<un
       scope.leftBehind.push(`${what} (${causeOf(error)})`);
       return false;
     }
-    // what stands on something that had to be left behind cannot go either
+    // resources that depend on one left behind cannot be deleted either
     if (isOpenStackError(error, 'conflict') && scope.leftBehind.length > 0) {
       scope.leftBehind.push(`${what} (${causeOf(error)})`);
       return false;
@@ -122,7 +122,7 @@ async function removeBalancer(scope: DeletionScope): Promise<Wait | undefined> {
       if (!done) return undefined;
     } catch (error) {
       if (!isOpenStackError(error, 'immutable')) throw error;
-      // somebody changes it at this moment: it will be free again
+      // busy with another change, which will end
       return { ...pending, message: `${name} is busy with a change and will be deleted after it` };
     }
     view.forget('loadBalancer', balancer.id);
@@ -138,13 +138,13 @@ async function findBalancer(scope: DeletionScope, recordedId: string | undefined
       : undefined;
     return known ?? (await findOwnBalancer(scope));
   } catch (error) {
-    // a cloud without Octavia has no load balancers
+    // without Octavia there are no load balancers
     if (isOpenStackError(error, 'noService')) return undefined;
     throw error;
   }
 }
 
-/** Floating IPs of ours; what the user brought carries no mark, and one the user has named since stays too. */
+/** Deletes own floating IPs. User-supplied ones have no mark and stay, as do those the user has specified since. */
 async function removeFloatingIps(scope: DeletionScope): Promise<Wait | undefined> {
   const { floatingIps } = scope.access.openstack.network;
   const { signal } = scope.context;
@@ -246,12 +246,12 @@ async function removeNetwork(scope: DeletionScope): Promise<Wait | undefined> {
   });
 }
 
-/** A port this program made for a server that is gone. */
+/** Tells whether a port was created for a server that is gone. */
 function isStray({ description, deviceId }: Port): boolean {
   return deviceId === '' && /^Created by cluster-api-provider-openstack .*\[owner /.test(description);
 }
 
-/** Who holds a network, in a few words each. */
+/** Names the users of a network, for messages. */
 function usersOf(ports: readonly Port[]): string {
   const users = ports
     .filter(
@@ -290,7 +290,7 @@ function blocked(message: string): Wait {
   return { ms: 15_000, reason: 'DeletionBlocked', message };
 }
 
-/** What is recorded of the cloud, for somebody who gives it up. */
+/** Describes the recorded cloud resources, for users who abandon them. */
 export function recordedResources({ status }: { status?: ClusterScope['draft']['status'] }): string[] {
   const named = (kind: string, resource: { name: string; id: string } | undefined): string[] =>
     resource?.id ? [`${kind} ${resource.name} (${resource.id})`] : [];

@@ -1,4 +1,4 @@
-// What the spec of a cluster asks for, where that is not a matter of reading one field.
+// Values derived from the spec of a cluster.
 import type { ApiEndpoint, OpenStackClusterSpec } from '../../../api/index.ts';
 
 export function isLoadBalanced(spec: OpenStackClusterSpec): boolean {
@@ -10,17 +10,15 @@ export function hasBastion(spec: OpenStackClusterSpec): boolean {
   return spec.bastion !== undefined && spec.bastion.enabled !== false;
 }
 
-/** Whether the cluster makes its own network. */
+/** Tells whether the cluster creates its own network. */
 export function managesNetwork(spec: OpenStackClusterSpec): boolean {
   return (spec.managedSubnets?.length ?? 0) > 0;
 }
 
-/** Whether the API gets a floating IP. */
 export function wantsFloatingIp(spec: OpenStackClusterSpec): boolean {
   return spec.apiServer?.enableFloatingIP !== false && spec.enableExternalNetwork !== false;
 }
 
-/** An endpoint with both its parts. */
 export function isComplete(endpoint: ApiEndpoint | undefined): endpoint is { host: string; port: number } {
   return (endpoint?.host ?? '') !== '' && (endpoint?.port ?? 0) > 0;
 }

@@ -10,12 +10,12 @@ import type { ClusterScope } from './scope.ts';
 
 const reason = 'APIEndpointConfigFailed';
 
-/** Where the API of the cluster is reached: a load balancer, a floating IP, an address inside, or what others say. */
+/** Determines the API endpoint: a load balancer, a floating IP, an internal address, or one set elsewhere. */
 export async function reconcileEndpoint(scope: ClusterScope): Promise<Wait | undefined> {
   const { spec, status } = scope.draft;
   const hosted = hostedControlPlane(scope);
   if (isLoadBalanced(spec)) {
-    // made now, it would stand before nothing, and whether its address came to be published would be a matter of chance
+    // a new load balancer would have no members and might publish its address before the control plane's
     if (hosted && !status?.apiServerManagedLoadBalancer) {
       return {
         ms: 600_000,
@@ -45,7 +45,7 @@ export async function reconcileEndpoint(scope: ClusterScope): Promise<Wait | und
     };
   }
   return {
-    // whoever knows the endpoint writes it into an object, and that wakes us
+    // the endpoint is set in an object, whose change triggers a reconcile
     ms: 600_000,
     reason: 'WaitingForControlPlaneEndpoint',
     message:
@@ -53,7 +53,7 @@ export async function reconcileEndpoint(scope: ClusterScope): Promise<Wait | und
   };
 }
 
-/** The control plane of the cluster, when it is one that runs as Pods elsewhere. */
+/** Returns the reference of the control plane if it runs in Pods elsewhere. */
 function hostedControlPlane({ cluster }: ClusterScope): ContractReference | undefined {
   const reference = cluster?.spec.controlPlaneRef;
   return reference && hostedControlPlaneKinds.has(reference.kind) ? reference : undefined;
@@ -61,11 +61,11 @@ function hostedControlPlane({ cluster }: ClusterScope): ContractReference | unde
 
 async function chooseHost(scope: ClusterScope): Promise<string | undefined> {
   const { spec } = scope.draft;
-  // a control plane that runs elsewhere brings its own: a floating IP of ours would lead nowhere
+  // a hosted control plane brings its own endpoint; a floating IP here would lead nowhere
   const known = scope.cluster?.spec.controlPlaneEndpoint;
   if (isComplete(known)) return known.host;
   if ((spec.controlPlaneEndpoint?.host ?? '') !== '') return spec.controlPlaneEndpoint?.host;
-  // an address in the cloud would lead nowhere, and whoever published it first could not be corrected any more
+  // an address in this cloud would lead nowhere, and a published endpoint cannot be corrected
   if (hostedControlPlane(scope)) return undefined;
   if (wantsFloatingIp(spec)) {
     const { address } = await attempt('no floating IP could be reserved for the API', reason, () =>
@@ -80,7 +80,7 @@ async function chooseHost(scope: ClusterScope): Promise<string | undefined> {
   return spec.apiServer?.fixedIP || undefined;
 }
 
-/** The address that was published must stay reserved: kubeconfigs, certificates and nodes name it. */
+/** Keeps the published floating IP reserved, because kubeconfigs, certificates and Nodes use it. */
 async function keepReserved(scope: ClusterScope, host: string): Promise<void> {
   if (scope.draft.metadata.annotations?.[floatingIpAnnotation('api')] === undefined) return;
   await attempt('the floating IP of the API could not be kept', reason, () =>

@@ -5,7 +5,7 @@ import { attempt, UnusableInput, type Wait } from '../common/outcomes.ts';
 import { type ClusterScope, statusOf } from './scope.ts';
 import { tagsOf } from './tags.ts';
 
-/** The way to the outside: named, or the only one there is, or none. */
+/** Finds the external network: the specified one, the only one, or none. */
 export async function reconcileExternalNetwork(scope: ClusterScope): Promise<Wait | undefined> {
   const { spec } = scope.draft;
   const status = statusOf(scope);
@@ -13,7 +13,7 @@ export async function reconcileExternalNetwork(scope: ClusterScope): Promise<Wai
     delete status.externalNetwork;
     return undefined;
   }
-  // what the spec names may be corrected until something was made from it
+  // a changed spec is honored until something was created from it
   if (status.externalNetwork?.id && !openPartsOf(scope.original).outside) return undefined;
   const found = await attempt('the external network could not be found', 'NetworkCreateFailed', () => find(scope));
   if (found) status.externalNetwork = { name: found.name, id: found.id, ...tagsOf(found) };

@@ -6,14 +6,14 @@ import { type ClusterScope, statusOf } from './scope.ts';
 
 const rememberMs = 3_600_000;
 
-/** Zones of the cloud that machines can be spread over. */
+/** Reads the availability zones that machines can be spread over. */
 export async function reconcileFailureDomains(scope: ClusterScope): Promise<Wait | undefined> {
   const { access, context, lookups, draft, memory } = scope;
   const { openstack } = access;
   const now = context.clock.now();
   const { controlPlaneAvailabilityZones, controlPlaneOmitAvailabilityZone } = draft.spec;
   const desired = JSON.stringify([controlPlaneAvailabilityZones, controlPlaneOmitAvailabilityZone]);
-  // zones come and go in years; a change of the spec counts at once
+  // zones change rarely; a spec change takes effect at once
   if (memory.zones?.desired === desired && now - memory.zones.at < rememberMs) return undefined;
   const zones = await attempt('the availability zones of the cloud could not be listed', openStackErrorReason, () =>
     lookups.get(openstack, 'availability zones', () => openstack.compute.availabilityZones.list()),
@@ -25,7 +25,7 @@ export async function reconcileFailureDomains(scope: ClusterScope): Promise<Wait
   return undefined;
 }
 
-/** Which zones there are, by name, and which of them take machines of the control plane. */
+/** Lists the failure domains by name, with those for control plane machines marked. */
 export function failureDomainsOf(
   zones: readonly AvailabilityZone[],
   spec: Pick<OpenStackClusterSpec, 'controlPlaneAvailabilityZones' | 'controlPlaneOmitAvailabilityZone'>,

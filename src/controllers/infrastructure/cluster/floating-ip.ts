@@ -14,19 +14,19 @@ import { ensureTags, oldest } from './tags.ts';
 
 export interface FloatingIpSpec {
   readonly role: FloatingIpRole;
-  /** the address the user named */
+  /** address specified by the user */
   readonly address?: string | undefined;
-  /** an address that was published: others rely on it */
+  /** published address, which others rely on */
   readonly published?: string | undefined;
-  /** where a new one is put at once */
+  /** port to attach a new floating IP to at creation */
   readonly portId?: string | undefined;
-  /** field of the spec that names the address, for messages */
+  /** field of the spec with the address, for messages */
   readonly field: string;
 }
 
 /**
- * The floating IP of a role: the one recorded, the one the user named, the one that carries our mark, or a new one. It stays
- * reserved for the cluster whether or not it leads anywhere.
+ * Returns the floating IP of a role: the recorded one, the specified one, one with our mark, or a new one. It stays
+ * reserved for the cluster even while not attached.
  */
 export async function reserveFloatingIp(scope: ClusterScope, desired: FloatingIpSpec): Promise<FloatingIp> {
   const found = (await recorded(scope, desired)) ?? (await existing(scope, desired)) ?? (await create(scope, desired));
@@ -38,12 +38,15 @@ export async function reserveFloatingIp(scope: ClusterScope, desired: FloatingIp
   return address;
 }
 
-/** Whether we made it: then it goes with the cluster. */
+/** Tells whether the floating IP was created for this cluster, so that it is deleted with it. */
 export function isOurFloatingIp(scope: ClusterScope, address: FloatingIp, role: FloatingIpRole): boolean {
   return carriesMark(address, scope.owner, role) || isUpstreams(scope, address, role);
 }
 
-/** One that upstream's provider reserved for this cluster: its words are on it, and the cluster tells people this address. */
+/**
+ * Tells whether upstream's provider reserved the floating IP for this cluster: it has upstream's description, and the
+ * cluster publishes the address.
+ */
 function isUpstreams(scope: ClusterScope, { address, description }: FloatingIp, role: FloatingIpRole): boolean {
   if (!scope.isBegunByUpstream || description !== upstreamClusterDescription(scope.base)) return false;
   const { spec, status } = scope.draft;
@@ -57,7 +60,7 @@ function isUpstreams(scope: ClusterScope, { address, description }: FloatingIp, 
 async function recorded(scope: ClusterScope, desired: FloatingIpSpec): Promise<FloatingIp | undefined> {
   const id = scope.draft.metadata.annotations?.[floatingIpAnnotation(desired.role)];
   const known = id === undefined ? undefined : await look(scope, 'floatingIp', id);
-  // the user may have named another one since
+  // the user may have specified another address since
   return known && (desired.address === undefined || known.address === desired.address) ? known : undefined;
 }
 
@@ -65,8 +68,8 @@ async function existing(scope: ClusterScope, desired: FloatingIpSpec): Promise<F
   if (desired.address !== undefined) return atAddress(scope, desired.address);
   const own = oldest(await findOwnFloatingIps(scope, desired.role));
   if (own || ipFamily(desired.published ?? '') === undefined) return own;
-  // Ours was deleted and somebody made the address again for us: only an administrator can choose one. It may lead to a
-  // machine already.
+  // The own floating IP was deleted and recreated by someone else with the same address, which only an administrator
+  // can do. It may be attached to a machine already.
   const again = await atAddress(scope, desired.published ?? '');
   return again && !isMarked(again) ? again : undefined;
 }
@@ -78,7 +81,6 @@ async function atAddress(scope: ClusterScope, address: string): Promise<Floating
   return found[0];
 }
 
-/** All that are ours for a role. */
 export async function findOwnFloatingIps(scope: ClusterScope, role: FloatingIpRole): Promise<FloatingIp[]> {
   const { openstack, projectId } = scope.access;
   const { signal } = scope.context;
@@ -133,8 +135,8 @@ async function ensureOwnTags(scope: ClusterScope, address: FloatingIp): Promise<
 }
 
 /**
- * Leads a floating IP to a port. One of ours that was led elsewhere comes back; one of the user's that is in use is left
- * where it is.
+ * Attaches a floating IP to a port. An own one attached elsewhere is moved back; a user-supplied one in use stays where
+ * it is.
  */
 export async function attachFloatingIp(
   scope: ClusterScope,

@@ -5,25 +5,25 @@ import { supervisorPort } from '../../shared/index.ts';
 import type { GroupRole } from '../common/names.ts';
 import { UnusableInput } from '../common/outcomes.ts';
 
-/** A rule without the group it belongs to. */
+/** A rule without the id of its group. */
 export type RuleSpec = Omit<SecurityGroupRuleSpec, 'securityGroupId'>;
 
 export interface RuleContext {
   readonly groups: ManagedSecurityGroups;
-  /** ids of the groups there are; no bastion: no bastion group */
+  /** ids of existing groups; the bastion group exists only with a bastion */
   readonly ids: Readonly<Partial<Record<GroupRole, string>>>;
   readonly apiPort: number;
   /** further ports of the load balancer */
   readonly additionalPorts: readonly number[];
-  /** machines register with the servers of rke2 */
+  /** whether rke2 machines register at the supervisor port */
   readonly supervisor: boolean;
-  /** address ranges of the cluster's subnets */
+  /** CIDRs of the cluster's subnets */
   readonly cidrs: readonly string[];
 }
 
 type EtherType = 'IPv4' | 'IPv6';
 
-/** All rules of one group, each once. */
+/** Lists all rules of one group without duplicates. */
 export function rulesOf(role: GroupRole, around: RuleContext): RuleSpec[] {
   const families = familiesOf(around.cidrs);
   const rules = [
@@ -35,7 +35,7 @@ export function rulesOf(role: GroupRole, around: RuleContext): RuleSpec[] {
   return [...unique.values()];
 }
 
-/** IPv4 always; IPv6 where a subnet of the cluster has it. */
+/** IPv4 always; IPv6 if a subnet of the cluster has it. */
 function familiesOf(cidrs: readonly string[]): EtherType[] {
   const found = new Set(cidrs.map((cidr) => cidrFamily(cidr)));
   if (!found.has('IPv6')) return ['IPv4'];
@@ -46,7 +46,7 @@ const defaults: Record<GroupRole, (around: RuleContext, families: readonly Ether
   controlplane: ({ groups, ids, apiPort, additionalPorts, supervisor }, families) =>
     families.flatMap((family) => [
       ports('Kubernetes API', family, 'tcp', apiPort),
-      // as open as the API: machines may come by the endpoint of the cluster, from which their group cannot be told
+      // as open as the API: traffic through the cluster endpoint does not carry the machines' group
       ...(supervisor ? [ports('RKE2 supervisor', family, 'tcp', supervisorPort)] : []),
       ...additionalPorts.map((port) => ports('Additional port', family, 'tcp', port)),
       ...(groups.allowAllInClusterTraffic === true
@@ -113,7 +113,7 @@ function userRules(role: 'controlplane' | 'worker', { groups, ids }: RuleContext
   return [...(own ?? []), ...(groups.clusterNodesSecurityGroupRules ?? [])].flatMap((rule) => expand(rule, ids));
 }
 
-/** One rule of the user is one rule for each group it names as remote. */
+/** Expands a user rule into one rule per remote group. */
 function expand(rule: UserRule, ids: RuleContext['ids']): RuleSpec[] {
   const desired: RuleSpec = {
     direction: rule.direction,
@@ -141,7 +141,7 @@ function familyOf(cidr: string): EtherType {
   return (cidrFamily(cidr) ?? ipFamily(cidr)) === 'IPv6' ? 'IPv6' : 'IPv4';
 }
 
-/** What makes two rules the same; what they are called is not part of it. */
+/** Key of a rule by its effect; its description does not count. */
 export function ruleKey(rule: RuleSpec | SecurityGroupRule): string {
   const { direction, ethertype = 'IPv4', portRangeMin, portRangeMax, remoteGroupId, remoteIpPrefix } = rule;
   return [
@@ -155,7 +155,7 @@ export function ruleKey(rule: RuleSpec | SecurityGroupRule): string {
   ].join('|');
 }
 
-/** Protocols have names and numbers, and either may come back. */
+/** Neutron returns protocols as names or numbers. */
 const protocolNames: Readonly<Record<string, string>> = {
   '1': 'icmp',
   '6': 'tcp',
@@ -171,7 +171,7 @@ function protocolKey(protocol: string | undefined): string {
   return protocolNames[text] ?? text;
 }
 
-/** A range by what it holds: `10.0.0.7/24` is `10.0.0.0/24`, an address alone a range of one. */
+/** Normalizes a prefix: `10.0.0.7/24` becomes `10.0.0.0/24`, and a single address a range of one. */
 function prefixKey(prefix: string | undefined): string {
   if (prefix === undefined || prefix === '') return '';
   const [address = '', length] = prefix.split('/');
@@ -184,7 +184,7 @@ function prefixKey(prefix: string | undefined): string {
   return `${family}/${(ipToBigInt(address) >> host) << host}/${kept}`;
 }
 
-/** What has to be done to a group to have exactly the rules wanted. */
+/** Computes the changes that give a group exactly the wanted rules. */
 export function diffRules(
   existing: readonly SecurityGroupRule[],
   wanted: readonly RuleSpec[],

@@ -1,29 +1,30 @@
+import { Clusters } from '../../../api/index.ts';
 import { collect, isOpenStackError, type LoadBalancer, type Volume } from '../../../openstack/index.ts';
-import { deleteLeftoversAnnotation } from '../common/names.ts';
+import { clusterBase, deleteLeftoversAnnotation } from '../common/names.ts';
 import { attempt, type Wait } from '../common/outcomes.ts';
 import { managesNetwork } from './desired.ts';
 import { record } from './events.ts';
 import { type ClusterScope, follow } from './scope.ts';
 
-// What the workload's own cloud controllers made and did not live to delete: load balancers of Services, volumes of claims.
+// Resources that the workload's cloud controllers left behind: load balancers of Services and volumes of claims.
 
 const reason = 'LeftoverDeleteFailed';
 const waitMs = 10_000;
-/** How the cloud controller describes the floating IPs of its load balancers. */
+/** Description prefix of floating IPs that cloud-provider-openstack creates. */
 const serviceAddressText = 'Floating IP for Kubernetes external service';
-/** Metadata the volume driver gives its volumes. */
+/** Metadata key that the Cinder CSI driver sets on volumes. */
 const volumeClusterKey = 'cinder.csi.openstack.org/cluster';
 
 type Leftover = 'loadbalancers' | 'volumes';
 
-/** What the annotation of the cluster asks to delete. */
+/** Parses the annotation that selects the leftovers to delete. */
 export function leftoversToDelete(annotations: Readonly<Record<string, string>> | undefined): ReadonlySet<Leftover> {
   const words = (annotations?.[deleteLeftoversAnnotation] ?? '').split(',').map((word) => word.trim().toLowerCase());
   if (words.includes('all') || words.includes('true')) return new Set(['loadbalancers', 'volumes']);
   return new Set(words.filter((word): word is Leftover => word === 'loadbalancers' || word === 'volumes'));
 }
 
-/** Deletes leftovers where the user asked for it; waits until they are gone. */
+/** Deletes the selected leftovers; waits until they are gone. */
 export async function removeLeftovers(scope: ClusterScope): Promise<Wait | undefined> {
   const wanted = leftoversToDelete(scope.original.metadata.annotations);
   const waits = [
@@ -33,18 +34,42 @@ export async function removeLeftovers(scope: ClusterScope): Promise<Wait | undef
   return waits.find((wait) => wait !== undefined);
 }
 
+/** What is read of a scope to tell leftovers of its cluster from those of others. */
+export type LeftoverScope = Pick<ClusterScope, 'clusterName' | 'base' | 'draft' | 'original'> & {
+  readonly context: Pick<ClusterScope['context'], 'cache'>;
+};
+
 /**
- * Load balancers of the cluster's Services. On a network that is ours alone every such load balancer is the cluster's; on one
- * the user brought the name must say so too.
+ * How the cloud controllers of a workload call its cluster: by its name, or by namespace and name. A word that a Cluster of
+ * another namespace may be called, too, tells nothing: what carries it can be in use there.
  */
-export function isServiceBalancer(scope: ClusterScope, balancer: LoadBalancer): boolean {
+function ownWords({ clusterName, base, original, context }: LeftoverScope): ReadonlySet<string> {
+  const words = new Set([clusterName, base]);
+  const others = context.cache
+    .lister(Clusters)
+    .list({ filter: ({ metadata }) => metadata.namespace !== original.metadata.namespace });
+  for (const { metadata } of others) {
+    const { namespace = '', name = '' } = metadata;
+    words.delete(name);
+    words.delete(clusterBase(namespace, name));
+  }
+  return words;
+}
+
+/**
+ * Tells whether a load balancer belongs to a Service of the cluster. On a managed network every Service load balancer
+ * does; on a user-supplied network its name must match, too.
+ */
+export function serviceBalancersOf(scope: LeftoverScope): (balancer: LoadBalancer) => boolean {
   const { spec, status } = scope.draft;
   const network = status?.network;
-  if (!network) return false;
-  const isOnNetwork =
-    balancer.vipNetworkId === network.id || (network.subnets ?? []).some(({ id }) => id === balancer.vipSubnetId);
-  const prefix = managesNetwork(spec) ? 'kube_service_' : `kube_service_${scope.clusterName}_`;
-  return isOnNetwork && balancer.name.startsWith(prefix);
+  if (!network) return () => false;
+  const prefixes = managesNetwork(spec)
+    ? ['kube_service_']
+    : [...ownWords(scope)].map((word) => `kube_service_${word}_`);
+  const isOnNetwork = ({ vipNetworkId, vipSubnetId }: LoadBalancer): boolean =>
+    vipNetworkId === network.id || (network.subnets ?? []).some(({ id }) => id === vipSubnetId);
+  return (balancer) => isOnNetwork(balancer) && prefixes.some((prefix) => balancer.name.startsWith(prefix));
 }
 
 async function removeServiceBalancers(scope: ClusterScope): Promise<Wait | undefined> {
@@ -59,7 +84,7 @@ async function removeServiceBalancers(scope: ClusterScope): Promise<Wait | undef
       throw error;
     }
   });
-  const left = found.filter((balancer) => isServiceBalancer(scope, balancer));
+  const left = found.filter(serviceBalancersOf(scope));
   for (const balancer of left) {
     follow(scope, 'loadBalancer', balancer.id, { closely: true });
     if (balancer.provisioningStatus.startsWith('PENDING_')) continue;
@@ -73,7 +98,7 @@ async function removeServiceBalancers(scope: ClusterScope): Promise<Wait | undef
   return first && wait(`${left.length} load balancers of Services are being deleted, among them ${first.name}`);
 }
 
-/** The floating IP the cloud controller reserved goes with its load balancer; one that people reserved stays. */
+/** Deletes the floating IP that the cloud controller reserved for the load balancer; user-supplied ones stay. */
 async function freeServiceAddress(scope: ClusterScope, { vipPortId }: LoadBalancer): Promise<void> {
   if (vipPortId === undefined) return;
   const { floatingIps } = scope.access.openstack.network;
@@ -83,9 +108,10 @@ async function freeServiceAddress(scope: ClusterScope, { vipPortId }: LoadBalanc
   }
 }
 
-function isClusterVolume({ clusterName, base }: ClusterScope, { metadata }: Volume): boolean {
-  const cluster = metadata[volumeClusterKey];
-  return cluster === clusterName || cluster === base;
+/** Volumes of the cluster's claims. */
+export function claimVolumesOf(scope: LeftoverScope): (volume: Volume) => boolean {
+  const words = ownWords(scope);
+  return ({ metadata }) => words.has(metadata[volumeClusterKey] ?? '');
 }
 
 async function removeVolumes(scope: ClusterScope): Promise<Wait | undefined> {
@@ -94,7 +120,7 @@ async function removeVolumes(scope: ClusterScope): Promise<Wait | undefined> {
   const found = await attempt('volumes of claims could not be listed', reason, () =>
     collect(volumes.list({}, { signal })),
   );
-  const left = found.filter((volume) => isClusterVolume(scope, volume));
+  const left = found.filter(claimVolumesOf(scope));
   for (const volume of left) {
     follow(scope, 'volume', volume.id, { closely: true });
     if (!['available', 'error', 'error_deleting'].includes(volume.status)) continue;

@@ -7,8 +7,8 @@ import { record } from './events.ts';
 import type { ClusterScope, PortParts } from './scope.ts';
 
 /**
- * Listener, pool and monitor of every port. Octavia takes one change at a time: each pass makes one and says what it waits
- * for; undefined when all is as it should be.
+ * Reconciles listener, pool and monitor of every port. Octavia allows one change at a time, so each reconcile makes one
+ * and returns what it waits for; undefined when done.
  */
 export async function reconcileParts(
   scope: ClusterScope,
@@ -17,7 +17,7 @@ export async function reconcileParts(
 ): Promise<string | undefined> {
   const { memory, access } = scope;
   const seen = shapeOf(balancer);
-  // a listener or pool we know is not there any more: somebody was at it
+  // a known listener or pool is gone, so someone changed the load balancer
   if (memory.parts && memory.partsSeen !== seen && !showsAll(balancer, memory.parts)) memory.parts = undefined;
   try {
     memory.parts ??= await readParts(scope, balancer);
@@ -35,7 +35,7 @@ export async function reconcileParts(
     if (isOpenStackError(error, 'immutable')) {
       return `load balancer ${balancer.name} (${balancer.id}) is busy with an earlier change`;
     }
-    // it may have been done all the same: the next pass looks first
+    // the change may have succeeded despite the error, so read again in the next reconcile
     memory.parts = undefined;
     throw error;
   }
@@ -67,7 +67,6 @@ function withParts(balancer: LoadBalancer, all: ReadonlyMap<number, PortParts>):
   };
 }
 
-/** What is there already, by port. */
 async function readParts(scope: ClusterScope, balancer: LoadBalancer): Promise<Map<number, PortParts>> {
   const { loadBalancer } = scope.access.openstack;
   const { signal } = scope.context;
@@ -87,7 +86,7 @@ async function readParts(scope: ClusterScope, balancer: LoadBalancer): Promise<M
   return parts;
 }
 
-/** Creates or repairs the first part that is not as it should be; undefined when all are. */
+/** Creates or repairs the first part that is not as desired; undefined if all are. */
 async function nextPart(
   scope: ClusterScope,
   balancer: LoadBalancer,
@@ -166,7 +165,7 @@ async function nextPart(
   return undefined;
 }
 
-/** Zero means the default, as upstream has it. */
+/** Zero means default, as upstream. */
 function monitorSpec(monitor: LoadBalancerMonitor | undefined) {
   return {
     delay: monitor?.delay || 10,

@@ -16,12 +16,12 @@ import { oldest, tagsOf } from './tags.ts';
 import { isMadeFor } from './upstream.ts';
 
 const reason = 'APIEndpointConfigFailed';
-/** Octavia takes seconds for a load balancer, minutes on a bad day; the observer tells when it is there. */
+/** Octavia takes seconds to minutes for a load balancer; the observer reports the end. */
 const pendingMs = 10_000;
-/** How long a load balancer that came up broken is left to whoever wants to look at it. */
+/** Time before a load balancer that failed to come up is deleted, for users to inspect it. */
 const brokenMs = 30_000;
 
-/** The load balancer in front of the API, with all its parts; waiting while Octavia is at work. */
+/** Reconciles the API load balancer with its parts; waits while Octavia is busy. */
 export async function reconcileLoadBalancer(scope: ClusterScope): Promise<{ wait: Wait } | { host: string }> {
   const name = loadBalancerName(scope.base);
   const network = await attempt(`the network of load balancer ${name} could not be found`, reason, () =>
@@ -82,7 +82,7 @@ function noteBalancer(scope: ClusterScope, balancer: LoadBalancer, network: Netw
   return status.apiServerManagedLoadBalancer;
 }
 
-/** The network the address of the load balancer is on: the one named for it, or the cluster's. */
+/** Returns the network for the load balancer's VIP: the specified one, or that of the cluster. */
 async function balancerNetwork(scope: ClusterScope): Promise<NetworkStatus> {
   const { spec, status } = scope.draft;
   const own = status?.network;
@@ -113,7 +113,7 @@ async function ensureBalancer(scope: ClusterScope, name: string, network: Networ
   return balancer;
 }
 
-/** The load balancer that carries our mark. */
+/** Finds the load balancer with our mark. */
 export async function findOwnBalancer(scope: ClusterScope): Promise<LoadBalancer | undefined> {
   const { openstack, projectId } = scope.access;
   const { signal } = scope.context;
@@ -150,7 +150,7 @@ async function createBalancer(scope: ClusterScope, name: string, network: Networ
   return balancer;
 }
 
-/** Nodes and load balancer share the primary subnet where one is named; else the first one has to do. */
+/** Returns the VIP's subnet: the primary subnet if specified, otherwise the first. */
 async function vipSubnet(scope: ClusterScope, network: NetworkStatus): Promise<string | undefined> {
   const { primarySubnet, apiServer } = scope.draft.spec;
   const isOwnNetwork = network.id === scope.draft.status?.network?.id;
@@ -162,7 +162,7 @@ async function vipSubnet(scope: ClusterScope, network: NetworkStatus): Promise<s
   return (await resolveSubnet(scope.access.openstack, primarySubnet, options)).id;
 }
 
-/** An address that was given out before is asked for again: others may know it. */
+/** Returns the VIP used before, because clients may know it. */
 function vipAddressOf(scope: ClusterScope): string | undefined {
   const { spec, status } = scope.draft;
   const before = status?.apiServerManagedLoadBalancer?.internalIP;
@@ -172,7 +172,7 @@ function vipAddressOf(scope: ClusterScope): string | undefined {
   return !wantsFloatingIp(scope.draft.spec) && ipFamily(host) !== undefined ? host : undefined;
 }
 
-/** Provider and flavor, where the cloud has them; what it does not have is said and done without. */
+/** Returns provider and flavor if the cloud has them; unavailable ones are reported and left out. */
 async function offersWanted(scope: ClusterScope): Promise<Pick<LoadBalancerSpec, 'provider' | 'flavorId'>> {
   const { provider, flavor } = scope.draft.spec.apiServer?.managedLoadBalancer ?? {};
   const { loadBalancer } = scope.access.openstack;
@@ -208,8 +208,8 @@ async function ensureFloatingIp(scope: ClusterScope, balancer: LoadBalancer): Pr
 }
 
 /**
- * A load balancer in ERROR. One that never worked is deleted and made anew; one that has served is left alone, because what
- * is broken may be no more than Octavia's opinion of it.
+ * Handles a load balancer in ERROR. One that never worked is deleted and recreated; one that has served traffic is
+ * kept, because it may still work despite the status.
  */
 async function replaceBroken(scope: ClusterScope, balancer: LoadBalancer): Promise<Wait> {
   const { access, context, memory, draft } = scope;
@@ -242,7 +242,7 @@ async function replaceBroken(scope: ClusterScope, balancer: LoadBalancer): Promi
   };
 }
 
-/** Whoever asks for a load balancer on a cloud without Octavia is told that, and not the name of a catalogue entry. */
+/** Names Octavia in the error if the cloud does not have it, instead of a service catalog entry. */
 function explainMissingOctavia(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
   if (!isOpenStackError(cause, 'noService')) return error;

@@ -10,7 +10,7 @@ import { record } from './events.ts';
 import { beginToMake, type ClusterScope, follow, look, statusOf, wasThereBefore } from './scope.ts';
 import { ensureTags, oldest, tagsOf } from './tags.ts';
 
-/** The network of the nodes: made here, or brought by the user. */
+/** Reconciles the network of the nodes, managed or user-supplied. */
 export async function reconcileNetwork(scope: ClusterScope): Promise<Wait | undefined> {
   const { network, subnets } = managesNetwork(scope.draft.spec)
     ? await managedNetwork(scope)
@@ -59,7 +59,7 @@ async function managedNetwork(scope: ClusterScope): Promise<NetworkWithSubnets> 
   return { network, subnets };
 }
 
-/** The network that carries our mark, whoever else uses its name. Upstream's provider writes nothing but the name. */
+/** Finds the network with our mark, regardless of others with its name. Upstream's provider sets only the name. */
 export async function findOwnNetwork(scope: ClusterScope): Promise<Network | undefined> {
   const { openstack, projectId } = scope.access;
   const { signal } = scope.context;
@@ -90,7 +90,7 @@ async function createNetwork(scope: ClusterScope): Promise<Network> {
   return network;
 }
 
-/** The subnets a network has, from memory while the network still shows all of them. */
+/** Returns the subnets of a network, from memory as long as the network lists them all. */
 async function subnetsOf(scope: ClusterScope, network: Network): Promise<Subnet[]> {
   const { subnets } = scope.memory;
   if (network.subnetIds.length === 0) return [];
@@ -111,7 +111,7 @@ async function subnetsOf(scope: ClusterScope, network: Network): Promise<Subnet[
   return network.subnetIds.flatMap((id) => subnets.get(id) ?? []);
 }
 
-/** After a restart all clusters want to know at once: one list answers all of them. */
+/** Shared list, so that after a restart one request serves all clusters. */
 async function subnetsOfProject(scope: ClusterScope): Promise<readonly Subnet[]> {
   const { openstack, projectId } = scope.access;
   return attempt('the subnets of the project could not be listed', 'SubnetCreateFailed', () =>
@@ -154,7 +154,7 @@ async function createSubnet(
       description: clusterDescription(base, ownerMark(owner)),
       cidr: desired.cidr,
       ipVersion: isV6 ? 6 : 4,
-      // without a mode nobody would tell the nodes their addresses
+      // without a mode, nodes would not learn their addresses
       ...(isV6 && { ipv6AddressMode: 'dhcpv6-stateful', ipv6RaMode: 'dhcpv6-stateful' }),
       ...(desired.dnsNameservers && desired.dnsNameservers.length > 0 && { dnsNameservers: desired.dnsNameservers }),
       ...(desired.allocationPools &&
@@ -166,7 +166,7 @@ async function createSubnet(
   return subnet;
 }
 
-/** What the user brought is read once and then followed; nothing of it is changed. */
+/** Reads a user-supplied network once and follows it; it is never changed. */
 async function broughtNetwork(scope: ClusterScope): Promise<NetworkWithSubnets> {
   const recorded = scope.draft.status?.network;
   return attempt('the network of the cluster could not be found', 'NetworkCreateFailed', async () => {
@@ -205,7 +205,7 @@ async function resolveBrought(scope: ClusterScope): Promise<NetworkWithSubnets> 
   let network = param && (await resolveNetwork(openstack, param, { field: 'spec.network', signal }));
   const subnets: Subnet[] = [];
   for (const [index, subnet] of params.entries()) {
-    // the first one decides the network where none is named
+    // without a specified network, the first subnet determines it
     const networkId = network?.id ?? subnets[0]?.networkId;
     subnets.push(await resolveSubnet(openstack, subnet, { field: `spec.subnets[${index}]`, networkId, signal }));
   }

@@ -14,23 +14,23 @@ import { reconcileSecurityGroups } from './security-groups.ts';
 
 interface Phase {
   run(scope: ClusterScope): Promise<Wait | undefined>;
-  /** the condition that tells how far it is */
+  /** condition that reports the phase */
   readonly condition?: string;
 }
 
-/** In order; a phase that waits does not hold up the next, one that fails does. */
+/** In order. A phase that waits does not stop the next one; a failed phase does. */
 const phases: readonly Phase[] = [
   { run: reconcileExternalNetwork, condition: 'NetworkReady' },
   { run: reconcileNetwork, condition: 'NetworkReady' },
   { run: beginToMake },
   { run: reconcileRouter, condition: 'RouterReady' },
-  // before the security groups: a load balancer comes up while they are made
+  // before the security groups: the load balancer starts while they are created
   { run: reconcileEndpoint, condition: 'APIEndpointReady' },
   { run: reconcileSecurityGroups, condition: 'SecurityGroupsReady' },
   { run: reconcileFailureDomains },
 ];
 
-/** Runs the life of a cluster once through. Conditions and status are in the draft afterwards. */
+/** Runs all phases of a cluster. Status and conditions are set on the draft. */
 export async function runPhases(scope: ClusterScope): Promise<{ wait?: Wait | undefined; fault?: unknown }> {
   const { draft, context } = scope;
   const now = context.clock.now();
@@ -46,7 +46,7 @@ export async function runPhases(scope: ClusterScope): Promise<{ wait?: Wait | un
   const [first] = waits;
   setVerdict(draft, 'Ready', first ? notReady(first.reason, first.message) : readyVerdict, now);
   if (!first) statusOf(scope).initialization = { provisioned: true };
-  // the cluster is of use before its bastion is
+  // the cluster is usable before its bastion
   const bastion = await runPhase(scope, { run: reconcileBastion, condition: 'BastionReady' }, now);
   if (!hasBastion(draft.spec) && !bastion.wait && !bastion.fault) dropCondition(draft, 'BastionReady');
   if (bastion.fault) return bastion;

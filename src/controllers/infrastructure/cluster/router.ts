@@ -12,12 +12,12 @@ import { isMadeFor } from './upstream.ts';
 
 const reason = 'RouterCreateFailed';
 
-/** The router between the nodes and the outside, with a foot in every managed subnet. */
+/** Reconciles the router between the nodes and the external network, with an interface in every managed subnet. */
 export async function reconcileRouter(scope: ClusterScope): Promise<Wait | undefined> {
   const { spec } = scope.draft;
   const status = statusOf(scope);
   const managed = managesNetwork(spec);
-  // without a way to the outside there is nothing to route to
+  // without an external network there is nothing to route to
   if (!spec.router && (!managed || !status.externalNetwork)) {
     delete status.router;
     return undefined;
@@ -74,7 +74,7 @@ async function ownRouter(scope: ClusterScope): Promise<Router> {
   return router;
 }
 
-/** The router that carries our mark. */
+/** Finds the router with our mark. */
 export async function findOwnRouter(scope: ClusterScope): Promise<Router | undefined> {
   const { openstack, projectId } = scope.access;
   const { signal } = scope.context;
@@ -85,7 +85,7 @@ export async function findOwnRouter(scope: ClusterScope): Promise<Router | undef
 async function createRouter(scope: ClusterScope): Promise<Router> {
   const { access, context, base, owner, draft } = scope;
   const networkId = draft.status?.externalNetwork?.id;
-  // fixed outside addresses are set by a change afterwards, which says better what is wrong with them
+  // fixed external addresses are set by an update afterwards, because its errors are more precise
   const withGateway = networkId !== undefined && draft.spec.managedRouter === undefined;
   const router = await access.openstack.network.routers.create(
     {
@@ -102,7 +102,7 @@ async function createRouter(scope: ClusterScope): Promise<Router> {
   return router;
 }
 
-/** The way out, with the addresses asked for; compared first, so that nothing is changed that is right already. */
+/** Sets the gateway with the specified addresses; compares first to avoid needless changes. */
 async function ensureGateway(scope: ClusterScope, router: Router): Promise<Router> {
   const networkId = scope.draft.status?.externalNetwork?.id;
   if (networkId === undefined) return router;
@@ -153,7 +153,7 @@ const interfaceOwners = [
   'network:ha_router_replicated_interface',
 ];
 
-/** After a restart all clusters want to know at once: one list answers all of them. */
+/** Shared list, so that after a restart one request serves all clusters. */
 function interfacesOfProject(scope: ClusterScope): Promise<readonly Port[]> {
   const { openstack, projectId } = scope.access;
   return scope.lookups.get(openstack, 'router interfaces', () =>
@@ -186,7 +186,7 @@ async function ensureInterfaces(scope: ClusterScope, router: Router): Promise<vo
       access.view.remember('port', port);
     }
   }
-  // from here on a lost answer may leave an interface nobody knows of
+  // from here on, a lost response may leave an unknown interface
   memory.newRouterId = undefined;
   for (const { id } of subnets) {
     if (!memory.interfaces.has(id)) {

@@ -15,32 +15,31 @@ import { openStackClusterFinalizer } from '../common/names.ts';
 import { recordIntent } from '../common/record-intent.ts';
 import type { LookupCache } from '../server/lookup-cache.ts';
 
-/** What serves one port of the load balancer, as far as it is there. */
+/** Existing parts of one load balancer port. */
 export interface PortParts {
   listener: Listener | undefined;
   pool: Pool | undefined;
-  /** some providers of load balancers have no monitors */
+  /** some load balancer providers support no monitors */
   monitor: HealthMonitor | 'unsupported' | undefined;
 }
 
 /**
- * What was found out about a cluster's resources that has no place in its status. It saves requests and nothing else: a
- * program that starts anew finds it out again.
+ * Memory about a cluster's resources that is not in its status. It saves requests only and is rebuilt after a restart.
  */
 export interface ClusterMemory {
-  /** port of the router on each subnet */
+  /** router port by subnet */
   readonly interfaces: Map<string, string>;
-  /** router that was made here and has no interface but those above */
+  /** newly created router, which has only the interfaces above */
   newRouterId: string | undefined;
   readonly subnets: Map<string, Subnet>;
   readonly routerAddresses: Map<string, { subnetId: string; address: string | undefined }>;
-  /** of the load balancer, by port; undefined until they were looked for */
+  /** load balancer parts by port; undefined until read */
   parts: Map<number, PortParts> | undefined;
-  /** which listeners and pools the load balancer had when its parts were looked at */
+  /** listeners and pools of the load balancer when its parts were read */
   partsSeen: string;
-  /** for which spec the zones were last looked at, and when */
+  /** spec and time of the last zone list */
   zones: { readonly desired: string; readonly at: number } | undefined;
-  /** when a load balancer that came up broken was deleted */
+  /** when a load balancer that failed to come up was deleted */
   brokenSince: number | undefined;
 }
 
@@ -57,34 +56,37 @@ export function newMemory(): ClusterMemory {
   };
 }
 
-/** One pass over one OpenStackCluster: what was read, and the draft that will be written. */
+/** State of one reconcile of an OpenStackCluster: the inputs and the draft that is written at the end. */
 export interface ClusterScope {
   readonly context: ReconcileContext;
   readonly dependencies: InfrastructureDependencies;
-  /** undefined when it is gone and the OpenStackCluster is on its way too */
+  /** undefined if the Cluster is gone and the OpenStackCluster is being deleted */
   readonly cluster: Cluster | undefined;
-  /** as stored; moves on when the intent is recorded */
+  /** as stored; replaced when the intent is recorded */
   original: OpenStackCluster;
-  /** private copy: phases change it, one place writes it */
+  /** private copy that the phases change; written once at the end */
   readonly draft: OpenStackCluster;
   readonly access: CloudAccess;
-  /** namespace and name of the Cluster, as names in the cloud have it */
+  /** namespace and name of the Cluster, as in cloud resource names */
   readonly base: string;
   readonly clusterName: string;
-  /** what this cluster's resources are marked with */
+  /** owner id in the marks of this cluster's resources */
   readonly owner: string;
-  /** upstream's provider had begun with it: what carries its names and texts, and nobody's mark, is this cluster's, too */
+  /**
+   * taken over from upstream's provider: unmarked resources with upstream's names and descriptions belong to this
+   * cluster
+   */
   readonly isBegunByUpstream: boolean;
   readonly memory: ClusterMemory;
   readonly lookups: LookupCache;
   readonly attention: Attention;
-  /** what this pass found the cluster to depend on */
+  /** cloud resources that this reconcile depends on */
   readonly followed: Followed[];
 }
 
 /**
- * Records, before the first resource is made, that there will be some. Until then the object has no finalizer: whoever mistyped
- * its credentials or networks deletes it without any cloud.
+ * Adds finalizer and owner mark before the first resource is created. Without them, an object with mistyped credentials
+ * or networks can be deleted without access to a cloud.
  */
 export async function beginToMake(scope: ClusterScope): Promise<undefined> {
   const stored = await recordIntent(scope.context, OpenStackClusters, scope.original, openStackClusterFinalizer);
@@ -94,21 +96,21 @@ export async function beginToMake(scope: ClusterScope): Promise<undefined> {
   Object.assign(scope.draft.metadata, { finalizers, annotations, resourceVersion });
 }
 
-/** The status of the draft, made when there is none. */
+/** Returns the status of the draft; creates it if absent. */
 export function statusOf({ draft }: Pick<ClusterScope, 'draft'>): OpenStackClusterStatus {
   draft.status ??= {};
   return draft.status;
 }
 
 /**
- * The cluster was made earlier, so that a list read a moment ago may be asked where its parts are. What such a list does not
- * show is looked for anew.
+ * Tells whether the cluster was provisioned before, so that a recent list contains its parts. A part missing in that
+ * list is looked up individually.
  */
 export function wasThereBefore({ original }: Pick<ClusterScope, 'original'>): boolean {
   return original.status?.initialization?.provisioned === true;
 }
 
-/** From now on the cluster is woken when this changes. */
+/** Enqueues the cluster when this resource changes. */
 export function follow(
   scope: ClusterScope,
   type: ObservedType,
@@ -121,8 +123,8 @@ export function follow(
 }
 
 /**
- * A resource as the shared lists know it; asked for by itself only when they do not. Undefined when it does not exist. A
- * program that has just started reads one list for all clusters instead of one resource for each.
+ * Returns a resource from the shared lists, or requests it individually; undefined if it does not exist. After a
+ * restart, one list thus serves all clusters.
  */
 export async function look<K extends ObservedType>(
   scope: ClusterScope,

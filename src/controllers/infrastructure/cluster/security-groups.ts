@@ -18,14 +18,14 @@ import { ensureTags, oldest } from './tags.ts';
 
 const reason = 'SecurityGroupCreateFailed';
 
-/** Where each group is noted in the status. */
+/** Status field of each group. */
 const noted = {
   controlplane: 'controlPlaneSecurityGroup',
   worker: 'workerSecurityGroup',
   bastion: 'bastionSecurityGroup',
 } as const;
 
-/** The groups of the nodes and of the bastion, with exactly the rules they should have. */
+/** Reconciles the security groups of nodes and bastion, with exactly the wanted rules. */
 export async function reconcileSecurityGroups(scope: ClusterScope): Promise<Wait | undefined> {
   const { spec } = scope.draft;
   if (!spec.managedSecurityGroups) return undefined;
@@ -86,7 +86,10 @@ async function ensureGroups(scope: ClusterScope, roles: readonly GroupRole[]): P
   return groups;
 }
 
-/** All groups of the cluster's names that carry our mark, or upstream's words where those count: one list each, whatever their roles. */
+/**
+ * Lists all groups with the cluster's names that have our mark, or upstream's description if those count. One request
+ * per list, whatever the roles.
+ */
 export async function findOwnGroups(scope: ClusterScope): Promise<SecurityGroup[]> {
   const { openstack, projectId } = scope.access;
   const { signal } = scope.context;
@@ -94,7 +97,7 @@ export async function findOwnGroups(scope: ClusterScope): Promise<SecurityGroup[
     collect(openstack.network.securityGroups.list({ description, projectId }, { signal }));
   const marked = await list(securityGroupDescription(ownerMark(scope.owner)));
   const upstreams = scope.isBegunByUpstream ? await list(upstreamGroupDescription) : [];
-  // an object that was copied with its annotations carries the mark of another: the name tells them apart
+  // an object copied with its annotations has the mark of another; the name distinguishes them
   const names = new Set(groupRoles.map((role) => securityGroupName(scope.base, role)));
   return [...marked, ...upstreams].filter(({ name }) => names.has(name));
 }
@@ -132,7 +135,7 @@ async function ensureRules(
       rules = rules.filter((rule) => rule.id !== id);
     }
   } catch (error) {
-    // what was known of the group was not all there is: the next try begins with what the cloud says
+    // the cached group was outdated, so the next attempt uses the cloud's state
     if (isNotFound(error)) access.view.forget('securityGroup', group.id);
     else access.view.remember('securityGroup', await securityGroups.get(group.id, { signal }).catch(() => group));
     throw error;
@@ -140,7 +143,7 @@ async function ensureRules(
   access.view.remember('securityGroup', { ...group, rules });
 }
 
-/** The bastion is gone; its group goes when nothing uses it any more. */
+/** Deletes the bastion's group once nothing uses it. */
 export async function dropBastionGroup(scope: ClusterScope): Promise<Wait | undefined> {
   const status = statusOf(scope);
   const group = status.bastionSecurityGroup;
@@ -157,7 +160,7 @@ export async function dropBastionGroup(scope: ClusterScope): Promise<Wait | unde
   };
 }
 
-/** Deletes a group of ours; false while something uses it. */
+/** Deletes an own group; false while it is in use. */
 export async function deleteGroup(scope: ClusterScope, group: NamedResource): Promise<boolean> {
   const { securityGroups } = scope.access.openstack.network;
   const { signal } = scope.context;
@@ -173,7 +176,7 @@ export async function deleteGroup(scope: ClusterScope, group: NamedResource): Pr
   }
 }
 
-/** The groups to delete with the cluster: recorded, or found by their mark. */
+/** Lists the groups to delete with the cluster: recorded, or found by mark. */
 export async function groupsToDelete(scope: ClusterScope): Promise<NamedResource[]> {
   const recorded = groupRoles.flatMap((role) => scope.draft.status?.[noted[role]] ?? []);
   const found = await findOwnGroups(scope);
@@ -181,7 +184,7 @@ export async function groupsToDelete(scope: ClusterScope): Promise<NamedResource
   return [...recorded, ...more.map(({ name, id }) => ({ name, id }))];
 }
 
-/** Forgets a group that is gone. */
+/** Removes a deleted group from the status. */
 export function dropNotedGroup(scope: ClusterScope, id: string): void {
   const status = statusOf(scope);
   for (const role of groupRoles) if (status[noted[role]]?.id === id) delete status[noted[role]];

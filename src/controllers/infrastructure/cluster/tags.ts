@@ -7,8 +7,8 @@ interface Taggable {
 }
 
 /**
- * Gives a network resource the tags of the cluster, keeping others it has. Clouds that cannot tag do without. Returns the
- * resource as it is afterwards.
+ * Adds the cluster's tags to a network resource and keeps its other tags. Does nothing if the cloud does not support
+ * tags. Returns the updated resource.
  */
 export async function ensureTags<T extends Taggable>(
   scope: ClusterScope,
@@ -24,12 +24,12 @@ export async function ensureTags<T extends Taggable>(
   return { ...resource, tags };
 }
 
-/** `tags` for a status, left out when there are none. */
+/** Returns `tags` for a status, left out if empty. */
 export function tagsOf(resource: Taggable): { tags?: string[] } {
   return resource.tags.length === 0 ? {} : { tags: [...resource.tags] };
 }
 
-/** The oldest of several: whoever looks finds the same one. */
+/** Returns the oldest candidate, so that the choice is stable. */
 export function oldest<T extends { readonly id: string; readonly createdAt: string | undefined }>(
   candidates: readonly T[],
 ): T | undefined {

@@ -7,8 +7,8 @@ import { ownsUpstreams } from '../common/upstream.ts';
 import type { ClusterScope } from './scope.ts';
 
 /**
- * Whether what upstream's provider made under the names of this cluster is this cluster's. Namespace and name are written in one
- * word there, which two clusters of two namespaces can share: then nobody is given what only the word says to be theirs.
+ * Tells whether upstream's resources with this cluster's names belong to it. Upstream joins namespace and name with a
+ * dash, so clusters of different namespaces can share a name; then neither gets them.
  */
 export function ownsUpstreamsResources(
   { cache }: Pick<ReconcileContext, 'cache'>,
@@ -29,7 +29,7 @@ export function ownsUpstreamsResources(
     .some(() => true);
 }
 
-/** By our mark, or by the words upstream's provider writes on what it makes for a cluster. */
+/** Tells whether a resource was created for this cluster, by our mark or upstream's description. */
 export function isMadeFor(
   scope: Pick<ClusterScope, 'owner' | 'base' | 'isBegunByUpstream'>,
   resource: Describable,

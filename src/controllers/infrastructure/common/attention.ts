@@ -2,29 +2,29 @@ import { formatKey, type ObjectKey } from '../../../client/index.ts';
 import type { ObservedType, Observer } from '../../../openstack/index.ts';
 import type { ExternalSource } from '../../../runtime/index.ts';
 
-/** A cloud resource somebody depends on. */
+/** A cloud resource that an object depends on. */
 export interface Followed {
   readonly type: ObservedType;
   readonly id: string;
-  /** it is being made, changed or deleted: look often */
+  /** being created, changed or deleted; poll often */
   readonly closely?: boolean;
 }
 
-/** Which cloud resources the objects of one controller depend on; a change of one wakes the object. */
+/** Tracks which cloud resources the objects of a controller depend on, and enqueues an object when one changes. */
 export interface Attention {
-  /** to be named among the controller's sources */
+  /** must be a source of the controller */
   readonly source: ExternalSource;
-  /** this one too, besides those followed already */
+  /** adds a subscription to the existing ones */
   also(key: ObjectKey, observer: Observer, thing: Followed): void;
-  /** from now on exactly these; what was followed before and is not named any more is let go */
+  /** replaces the subscriptions by exactly these */
   follow(key: ObjectKey, observer: Observer, things: readonly Followed[]): void;
-  /** nothing of this object is followed any more */
+  /** removes all subscriptions of the object */
   forget(key: ObjectKey): void;
 }
 
 interface Entry {
   observer: Observer;
-  /** what ends each subscription, by type and id */
+  /** unsubscribe functions by type and id */
   readonly subscriptions: Map<string, () => void>;
 }
 
@@ -49,7 +49,7 @@ export function createAttention(): Attention {
     const name = formatKey(key);
     let entry = entries.get(name);
     if (entry && entry.observer !== observer) {
-      // other credentials, another observer
+      // other credentials have another observer
       end(entry);
       entry.observer = observer;
     }
@@ -82,11 +82,11 @@ export function createAttention(): Attention {
       if (!subscriptions.has(name)) subscriptions.set(name, subscribe(key, observer, thing));
     },
     follow(key, observer, things) {
-      // a program that is stopping starts no new polls
+      // a stopping process starts no polls
       if (!enqueue) return;
       const entry = entryOf(key, observer);
       const wanted = new Map(things.map((thing) => [nameOf(thing), thing]));
-      // new ones first: an observer that nobody wants for a moment forgets what it knows
+      // subscribe before unsubscribing: an observer without subscribers drops its data
       for (const [id, thing] of wanted) {
         if (!entry.subscriptions.has(id)) entry.subscriptions.set(id, subscribe(key, observer, thing));
       }

@@ -18,48 +18,48 @@ import { type CredentialOptions, createCredentials } from './credentials.ts';
 import { CloudFault, causeOf } from './outcomes.ts';
 import { type CloudView, createCloudView } from './view.ts';
 
-/** One project of one cloud, as the credentials of an object open it. */
+/** Access to one project of a cloud with an object's credentials. */
 export interface CloudAccess {
   readonly openstack: OpenStack;
   readonly observer: Observer;
-  /** what is known without asking */
+  /** cached knowledge about the project */
   readonly view: CloudView;
   readonly projectId: string;
   /** name of the cloud in clouds.yaml */
   readonly cloudName: string;
   readonly region: string | undefined;
-  /** where the credentials are from: `Secret default/cloud-config` */
+  /** source of the credentials, for example `Secret default/cloud-config` */
   readonly source: string;
   /**
-   * Credentials that several namespaces share: objects made until then may have been begun by upstream's provider, later ones were not. Absent where
-   * they are of the namespace alone.
+   * For credentials that several namespaces share: only objects created until then may come from upstream's provider.
+   * Absent for credentials of one namespace.
    */
   readonly begunUntil?: number;
 }
 
-/** From credentials to clouds. Whoever comes with the same credentials shares session, lists and knowledge. */
+/** Opens clouds from credentials. Equal credentials share session, lists and cache. */
 export interface Clouds {
-  /** throws a CloudFault with reason OpenStackAuthenticationFailed when the credentials cannot be used */
+  /** throws a CloudFault with reason OpenStackAuthenticationFailed if the credentials are unusable */
   access(identity: IdentityReference, namespace: string, options?: CredentialOptions): Promise<CloudAccess>;
-  /** wakes what `keysOf` names (by index value, see `identityIndexValue`) when its credentials change */
+  /** enqueues the objects of an identity (by index value, see `identityIndexValue`) when its credentials change */
   rotationSource(keysOf: (identity: string) => readonly ObjectKey[]): ExternalSource;
-  /** keeps the credentials current; to be run beside the controllers */
+  /** keeps the credentials current; runs next to the controllers */
   run(signal: AbortSignal): Promise<void>;
 }
 
 export interface CloudsOptions {
-  /** the management API */
+  /** client of the management API */
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly sessions: SessionPool;
   readonly observers: ObserverPool;
-  /** its Secrets are shared with everybody else */
+  /** provides Secrets, shared with other controllers */
   readonly cache: Pick<InformerFactory, 'informer'>;
   readonly namespace?: string | undefined;
 }
 
-/** Parsed clouds.yaml texts kept; parsing one is cheap, but not for each of a thousand reconciles. */
+/** Limit of cached clouds.yaml parses; one is cheap, but not on every one of a thousand reconciles. */
 const maxConfigs = 2_000;
 
 export function createClouds(options: CloudsOptions): Clouds {
@@ -136,9 +136,9 @@ export function createClouds(options: CloudsOptions): Clouds {
   };
 }
 
-/** Which credentials do not work, why, and what to do about it. */
+/** Explains which credentials do not work, why, and the remedy. */
 function unusable(error: unknown, identity: IdentityReference, namespace: string): unknown {
-  // these name their place themselves
+  // these messages contain the source already
   if (error instanceof CredentialsError || error instanceof CloudConfigError) {
     return new CloudFault(authenticationFailedReason, error.message, { cause: error });
   }
@@ -148,7 +148,7 @@ function unusable(error: unknown, identity: IdentityReference, namespace: string
       ? `OpenStackClusterIdentity ${identity.name}`
       : `Secret ${namespace}/${identity.name}`;
   const cause = causeOf(error);
-  // the client names the place itself where it knows it
+  // the client's message may contain the source already
   const message = cause.includes(where) ? cause : `${where}, cloud "${identity.cloudName}": ${cause}`;
   return new CloudFault(authenticationFailedReason, message, { retryMs: error.retryAfterMs, cause: error });
 }

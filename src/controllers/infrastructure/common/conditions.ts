@@ -1,4 +1,4 @@
-// Types and reasons of conditions, as upstream writes them. True always carries the reason `Ready`.
+// Condition types and reasons as upstream sets them. True always has reason `Ready`.
 import type { Conditioned, Verdict } from '../../shared/index.ts';
 import { setVerdict } from '../../shared/index.ts';
 
@@ -16,7 +16,7 @@ export function unknown(reason: string, message: string): Verdict {
   return { status: 'Unknown', reason, message };
 }
 
-/** The condition that tells whether the credentials work. */
+/** Sets the condition about the credentials. */
 export function setAuthentication(draft: Conditioned, problem: string | undefined, nowMs: number): void {
   const verdict = problem === undefined ? readyVerdict : notReady(authenticationFailedReason, problem);
   setVerdict(draft, authenticationCondition, verdict, nowMs);

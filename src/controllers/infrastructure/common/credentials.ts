@@ -34,24 +34,27 @@ import {
 
 export interface CredentialOptions {
   readonly signal?: AbortSignal;
-  /** the object is being deleted: a Secret that went before it still serves */
+  /** the object is being deleted, so a Secret deleted before it is still used */
   readonly leaving?: boolean;
 }
 
-/** Secrets that are remembered, for clusters that are deleted together with them. */
+/** Limit of remembered Secrets, for clusters deleted together with them. */
 const maxRemembered = 1_000;
 
-/** Finds the Secret an identityRef leads to, and tells when it changes. */
+/** Finds the Secret of an identityRef, and reports its changes. */
 export interface Credentials {
   read(identity: IdentityReference, namespace: string, options: CredentialOptions): Promise<CredentialText>;
-  /** until when objects that use a shared identity may have been begun by upstream's provider; undefined for one of a namespace */
+  /**
+   * for a shared identity: objects created until then may come from upstream's provider; undefined for one of a
+   * namespace
+   */
   begunUntil(identity: IdentityReference, signal: AbortSignal | undefined): Promise<number | undefined>;
-  /** calls with the index values of identities whose credentials changed; returns what ends that */
+  /** calls with the index values of identities whose credentials changed; returns an unsubscribe function */
   onChange(listener: (identity: string) => void): () => void;
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Under which value an object that uses an identity is found in an index. */
+/** Index value under which the objects that use an identity are found. */
 export function identityIndexValue(identity: Pick<IdentityReference, 'type' | 'name'>, namespace: string): string {
   return identity.type === 'ClusterIdentity'
     ? `ClusterIdentity/${identity.name}`
@@ -62,7 +65,7 @@ export function createCredentials(options: {
   client: Client;
   clock: Clock;
   random: Random;
-  /** its Secrets are shared with everybody else */
+  /** provides Secrets, shared with other controllers */
   cache: Pick<InformerFactory, 'informer'>;
   namespace?: string | undefined;
 }): Credentials {
@@ -80,12 +83,12 @@ export function createCredentials(options: {
   const identities = informer(OpenStackClusterIdentities, (identity) => identity);
   const namespaces = informer(Namespaces, (namespace) => namespace);
 
-  // `kubectl delete -f` of a whole file takes the Secret at once, and what it opens the cloud for only in a while.
+  // Remembers used Secrets: `kubectl delete -f` deletes the Secret at once, but the cluster's resources take a while.
   const used = new Map<string, Secret>();
   const placeOf = ({ namespace, name }: Pick<ObjectKey, 'namespace' | 'name'>): string => `${namespace}/${name}`;
   const remember = (key: ObjectKey, secret: Secret): void => {
     const place = placeOf(key);
-    // the one used last is the last to be forgotten
+    // move to the end, so that the least recently used is dropped first
     used.delete(place);
     used.set(place, cloudsOnly(secret));
     for (const [oldest] of used) {
@@ -94,7 +97,7 @@ export function createCredentials(options: {
     }
   };
 
-  /** From the cache; what it does not have may be newer than it, or outside of what it covers. */
+  /** Reads from the cache, otherwise from the API: the object may be newer than the cache, or not covered by it. */
   const find = async <T extends KubeObject>(
     cache: Informer<T>,
     key: ObjectKey,
@@ -184,7 +187,7 @@ export function createCredentials(options: {
 
 const isOther = valuesChanged([cloudsYamlKey, cloudCaKey]);
 
-/** Some Secrets are large; only the content of those that describe clouds is kept. */
+/** Keeps only the keys that describe clouds, because Secrets can be large. */
 function cloudsOnly(secret: Secret): Secret {
   const { name, namespace, uid, resourceVersion } = secret.metadata;
   const clouds = secret.data?.[cloudsYamlKey];

@@ -5,25 +5,24 @@ import type { WorkloadClusters } from '../../shared/index.ts';
 import type { LookupCache } from '../server/lookup-cache.ts';
 import type { Clouds } from './clouds.ts';
 
-/** What every controller of this folder is given. */
 export interface InfrastructureDependencies {
-  /** reads and writes the management API outside of a reconcile */
+  /** client of the management API for use outside of a reconcile */
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
-  /** the shared caches of the manager, for finding who is concerned by an event */
+  /** shared caches of the manager, used to map events to affected objects */
   readonly cache: CacheReader;
-  /** from credentials to clouds */
+  /** opens clouds from credentials */
   readonly clouds: Clouds;
-  /** what names in clouds mean, asked for once by all who use them; each controller has its own when absent */
+  /** shared name lookups in clouds; each controller has its own if absent */
   readonly lookups?: LookupCache;
-  /** the APIs of workload clusters, where somebody keeps connections to them */
+  /** connections to workload clusters, if available */
   readonly workloads?: WorkloadClusters;
-  /** only objects whose watch-filter label equals this */
+  /** only objects whose watch-filter label has this value are reconciled */
   readonly watchFilter?: string;
-  /** keys of one kind reconciled at the same time; default 10 */
+  /** concurrent reconciles per kind; default 10 */
   readonly concurrency?: number;
-  /** the namespace the manager is limited to, if it is */
+  /** the only namespace the manager watches, if limited */
   readonly namespace?: string;
 }
 

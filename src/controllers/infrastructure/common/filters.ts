@@ -21,13 +21,13 @@ import {
 } from '../../../openstack/index.ts';
 import { UnusableInput } from './outcomes.ts';
 
-/** Where in an object a parameter stands, for messages: `spec.network`. */
+/** Path of a parameter in its object, for messages, for example `spec.network`. */
 export interface ResolveOptions {
   readonly field: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Finds the one network a parameter means. */
+/** Finds the single network that a parameter selects. */
 export async function resolveNetwork(
   cloud: OpenStack,
   param: NetworkParam,
@@ -45,7 +45,7 @@ export async function resolveNetwork(
   );
 }
 
-/** Finds the one subnet a parameter means, within a network when that is known. */
+/** Finds the single subnet that a parameter selects, within a network if known. */
 export async function resolveSubnet(
   cloud: OpenStack,
   param: SubnetParam,
@@ -71,7 +71,7 @@ export async function resolveRouter(cloud: OpenStack, param: RouterParam, option
   return onlyOne('router', param.filter, options, await collect(routers.list(commonFilter(param.filter), { signal })));
 }
 
-/** All security groups a parameter means; those of other projects only when it says so. */
+/** Finds all security groups that a parameter selects; those of other projects only if it names them. */
 export async function resolveSecurityGroups(
   cloud: OpenStack,
   param: SecurityGroupParam,
@@ -133,7 +133,7 @@ function noneOf(kind: string, filter: object | undefined, { field }: ResolveOpti
   );
 }
 
-/** `name "a", tags ["b"]`: as the user wrote it. */
+/** Formats a filter as the user wrote it, for example `name "a", tags ["b"]`. */
 function filterText(filter: object | undefined): string {
   const parts = Object.entries(filter ?? {}).map(([key, value]) => `${key} ${JSON.stringify(value)}`);
   return parts.length === 0 ? 'the empty filter' : parts.join(', ');

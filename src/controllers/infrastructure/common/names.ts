@@ -1,5 +1,5 @@
-// Names, descriptions and tags of what is made in a cloud. Names are upstream's, so that scripts and eyes find what they know;
-// who owns a thing is said by a mark in its description, because names are anybody's to give.
+// Names, descriptions and tags of cloud resources. Names are upstream's, so that users and scripts recognize them.
+// Ownership is a mark in the description, because anyone can create a resource with the same name.
 
 export const openStackClusterFinalizer = 'openstackcluster.infrastructure.cluster.x-k8s.io';
 export const openStackMachineFinalizer = 'openstackmachine.infrastructure.cluster.x-k8s.io';
@@ -8,26 +8,26 @@ export const ipClaimFinalizer = 'openstackmachine.infrastructure.cluster.x-k8s.i
 export const floatingIpPoolFinalizer = 'openstackfloatingippool.infrastructure.cluster.x-k8s.io';
 export const deleteFloatingIpFinalizer = 'openstackfloatingippool.infrastructure.cluster.x-k8s.io/delete-floating-ip';
 
-/** The same as that of the OpenStack Resource Controller, which may have begun with the object. */
+/** The finalizer of the OpenStack Resource Controller, which may have created the object. */
 export const imageFinalizer = 'openstack.k-orc.cloud/image';
 
 export { ownerMarkAnnotation } from '../../../api/index.ts';
 
 /**
- * On an OpenStackCluster: which leftovers of the workload's cloud controllers go with the cluster, a comma-separated list of
- * `loadbalancers` and `volumes`, or `all`.
+ * Annotation of an OpenStackCluster: leftovers of the workload's cloud controllers to delete with the cluster.
+ * Comma-separated `loadbalancers` and `volumes`, or `all`.
  */
 export const deleteLeftoversAnnotation = 'infrastructure.cluster.x-k8s.io/delete-leftovers';
 
-/** On a deleted object whose cloud cannot be reached any more: `true` gives up what it has there. */
+/** Annotation of a deleted object whose cloud is unreachable: `true` abandons its cloud resources. */
 export const abandonAnnotation = 'infrastructure.cluster.x-k8s.io/abandon-cloud-resources';
 
-/** Why the deletion of an object stands still that has resources in a cloud it cannot reach, and both ways on. */
+/** Explains why a deletion is blocked by an unreachable cloud, with both remedies. */
 export function heldBack(why: string): string {
   return `${why}; what was made in the cloud is deleted as soon as the credentials work, or left there with the annotation ${abandonAnnotation}: "true"`;
 }
 
-/** Keys of the metadata of servers and volumes that say who owns them. */
+/** Metadata key of servers and volumes with their owner. */
 export const ownerMetadataKey = 'capstan-owner';
 
 /** Roles of managed security groups. */
@@ -37,17 +37,17 @@ export const groupRoles: readonly GroupRole[] = ['controlplane', 'worker', 'bast
 
 export { type FloatingIpRole, floatingIpAnnotation } from '../../shared/index.ts';
 
-/** How the cluster a cloud resource belongs to is written: namespace and name of the Cluster. */
+/** Identifies a cluster in cloud resources by namespace and name of the Cluster. */
 export function clusterBase(namespace: string, clusterName: string): string {
   return `${namespace}-${clusterName}`;
 }
 
-/** Name of network, subnet and router alike. */
+/** Name of network, subnet and router. */
 export function networkName(base: string): string {
   return `k8s-clusterapi-cluster-${base}`;
 }
 
-/** The first subnet is named as its network; further ones are numbered. */
+/** The first subnet has the name of the network; others are numbered. */
 export function subnetName(base: string, index: number): string {
   return index === 0 ? networkName(base) : `${networkName(base)}-${index}`;
 }
@@ -69,7 +69,7 @@ export function memberName(base: string, port: number, machineName: string): str
   return `${loadBalancerPartName(base, port)}-${machineName}`;
 }
 
-/** Name of the bastion's OpenStackServer, and so of its server. */
+/** Name of the bastion's OpenStackServer and server. */
 export function bastionName(clusterName: string): string {
   return `${clusterName}-bastion`;
 }
@@ -90,31 +90,31 @@ export function volumeDescription(serverName: string): string {
   return `Additional block device for ${serverName}`;
 }
 
-/** Of an IPAddressClaim, and of the IPAddress that answers it. */
+/** Name of an IPAddressClaim and of its IPAddress. */
 export function addressClaimName(serverName: string): string {
   return `${serverName}-floating-ip-address`;
 }
 
-/** How upstream's provider calls itself, in descriptions and where an object says who had begun with it. */
+/** Name of upstream's provider, in descriptions and in the begun-by annotation. */
 export const upstreamProvider = 'cluster-api-provider-openstack';
 
-/** On an object that upstream's provider had begun with: what that made in the cloud carries no mark of ours. */
+/** Annotation of an object taken over from upstream's provider, whose cloud resources have no mark. */
 export const begunByAnnotation = 'infrastructure.cluster.x-k8s.io/begun-by';
 export { begunUntilAnnotation } from '../../../api/index.ts';
 
 const createdBy = `Created by ${upstreamProvider}`;
 
-/** What upstream's provider writes on what it makes for a cluster. */
+/** Description that upstream's provider sets on resources of a cluster. */
 export function upstreamClusterDescription(base: string): string {
   return `${createdBy} cluster ${base}`;
 }
 
-/** Of what belongs to a cluster; `base` as of `clusterBase`, for ports the name of the cluster alone. */
+/** Description of a cluster's resource. `base` is that of `clusterBase`; for ports, only the cluster name. */
 export function clusterDescription(base: string, mark: string): string {
   return `${upstreamClusterDescription(base)} ${mark}`;
 }
 
-/** What upstream's provider writes on all security groups: their names tell them apart. */
+/** Description that upstream's provider sets on all security groups; only their names differ. */
 export const upstreamGroupDescription = 'Cluster API managed group';
 
 export function securityGroupDescription(mark: string): string {

@@ -1,8 +1,8 @@
 import type { ObservedType, Observer } from '../../../openstack/index.ts';
 
-/** An observer that also remembers what it was told is gone, for as long as somebody follows it. */
+/** An observer that also remembers missing resources while they are followed. */
 export interface ObservedState extends Observer {
-  /** it was looked for and does not exist; false also when nobody has looked yet */
+  /** true if the resource was looked up and does not exist; false if not looked up yet */
   isGone(type: ObservedType, id: string): boolean;
 }
 
@@ -10,7 +10,7 @@ const observedStates = new WeakMap<Observer, ObservedState>();
 
 const isObservedState = (observer: Observer): observer is ObservedState => 'isGone' in observer;
 
-/** The one observed state of an observer. */
+/** Returns the one observed state of an observer. */
 export function observedStateOf(observer: Observer): ObservedState {
   if (isObservedState(observer)) return observer;
   let observedState = observedStates.get(observer);
@@ -22,7 +22,7 @@ export function observedStateOf(observer: Observer): ObservedState {
 }
 
 function watchForLosses(observer: Observer): ObservedState {
-  /** by type and id: whether it is gone, and how many follow it */
+  /** by type and id: whether it is gone, and the number of followers */
   const followed = new Map<string, { gone: boolean; followers: number }>();
   return {
     ...observer,

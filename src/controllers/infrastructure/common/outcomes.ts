@@ -2,20 +2,20 @@ import { CapstanError, sentenceEnd, trimTrailing } from '../../../machinery/inde
 import { CloudConfigError, OpenStackError } from '../../../openstack/index.ts';
 import { openStackErrorReason } from './conditions.ts';
 
-/** Something takes its time and nothing is wrong. Events tell when it is over; `ms` is for those that get lost. */
+/** Waiting without a fault. An event ends it; `ms` is the fallback for a lost event. */
 export interface Wait {
   readonly ms: number;
   /** CamelCase, for a condition */
   readonly reason: string;
-  /** what is waited for, by name */
+  /** names what is waited for */
   readonly message: string;
 }
 
-/** A problem with a cloud as a user is told of it: what was tried, why not in the cloud's words, what to do. */
+/** A cloud error for users: what was attempted, the cloud's reason, and the remedy. */
 export class CloudFault extends CapstanError {
   /** CamelCase, for a condition */
   readonly reason: string;
-  /** the cloud said when to come again; without it the queue's own back-off decides */
+  /** retry delay requested by the cloud; without it, the queue's back-off applies */
   readonly retryMs: number | undefined;
 
   constructor(reason: string, message: string, options: { retryMs?: number | undefined; cause?: unknown } = {}) {
@@ -26,7 +26,7 @@ export class CloudFault extends CapstanError {
   }
 }
 
-/** Input that no cloud could make sense of; waits for the object to change, or for the cloud to hold what is named. */
+/** Invalid input; waits until the object changes, or until the cloud has the named resource. */
 export class UnusableInput extends CloudFault {
   constructor(message: string, options: { reason?: string; cause?: unknown } = {}) {
     super(options.reason ?? openStackErrorReason, message, options);
@@ -34,19 +34,19 @@ export class UnusableInput extends CloudFault {
   }
 }
 
-/** How long something that is busy with an earlier change is left alone. */
+/** Retry delay for a resource that is busy with an earlier change. */
 export const busyMs = 2_000;
 
 /**
- * An error of the cloud in the form of a condition. Request ids are left to the log: a message that differs from try to try
- * would be written from try to try.
+ * Converts an error to a condition message. Request ids only go to the log: a message that changes on every retry would
+ * cause a write on every retry.
  */
 export function cloudFaultOf(error: unknown, doing: string, reason: string = openStackErrorReason): CloudFault {
   if (error instanceof CloudFault) return error;
   return new CloudFault(reason, `${doing}: ${causeOf(error)}`, { retryMs: retryMsOf(error), cause: error });
 }
 
-/** Runs a call of a cloud; what goes wrong is told with what was being done. */
+/** Runs a cloud call; errors are reported with the attempted action. */
 export async function attempt<T>(doing: string, reason: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -55,7 +55,7 @@ export async function attempt<T>(doing: string, reason: string, call: () => Prom
   }
 }
 
-/** The cause and the cure, in words that stay the same from one try to the next. */
+/** Returns cause and remedy in a text that is the same on every retry. */
 export function causeOf(error: unknown): string {
   if (error instanceof OpenStackError) {
     const detail = trimTrailing(error.detail, sentenceEnd);
@@ -70,7 +70,7 @@ function retryMsOf(error: unknown): number | undefined {
   return error.kind === 'immutable' ? busyMs : undefined;
 }
 
-/** Whether a call may have been carried out although it failed: what it should have made must be looked for. */
+/** Tells whether a failed call may have taken effect, so that its result must be looked up. */
 export function mayHaveHappened(error: unknown): boolean {
   if (!(error instanceof OpenStackError)) return true;
   return (
@@ -79,7 +79,7 @@ export function mayHaveHappened(error: unknown): boolean {
   );
 }
 
-/** The input of the user is at fault, not the moment. */
+/** Tells whether the user's input is at fault, so that a retry does not help. */
 export function isInputFault(error: unknown): boolean {
   const cause = error instanceof CloudFault ? (error.cause ?? error) : error;
   return (

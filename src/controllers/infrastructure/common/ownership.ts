@@ -1,40 +1,40 @@
 import type { KubeObject } from '../../../machinery/index.ts';
 import { ownerMarkAnnotation } from './names.ts';
 
-/** Anything in a cloud that can carry a mark in its description. */
+/** A cloud resource with a description for a mark. */
 export interface Describable {
   readonly description: string | undefined;
 }
 
-/** The word an object's cloud resources are marked with: recorded before the first of them is made. */
+/** Returns the owner id in the marks of an object's cloud resources; recorded before the first one is created. */
 export function ownerId(object: KubeObject): string {
   return object.metadata.annotations?.[ownerMarkAnnotation] ?? object.metadata.uid ?? '';
 }
 
-/** How a resource says whose it is; `role` tells apart resources of one kind and owner. */
+/** Builds the ownership mark; `role` distinguishes resources of one type and owner. */
 export function ownerMark(id: string, role?: string): string {
   return role === undefined ? `[owner ${id}]` : `[owner ${id} ${role}]`;
 }
 
-/** Whether a resource carries a mark of this owner: made by us, for this object. An empty owner owns nothing. */
+/** Tells whether a resource has the mark of this owner. An empty owner owns nothing. */
 export function carriesMark(resource: Describable, id: string, role?: string): boolean {
   return id !== '' && resource.description?.endsWith(ownerMark(id, role)) === true;
 }
 
 const markPattern = /\[owner ([0-9a-f-]+)(?: ([^\]]+))?\]$/;
 
-/** The mark at the end of a description: who owns the resource, and as what. */
+/** Parses the mark at the end of a description into owner and role. */
 export function markOf({ description }: Describable): { owner: string; role: string | undefined } | undefined {
   const [, owner, role] = markPattern.exec(description ?? '') ?? [];
   return owner === undefined ? undefined : { owner, role };
 }
 
-/** Whether a resource carries a mark of anybody: then it is theirs. */
+/** Tells whether a resource has a mark of any owner. */
 export function isMarked({ description }: Describable): boolean {
   return description?.includes('[owner ') === true;
 }
 
-/** What may be changed and deleted: what carries the mark, or is recorded in our status. */
+/** Tells whether a resource may be changed and deleted: it has our mark or is recorded in the status. */
 export function isOurs(
   resource: Describable & { readonly id: string },
   id: string,
@@ -45,7 +45,7 @@ export function isOurs(
   );
 }
 
-/** An object's annotations with the mark recorded; the same when it is there already. */
+/** Adds the mark to the annotations; returns the same object if it is there. */
 export function withOwnerMark(object: KubeObject): Record<string, string> {
   const annotations = object.metadata.annotations ?? {};
   if (annotations[ownerMarkAnnotation] !== undefined) return annotations;

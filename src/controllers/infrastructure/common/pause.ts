@@ -4,14 +4,14 @@ import { after, type Result } from '../../../runtime/index.ts';
 import { authenticationFailedReason } from './conditions.ts';
 import { type CloudFault, isInputFault } from './outcomes.ts';
 
-/** What only people can change is looked at again at this pace: names may appear in the cloud, quota may be freed. */
+/** Retry interval for faults that only users can fix: names may appear in the cloud, or quota may be freed. */
 const peopleMs = 60_000;
 
-/** When to come back after a fault; undefined leaves it to the queue, whose pauses grow. */
+/** Returns the retry delay after a fault; undefined leaves it to the queue's exponential back-off. */
 export function pauseAfter(fault: CloudFault, random: Random): Result | undefined {
   if (fault.retryMs !== undefined) return after(fault.retryMs, fault.message);
   if (!isForPeople(fault)) return undefined;
-  // all that wait for the same quota shall not come back at once
+  // jitter, so that objects waiting for the same quota do not retry together
   return after(peopleMs * (0.75 + random.next() / 2), fault.message);
 }
 

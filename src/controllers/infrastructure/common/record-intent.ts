@@ -5,14 +5,17 @@ import { ownerMarkAnnotation } from './names.ts';
 import { withOwnerMark } from './ownership.ts';
 import { withBeginner } from './upstream.ts';
 
-/** An object that made something in a cloud, or is about to: with another program's mark it was moved here and owns what it brought. */
+/**
+ * Tells whether an object has or is about to have cloud resources. An owner mark of another installation means that it
+ * was moved here with its resources.
+ */
 export function mayHaveMade({ metadata }: KubeObject, finalizer: string): boolean {
   return metadata.finalizers?.includes(finalizer) === true || metadata.annotations?.[ownerMarkAnnotation] !== undefined;
 }
 
 /**
- * Stores that an object is about to own cloud resources: its finalizer and the mark they will carry. Nothing is made in a
- * cloud before that. Resolves with the object as stored, the same one when all was there or it is about to go.
+ * Stores finalizer and owner mark before any cloud resource is created. Returns the stored object; the same one if both
+ * were there or it is being deleted.
  */
 export async function recordIntent<T extends KubeObject>(
   context: Pick<ReconcileContext, 'client' | 'clock' | 'signal'>,

@@ -3,24 +3,23 @@ import { supervisorPort } from '../../shared/index.ts';
 
 export const defaultApiPort = 6443;
 
-/** The port the API is served at. */
 export function apiPortOf(spec: OpenStackClusterSpec): number {
   return spec.controlPlaneEndpoint?.port || spec.apiServer?.port || defaultApiPort;
 }
 
-/** Whether machines register with the servers of rke2, beside the API. */
+/** Tells whether the control plane is rke2, whose machines also register at the supervisor port. */
 export function isServedByRKE2(cluster: Cluster | undefined): boolean {
   const reference = cluster?.spec.controlPlaneRef;
   return reference?.kind === RKE2ControlPlanes.kind && reference.apiGroup === controlPlaneGroup;
 }
 
-/** What the load balancer of the API serves besides: what the user asks for, and where machines of rke2 register. */
+/** Further ports of the API load balancer: the user's, and the rke2 supervisor port. */
 function additionalPortsOf(spec: OpenStackClusterSpec, cluster: Cluster | undefined): number[] {
   const asked = spec.apiServer?.managedLoadBalancer?.additionalPorts ?? [];
   return [...new Set([...asked, ...(isServedByRKE2(cluster) ? [supervisorPort] : [])])];
 }
 
-/** The port of the API and the further ones, each once. */
+/** Lists the API port and further ports without duplicates. */
 export function servedPorts(spec: OpenStackClusterSpec, cluster: Cluster | undefined): number[] {
   return [...new Set([apiPortOf(spec), ...additionalPortsOf(spec, cluster)])];
 }

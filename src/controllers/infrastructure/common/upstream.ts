@@ -4,11 +4,14 @@ import type { CloudAccess } from './clouds.ts';
 import { begunByAnnotation, begunUntilAnnotation, ownerMarkAnnotation, upstreamProvider } from './names.ts';
 import { CloudFault } from './outcomes.ts';
 
-// Objects that upstream's provider had begun with, before this program took them over. What it made for them is known by its names
-// and texts alone: it marks nothing. That these count is recorded together with our own mark, from which moment on the object would
-// look like any other.
+// Objects taken over from upstream's provider. It sets no marks, so their resources are recognized only by names and
+// descriptions. The takeover is recorded together with our own mark, because afterwards the object looks like any
+// other.
 
-/** Upstream's provider has made, or may have made, something for this object. Ours writes its finalizer and its mark together. */
+/**
+ * Tells whether upstream's provider may have created resources for this object. Capstan always writes its finalizer and
+ * mark together.
+ */
 export function isBegunByUpstream({ metadata }: KubeObject, finalizer: string): boolean {
   const { annotations, finalizers } = metadata;
   if (annotations?.[begunByAnnotation] === upstreamProvider) return true;
@@ -18,14 +21,15 @@ export function isBegunByUpstream({ metadata }: KubeObject, finalizer: string): 
 interface Begun {
   readonly object: KubeObject & { readonly spec: { readonly identityRef: IdentityReference } };
   readonly finalizer: string;
-  /** the object says itself what is its own in the cloud: nothing has to be found by names */
+  /** the status records the object's cloud resources, so none have to be found by name */
   readonly isRecorded: boolean;
 }
 
 /**
- * Whether what upstream's provider made under the names of this object is this object's. Whoever may write objects can make one look begun by it: that
- * gains them nothing where the credentials are theirs, too. Of objects that use shared ones, only those count that were there before an administrator
- * said, on the identity, that upstream has stopped. Others would be made a second time: throws what has to be said first.
+ * Tells whether upstream's resources with this object's names belong to it. Security: a user can make an object look
+ * taken over, which gains nothing with the user's own credentials. With shared credentials, only objects created before
+ * the time an administrator set on the identity count. If that time is missing, duplicates would be created, so an
+ * error explains what to set.
  */
 export function ownsUpstreams(
   { object, finalizer, isRecorded }: Begun,
@@ -43,7 +47,7 @@ export function ownsUpstreams(
   );
 }
 
-/** The annotation that records it; none for an object that began here. */
+/** Returns the begun-by annotation; empty for an object that Capstan created. */
 export function withBeginner(object: KubeObject, finalizer: string): Record<string, string> {
   return isBegunByUpstream(object, finalizer) ? { [begunByAnnotation]: upstreamProvider } : {};
 }

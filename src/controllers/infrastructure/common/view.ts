@@ -7,16 +7,16 @@ import {
   type OpenStack,
 } from '../../../openstack/index.ts';
 
-/** What is known of a project: what the shared lists showed, and what our own calls were answered since. */
+/** Knowledge about a project, from shared lists and responses to own calls. */
 export interface CloudView {
   readonly observer: Observer;
-  /** as last seen, without a request */
+  /** last known state, without a request */
   current<K extends ObservedType>(type: K, id: string): ObservedTypes[K] | undefined;
-  /** as `current`; what is not known is asked for. Undefined when it does not exist. */
+  /** like `current`, but requests unknown resources; undefined if it does not exist */
   read<K extends ObservedType>(type: K, id: string, signal?: AbortSignal): Promise<ObservedTypes[K] | undefined>;
-  /** asks for it in any case */
+  /** always sends a request */
   readAnew<K extends ObservedType>(type: K, id: string, signal?: AbortSignal): Promise<ObservedTypes[K] | undefined>;
-  /** the answer to a call of ours: newer than any list read before */
+  /** stores the response to an own call, which is newer than any earlier list */
   remember<K extends ObservedType>(type: K, thing: ObservedTypes[K]): void;
   forget(type: ObservedType, id: string): void;
 }
@@ -26,7 +26,7 @@ interface Answered {
   readonly at: number;
 }
 
-/** Longer than any pause between lists of something somebody follows. */
+/** Longer than the interval between lists of a followed resource. */
 const keepMs = 15 * 60_000;
 const maxRemembered = 20_000;
 
@@ -40,7 +40,7 @@ export function createCloudView(cloud: OpenStack, observer: Observer, clock: Clo
   const remember = <K extends ObservedType>(type: K, thing: ObservedTypes[K]): void => {
     const now = clock.now();
     observer.note(type, thing);
-    // oldest first, as a Map keeps them: what is too old goes, and what is too much
+    // Maps iterate in insertion order, oldest first: drop entries that are too old or exceed the limit
     for (const [key, { at }] of answers) {
       if (now - at < keepMs && answers.size < maxRemembered) break;
       answers.delete(key);
@@ -54,7 +54,7 @@ export function createCloudView(cloud: OpenStack, observer: Observer, clock: Clo
     const key = keyOf(type, id);
     const answered = answers.get(key);
     if (!answered) return observer.current(type, id);
-    // a list that was under way when our call was answered may show what was before it
+    // a list that was running when our call returned may show the older state
     if ((observer.asOf(type, id) ?? 0) <= answered.at) return answered.thing as ObservedTypes[K];
     answers.delete(key);
     return observer.current(type, id);

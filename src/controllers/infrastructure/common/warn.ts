@@ -2,10 +2,7 @@ import type { KubeObject } from '../../../machinery/index.ts';
 import { foreignReason, type ReconcileContext } from '../../../runtime/index.ts';
 import { type Conditioned, conditionOf } from '../../shared/index.ts';
 
-/**
- * A Warning event for what an object is about to say in a condition: when it is said first, and not with every further try.
- * `object` is as it was before the pass.
- */
+/** Emits a Warning for a new condition message, but not on every retry. `object` is the state before the reconcile. */
 export function warnOfNews(
   { events }: Pick<ReconcileContext, 'events'>,
   object: KubeObject,

@@ -6,10 +6,10 @@ import type { ExternalSource } from '../../../runtime/index.ts';
 import { identityIndexValue } from './credentials.ts';
 import type { InfrastructureDependencies } from './dependencies.ts';
 
-/** Name of the index by the credentials an object uses. */
+/** Index by the credentials an object uses. */
 export const byIdentity = 'identity';
 
-/** Registers the index; in a controller's `setup`. */
+/** Registers the index; called in a controller's `setup`. */
 export function indexByIdentity<T extends KubeObject>(
   cache: InformerFactory,
   resource: Resource<T>,
@@ -21,7 +21,7 @@ export function indexByIdentity<T extends KubeObject>(
   });
 }
 
-/** Wakes the objects of a resource whose credentials changed; `indexByIdentity` must be registered. */
+/** Enqueues the objects of a resource whose credentials changed; requires `indexByIdentity`. */
 export function rotationSource<T extends KubeObject>(
   { clouds, cache }: InfrastructureDependencies,
   resource: Resource<T>,

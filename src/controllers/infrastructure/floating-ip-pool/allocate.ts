@@ -10,7 +10,7 @@ import { ownerMark } from '../common/ownership.ts';
 import { ownFloatingIps } from './release.ts';
 import { beginToMake, listsOf, maxIpsReachedReason, type PoolScope } from './scope.ts';
 
-/** Claims that have no address yet, the oldest first. */
+/** Lists claims without an address, oldest first. */
 export function openClaims({ claims }: PoolScope): IPAddressClaim[] {
   return claims
     .filter((claim) => !isDeleting(claim) && (claim.status?.addressRef?.name ?? '') === '')
@@ -19,7 +19,7 @@ export function openClaims({ claims }: PoolScope): IPAddressClaim[] {
 
 const compare = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Answers claims one by one. Returns what was given out, those given out before included. */
+/** Answers claims one by one. Returns all allocated addresses, including earlier ones. */
 export async function answerClaims(scope: PoolScope, given: readonly IPAddress[]): Promise<readonly IPAddress[]> {
   const waiting = openClaims(scope);
   if (waiting.length === 0) return given;
@@ -36,7 +36,7 @@ export async function answerClaims(scope: PoolScope, given: readonly IPAddress[]
 }
 
 interface Stock {
-  /** an address nobody has, out of the pool or out of the cloud */
+  /** returns a free address from the pool, or a new floating IP */
   take(given: readonly IPAddress[]): Promise<string>;
 }
 
@@ -47,7 +47,7 @@ function createStock(scope: PoolScope): Stock {
   let ours: Promise<FloatingIp[]> | undefined;
   const isFree = (found: FloatingIp | undefined): boolean => found !== undefined && found.portId === undefined;
 
-  /** Addresses at hand: brought by the user, or left by an earlier claim. */
+  /** Takes a free address of the pool: supplied by the user, or released by an earlier claim. */
   const fromPool = async (taken: ReadonlySet<string>): Promise<string | undefined> => {
     const { available, failed } = listsOf(pool);
     const candidates = [...new Set([...(pool.spec.preAllocatedFloatingIPs ?? []), ...available])];
@@ -58,7 +58,7 @@ function createStock(scope: PoolScope): Stock {
       const found = await attempt(`Floating IP ${address} cannot be read`, openStackErrorReason, () =>
         floatingIps.find(address, { signal }),
       );
-      // not there, or in somebody's use: it is not taken from them
+      // missing, or in use by someone else
       if (!isFree(found)) bad.add(address);
       else {
         bad.delete(address);
@@ -132,7 +132,7 @@ async function createAddress(scope: PoolScope, claim: IPAddressClaim, address: s
   try {
     return await client.create(IPAddresses, object, { fieldManager, signal });
   } catch (error) {
-    // made by an earlier pass, and not in the cache yet
+    // created by an earlier reconcile and not in the cache yet
     if (!isAlreadyExists(error)) throw error;
     return await client.get(IPAddresses, key, { signal });
   }

@@ -50,10 +50,10 @@ import {
   unableToFindNetworkReason,
 } from './scope.ts';
 
-/** Claims and addresses by namespace and name of their pool. */
+/** Index of claims and addresses by namespace and name of their pool. */
 const byPool = 'floatingIPPool';
 
-/** OpenStackFloatingIPPools: give floating IPs to those who claim one, and take them back. */
+/** Builds the controller of OpenStackFloatingIPPools, which assigns floating IPs to claims and takes them back. */
 export function openStackFloatingIpPoolController(dependencies: InfrastructureDependencies): ControllerDefinition {
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
     const cached = context.cache.lister(OpenStackFloatingIPPools).get(key);
@@ -106,7 +106,7 @@ export function openStackFloatingIpPoolController(dependencies: InfrastructureDe
   return defineController({
     name: 'openstackfloatingippool',
     for: OpenStackFloatingIPPools,
-    // addresses are chosen one after the other
+    // addresses must be assigned one after another
     concurrency: 1,
     setup: registerIndexes,
     watches: [
@@ -150,7 +150,7 @@ async function pass(scope: PoolScope): Promise<Result> {
   return done();
 }
 
-/** Claimed are the addresses given out; available those at hand that are not. */
+/** Updates the lists: claimed are the assigned addresses, available the unassigned ones. */
 function count(pool: OpenStackFloatingIPPool, given: readonly IPAddress[]): void {
   const claimed = given.map(({ spec }) => spec.address).sort();
   const { available, failed } = listsOf(pool);
@@ -163,7 +163,7 @@ function count(pool: OpenStackFloatingIPPool, given: readonly IPAddress[]): void
   if (!deepEqual(next, pool.status)) pool.status = next;
 }
 
-/** Found once: addresses of one pool come from one network. */
+/** Finds the network once; all addresses of a pool come from one network. */
 async function findNetwork(scope: PoolScope): Promise<void> {
   const { pool, cloud, context } = scope;
   if (pool.status?.floatingIPNetwork) return;
@@ -192,7 +192,7 @@ async function onlyExternal({ cloud, context }: PoolScope): Promise<Network> {
   });
 }
 
-/** A pool goes when nobody has an address of it; what it made goes with it, what it was given stays. */
+/** Deletes a pool once none of its addresses is in use. Its own floating IPs are deleted, user-supplied ones stay. */
 async function reconcileDelete(scope: PoolScope, kept: readonly IPAddress[]): Promise<Result> {
   const { pool } = scope;
   count(pool, kept);
@@ -209,7 +209,9 @@ async function reconcileDelete(scope: PoolScope, kept: readonly IPAddress[]): Pr
   return done();
 }
 
-/** A pool whose user gives up what it has in a cloud that cannot be reached: it goes, and nobody waits for it any more. */
+/**
+ * Deletes a pool in an unreachable cloud if the user abandons its resources; nothing waits for its addresses any more.
+ */
 async function giveUp(scope: PoolScope, { reason }: CloudFault): Promise<Result | undefined> {
   const { pool, context, addresses } = scope;
   if (reason !== authenticationFailedReason || !isDeleting(pool)) return undefined;
@@ -222,7 +224,7 @@ async function giveUp(scope: PoolScope, { reason }: CloudFault): Promise<Result 
   return done();
 }
 
-/** Tells on the pool what stopped a pass, and says when the next one comes; undefined leaves that to the queue. */
+/** Reports the error on the pool and returns the retry delay; undefined leaves it to the queue. */
 function explainStop(scope: Pick<PoolScope, 'original' | 'pool' | 'context'>, error: CloudFault): Result | undefined {
   const { pool, context } = scope;
   const said = error.reason === authenticationFailedReason ? authenticationCondition : poolReadyCondition;
@@ -231,7 +233,7 @@ function explainStop(scope: Pick<PoolScope, 'original' | 'pool' | 'context'>, er
   if (isOut) setAuthentication(pool, error.message, context.clock.now());
   const message = isOut && isDeleting(pool) ? heldBack(error.message) : error.message;
   judge(scope, notReady(error.reason, message));
-  // a claim that goes, or a change of the pool, wakes it
+  // a deleted claim or a changed pool triggers a reconcile
   if (error.reason === maxIpsReachedReason) return done();
   return pauseAfter(error, context.random);
 }

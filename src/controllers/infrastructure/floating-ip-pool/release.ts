@@ -9,7 +9,7 @@ import { attempt } from '../common/outcomes.ts';
 import { carriesMark, ownerMark } from '../common/ownership.ts';
 import { isPreallocated, listsOf, type PoolScope, save } from './scope.ts';
 
-/** Takes back addresses nobody claims any more: into the pool, or out of the cloud, as the pool's policy says. */
+/** Releases addresses without a claim: back to the pool or deleted, according to the reclaim policy. */
 export async function releaseAddresses(scope: PoolScope): Promise<readonly IPAddress[]> {
   const kept: IPAddress[] = [];
   for (const address of scope.addresses) {
@@ -20,7 +20,10 @@ export async function releaseAddresses(scope: PoolScope): Promise<readonly IPAdd
   return kept;
 }
 
-/** Its claim is gone. What the cache does not show is asked for: an address is not taken from anybody by mistake. */
+/**
+ * Tells whether the claim is gone. A claim missing in the cache is requested from the API, so that no address in use is
+ * released.
+ */
 async function isOrphan({ claims, context }: PoolScope, { metadata, spec }: IPAddress): Promise<boolean> {
   const { name } = spec.claimRef;
   if (claims.some((claim) => claim.metadata.name === name)) return false;
@@ -48,14 +51,14 @@ async function release(scope: PoolScope, object: IPAddress): Promise<void> {
   if (pool.spec.reclaimPolicy === 'Delete' && !isPreallocated(pool, address)) {
     await deleteFloatingIp(scope, address);
   } else if (!listsOf(pool).available.includes(address)) {
-    // back in the pool before the object is forgotten
+    // record the address in the pool before the finalizer is removed
     pool.status = { ...pool.status, availableIPs: [...listsOf(pool).available, address].sort() };
     await save(scope);
   }
   await forgetAddress(scope, object);
 }
 
-/** From now on nobody waits for the pool to let an address go. */
+/** Removes the finalizer, so that the address object can be deleted. */
 export async function forgetAddress({ context }: PoolScope, object: IPAddress): Promise<void> {
   const finalizers = withoutFinalizer(object.metadata.finalizers, deleteFloatingIpFinalizer);
   const { resourceVersion } = object.metadata;
@@ -65,7 +68,7 @@ export async function forgetAddress({ context }: PoolScope, object: IPAddress): 
     .catch(ignoreNotFound);
 }
 
-/** Deletes a floating IP if it is ours; what somebody else has made of the address is theirs. */
+/** Deletes a floating IP if it belongs to the pool; one that others use meanwhile stays. */
 export async function deleteFloatingIp(scope: PoolScope, address: string): Promise<void> {
   const { floatingIps } = scope.cloud.openstack.network;
   const { signal, events } = scope.context;
@@ -77,14 +80,17 @@ export async function deleteFloatingIp(scope: PoolScope, address: string): Promi
   });
 }
 
-/** By our mark, or by the words and the tag of upstream's provider. Its words do not say of which namespace the pool is: the pool has noted the address. */
+/**
+ * Tells whether a floating IP belongs to the pool, by our mark, or by upstream's description and tag. Those do not
+ * contain the namespace, so the pool must also have recorded the address.
+ */
 function isOfPool({ owner, pool, isBegunByUpstream }: PoolScope, { description, tags }: FloatingIp): boolean {
   if (carriesMark({ description }, owner)) return true;
   const { name = '' } = pool.metadata;
   return isBegunByUpstream && description === upstreamPoolDescription(name) && tags.includes(poolTag(name));
 }
 
-/** Floating IPs that carry the pool's mark: also those whose making was never heard of again. */
+/** Lists floating IPs with the pool's mark, including those whose creation response was lost. */
 export async function ownFloatingIps({ cloud, pool, owner, context }: PoolScope): Promise<FloatingIp[]> {
   const description = poolDescription(pool.metadata.name ?? '', ownerMark(owner));
   return await attempt('Floating IPs of the pool cannot be listed', openStackErrorReason, () =>

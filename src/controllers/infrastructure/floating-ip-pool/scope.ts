@@ -11,25 +11,23 @@ import type { CloudAccess } from '../common/clouds.ts';
 import { floatingIpPoolFinalizer } from '../common/names.ts';
 import { recordIntent } from '../common/record-intent.ts';
 
-/** As upstream spells it. */
+/** Spelled as upstream. */
 export const poolReadyCondition = 'OpenstackFloatingIPPoolReadyCondition';
 export const maxIpsReachedReason = 'MaxIPsReached';
 export const unableToFindNetworkReason = 'UnableToFindNetwork';
 
-/** One pass over one pool. */
 export interface PoolScope {
   readonly context: ReconcileContext;
   original: OpenStackFloatingIPPool;
-  /** private copy: phases change it, `save` writes it */
+  /** private copy that the phases change; written by `save` */
   readonly pool: OpenStackFloatingIPPool;
   readonly cloud: CloudAccess;
-  /** what the pool's floating IPs are marked with */
+  /** owner id in the marks of the pool's floating IPs */
   readonly owner: string;
-  /** upstream's provider had begun with it: addresses with its words on them are the pool's, too */
+  /** taken over from upstream's provider: addresses with upstream's description belong to the pool, too */
   readonly isBegunByUpstream: boolean;
-  /** addresses given out by this pool, those on their way back included */
+  /** addresses assigned from this pool, including those being released */
   readonly addresses: readonly IPAddress[];
-  /** claims of this pool */
   readonly claims: readonly IPAddressClaim[];
 }
 
@@ -40,7 +38,10 @@ export async function save(scope: PoolScope): Promise<void> {
   if (resourceVersion !== undefined) pool.metadata.resourceVersion = resourceVersion;
 }
 
-/** Records, before the first address is taken, that the pool has some. Until then it can be deleted without any cloud. */
+/**
+ * Adds finalizer and owner mark before the first address is allocated. Without them, the pool can be deleted without
+ * access to a cloud.
+ */
 export async function beginToMake(scope: PoolScope): Promise<void> {
   const { context, original, pool } = scope;
   const stored = await recordIntent(context, OpenStackFloatingIPPools, original, floatingIpPoolFinalizer);
@@ -58,7 +59,6 @@ export function isPreallocated({ spec }: OpenStackFloatingIPPool, address: strin
   return spec.preAllocatedFloatingIPs?.includes(address) === true;
 }
 
-/** The pool's lists of addresses, as its draft has them. */
 export function listsOf({ status }: OpenStackFloatingIPPool): { available: string[]; failed: string[] } {
   return { available: [...(status?.availableIPs ?? [])], failed: [...(status?.failedIPs ?? [])] };
 }

@@ -4,13 +4,15 @@ import { createGunzip } from 'node:zlib';
 import type { ImageContent } from '../../../api/index.ts';
 import { ImageContentError } from './fetch-content.ts';
 
-/** What content has to be decompressed with, where that is not at hand; undefined: it can be read. */
+/** Returns the compression format that cannot be decompressed; undefined if the content is readable. */
 export function unsupportedCompression({ download }: ImageContent): string | undefined {
   const { decompress } = download;
   return decompress === undefined || decompress === 'gz' ? undefined : decompress;
 }
 
-/** The content as Glance gets it: checked against the hash of what was downloaded before its end is handed on, decompressed. */
+/**
+ * Yields the decompressed content for Glance. The hash of the download is checked before the last chunk is passed on.
+ */
 export function checkedContent(
   source: AsyncIterable<Uint8Array>,
   { download }: ImageContent,

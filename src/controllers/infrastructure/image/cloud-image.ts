@@ -6,15 +6,15 @@ import { glanceProperties } from './glance-properties.ts';
 
 const reason = 'TransientError';
 
-/** What an Image object does with its cloud. */
+/** An Image object's access to its cloud. */
 export interface ImageCloud {
   readonly openstack: OpenStack;
-  /** the mark images made for the object carry */
+  /** owner id in the marks of the object's images */
   readonly owner: string;
   readonly signal: AbortSignal;
 }
 
-/** undefined: there is no such image */
+/** Returns undefined if the image does not exist. */
 export async function imageById({ openstack, signal }: ImageCloud, id: string): Promise<CloudImage | undefined> {
   try {
     return await openstack.image.images.get(id, { signal });
@@ -24,7 +24,7 @@ export async function imageById({ openstack, signal }: ImageCloud, id: string): 
   }
 }
 
-/** The image that was made for an object: an answer may have been lost, so it is found by its mark. */
+/** Finds the image of an object by its mark, because the creation response may have been lost. */
 export async function imageByMark({ openstack, owner, signal }: ImageCloud): Promise<CloudImage | undefined> {
   const found = await attempt('Images cannot be listed', reason, () =>
     collect(openstack.image.images.list({ properties: { [ownerMetadataKey]: owner } }, { signal })),
@@ -34,7 +34,7 @@ export async function imageByMark({ openstack, owner, signal }: ImageCloud): Pro
 
 const byAge = (a: CloudImage, b: CloudImage): number => ((a.createdAt ?? '') < (b.createdAt ?? '') ? -1 : 1);
 
-/** Images that have all the fields of an import. */
+/** Lists images that match all fields of an import filter. */
 export async function imagesByFilter(
   { openstack, signal }: ImageCloud,
   { name, tags, visibility }: NonNullable<NonNullable<Image['spec']['import']>['filter']>,
@@ -46,7 +46,7 @@ export async function imagesByFilter(
 
 export const nameOf = ({ metadata, spec }: Image): string => spec.resource?.name ?? metadata.name ?? '';
 
-/** Makes the image, without content. */
+/** Creates the image without content. */
 export async function makeImage(cloud: ImageCloud, image: Image, resource: ImageResource): Promise<CloudImage> {
   const { content, properties } = resource;
   return await attempt(`Image ${nameOf(image)} cannot be created`, reason, () =>
@@ -67,7 +67,7 @@ export async function makeImage(cloud: ImageCloud, image: Image, resource: Image
   );
 }
 
-/** Brings what may be changed to what is desired; the image as it is afterwards. */
+/** Updates the mutable fields, and returns the resulting image. */
 export async function correctImage(
   { openstack, signal }: ImageCloud,
   image: Image,

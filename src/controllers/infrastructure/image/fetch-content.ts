@@ -2,17 +2,17 @@ import { lookup } from 'node:dns';
 import { Agent, request } from 'undici';
 import { anyPeer, CapstanError, checkPeerHost, guardedLookup, type PeerPolicy } from '../../../machinery/index.ts';
 
-/** The content at an address, piece by piece. Ends with an error when it cannot be had as a whole. */
+/** Yields the content of a URL in chunks; throws if it cannot be read completely. */
 export type FetchContent = (url: string, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 
 const maxRedirects = 5;
 const headersTimeoutMs = 60_000;
-/** Longest silence of a server in the middle of a download. */
+/** Timeout of a server that sends nothing during a download. */
 const bodyTimeoutMs = 120_000;
-/** The largest images people have are a tenth of it. */
+/** Size limit, about ten times the largest images in use. */
 const maxBytes = 256 * 1024 ** 3;
 
-/** The content of an image cannot be had. */
+/** The content of an image cannot be downloaded. */
 export class ImageContentError extends CapstanError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('CAP_IMAGE_CONTENT', message, options);
@@ -20,7 +20,10 @@ export class ImageContentError extends CapstanError {
   }
 }
 
-/** Downloads over HTTP. A tenant names the address: each host on the way there must be one that may be asked. */
+/**
+ * Downloads over HTTP. Security: tenants choose the URL, so every host, including redirects, must be allowed by the
+ * peer policy.
+ */
 export function fetchOverHttp(peers: PeerPolicy = anyPeer): FetchContent {
   return async function* (url, signal) {
     const dispatcher = new Agent({

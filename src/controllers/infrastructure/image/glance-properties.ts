@@ -1,6 +1,6 @@
 import type { ImageHardware, ImageProperties } from '../../../api/index.ts';
 
-/** Names of the fields in Glance. */
+/** Property names in Glance. */
 const hardwareNames: Readonly<Record<keyof ImageHardware, string>> = {
   cdromBus: 'hw_cdrom_bus',
   cpuCores: 'hw_cpu_cores',
@@ -15,7 +15,7 @@ const hardwareNames: Readonly<Record<keyof ImageHardware, string>> = {
   vifModel: 'hw_vif_model',
 };
 
-/** What is known of an image, as Glance writes it. */
+/** Converts image properties to Glance properties. */
 export function glanceProperties(properties: ImageProperties | undefined): Record<string, string> {
   const { architecture, hypervisorType, operatingSystem, hardware = {} } = properties ?? {};
   const named: [string, unknown][] = [

@@ -39,9 +39,9 @@ import { isOther, otherImageController } from './other-controller.ts';
 import { type ImageState, isDownloading, observed, setDownloading, setState, upToDate } from './status.ts';
 import { createTransfers } from './transfers.ts';
 
-/** While a cloud takes in content. */
+/** Poll interval while a cloud imports content. */
 const pollMs = 10_000;
-/** While somebody else has to make an image. */
+/** Poll interval while the image must be created by someone else. */
 const lookMs = 60_000;
 const firstRetryMs = 15_000;
 const mostRetryMs = 30 * 60_000;
@@ -51,11 +51,11 @@ const identityOf = ({ spec: { cloudCredentialsRef } }: Image) => ({
   cloudName: cloudCredentialsRef.cloudName,
 });
 
-/** One pass over an Image. `draft` is what is written at its end. */
+/** State of one reconcile of an Image; `draft` is written at the end. */
 interface ImageScope {
   readonly context: ReconcileContext;
   readonly draft: Image;
-  /** as it is stored */
+  /** as stored */
   base: Image;
   readonly cloud: ImageCloud;
 }
@@ -70,7 +70,9 @@ const waiting = (message: string, ms: number): Pass => ({
   result: after(ms, message),
 });
 
-/** Images of the OpenStack Resource Controller: found or made in Glance, downloaded, deleted. */
+/**
+ * Builds the controller of ORC Images, which finds or creates images in Glance, uploads their content and deletes them.
+ */
 export function imageController(
   dependencies: InfrastructureDependencies & { readonly fetchContent: FetchContent },
 ): ControllerDefinition {
@@ -84,7 +86,7 @@ export function imageController(
       return done();
     }
     if (pausedBy(cached, undefined).length > 0) return done();
-    // whoever began with an image of another controller would fight with it
+    // two controllers would undo each other's work
     if (otherImageController(context.cache) !== undefined) return done();
     if (isDeleting(cached) && cached.metadata.finalizers?.includes(imageFinalizer) !== true) return done();
     const original = await recordIntent(context, Images, cached, imageFinalizer);
@@ -117,7 +119,7 @@ export function imageController(
     return make(scope, spec.resource ?? {});
   }
 
-  /** An image somebody else made. */
+  /** Imports an existing image. */
   async function adopt({ draft, cloud }: ImageScope): Promise<Pass> {
     const { id, filter } = draft.spec.import ?? {};
     const known = id ?? draft.status?.id;
@@ -156,7 +158,7 @@ export function imageController(
     let live = recorded === undefined ? undefined : await imageById(cloud, recorded);
     live ??= await imageByMark(cloud);
     if (!live) {
-      // what was tried with an image that is gone says nothing of the next one
+      // attempts with a lost image do not count for the next one
       const { downloadAttempts: _, ...status } = draft.status ?? {};
       draft.status = status;
       if (isDownloading(draft)) {
@@ -173,7 +175,7 @@ export function imageController(
     return pass;
   }
 
-  /** Sees to it that an image gets its content. */
+  /** Ensures that an image has its content. */
   async function fill(scope: ImageScope, content: ImageContent, live: CloudImage): Promise<Pass> {
     const { draft, context, cloud } = scope;
     const key = objectKey(draft);
@@ -205,13 +207,13 @@ export function imageController(
     }
   }
 
-  /** Of an image without content: the next attempt, or why the last one failed. */
+  /** Starts the next upload to an image without content, or reports why the last one failed. */
   async function download(scope: ImageScope, content: ImageContent, live: CloudImage): Promise<Pass> {
     const { draft, context, cloud } = scope;
     const key = objectKey(draft);
     const uid = draft.metadata.uid ?? '';
     const outcome = transfers.take(key, uid);
-    // uploaded between the look and now
+    // uploaded since the image was read
     if (outcome?.ok === true) return waiting('Resource status will be refreshed', 0);
     if (isDownloading(draft)) {
       const problem = outcome?.problem ?? (await importProblem(cloud, live.id));
@@ -237,7 +239,8 @@ export function imageController(
     const { url, hash, decompress } = content.download;
     const { images } = cloud.openstack.image;
     const options = { signal: cloud.signal };
-    // Glance says nothing of the content as it came: what has to be checked or decompressed passes through here
+    // Glance does not check the hash of the source, so content that must be verified or decompressed passes through
+    // this process
     const isForGlance =
       hash === undefined &&
       decompress === undefined &&
@@ -247,7 +250,7 @@ export function imageController(
     const message = isForGlance ? 'Web download in progress' : 'Starting image upload';
     draft.status = { ...draft.status, downloadAttempts: attempts };
     setDownloading(draft, 'True', { reason: 'Progressing', message }, context.clock.now());
-    // an attempt is noted before it is made: a crash in between costs the pause, not the count
+    // record the attempt before it starts, so that it counts even after a crash
     await save(scope);
     if (isForGlance) {
       await attempt(`Image ${live.id} cannot be imported`, 'TransientError', () =>
@@ -292,7 +295,7 @@ export function imageController(
     },
     watches: [
       watchObjects(Images, { predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus] }),
-      // the other controller came or went
+      // the other controller was installed or removed
       watchMapped(Deployments, () => cache.lister(Images).list().map(objectKey), {
         predicates: [objectMatches(isOther), changedBesidesStatus],
       }),
@@ -302,7 +305,7 @@ export function imageController(
   });
 }
 
-/** Why the cloud did not get the content, as far as it says; undefined: it is still at it. */
+/** Returns the cloud's reason for a failed import; undefined while it is running. */
 async function importProblem({ openstack, signal }: ImageCloud, id: string): Promise<string | undefined> {
   try {
     const last = (await openstack.image.images.importTasks(id, { signal })).at(-1);
@@ -314,13 +317,13 @@ async function importProblem({ openstack, signal }: ImageCloud, id: string): Pro
   }
 }
 
-/** Writes what a pass has found so far. */
+/** Writes the draft during a reconcile. */
 async function save(pass: Pick<ImageScope, 'context' | 'draft'> & { base: Image }): Promise<void> {
   const stored = await writeObject(pass.context, Images, pass.base, pass.draft, { observed: false });
   pass.base = { ...clone(pass.draft), metadata: stored.metadata };
 }
 
-/** An object whose user gives up what it has in a cloud that cannot be reached. */
+/** Lets an object with an unreachable cloud go if the user abandons its resources. */
 function giveUp({ events }: ReconcileContext, draft: Image, { reason }: CloudFault): Result | undefined {
   if (reason !== authenticationFailedReason || !isDeleting(draft)) return undefined;
   const { managementPolicy, managedOptions } = draft.spec;
@@ -339,7 +342,7 @@ function explainStop(context: ReconcileContext, original: Image, draft: Image, f
   const message = isOut && isDeleting(draft) ? heldBack(fault.message) : fault.message;
   warnOfNews(context, original, 'Available', { reason: 'TransientError', message });
   const before = conditionOf(original, 'Available')?.status;
-  // an image that was there is there for all we know
+  // an image that was available is assumed to exist
   const available = before === 'True' || before === 'Unknown' ? 'Unknown' : 'False';
   setState(draft, { available, reason: 'TransientError', message }, context.clock.now());
   return pauseAfter(fault, context.random);

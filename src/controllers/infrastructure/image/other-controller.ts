@@ -1,10 +1,10 @@
 import { builtInAnnotation, type Deployment, Deployments } from '../../../api/index.ts';
 import type { CacheReader } from '../../../runtime/index.ts';
 
-/** How the image of the OpenStack Resource Controller is called, wherever it is pulled from. */
+/** Matches the container image of the OpenStack Resource Controller in any registry. */
 const controllerImage = /(^|\/)openstack-resource-controller([:@]|$)/;
 
-/** Where the OpenStack Resource Controller itself runs, Images are left to it. Answers where that is. */
+/** Detects a running OpenStack Resource Controller, to which Images are left. Returns its location. */
 export function otherImageController(cache: CacheReader): string | undefined {
   const [found] = cache.lister(Deployments).list({ filter: isOther });
   return found && `${found.metadata.namespace}/${found.metadata.name}`;

@@ -3,10 +3,9 @@ import { formatTime, withCondition } from '../../../machinery/index.ts';
 import type { Image as CloudImage } from '../../../openstack/index.ts';
 import { type ConditionStatus, conditionOf } from '../../shared/index.ts';
 
-/** Reasons of the OpenStack Resource Controller. */
+/** Reasons as set by the OpenStack Resource Controller. */
 export type ImageReason = 'Progressing' | 'Success' | 'TransientError' | 'InvalidConfiguration' | 'UnrecoverableError';
 
-/** How far an Image is. */
 export interface ImageState {
   readonly available: ConditionStatus;
   readonly reason: ImageReason;
@@ -19,10 +18,10 @@ export const upToDate: ImageState = {
   message: 'OpenStack resource is up to date',
 };
 
-/** Reasons after which nothing happens until somebody changes something. */
+/** Reasons that are final until the spec or the cloud changes. */
 const final: ReadonlySet<ImageReason> = new Set(['Success', 'InvalidConfiguration', 'UnrecoverableError']);
 
-/** Writes both conditions of a draft: Available, and Progressing, which is True while another look is to come. */
+/** Sets both conditions: Available, and Progressing, which is True while further reconciles are scheduled. */
 export function setState(draft: Image, state: ImageState, nowMs: number): void {
   const { reason, message } = state;
   put(draft, 'Progressing', final.has(reason) ? 'False' : 'True', { reason, message }, nowMs);
@@ -33,7 +32,7 @@ export function setState(draft: Image, state: ImageState, nowMs: number): void {
   put(draft, 'Available', state.available, available, nowMs);
 }
 
-/** Of images that are downloaded: whether that is under way, and what became of it. */
+/** Sets the download state of images with content. */
 export function setDownloading(
   draft: Image,
   status: 'True' | 'False',
@@ -67,7 +66,7 @@ function put(
 
 const maxMessageLength = 2000;
 
-/** What is there, as the cloud says it. */
+/** Copies the observed image to the status. */
 export function observed(draft: Image, image: CloudImage | undefined): void {
   const { id: _, resource: __, ...rest } = draft.status ?? {};
   draft.status = image ? { ...rest, id: image.id, resource: resourceOf(image) } : rest;

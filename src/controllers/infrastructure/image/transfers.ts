@@ -4,15 +4,15 @@ import type { ExternalSource } from '../../../runtime/index.ts';
 
 export type TransferOutcome = { readonly ok: true } | { readonly ok: false; readonly problem: string };
 
-/** Uploads that take longer than a reconcile may. At most a few at a time; the others wait for their turn. */
+/** Uploads that take longer than a reconcile may. Few run at a time; the others wait. */
 export interface Transfers {
   isUnderWay(image: ObjectKey, uid: string): boolean;
   start(image: ObjectKey, uid: string, work: (signal: AbortSignal) => Promise<void>): void;
-  /** what became of the last one; told once */
+  /** returns the result of the last upload, once */
   take(image: ObjectKey, uid: string): TransferOutcome | undefined;
-  /** ends what is under way for an image */
+  /** aborts the upload of an image */
   cancel(image: ObjectKey): void;
-  /** wakes images whose transfer ended; ends all of them with the controller */
+  /** enqueues images whose upload ended; aborts all uploads when the controller stops */
   readonly source: ExternalSource;
 }
 

@@ -1,35 +1,35 @@
-/** A control-plane machine, as far as it may hold the floating IP of the API. */
+/** A control plane machine that may hold the floating IP of the API. */
 export interface Candidate {
   readonly name: string;
-  /** RFC 3339; the oldest comes first where nothing else decides */
+  /** RFC 3339; among equals the oldest wins */
   readonly createdAt: string;
-  /** port the address would lead to; undefined while there is none */
+  /** port to attach the address to; undefined while there is none */
   readonly portId: string | undefined;
-  /** it is being deleted */
+  /** being deleted */
   readonly isLeaving: boolean;
-  /** a rollout is about to replace it */
+  /** about to be replaced by a rollout */
   readonly isOutdated: boolean;
   /** its server is ACTIVE */
   readonly isRunning: boolean;
-  /** its Node has been seen */
+  /** its Node exists */
   readonly hasJoined: boolean;
-  /** whether its API server answers; undefined when nobody can tell */
+  /** whether its API server answers; undefined if unknown */
   readonly answers: boolean | undefined;
 }
 
-/** Where the address shall be. */
+/** Decision about the floating IP. */
 export type Holding =
-  /** where it is, or there is nobody who could have it */
+  /** already in place, or no candidate */
   | { readonly kind: 'stay' }
   | { readonly kind: 'give'; readonly to: Candidate & { readonly portId: string } }
-  /** somebody put it on a port that is none of the cluster's control plane */
+  /** attached to a port outside of the cluster's control plane */
   | { readonly kind: 'foreign'; readonly portId: string };
 
 const stay: Holding = { kind: 'stay' };
 
 /**
- * Decides which machine the API's floating IP leads to. It stays where it is as long as that machine serves; it leaves a
- * machine that goes, stands still or no longer answers, and only for one that is known to be able to take over.
+ * Decides which machine holds the API's floating IP. It stays as long as its machine serves the API. It leaves a
+ * machine that is deleted, stopped or no longer answers, but only for one known to be able to serve.
  */
 export function chooseHolder(currentPortId: string | undefined, candidates: readonly Candidate[]): Holding {
   if (currentPortId === undefined) return firstHolder(candidates);
@@ -41,13 +41,17 @@ export function chooseHolder(currentPortId: string | undefined, candidates: read
       other !== holder &&
       other.isRunning &&
       !other.isLeaving &&
-      // while the holder stands still nobody can be asked, because all are asked through it: having joined must do
+      // while the holder is stopped no API server can be probed, because probes use this address; a joined Node is
+      // enough then
       (other.answers === true || (!holder.isRunning && other.hasJoined && other.answers !== false)),
   );
   return give(successors);
 }
 
-/** Nobody has the address: nothing can get worse. The first machine of a cluster gets it before its API answers. */
+/**
+ * Picks the first holder. The address is unused, so any choice is safe; the first machine gets it before its API
+ * answers.
+ */
 function firstHolder(candidates: readonly Candidate[]): Holding {
   const running = candidates.filter(({ isRunning }) => isRunning);
   const staying = give(running.filter(({ isLeaving }) => !isLeaving));
@@ -66,7 +70,7 @@ function byAptitude(a: Candidate, b: Candidate): number {
   return (
     Number(b.answers === true) - Number(a.answers === true) ||
     Number(b.hasJoined) - Number(a.hasJoined) ||
-    // the address would soon have to move again
+    // an outdated machine would have to hand it over soon
     Number(a.isOutdated) - Number(b.isOutdated) ||
     compare(a.createdAt, b.createdAt) ||
     compare(a.name, b.name)

@@ -13,19 +13,19 @@ import { notReady, readyVerdict } from '../common/conditions.ts';
 import { floatingIpAnnotation } from '../common/names.ts';
 import { attempt, CloudFault } from '../common/outcomes.ts';
 import type { CloudView } from '../common/view.ts';
-import { fixedAddressOn } from '../server/addresses.ts';
+import { fixedAddressOn, type NodeAddress } from '../server/addresses.ts';
 import { type Candidate, chooseHolder } from './api-address-holder.ts';
 import { byControlPlaneOf } from './indexes.ts';
 import { usesLoadBalancer } from './load-balancer-members.ts';
 import { apiServerIngressCondition, floatingIpErrorReason } from './names.ts';
 import { judge, type WholeScope } from './scope.ts';
 
-/** An API server that fails for less than this may just be starting anew. */
+/** Shorter API server failures may be restarts. */
 const deadAfterMs = 60_000;
 const movingMs = 1_000;
 const foreignMs = 60_000;
 
-/** The floating IP the API of a cluster is reached by; undefined when it is reached in another way. */
+/** Returns the floating IP of the cluster's API; undefined if the API uses another address. */
 export function apiFloatingIp({ spec }: OpenStackCluster): string | undefined {
   if (spec.apiServer?.enableFloatingIP === false || spec.enableExternalNetwork === false) return undefined;
   const host = spec.controlPlaneEndpoint?.host;
@@ -33,8 +33,8 @@ export function apiFloatingIp({ spec }: OpenStackCluster): string | undefined {
 }
 
 /**
- * Leads the API's floating IP to a machine that serves. Any control-plane machine's pass may do so for all of them: where it
- * belongs is decided from what all of them show.
+ * Attaches the API's floating IP to a machine that serves the API. The reconcile of any control plane machine may do
+ * it, because the decision uses the state of all of them.
  */
 export async function placeFloatingIp(scope: WholeScope): Promise<Result | undefined> {
   const { openStackCluster, context, memories } = scope;
@@ -44,7 +44,7 @@ export async function placeFloatingIp(scope: WholeScope): Promise<Result | undef
   const found = await findFloatingIp(scope, address);
   if (!found) return missing(scope, address);
   const { openstack, view } = await scope.cloud();
-  // from here to the call nothing else runs: what is decided is decided from what is
+  // no await between here and the call, so the decision uses consistent state
   if (memory.isMoving) return after(movingMs, 'the floating IP is being moved');
   const floatingIp = view.current('floatingIp', found.id) ?? found;
   scope.follows.push({ type: 'floatingIp', id: floatingIp.id });
@@ -83,7 +83,7 @@ export async function placeFloatingIp(scope: WholeScope): Promise<Result | undef
   return again;
 }
 
-/** An endpoint the user chose may be an address of something else entirely; one that was reserved for the API may not. */
+/** Handles a missing address: a user-specified endpoint may be any address, but one reserved for the API must exist. */
 function missing(scope: WholeScope, address: string): Result | undefined {
   const { openStackCluster, memories } = scope;
   const isReserved = openStackCluster.metadata.annotations?.[floatingIpAnnotation('api')] !== undefined;
@@ -99,7 +99,7 @@ function missing(scope: WholeScope, address: string): Result | undefined {
   return after(foreignMs, 'the floating IP of the API is gone');
 }
 
-/** Said only where a port has several addresses: neutron wants to know which one is meant. */
+/** Only set for ports with several addresses, for which Neutron requires it. */
 function fixedAddressOf(scope: WholeScope, view: CloudView, name: string): string | undefined {
   const { context, machine, openStackCluster } = scope;
   const { namespace = '' } = machine.metadata;
@@ -121,19 +121,23 @@ function report(scope: WholeScope, { address, portId }: FloatingIp, candidates: 
   showAddress(scope.machine, address, holder?.name === scope.machine.metadata.name);
 }
 
-/** Nova shows an address that moved only after a while, on both machines: where it leads is known here. */
+/** Corrects the addresses of both machines; Nova shows a moved address only after a while. */
 function showAddress(machine: WholeScope['machine'], address: string, isHere: boolean): void {
   const shown = machine.status?.addresses ?? [];
   const isShown = shown.some((entry) => entry.type === 'ExternalIP' && entry.address === address);
   if (isShown === isHere) return;
   const others = shown.filter((entry) => entry.address !== address);
-  machine.status = {
-    ...machine.status,
-    addresses: isHere ? [...others, { type: 'ExternalIP', address }] : others,
-  };
+  machine.status = { ...machine.status, addresses: isHere ? withExternalAddress(others, address) : others };
 }
 
-/** By id once that is known; the shared lists keep it current. */
+/** In the place where `addressesOf` puts it once Nova shows it too: the same list is not written twice. */
+function withExternalAddress(addresses: readonly NodeAddress[], address: string): NodeAddress[] {
+  const names = addresses.filter(({ type }) => type === 'InternalDNS');
+  const others = addresses.filter(({ type }) => type !== 'InternalDNS');
+  return [...others, { type: 'ExternalIP', address }, ...names];
+}
+
+/** Reads by id once known; the shared lists keep it current. */
 async function findFloatingIp(scope: WholeScope, address: string): Promise<FloatingIp | undefined> {
   const { openStackCluster, context, memories } = scope;
   const memory = memories.of(openStackCluster.metadata.uid ?? '');
@@ -199,7 +203,9 @@ function candidatesOf(scope: WholeScope): { candidates: Candidate[]; recheckMs: 
   return { candidates, recheckMs };
 }
 
-/** Whether a machine's API server answers, as its conditions tell; `doubtMs`: when a failure is long enough to count. */
+/**
+ * Judges from the machine's conditions whether its API server answers; `doubtMs` is the time until a failure counts.
+ */
 function answersOf(machine: Machine, nowMs: number): { answers: boolean | undefined; doubtMs?: number } {
   const health = conditionOf(machine, 'APIServerPodHealthy') ?? conditionOf(machine, 'NodeReady');
   if (health?.status === 'True') return { answers: true };

@@ -1,9 +1,9 @@
 import { printableLine } from '../../../machinery/index.ts';
 
-/** Why a machine has not become a Node, as far as its console tells. */
+/** Reason on the console why a machine has not become a Node. */
 export interface ConsoleFinding {
   readonly reason: string;
-  /** cause, the line that shows it, and what to do */
+  /** cause, the relevant line, and the remedy */
   readonly message: string;
 }
 
@@ -14,7 +14,7 @@ interface Symptom {
   readonly cure: string;
 }
 
-/** The first that is found counts: what comes first here is the cause of what comes later. Patterns are for one line. */
+/** The first match wins, so causes come before their consequences. Patterns match single lines. */
 const symptoms: readonly Symptom[] = [
   {
     reason: 'NoBootDevice',
@@ -128,9 +128,9 @@ const symptoms: readonly Symptom[] = [
 
 const maxLineLength = 240;
 
-/** What a console says of why its machine is no Node; undefined: nothing that is known here. */
+/** Searches console output for a known reason why the machine is not a Node; undefined if there is none. */
 export function findOnConsole(text: string): ConsoleFinding | undefined {
-  // the end counts: a machine that was started again begins anew
+  // only the end, because a restarted machine begins again
   const lines = text
     .split('\n')
     .slice(-maxLines)
@@ -146,7 +146,7 @@ const maxLines = 400;
 const bootstrapToken = /[a-z0-9]{6}\.[a-z0-9]{16}/g;
 const secretSetting = /((?:password|token|secret|key)["']?\s*[=:]\s*)\S+/gi;
 
-/** A line as it may be shown in a condition: without control characters and credentials, and not too long. */
+/** Prepares a line for a condition: without control characters and credentials, shortened. */
 function shown(line: string): string {
   const text = printableLine(line)
     .replace(/^\[\s*\d+\.\d+\]\s*/, '')

@@ -13,7 +13,7 @@ import { releaseServerGroup } from './server-group.ts';
 import { deleteServerObject } from './server-object.ts';
 import { authenticationOf, providerIdOf, reportOf } from './status.ts';
 
-/** Takes a machine down: first the way to its API, then the server with all that belongs to it. */
+/** Deletes a machine: first its part in the API ingress, then the server with all its resources. */
 export async function reconcileDelete(scope: MachineScope): Promise<Result | undefined> {
   nameServer(scope);
   const whole = asWhole(scope);
@@ -22,7 +22,7 @@ export async function reconcileDelete(scope: MachineScope): Promise<Result | und
     if (waiting) return waiting;
   }
   if (!(await deleteServerObject(scope))) {
-    // its own words first: why it does not go matters more than that it goes
+    // the reason why a deletion is stuck is more important than the deletion itself
     const said = scope.server !== undefined && isDeleting(scope.server) ? wordsOf(scope.server) : undefined;
     const going = notReady(instanceDeletedReason, said ?? 'The server is being deleted');
     judge(scope, instanceReadyCondition, going);
@@ -34,7 +34,10 @@ export async function reconcileDelete(scope: MachineScope): Promise<Result | und
   return undefined;
 }
 
-/** The group goes with its last machine; one that is given up with the rest stays, and an event names it. */
+/**
+ * Deletes the server group with its last machine. If the cloud's resources are abandoned the group stays, and an event
+ * names it.
+ */
 async function leaveServerGroup(scope: WholeScope): Promise<void> {
   try {
     await releaseServerGroup(scope);
@@ -50,13 +53,13 @@ async function leaveServerGroup(scope: WholeScope): Promise<void> {
   }
 }
 
-/** Without credentials nothing can be taken away; that is what people have to know first. */
+/** Reports credential problems first: nothing can be deleted without credentials. */
 function wordsOf(server: OpenStackServer): string | undefined {
   const authentication = authenticationOf(server);
   return authentication?.status === 'False' ? heldBack(authentication.message ?? '') : reportOf(server).verdict.message;
 }
 
-/** A server nobody has seen ACTIVE may have joined all the same: with its name, whoever deletes the machine finds its Node. */
+/** Sets the provider ID: even a server that was never seen ACTIVE may have joined, and its Node is found by that id. */
 function nameServer({ machine, server }: MachineScope): void {
   const instanceId = server?.status?.instanceID ?? machine.status?.instanceID;
   if (instanceId !== undefined) machine.spec.providerID ??= providerIdOf(machine, instanceId);
@@ -67,8 +70,8 @@ function asWhole(scope: MachineScope): WholeScope | undefined {
 }
 
 /**
- * A machine leaves the load balancer, or hands on the floating IP, before its server goes. A cluster that goes as a whole
- * takes its ingress with it, and a fault of the credentials is the server's to tell of.
+ * Removes a machine from the load balancer, or moves the floating IP, before its server is deleted. Skipped if the
+ * whole cluster is deleted. Credential faults are reported by the server.
  */
 async function leaveIngress(scope: WholeScope): Promise<Result | undefined> {
   if (isDeleting(scope.cluster) || scope.server === undefined || isDeleting(scope.server)) return undefined;
@@ -87,7 +90,7 @@ async function leaveIngress(scope: WholeScope): Promise<Result | undefined> {
 }
 
 const retryMs = 5_000;
-/** The end of a machine is not held up for longer than this by the way to its API. */
+/** Limit for which ingress cleanup may delay the deletion of a machine. */
 const patienceMs = 60_000;
 
 function isWorthWaiting({ context, machine }: WholeScope): boolean {

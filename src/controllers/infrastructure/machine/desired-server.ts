@@ -8,19 +8,18 @@ import type {
   SecurityGroupParam,
 } from '../../../api/index.ts';
 
-/** What a server is made from besides the machine's own spec. */
+/** Inputs of a server besides the machine's own spec. */
 export interface ServerContext {
   readonly cluster: OpenStackCluster;
-  /** group the cluster manages for machines of this role, if it manages groups */
+  /** managed security group for machines of this role, if any */
   readonly managedGroupId?: string | undefined;
   readonly availabilityZone?: string | undefined;
-  /** Secret with the user data */
   readonly userDataSecret?: string | undefined;
-  /** server group made for the machine's set */
+  /** managed server group of the machine's set */
   readonly managedServerGroupId?: string | undefined;
 }
 
-/** Why no server can be made from a spec, for the one who wrote it. */
+/** A spec from which no server can be created; the message is for its author. */
 export class InvalidMachineSpec extends Error {
   constructor(message: string) {
     super(message);
@@ -28,7 +27,7 @@ export class InvalidMachineSpec extends Error {
   }
 }
 
-/** The spec of the OpenStackServer of a machine (or of a bastion). */
+/** Builds the OpenStackServer spec of a machine or bastion. */
 export function desiredServerSpec(spec: OpenStackMachineSpec, around: ServerContext): OpenStackServerSpec {
   const { cluster } = around;
   const tags = joinTags(spec.tags, cluster.spec.tags);
@@ -56,19 +55,19 @@ export function desiredServerSpec(spec: OpenStackMachineSpec, around: ServerCont
   };
 }
 
-/** Credentials of the machine, or else those of its cluster. */
+/** Returns the identityRef of the machine, otherwise that of its cluster. */
 export function identityOf(spec: OpenStackMachineSpec, cluster: OpenStackCluster): IdentityReference {
   return spec.identityRef ?? cluster.spec.identityRef;
 }
 
-/** The group the cluster manages for machines of one role. */
+/** Returns the managed security group for a role. */
 export function managedGroupOf(cluster: OpenStackCluster, isControlPlane: boolean): string | undefined {
   if (!cluster.spec.managedSecurityGroups) return undefined;
   const { controlPlaneSecurityGroup, workerSecurityGroup } = cluster.status ?? {};
   return (isControlPlane ? controlPlaneSecurityGroup : workerSecurityGroup)?.id;
 }
 
-/** Where a machine shall be: Machines name their failure domain, which here is an availability zone of nova. */
+/** Returns the Nova availability zone, from the Machine's failure domain. */
 export function zoneOf(machine: Machine): string | undefined {
   const zone = machine.spec.failureDomain;
   return zone === '' ? undefined : zone;
@@ -79,7 +78,7 @@ function flavorOf({ flavor }: OpenStackMachineSpec): Pick<OpenStackServerSpec, '
   return flavor.filter?.name === undefined ? {} : { flavor: flavor.filter.name };
 }
 
-/** Machine tags first, then those of the cluster, each once. */
+/** Joins tags of machine and cluster, in this order, without duplicates. */
 function joinTags(...lists: readonly (readonly string[] | undefined)[]): string[] {
   return [...new Set(lists.flatMap((list) => list ?? []))];
 }
@@ -105,7 +104,7 @@ function withNetwork(port: PortOptions, { cluster }: ServerContext): PortOptions
   };
 }
 
-/** Subnets nodes get an address in; none leaves the choice to neutron. */
+/** Returns the subnets for node addresses; with none, Neutron chooses. */
 function nodeSubnets({ spec }: OpenStackCluster): NonNullable<OpenStackCluster['spec']['subnets']> {
   if (spec.primarySubnet) return [spec.primarySubnet];
   return spec.managedSubnets && spec.managedSubnets.length > 0 ? [] : (spec.subnets ?? []);
@@ -116,7 +115,7 @@ function withSecurityGroups(
   everywhere: readonly SecurityGroupParam[],
   { managedGroupId }: ServerContext,
 ): PortOptions {
-  // neutron takes no groups on a port without port security
+  // Neutron refuses security groups on a port without port security
   if (port.enablePortSecurity === false) return port;
   const own = port.securityGroups ?? (managedGroupId === undefined ? [] : [{ id: managedGroupId }]);
   const groups = [...own, ...everywhere];

@@ -2,9 +2,9 @@ import { controlPlaneLabel, type Machine, Machines, OpenStackClusters, OpenStack
 import type { InformerFactory } from '../../../client/index.ts';
 import { indexByIdentity } from '../common/watches.ts';
 
-/** Control-plane Machines by namespace and name of their Cluster. */
+/** Index of control plane Machines by namespace and name of their Cluster. */
 export const byControlPlaneOf = 'openStackControlPlaneOf';
-/** Machines by namespace and name of their Cluster, where their infrastructure is an OpenStackMachine. */
+/** Index of Machines with an OpenStackMachine by namespace and name of their Cluster. */
 export const byOpenStackClusterOf = 'openStackMachinesOf';
 
 const clusterOf = ({ metadata, spec }: Machine): string => `${metadata.namespace}/${spec.clusterName}`;

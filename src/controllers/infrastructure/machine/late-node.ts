@@ -7,9 +7,9 @@ import { findOnConsole } from './console-findings.ts';
 import { instanceReadyCondition } from './names.ts';
 import { judge, type WholeScope } from './scope.ts';
 
-/** A server that runs for so long without a Node is late: its console is read. */
+/** Time without a Node after which the console of a running server is read. */
 const lateAfterMs = 5 * 60_000;
-/** Who stays away is looked at again after half the time he has been late, but not later than this. */
+/** Upper limit of the retry delay, which is half the time waited so far. */
 const longestPauseMs = 3_600_000;
 const consoleLines = 400;
 const nothingFound = {
@@ -18,14 +18,14 @@ const nothingFound = {
     'the console shows nothing that is known to keep a machine from joining; read it with: openstack console log show',
 };
 
-/** When consoles were read last, by machine. Forgotten with the program: then they are read once more. */
+/** Last console read by machine; kept in memory only. */
 export type ConsoleReads = Map<string, number>;
 
 export const consoleKey = ({ namespace = '', name }: ObjectKey): string => `${namespace}/${name}`;
 
 /**
- * Reads the console of a machine whose Node does not come, and tells on the machine what it shows. Machines whose Node is there
- * cost nothing. The result says when to look again.
+ * Reads the console of a machine whose Node does not appear, and reports a known cause. Machines with a Node cost no
+ * request. The result schedules the next read.
  */
 export async function explainLateNode(scope: WholeScope, reads: ConsoleReads): Promise<Result | undefined> {
   const { machine, owner, server, context } = scope;
@@ -53,7 +53,7 @@ export async function explainLateNode(scope: WholeScope, reads: ConsoleReads): P
   return after(pause, 'until the console is read again');
 }
 
-/** Undefined: the cloud does not show it, which is no fault of the machine. */
+/** Returns undefined if the cloud does not provide console output, which is not an error. */
 async function consoleOf(scope: WholeScope, instanceId: string): Promise<string | undefined> {
   const { openstack } = await scope.cloud();
   try {

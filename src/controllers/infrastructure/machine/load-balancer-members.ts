@@ -20,7 +20,7 @@ import type { ClusterMemory } from './memory.ts';
 import { apiServerIngressCondition, loadBalancerMemberErrorReason } from './names.ts';
 import { judge, type WholeScope } from './scope.ts';
 
-/** Events tell when a load balancer is free again; this is for one that got lost. */
+/** Fallback for a lost event about a load balancer that is free again. */
 const lostEventMs = 60_000;
 
 export function usesLoadBalancer({ spec }: OpenStackCluster): boolean {
@@ -28,7 +28,7 @@ export function usesLoadBalancer({ spec }: OpenStackCluster): boolean {
   return balancer !== undefined && balancer.enabled !== false;
 }
 
-/** A server of rke2 opens its port before it can take others in: whether it is well is asked of its API. */
+/** An rke2 supervisor opens its port before it can accept others, so the health monitor checks the API port. */
 function monitored(scope: WholeScope, port: number): Pick<MemberSpec, 'monitorPort'> {
   const isSupervisor = port === supervisorPort && isServedByRKE2(scope.cluster);
   return isSupervisor ? { monitorPort: apiPortOf(scope.openStackCluster.spec) } : {};
@@ -42,8 +42,8 @@ interface Ingress {
 }
 
 /**
- * Makes the machine a member of every pool of the API's load balancer. Octavia takes one change at a time: each pass makes
- * one, and the load balancer's return to ACTIVE brings the next.
+ * Adds the machine to every pool of the API load balancer. Octavia allows one change at a time: each reconcile makes
+ * one, and the load balancer's return to ACTIVE triggers the next.
  */
 export async function ensureMembers(scope: WholeScope): Promise<Result | undefined> {
   const ingress = await openIngress(scope);
@@ -78,11 +78,12 @@ export async function ensureMembers(scope: WholeScope): Promise<Result | undefin
   return undefined;
 }
 
-/** A load balancer that stays busy for longer than this does not hold up the end of a machine. */
+/** Limit for which a busy load balancer may delay the deletion of a machine. */
 const patienceMs = 300_000;
 
 /**
- * Takes the machine out of all pools, before its server goes. A load balancer that is gone, broken or stuck has no say in it.
+ * Removes the machine from all pools before its server is deleted. A missing, broken or stuck load balancer does not
+ * block that.
  */
 export async function removeMembers(scope: WholeScope): Promise<Result | undefined> {
   const ingress = await openIngress(scope);
@@ -132,14 +133,14 @@ async function openIngress(scope: WholeScope): Promise<Ingress | undefined> {
 function waitFor(scope: WholeScope, { id, name, provisioningStatus }: LoadBalancer): Result {
   scope.follows.push({ type: 'loadBalancer', id, closely: true });
   const cure = provisioningStatus === 'ERROR' ? '; have the operator of the cloud repair or fail it over' : '';
-  // free in the last list, and taken since by another machine of the cluster
+  // free in the last list, but changed since by another machine of the cluster
   const state = provisioningStatus === 'ACTIVE' ? 'being changed' : provisioningStatus;
   const message = `Load balancer ${name} (${id}) is ${state}${cure}`;
   judge(scope, apiServerIngressCondition, notReady(loadBalancerMemberErrorReason, message));
   return after(lostEventMs, message);
 }
 
-/** What a member of any pool is asked for as. */
+/** Builds the member for any pool. */
 async function memberSpec(
   scope: WholeScope,
   { cloud, balancer }: Ingress,
@@ -184,7 +185,7 @@ async function poolOf(scope: WholeScope, ingress: Ingress, port: number): Promis
     },
   );
   if (found !== undefined) return found;
-  // it may have been made since
+  // it may have been created since
   memory.pools = undefined;
   throw new MissingPool(
     loadBalancerMemberErrorReason,
@@ -201,7 +202,7 @@ async function listPools(scope: WholeScope, { cloud, balancer }: Ingress): Promi
   return new Map(all.map(({ name, id }) => [name, id]));
 }
 
-/** Members as of the load balancer's last change: all machines of a cluster share one list. */
+/** Lists members as of the load balancer's last change; all machines of a cluster share the list. */
 async function membersOf(
   scope: WholeScope,
   { cloud, balancer, memory }: Ingress,
@@ -221,13 +222,13 @@ async function membersOf(
     if (!isOpenStackError(error, 'notFound')) {
       throw cloudFaultOf(error, `Members of pool ${pool} cannot be read`, loadBalancerMemberErrorReason);
     }
-    // the pool was made anew: its id has changed
+    // the pool was recreated with another id
     memory.pools = undefined;
     throw new MissingPool(loadBalancerMemberErrorReason, `Pool ${pool} is gone`, { retryMs: busyMs, cause: error });
   }
 }
 
-/** One change of the load balancer; it is busy with it for a while. */
+/** Runs one change; the load balancer is busy for a while afterwards. */
 async function change(
   scope: WholeScope,
   { cloud, balancer, memory }: Ingress,
@@ -238,10 +239,10 @@ async function change(
   memory.isChanging = true;
   try {
     await attempt(doing, loadBalancerMemberErrorReason, () => call(cloud.openstack));
-    // so that nobody takes it for free before the next list
+    // mark it busy until the next list
     cloud.view.remember('loadBalancer', { ...balancer, provisioningStatus: 'PENDING_UPDATE' });
   } finally {
-    // whatever became of the call: what was known of members is not known any more
+    // whatever the result, the cached members are outdated
     memory.members.clear();
     memory.isChanging = false;
   }

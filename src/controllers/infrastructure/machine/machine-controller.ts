@@ -72,7 +72,10 @@ import { wantsServerGroup } from './server-group.ts';
 import { ensureServerObject } from './server-object.ts';
 import { authenticationOf, reportOf, takeFromServer } from './status.ts';
 
-/** OpenStackMachines: from a Machine and its user data to a server, and the way to the API of control planes. */
+/**
+ * Builds the controller of OpenStackMachines, which create servers, and connect control plane machines to the API
+ * ingress.
+ */
 export function openStackMachineController(dependencies: InfrastructureDependencies): ControllerDefinition {
   const attention = createAttention();
   const memories = createClusterMemories();
@@ -147,7 +150,10 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
       .byIndex(index, `${namespace}/${name}`)
       .map(({ metadata, spec }) => ({ namespace: metadata.namespace ?? '', name: spec.infrastructureRef.name }));
 
-  /** A Machine wakes its own; one of a control plane wakes all of them, for where the API's address belongs. */
+  /**
+   * Maps a Machine to its OpenStackMachine; one of a control plane maps to all of them, because they share the API
+   * address.
+   */
   const ofMachine = (machine: Machine): ObjectKey[] => {
     if (machine.spec.infrastructureRef.kind !== OpenStackMachines.kind) return [];
     const { namespace = '' } = machine.metadata;
@@ -156,7 +162,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
       : [{ namespace, name: machine.spec.infrastructureRef.name }];
   };
 
-  /** Machines with credentials of their own, and control planes that look at the cloud with those of their cluster. */
+  /** Machines with credentials of their own, and control plane machines, which use those of their cluster. */
   const usersOf = (identity: string): ObjectKey[] => [
     ...dependencies.cache.lister(OpenStackMachines).byIndex(byIdentity, identity).map(objectKey),
     ...dependencies.cache
@@ -202,7 +208,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
     if (owner?.spec.bootstrap.dataSecretName === undefined) {
       return waiting(scope, waitingForBootstrapReason, 'Waiting for the bootstrap provider to write the user data');
     }
-    // before anything is recorded: a machine that could never have a server group must not wait for one to be deleted
+    // check access first: a machine that can never have a server group must not get the finalizer for one
     if (wantsServerGroup(scope.machine)) await scope.cloud();
     scope.original = await withFinalizer(context, OpenStackMachines, scope.original, openStackMachineFinalizer);
     if (scope.original.metadata.finalizers) scope.machine.metadata.finalizers = [...scope.original.metadata.finalizers];
@@ -245,7 +251,7 @@ function waiting(scope: MachineScope, reason: string, message: string): undefine
 
 const ingressReasons: readonly string[] = [loadBalancerMemberErrorReason, floatingIpErrorReason];
 
-/** Tells on the object what stopped a pass, and says when the next one comes; undefined leaves that to the queue. */
+/** Reports the error on the object and returns the retry delay; undefined leaves it to the queue. */
 function explainStop(scope: MachineScope, error: unknown): Result | undefined {
   if (!(error instanceof CloudFault)) throw error;
   const verdict = notReady(error.reason, error.message);
@@ -265,13 +271,12 @@ function explainStop(scope: MachineScope, error: unknown): Result | undefined {
   return pauseAfter(error, scope.context.random);
 }
 
-/** The Cluster an OpenStackCluster belongs to. */
 function clusterKeyOf(cluster: OpenStackCluster): ObjectKey {
   const { namespace = '', name = '' } = cluster.metadata;
   return { namespace, name: ownerOf(cluster, Clusters)?.name ?? name };
 }
 
-/** What of an OpenStackCluster machines are made from. */
+/** OpenStackCluster changes that affect machines. */
 const openStackClusterChanged: Predicate<OpenStackCluster> = (event) =>
   event.type !== 'update' ||
   event.object.metadata.generation !== event.old.metadata.generation ||
@@ -279,7 +284,7 @@ const openStackClusterChanged: Predicate<OpenStackCluster> = (event) =>
   event.object.status?.network?.id !== event.old.status?.network?.id ||
   event.object.status?.apiServerManagedLoadBalancer?.id !== event.old.status?.apiServerManagedLoadBalancer?.id;
 
-/** Machines are touched all the time; little of it concerns their servers. */
+/** Machine changes that affect servers; most do not. */
 const machineChanged: Predicate<Machine> = (event) => {
   if (event.type !== 'update') return true;
   const { object: now, old } = event;

@@ -1,20 +1,19 @@
 import type { Member } from '../../../openstack/index.ts';
 
-/** What this process knows of the way to one cluster's API. Losing it costs requests, nothing else. */
+/** Memory about the API ingress of one cluster. Losing it only costs requests. */
 export interface ClusterMemory {
-  /** ids of the load balancer's pools, by name; one list for all machines */
+  /** pool ids by name; shared by all machines */
   pools: Promise<ReadonlyMap<string, string>> | undefined;
-  /** members of a pool, as they were when the load balancer last changed at `asOf` */
+  /** members of a pool as of the load balancer's last change */
   readonly members: Map<string, { readonly asOf: string; readonly list: Promise<readonly Member[]> }>;
-  /** somebody is changing the load balancer */
+  /** a change of the load balancer is in progress */
   isChanging: boolean;
-  /** the API's floating IP */
+  /** floating IP of the API */
   floatingIp: { readonly address: string; readonly id: string } | undefined;
-  /** somebody is giving the floating IP to another machine */
   isMoving: boolean;
-  /** an address that is no floating IP of the project, until when that is believed, and whether it was one before */
+  /** an address found not to be a floating IP of the project, how long to trust that, and whether it was one before */
   noFloatingIp: { readonly address: string; readonly untilMs: number; readonly wasThere: boolean } | undefined;
-  /** server groups being made, by name: nova would make two of the same name */
+  /** server groups being created, by name: Nova allows duplicate names */
   readonly serverGroups: Map<string, Promise<string>>;
 }
 

@@ -1,4 +1,4 @@
-// Types and reasons of conditions of OpenStackMachines, as upstream writes them, and the annotation of our own.
+// Condition types and reasons of OpenStackMachines as upstream sets them, and Capstan's annotation.
 
 export const readyCondition = 'Ready';
 export const instanceReadyCondition = 'InstanceReady';
@@ -10,8 +10,7 @@ export const loadBalancerMemberErrorReason = 'LoadBalancerMemberError';
 export const floatingIpErrorReason = 'FloatingIPError';
 
 /**
- * On an OpenStackMachine, as it comes from the template of its Machine: servers of one set (control plane, deployment, set)
- * are put in a server group of their own with this policy. `anti-affinity`, `soft-anti-affinity`, `affinity` or
- * `soft-affinity`.
+ * Annotation of an OpenStackMachine, from its template: servers of one control plane, deployment or set get a server
+ * group of their own with this policy. `anti-affinity`, `soft-anti-affinity`, `affinity` or `soft-affinity`.
  */
 export const managedServerGroupAnnotation = 'infrastructure.cluster.x-k8s.io/managed-server-group';

@@ -6,28 +6,31 @@ import type { Followed } from '../common/attention.ts';
 import type { CloudAccess } from '../common/clouds.ts';
 import type { ClusterMemories } from './memory.ts';
 
-/** One pass over one machine: what was read, the draft that will be written, and what of the cloud is to be followed. */
+/**
+ * State of one reconcile of a machine: the inputs, the draft that is written at the end, and the cloud resources to
+ * follow.
+ */
 export interface MachineScope {
   readonly context: ReconcileContext;
   readonly key: ObjectKey;
-  /** as it is stored */
+  /** as stored */
   original: OpenStackMachine;
-  /** private copy: phases change it, one place writes it */
+  /** private copy that the phases change; written once at the end */
   readonly machine: OpenStackMachine;
-  /** undefined when the owner is gone and this one is on its way too */
+  /** undefined if the Machine is gone and this object is being deleted */
   readonly owner: Machine | undefined;
   readonly cluster: Cluster | undefined;
   readonly openStackCluster: OpenStackCluster | undefined;
   readonly isControlPlane: boolean;
   readonly memories: ClusterMemories;
-  /** the server's object, once there is one */
+  /** OpenStackServer of the machine, once it exists */
   server: OpenStackServer | undefined;
   readonly follows: Followed[];
-  /** the cloud, asked for when it is needed: most machines never need it themselves */
+  /** opens the cloud on demand; most machines never need it */
   cloud(): Promise<CloudAccess>;
 }
 
-/** Of a machine whose cluster is there. */
+/** Scope of a machine whose cluster exists. */
 export type WholeScope = MachineScope & {
   readonly owner: Machine;
   readonly cluster: Cluster;

@@ -16,12 +16,11 @@ import type { MachineScope, WholeScope } from './scope.ts';
 
 const policies: readonly string[] = ['anti-affinity', 'soft-anti-affinity', 'affinity', 'soft-affinity'];
 
-/** Whether a server group is made for the machine and those like it. */
 export function wantsServerGroup({ metadata, spec }: OpenStackMachine): boolean {
   return metadata.annotations?.[managedServerGroupAnnotation] !== undefined && spec.serverGroup === undefined;
 }
 
-/** The server group made for the machine's set; undefined when none is asked for. */
+/** Ensures the server group of the machine's set; undefined if none is requested. */
 export async function managedServerGroup(scope: WholeScope): Promise<string | undefined> {
   const policy = scope.machine.metadata.annotations?.[managedServerGroupAnnotation];
   if (policy === undefined || scope.machine.spec.serverGroup) return undefined;
@@ -57,13 +56,13 @@ async function findGroups(scope: MachineScope, name: string): Promise<ServerGrou
   return all.filter((group) => group.name === name).toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Server groups have neither description nor tags: whose they are is part of their name. */
+/** Server groups have neither description nor tags, so the owner is part of the name. */
 function groupName({ cluster, openStackCluster, machine }: WholeScope): string {
   const base = clusterBase(cluster.metadata.namespace ?? '', cluster.metadata.name ?? '');
   return `${networkName(base)}-${setOf(machine)}-${ownerId(openStackCluster).slice(0, 8)}`;
 }
 
-/** What machines that shall be apart have in common. */
+/** Identifies the machines that share a server group. */
 function setOf({ metadata }: OpenStackMachine): string {
   const labels = metadata.labels ?? {};
   if (labels[controlPlaneLabel] !== undefined) return labels[controlPlaneNameLabel] || 'control-plane';

@@ -20,7 +20,7 @@ import { desiredServerSpec, InvalidMachineSpec, managedGroupOf, zoneOf } from '.
 import type { WholeScope } from './scope.ts';
 import { managedServerGroup } from './server-group.ts';
 
-/** The object of the machine's server, made from the machine's spec when there is none. */
+/** Returns the OpenStackServer of the machine; creates it if missing. */
 export async function ensureServerObject(scope: WholeScope): Promise<OpenStackServer> {
   const { context, machine } = scope;
   const { namespace = '', name = '' } = machine.metadata;
@@ -33,28 +33,28 @@ export async function ensureServerObject(scope: WholeScope): Promise<OpenStackSe
   return await create(scope, desired(scope, await managedServerGroup(scope)));
 }
 
-/** On the object of a machine's server: what of the machine's spec it was made from. */
+/** Annotation of the OpenStackServer with the hash of the machine spec it was made from. */
 const specAnnotation = 'infrastructure.cluster.x-k8s.io/machine-spec-hash';
 
-/** Credentials rotate and address pairs follow; a provider ID is what becomes of the rest. */
+/** Excludes fields that may change: credentials, address pairs, and the provider ID, which is an output. */
 function hashOf({ providerID: _id, identityRef: _identity, ports, ...rest }: OpenStackMachine['spec']): string {
   const spec = { ...rest, ports: ports?.map(({ allowedAddressPairs: _, ...port }) => port) };
   return createHash('sha256').update(JSON.stringify(spec, inOrder)).digest('hex').slice(0, 32);
 }
 
-/** The order of keys says nothing: who wrote an object last may have changed it. */
+/** Sorts keys, because writers may reorder them. */
 const inOrder = (_key: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
 
-/** The spec of the machine was corrected before it had a server. */
+/** Tells whether the machine's spec was changed before it had a server. */
 function isMadeFromAnother({ original, machine }: WholeScope, server: OpenStackServer): boolean {
   const noted = server.metadata.annotations?.[specAnnotation];
   return hasNoServer(original) && noted !== undefined && noted !== hashOf(machine.spec);
 }
 
-/** What may be half made goes with its object; the next pass makes another from the corrected spec. */
+/** Deletes the OpenStackServer with anything it has created; the next reconcile creates one from the corrected spec. */
 async function replace(scope: WholeScope, server: OpenStackServer): Promise<OpenStackServer> {
   if (!isDeleting(server)) await deleteServerObject(scope);
   return server;
@@ -114,9 +114,9 @@ function assertOurs({ machine }: WholeScope, server: OpenStackServer): void {
   );
 }
 
-/** Credentials and allowed address pairs may change while the machine lives; its server is told. */
+/** Propagates identityRef and allowed address pairs, which may change during a machine's life. */
 async function followMachine(scope: WholeScope, server: OpenStackServer): Promise<OpenStackServer> {
-  // without its network the cluster cannot say what the ports were made from
+  // without its network in the status, the port specs cannot be rebuilt
   if (isDeleting(server) || scope.openStackCluster.status?.network === undefined) return server;
   const { identityRef, ports } = desired(scope, undefined);
   const pairsOf = (spec: Pick<OpenStackServerSpec, 'ports'>): unknown =>
@@ -141,12 +141,12 @@ async function followMachine(scope: WholeScope, server: OpenStackServer): Promis
 
 type Identity = OpenStackServerSpec['identityRef'];
 
-/** The region is fixed as soon as something was made there, so it takes no part. */
+/** Ignores the region, which is fixed once something was created in it. */
 function sameIdentity(a: Identity, b: Identity): boolean {
   return a.name === b.name && a.cloudName === b.cloudName && (a.type ?? 'Secret') === (b.type ?? 'Secret');
 }
 
-/** Who gives up a machine gives up its server. */
+/** Copies the abandon annotation from the machine to its server. */
 async function passOnAbandonment(
   scope: Pick<WholeScope, 'context' | 'machine'>,
   server: OpenStackServer,
@@ -160,7 +160,7 @@ async function passOnAbandonment(
     .catch(ignoreNotFound);
 }
 
-/** Deletes the object of the server; true when it is gone. */
+/** Deletes the OpenStackServer; returns true once it is gone. */
 export async function deleteServerObject(scope: Pick<WholeScope, 'context' | 'machine'>): Promise<boolean> {
   const { context, machine } = scope;
   const { namespace = '', name = '' } = machine.metadata;

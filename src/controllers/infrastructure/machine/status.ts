@@ -10,14 +10,14 @@ import {
   instanceReadyCondition as serverCondition,
 } from '../server/conditions.ts';
 
-/** What a machine shows of its server. */
+/** State of a server as its machine reports it. */
 export interface ServerReport {
   readonly verdict: Verdict;
-  /** the server is ACTIVE: it has been provided */
+  /** the server is ACTIVE, so the machine counts as provisioned */
   readonly isActive: boolean;
 }
 
-/** Judges a machine by the object of its server. */
+/** Derives the verdict of a machine from its OpenStackServer. */
 export function reportOf(server: OpenStackServer | undefined): ServerReport {
   const report = (verdict: Verdict, { isActive = false }: { isActive?: boolean } = {}): ServerReport => ({
     verdict,
@@ -50,26 +50,28 @@ export function reportOf(server: OpenStackServer | undefined): ServerReport {
   }
 }
 
-/** What kubelet and cloud controller call the server. The region is part of it only where the machine itself names one. */
+/**
+ * Builds the provider ID as kubelet and cloud controller do. It contains the region only if the machine specifies one.
+ */
 export function providerIdOf(machine: OpenStackMachine, instanceId: string): string {
   return `openstack://${machine.spec.identityRef?.region ?? ''}/${instanceId}`;
 }
 
-/** Copies to a machine's draft what its server has become. */
+/** Copies the results of the server to the machine's draft. */
 export function takeFromServer(draft: OpenStackMachine, server: OpenStackServer | undefined, isActive: boolean): void {
   const { instanceID, addresses } = server?.status ?? {};
   const status = { ...draft.status };
   if (instanceID !== undefined) status.instanceID = instanceID;
   if (addresses && !deepEqual(addresses, status.addresses)) status.addresses = addresses;
   if (isActive && instanceID !== undefined) {
-    // a provider ID is given once: what it names is what the machine is
+    // set once: the provider ID is the identity of the machine
     draft.spec.providerID ??= providerIdOf(draft, instanceID);
     status.initialization = { ...status.initialization, provisioned: true };
   }
   draft.status = status;
 }
 
-/** Workers never speak to the cloud themselves: whether the credentials work is what their server found. */
+/** Copies the server's condition about credentials, because workers do not access the cloud themselves. */
 export function authenticationOf(server: OpenStackServer | undefined): Verdict | undefined {
   const condition = server && conditionOf(server as { status?: object }, authenticationCondition);
   return condition && { status: condition.status, reason: condition.reason, message: condition.message ?? '' };

@@ -6,11 +6,11 @@ import type { CloudView } from '../common/view.ts';
 export interface AccessFacts {
   /** name of the cloud in clouds.yaml */
   readonly cloudName: string;
-  /** where the credentials are from */
+  /** source of the credentials */
   readonly source: string;
 }
 
-/** A rehearsed cloud as controllers reach one: what was changed shows at once. */
+/** Adapts a rehearsed cloud to the controllers' interface; changes are visible immediately. */
 export function rehearsedAccess(cloud: RehearsedCloud, { cloudName, source }: AccessFacts): CloudAccess {
   const observer = observedStateIn(cloud);
   return {
@@ -35,7 +35,7 @@ function observedStateIn(cloud: RehearsedCloud): ObservedState {
     async refresh(type) {
       await cloud.all(type);
     },
-    // what is not there can always be read
+    // an in-memory cloud is always in sync
     health: () => ({ observing: true, synced: true, lastSuccess: undefined, error: undefined }),
     close: () => {},
     isGone: (type, id) => cloud.current(type, id) === undefined && (cloud.isRead(type) || cloud.isNew(id)),
@@ -52,7 +52,7 @@ function viewOf(cloud: RehearsedCloud, observer: ObservedState): CloudView {
     current: (type, id) => cloud.current(type, id),
     read,
     readAnew: read,
-    // the cloud itself remembers
+    // the cloud itself is the memory
     remember: () => {},
     forget: () => {},
   };

@@ -10,17 +10,17 @@ import type { RehearsedObjects } from '../../shared/index.ts';
 import { type CloudAccess, createClouds } from '../common/clouds.ts';
 import { rehearsedAccess } from './access.ts';
 
-/** Rehearsed clouds, one for each project: what one cluster takes, the next does not find any more. */
+/** Rehearsed clouds, one per project, shared by clusters so that quota used by one is gone for the next. */
 export interface RehearsedClouds {
-  /** throws a CloudFault where the credentials among the objects lead nowhere */
+  /** throws a CloudFault if the credentials in the objects are unusable */
   access(objects: RehearsedObjects, identity: IdentityReference, namespace: string): Promise<CloudAccess>;
-  /** those somebody asked for */
+  /** clouds that were accessed */
   readonly used: readonly RehearsedCloud[];
 }
 
 export interface RehearsedCloudsOptions {
   readonly sessions: SessionPool;
-  /** instead of those the objects name */
+  /** replaces the clouds that the objects name */
   readonly instead?: OpenStack;
 }
 

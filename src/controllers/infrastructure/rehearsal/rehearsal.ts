@@ -10,9 +10,9 @@ import { openStackMachineController } from '../machine/machine-controller.ts';
 import type { LookupCache } from '../server/lookup-cache.ts';
 import { openStackServerController } from '../server/server-controller.ts';
 
-/** The controllers of infrastructure, called one by one. */
+/** Runs the infrastructure controllers one reconcile at a time. */
 export interface InfrastructureRehearsal {
-  /** each answers with what stands in the way, in the words of the controller */
+  /** returns the obstacle, in the controller's message */
   cluster(key: ObjectKey): Promise<string | undefined>;
   machine(key: ObjectKey): Promise<string | undefined>;
   server(key: ObjectKey): Promise<string | undefined>;
@@ -22,11 +22,11 @@ export interface InfrastructureRehearsalOptions {
   readonly objects: RehearsedObjects;
   /** shared by all clusters of a plan */
   readonly lookups: LookupCache;
-  /** throws a CloudFault where the credentials lead nowhere */
+  /** throws a CloudFault if the credentials are unusable */
   access(identity: IdentityReference, namespace: string): Promise<CloudAccess>;
 }
 
-/** The controllers themselves, on objects in memory and in clouds that only take note. */
+/** Runs the real controllers on objects in memory, with clouds that only record changes. */
 export function rehearseInfrastructure({
   objects,
   lookups,

@@ -4,7 +4,7 @@ import { attempt } from '../common/outcomes.ts';
 import { addressPairs } from './desired.ts';
 import { type ServerScope, updateStatus } from './scope.ts';
 
-/** Allowed address pairs are the one thing of a port that changes while its server lives. */
+/** Updates allowed address pairs, the only port field that may change during a server's life. */
 export async function applyAddressPairs(scope: ServerScope): Promise<void> {
   const { server, cloud, context } = scope;
   const { resolved, resources } = server.status ?? {};

@@ -5,7 +5,7 @@ export interface NodeAddress {
   address: string;
 }
 
-/** Addresses of a server as a machine shows them: by network, IPv4 before IPv6, and its name. */
+/** Converts server addresses for a machine status: by network, IPv4 first, then the name. */
 export function addressesOf(server: Pick<Server, 'addresses' | 'name'>): NodeAddress[] {
   const addresses: NodeAddress[] = [];
   for (const network of Object.keys(server.addresses).sort()) {
@@ -18,7 +18,7 @@ export function addressesOf(server: Pick<Server, 'addresses' | 'name'>): NodeAdd
   return addresses;
 }
 
-/** The address others in the cluster's network reach a server by: IPv4, else IPv6. */
+/** Returns the fixed address in a network: IPv4, otherwise IPv6. */
 export function fixedAddressOn(server: Pick<Server, 'addresses'>, networkName: string): string | undefined {
   const fixed = (server.addresses[networkName] ?? []).filter(({ type }) => type === 'fixed');
   return fixed.toSorted((a, b) => a.version - b.version)[0]?.address;

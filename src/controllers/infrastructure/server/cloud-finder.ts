@@ -11,13 +11,13 @@ export interface CloudFinderOptions {
   readonly openstack: OpenStack;
   readonly projectId: string;
   readonly cache: LookupCache;
-  /** an image of the OpenStack Resource Controller, by its name in the namespace of the server */
+  /** ORC Image by name, in the server's namespace */
   imageObject(name: string): ImageObject | undefined;
 }
 
 /**
- * Finds things in a cloud. What is named by its id is taken at its word: the cloud itself says so, and better, when there is
- * no such thing. Answers are shared by all servers of the cloud for a short while.
+ * Looks up names in a cloud. Ids are not verified, because Nova reports an unknown id itself. Results are cached
+ * briefly for all servers of the cloud.
  */
 export function createCloudFinder(options: CloudFinderOptions): Finder {
   const { openstack, projectId, imageObject } = options;
@@ -74,7 +74,7 @@ function remember<T>({ openstack, cache }: Lookups, kind: string, param: object,
   return cache.get(openstack, `${kind} ${JSON.stringify(param)}`, load);
 }
 
-/** A flavor with all that is known of it, by id or name. */
+/** Finds a flavor with details, by id or name. */
 export function findFlavor(
   lookups: Lookups,
   { id, name }: { readonly id?: string | undefined; readonly name?: string | undefined },
@@ -85,7 +85,7 @@ export function findFlavor(
     : remember(lookups, 'flavor', { id }, () => openstack.compute.flavors.get(id));
 }
 
-/** An image with all that is known of it, by id or filter. */
+/** Finds an image with details, by id or filter. */
 export function findImage(lookups: Lookups, { id, filter }: Pick<ImageParam, 'id' | 'filter'>): Promise<Image> {
   const { openstack } = lookups;
   return id === undefined
@@ -104,7 +104,7 @@ async function flavorByName({ compute }: OpenStack, name: string): Promise<Flavo
 async function imageByFilter({ image }: OpenStack, filter: ImageParam['filter'] = {}): Promise<Image> {
   const { name, tags } = filter;
   const wanted = { ...(name !== undefined && { name }), ...(tags && { tags }) };
-  // glance takes names without regard to case
+  // Glance compares names without case
   const found = (await collect(image.images.list(wanted))).filter((one) => name === undefined || one.name === name);
   const [first, ...others] = found;
   const words = [
@@ -125,7 +125,7 @@ async function imageByFilter({ image }: OpenStack, filter: ImageParam['filter'] 
   );
 }
 
-/** Reasons by which the resource controller says that trying again is of no use. */
+/** Reasons by which ORC reports that a retry does not help. */
 const terminalReasons: readonly string[] = ['InvalidConfiguration', 'UnrecoverableError'];
 
 function imageOfObject(name: string, image: ImageObject | undefined): string {

@@ -1,7 +1,7 @@
 import { infrastructureGoneReason } from '../../shared/index.ts';
 import { CloudFault } from '../common/outcomes.ts';
 
-// Conditions of OpenStackServers, as upstream writes them.
+// Conditions of OpenStackServers, as upstream sets them.
 
 export const instanceReadyCondition = 'InstanceReady';
 export const poolAddressCondition = 'FloatingAddressFromPoolReady';
@@ -10,21 +10,21 @@ export const dependencyFailedReason = 'DependencyFailed';
 export const invalidMachineSpecReason = 'InvalidMachineSpec';
 export const portCreateFailedReason = 'PortCreateFailed';
 export const instanceCreateFailedReason = 'InstanceCreateFailed';
-/** ours: upstream leaves a server that failed to build to people */
+/** Capstan only: upstream leaves servers in ERROR to users */
 export const instanceBuildFailedReason = 'InstanceBuildFailed';
 export const instanceNotFoundReason = 'InstanceNotFound';
-/** ours: nova denied it again and again, where it was seen before; its machine is replaced */
+/** Capstan only: a server seen before that Nova repeatedly reported as missing; its machine is replaced */
 export const instanceGoneReason: string = infrastructureGoneReason;
 export const instanceNotReadyReason = 'InstanceNotReady';
 export const instanceStateErrorReason = 'InstanceStateError';
-/** ours: upstream calls a server ready that has lost its ports */
+/** Capstan only: upstream still reports a server without its ports as ready */
 export const instanceCutOffReason = 'InstanceCutOff';
 export const instanceDeletedReason = 'InstanceDeleted';
 export const instanceDeleteFailedReason = 'InstanceDeleteFailed';
 export const floatingIpErrorReason = 'FloatingIPError';
 export const waitingForIpamProviderReason = 'WaitingForIPAMProvider';
 
-/** Something an event will tell of: nothing is wrong, and nobody needs to look again before. */
+/** Waiting for an event; not a fault, and no poll is needed. */
 export class Awaited extends CloudFault {
   constructor(message: string) {
     super(instanceNotReadyReason, message);

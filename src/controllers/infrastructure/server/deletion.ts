@@ -12,25 +12,25 @@ import { judge, type ServerScope, save, updateStatus } from './scope.ts';
 import { deleteTrunk } from './trunks.ts';
 import { deleteVolumes } from './volumes.ts';
 
-/** A server that does not go is told again, and looked at again should an event get lost. */
+/** Interval for repeating the delete request, and fallback for a lost event. */
 const repeatMs = 60_000;
-/** So long nova may say that it is at it; a host that was away may have forgotten. */
+/** Time limit of a `deleting` task state; a host that was down may have lost the request. */
 const stuckMs = 300_000;
 const volumesMs = 10_000;
 
-/** Whether anything in a cloud can be this server's. */
+/** Tells whether any cloud resource can belong to this server. */
 export function mayOwnResources(server: ServerScope['server']): boolean {
   const { metadata, status } = server;
   if (status?.resolved !== undefined || status?.instanceID !== undefined) return true;
   if (isBegunByUpstream(server, openStackServerFinalizer)) return true;
-  // an object that was moved here keeps its mark and loses its status
+  // an object that was moved here keeps its mark but loses its status
   const mark = metadata.annotations?.[ownerMarkAnnotation];
   return mark !== undefined && mark !== metadata.uid;
 }
 
 /**
- * Takes everything down in order: server, trunks and ports, volumes, claim. Nothing is concluded from what nobody has looked
- * at, and nothing is deleted that was not recorded or carries another mark.
+ * Deletes everything in order: server, trunks and ports, volumes, claim. Uses only verified state, and never deletes
+ * anything that is neither recorded nor has this owner's mark.
  */
 export async function reconcileDelete(scope: ServerScope): Promise<Result | undefined> {
   const waiting = (await deleteInstances(scope)) ?? (await deletePorts(scope)) ?? (await volumes(scope));
@@ -41,7 +41,7 @@ export async function reconcileDelete(scope: ServerScope): Promise<Result | unde
   return undefined;
 }
 
-/** The object may go. */
+/** Removes the finalizer. */
 export function drop(server: ServerScope['server']): void {
   server.metadata.finalizers = withoutFinalizer(server.metadata.finalizers, openStackServerFinalizer);
 }
@@ -51,7 +51,7 @@ async function deleteInstances(scope: ServerScope): Promise<Result | undefined> 
   const { name } = server.metadata;
   let { instanceID: id } = server.status ?? {};
   if (id === undefined) {
-    // what was asked for and never recorded is found by its mark; a second one, should there be any, comes up next time
+    // a server whose creation response was lost is found by its mark; further ones are found in later reconciles
     id = (await findInstances(scope))[0]?.id;
     if (id === undefined) return undefined;
     updateStatus(server, { instanceID: id });
@@ -76,7 +76,10 @@ async function deleteInstances(scope: ServerScope): Promise<Result | undefined> 
   return after(repeatMs, 'the server is being deleted');
 }
 
-/** The server is gone. Should an answer have been lost long ago, another one may carry our mark: that one is next. */
+/**
+ * Runs after a server is gone. If a creation response was lost earlier, another server with our mark may exist; it is
+ * deleted next.
+ */
 async function afterInstance(scope: ServerScope, id: string): Promise<Result | undefined> {
   const { server, context, memory } = scope;
   const { name = '' } = server.metadata;

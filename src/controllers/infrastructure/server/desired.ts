@@ -2,7 +2,7 @@ import type { OpenStackServerSpec, ResolvedMachine, ResolvedPort } from '../../.
 import type { BlockDevice, PortSpec, ServerSpec, VolumeSpec } from '../../../openstack/index.ts';
 import { rootVolumeDescription, volumeDescription, volumeName } from '../common/names.ts';
 
-/** How a port is asked for. `hasTrustedVif`: neutron has an attribute of its own for trusted virtual functions. */
+/** Builds the port request. `hasTrustedVif`: Neutron has an attribute for trusted virtual functions. */
 export function portSpec(port: ResolvedPort, hasTrustedVif: boolean): PortSpec {
   const isOpen = port.enablePortSecurity === false;
   const profile: Record<string, unknown> = {
@@ -20,7 +20,7 @@ export function portSpec(port: ResolvedPort, hasTrustedVif: boolean): PortSpec {
     adminStateUp: port.adminStateUp,
     macAddress: port.macAddress,
     fixedIps: port.fixedIPs?.map(({ subnet, ipAddress }) => ({ subnetId: subnet, address: ipAddress })),
-    // neutron refuses groups and pairs on a port without port security; an empty list keeps it from adding its default
+    // Neutron refuses groups and pairs on a port without port security; an empty list prevents the default group
     securityGroupIds: isOpen ? [] : port.securityGroups,
     allowedAddressPairs: isOpen ? undefined : addressPairs(port),
     portSecurityEnabled: port.enablePortSecurity,
@@ -36,15 +36,15 @@ export function addressPairs(port: Pick<ResolvedPort, 'allowedAddressPairs'>): P
   return port.allowedAddressPairs?.map(({ ipAddress, macAddress }) => ({ address: ipAddress, macAddress }));
 }
 
-/** A volume a server has from its first boot on. */
+/** A volume attached from the first boot on. */
 export interface DesiredVolume {
-  /** the device's name; `root` for the root volume */
+  /** device name; `root` for the root volume */
   readonly device: string;
   readonly name: string;
   readonly desired: VolumeSpec & { readonly size: number };
 }
 
-/** The volumes a server needs before it can be created, the root volume first. */
+/** Lists the volumes that must exist before the server, root volume first. */
 export function desiredVolumes(
   serverName: string,
   spec: OpenStackServerSpec,
@@ -91,10 +91,10 @@ export interface ServerParts {
   readonly spec: OpenStackServerSpec;
   readonly resolved: ResolvedMachine;
   readonly portIds: readonly string[];
-  /** ids by name of the device */
+  /** volume ids by device name */
   readonly volumes: ReadonlyMap<string, string>;
   readonly userData: Uint8Array | undefined;
-  /** what says whose the server is */
+  /** ownership metadata */
   readonly mark: Readonly<Record<string, string>>;
 }
 
@@ -122,10 +122,10 @@ export function serverSpec(parts: ServerParts): ServerSpec {
   };
 }
 
-/** Everything goes with the server: what is made for it alone is of no use without it. */
+/** Builds the block devices. All are deleted with the server, because they exist only for it. */
 function blockDevicesOf({ spec, resolved, volumes }: ServerParts): BlockDevice[] {
   const { rootVolume, additionalBlockDevices = [] } = spec;
-  // a server that has nothing but its image needs no list
+  // a server with only its image needs no block devices
   if (!rootVolume && additionalBlockDevices.length === 0) return [];
   const root: BlockDevice = rootVolume
     ? { source: 'volume', destination: 'volume', id: volumes.get('root'), bootIndex: 0, deleteOnTermination: true }

@@ -9,9 +9,9 @@ import { notePlace } from './loss.ts';
 import { findPorts, namedPort, recordPorts } from './ports.ts';
 import { type ServerScope, save, updateStatus } from './scope.ts';
 
-/** An answer that was lost may belong to a server nova is still writing down: time for it to appear in lists. */
+/** Time for a server to appear in Nova's lists after a lost creation response. */
 const lostAnswerMs = 5_000;
-/** Secrets are not followed; a missing one is looked for at this pace. */
+/** Poll interval for a missing Secret, because Secrets are not watched here. */
 const missingSecretMs = 15_000;
 
 export interface ServerMaterial {
@@ -20,8 +20,8 @@ export interface ServerMaterial {
 }
 
 /**
- * Looks for a server that carries our mark: one whose creation was never heard of again, or that another management API had
- * made. Its id and ports are recorded. False when there is none.
+ * Finds a server with our mark: one whose creation response was lost, or one created by another management cluster.
+ * Records its id and ports; returns false if there is none.
  */
 export async function adoptInstance(scope: ServerScope): Promise<boolean> {
   if (scope.memory.untried.has('server')) return false;
@@ -35,23 +35,23 @@ export async function adoptInstance(scope: ServerScope): Promise<boolean> {
   return true;
 }
 
-/** Creates the server; its id is recorded at once. */
+/** Creates the server and records its id at once. */
 export async function createInstance(scope: ServerScope, material: ServerMaterial): Promise<void> {
   scope.memory.untried.delete('server');
   const id = await askForServer(scope, material);
-  // one that is deleted before anybody has seen it is missed where it was made
+  // so that a server deleted before it is first observed is still reported missing in this project
   notePlace(scope);
   updateStatus(scope.server, { instanceID: id, instanceState: 'BUILD', ready: false });
   await save(scope);
 }
 
-/** Servers that carry our mark, the oldest first. */
+/** Lists servers with our mark, oldest first. */
 export async function findInstances(scope: ServerScope): Promise<Server[]> {
   const { cloud, context, server, owner } = scope;
   const { name = '' } = server.metadata;
   const found = await attempt(`Server ${name} cannot be looked for`, instanceCreateFailedReason, () =>
     collect(
-      // nova takes names as regular expressions
+      // Nova treats the name filter as a regular expression
       cloud.openstack.compute.servers.list({ name: `^${name.replaceAll('.', '\\.')}$` }, { signal: context.signal }),
     ),
   );
@@ -63,7 +63,10 @@ export async function findInstances(scope: ServerScope): Promise<Server[]> {
     .toSorted((a, b) => ((a.created ?? '') < (b.created ?? '') ? -1 : 1));
 }
 
-/** What the ports of the server are plugged into. Upstream's provider marks no server: one of the name that holds its ports is it. */
+/**
+ * Returns the devices that the server's ports are attached to. Upstream's provider sets no mark on servers, so the one
+ * that holds its ports is identified this way.
+ */
 async function devicesOf(scope: ServerScope): Promise<string[]> {
   const { server } = scope;
   const wanted =
@@ -71,7 +74,7 @@ async function devicesOf(scope: ServerScope): Promise<string[]> {
   return (await findPorts(scope, wanted)).map(({ deviceId }) => deviceId);
 }
 
-/** Nova keeps deleted servers in sight for a while. */
+/** Nova lists deleted servers for a while. */
 export const isGone = ({ status }: Pick<Server, 'status'>): boolean =>
   status === 'DELETED' || status === 'SOFT_DELETED';
 
@@ -99,7 +102,7 @@ async function askForServer(scope: ServerScope, material: ServerMaterial): Promi
   }
 }
 
-/** What nova refuses it refuses in few words: those that wrote the spec are told which of theirs are meant. */
+/** Adds to Nova's terse refusal the spec fields that may be meant. */
 function explain(error: unknown, { server }: ServerScope): CloudFault {
   const doing = `Server ${server.metadata.name} cannot be created`;
   const fault = cloudFaultOf(error, doing, instanceCreateFailedReason);

@@ -1,15 +1,15 @@
 import type { Clock } from '../../../machinery/index.ts';
 import type { OpenStack } from '../../../openstack/index.ts';
 
-/** Remembers for a short while what names in a cloud mean, for all servers that use them. */
+/** Caches lookups of names in a cloud briefly, shared by all servers. */
 export interface LookupCache {
-  /** The answer of `load`, asked for once however many want it; failures are not remembered. */
+  /** Returns the cached result or calls `load`, once for concurrent callers; failures are not cached. */
   get<T>(cloud: OpenStack, key: string, load: () => Promise<T>): Promise<T>;
 }
 
 export interface LookupCacheOptions {
   readonly clock: Clock;
-  /** how long an answer holds; default 60 s */
+  /** lifetime of a result; default 60 s */
   readonly ttlMs?: number;
 }
 
@@ -18,11 +18,11 @@ interface Entry {
   readonly until: number;
 }
 
-/** Names beyond this many are looked up again: an answer costs memory, a question a request. */
+/** Size limit; the cache is cleared when it is full. */
 const maxEntries = 2_000;
 
 export function createLookupCache({ clock, ttlMs = 60_000 }: LookupCacheOptions): LookupCache {
-  // sessions come and go with credentials; what was known through one goes with it
+  // keyed by session, so that results go with their credentials
   const clouds = new WeakMap<OpenStack, Map<string, Entry>>();
   return {
     get<T>(cloud: OpenStack, key: string, load: () => Promise<T>): Promise<T> {
@@ -33,7 +33,7 @@ export function createLookupCache({ clock, ttlMs = 60_000 }: LookupCacheOptions)
       }
       const now = clock.now();
       const known = entries.get(key);
-      // keys name what is loaded, so an entry is of the type its key stands for
+      // keys include the kind of lookup, so the type matches
       if (known && known.until > now) return known.answer as Promise<T>;
       if (entries.size >= maxEntries) entries.clear();
       const answer = load();

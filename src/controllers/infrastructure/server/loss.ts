@@ -7,13 +7,16 @@ import { attempt } from '../common/outcomes.ts';
 import { instanceGoneReason, instanceNotFoundReason, instanceReadyCondition } from './conditions.ts';
 import { judge, type ServerScope, updateStatus } from './scope.ts';
 
-/** On an OpenStackServer: in which project of which cloud its server was last seen. Credentials that lead elsewhere prove nothing. */
+/**
+ * Annotation of an OpenStackServer: the project where its server was last seen. A 404 through credentials for another
+ * project proves nothing.
+ */
 const placeAnnotation = 'infrastructure.cluster.x-k8s.io/server-seen-in';
 
-/** Between the first and the last look for a server that is missed: longer than a restart of nova's API. */
+/** Time between the first and the last lookup of a missing server; longer than a restart of Nova's API. */
 const confirmMs = 60_000;
 
-/** A server that is given up may still be brought back by whoever runs the cloud. */
+/** Recheck interval: the cloud's operator may restore a server that counts as gone. */
 const recheckMs = 600_000;
 
 function placeOf({ cloud }: ServerScope): string {
@@ -22,7 +25,7 @@ function placeOf({ cloud }: ServerScope): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** Notes where the server is. */
+/** Records the project of the server. */
 export function notePlace(scope: ServerScope): void {
   const { metadata } = scope.server;
   const place = placeOf(scope);
@@ -32,9 +35,8 @@ export function notePlace(scope: ServerScope): void {
 }
 
 /**
- * Says what is known of a server that the lists do not show any more. It is called gone for good, which has its machine replaced,
- * only where it was seen before, and only after nova itself denied it twice with a minute in between. Returns the server when nova
- * knows it after all.
+ * Handles a server missing from the lists. It counts as permanently gone, which replaces its machine, only if it was
+ * seen in this project before and Nova answered 404 twice, a minute apart. Returns the server if Nova still has it.
  */
 export async function missServer(scope: ServerScope, id: string): Promise<Server | Result> {
   const { server, cloud, context, memory } = scope;

@@ -1,29 +1,29 @@
-/** Things that are made for a server. */
+/** Resource types created for a server. */
 export type Made = 'ports' | 'volumes' | 'server';
 
-/** What this process knows of one server beyond its object. Losing it costs requests, never a resource. */
+/** Memory about one server. Losing it costs requests, never a resource. */
 export interface ServerMemory {
   /**
-   * Nothing carries the server's mark yet, because the mark was coined by this very process and nothing of the kind was
-   * asked for since. Taken away before the first request, so that whatever becomes of it is looked for afterwards.
+   * Types of which no resource with the server's mark can exist, because this process created the mark and has not
+   * requested any since. An entry is removed before the first request, so that its result is looked up afterwards.
    */
   readonly untried: Set<Made>;
-  /** ids of volumes by name of the device, while the server waits for them */
+  /** volume ids by device name, while the server waits for them */
   readonly volumes: Map<string, string>;
-  /** id of the floating IP from a pool, with its address */
+  /** id and address of the floating IP from a pool */
   poolAddress?: { readonly address: string; readonly id: string };
-  /** when nova was last told to delete the server */
+  /** time of the last delete request to Nova */
   deletionAskedAt?: number;
-  /** when nova first denied a server that was there before */
+  /** time Nova first answered 404 for a known server */
   missedSince?: number;
-  /** the last server that failed to build, how many did, and when it is to be taken away */
+  /** the last server that failed to build, the number of failures, and when it is deleted */
   failedBuild?: { readonly id: string; readonly count: number; readonly removeAt: number };
 }
 
 /** Memories by uid. */
 export interface ServerMemories {
   of(uid: string): ServerMemory;
-  /** the mark of this server was coined just now */
+  /** the mark of this server was just created */
   begin(uid: string): void;
   forget(uid: string): void;
 }

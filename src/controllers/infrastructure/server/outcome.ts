@@ -12,12 +12,12 @@ import {
 } from './conditions.ts';
 import { judge, type ServerScope } from './scope.ts';
 
-/** Events tell when a wait is over; this is for one that got lost. */
+/** Fallback for a lost event that ends a wait. */
 const lostEventMs = 120_000;
 
 /**
- * Tells on the object what stopped a pass, and says when the next one comes; undefined leaves that to the queue. What is
- * nobody's to explain is thrown again.
+ * Reports the error on the object and returns the retry delay; undefined leaves it to the queue. Unknown errors are
+ * rethrown.
  */
 export function explainStop(
   scope: Pick<ServerScope, 'original' | 'server' | 'context'>,

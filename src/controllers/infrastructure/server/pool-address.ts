@@ -17,7 +17,10 @@ import { attempt, CloudFault } from '../common/outcomes.ts';
 import { Awaited, floatingIpErrorReason, poolAddressCondition, waitingForIpamProviderReason } from './conditions.ts';
 import { judge, type ServerScope } from './scope.ts';
 
-/** The floating IP claimed for the server; undefined when its spec asks for none. Waits until the pool has given one. */
+/**
+ * Returns the floating IP claimed for the server; undefined if none is requested. Waits until the pool has assigned
+ * one.
+ */
 export async function claimedAddress(scope: ServerScope): Promise<string | undefined> {
   const { server, context } = scope;
   const pool = server.spec.floatingIPPoolRef;
@@ -62,7 +65,7 @@ async function createClaim(scope: ServerScope, key: ObjectKey & { namespace: str
     context.events.event(server, 'Normal', 'CreatingIPAddressClaim', `Created IPAddressClaim ${key.name}`);
     return claim;
   } catch (error) {
-    // made by an earlier pass, and not in the cache yet
+    // created by an earlier reconcile and not in the cache yet
     if (!isAlreadyExists(error)) throw error;
     return await client.get(IPAddressClaims, key, { signal });
   }
@@ -82,7 +85,7 @@ async function addressOf({ context }: ServerScope, claim: IPAddressClaim): Promi
   }
 }
 
-/** Leads the claimed address to the first port of the server that can be reached from outside. */
+/** Attaches the claimed address to the first port with a route to the external network. */
 export async function attachAddress(scope: ServerScope, address: string): Promise<void> {
   const { server, memory, cloud, context } = scope;
   const ports = server.status?.resources?.ports?.map(({ id }) => id) ?? [];
@@ -133,7 +136,7 @@ async function associate(
       try {
         return await floatingIps.update(id, { portId }, { signal: scope.context.signal });
       } catch (error) {
-        // neutron knows best which port has a way to the outside: no other test is needed than its refusal
+        // Neutron knows which port has an external route; its refusal is the only test needed
         if (!isOpenStackError(error, 'notFound', 'badRequest')) throw error;
         refused = error;
       }
@@ -142,7 +145,7 @@ async function associate(
   });
 }
 
-/** Lets go of the claim: the pool gets its address back. */
+/** Deletes the claim, which returns the address to its pool. */
 export async function releaseClaim(scope: ServerScope): Promise<void> {
   const { server, context } = scope;
   if (!server.spec.floatingIPPoolRef) return;

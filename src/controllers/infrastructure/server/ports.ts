@@ -10,7 +10,7 @@ import { type ServerScope, save, updateStatus } from './scope.ts';
 import { sameTags } from './tags.ts';
 import { ensureTrunk } from './trunks.ts';
 
-/** Makes the ports that are missing, as many as possible in one request, and records their ids in the order of the spec. */
+/** Creates missing ports, with one bulk request if possible, and records their ids in spec order. */
 export async function ensurePorts(scope: ServerScope): Promise<readonly string[]> {
   const wanted = scope.server.status?.resolved?.ports ?? [];
   const isFirst = scope.memory.untried.delete('ports');
@@ -28,7 +28,6 @@ export async function ensurePorts(scope: ServerScope): Promise<readonly string[]
   return ids;
 }
 
-/** Notes the ports of a server that is there already. */
 export async function recordPorts(scope: ServerScope): Promise<void> {
   const wanted = scope.server.status?.resolved?.ports ?? [];
   const found = await findPorts(scope, wanted);
@@ -39,7 +38,7 @@ export async function recordPorts(scope: ServerScope): Promise<void> {
   if (ids.length > 0) noteIds(scope, ids);
 }
 
-/** A port whose network nobody has looked up yet. */
+/** Builds the name of a port whose network is not resolved yet. */
 export function namedPort(
   { metadata }: ServerScope['server'],
   { nameSuffix }: { readonly nameSuffix?: string },
@@ -58,7 +57,7 @@ const recordedIds = ({ server }: ServerScope): readonly (string | undefined)[] =
 const matches = (port: Port, wanted: ResolvedPort, recordedId: string | undefined): boolean =>
   recordedId === undefined ? port.name === wanted.name && port.networkId === wanted.networkID : port.id === recordedId;
 
-/** Our ports among those in the cloud: recorded by id, or carrying our mark under one of our names. */
+/** Finds own ports: recorded by id, or with our mark and one of our names. */
 export async function findPorts(scope: ServerScope, wanted: readonly { readonly name: string }[]): Promise<Port[]> {
   const { cloud, context, owner } = scope;
   const ids = recordedIds(scope).filter((id) => id !== undefined);
@@ -70,7 +69,10 @@ export async function findPorts(scope: ServerScope, wanted: readonly { readonly 
   return ids.length > 0 ? ports : ports.filter((port) => carriesMark(port, owner) || isUpstreams(scope, port));
 }
 
-/** Upstream's provider writes the cluster's name on a port, or what the spec gives it; it takes any port of the name for its own. */
+/**
+ * Recognizes a port of upstream's provider. It sets the cluster name or the spec's text as description, and takes any
+ * port with the name as its own.
+ */
 function isUpstreams({ server, isBegunByUpstream }: ServerScope, { name, description }: Port): boolean {
   if (!isBegunByUpstream) return false;
   const given = server.spec.ports.find(
@@ -99,14 +101,14 @@ async function createPorts(scope: ServerScope, wanted: readonly ResolvedPort[]):
   return made;
 }
 
-/** One request for all that can share one; the answers in the order of the requests. */
+/** Creates ports with one bulk request where possible; results are in request order. */
 async function askForPorts(ports: Ports, specs: readonly PortSpec[], signal: AbortSignal): Promise<Port[]> {
   const isShared = (desired: PortSpec): boolean => specs.length > 1 && !isForgottenInBulk(desired);
   const shared = specs.filter(isShared);
   const answered = shared.length === 0 ? [] : await ports.createMany(shared, { signal });
   const made: Port[] = [];
   for (const desired of specs) {
-    // neutron answers in the order it was asked; names make sure
+    // Neutron answers in request order; the name check makes sure
     const port = isShared(desired)
       ? (answered.find(({ name }) => name === desired.name) ?? answered[shared.indexOf(desired)])
       : await ports.create(desired, { signal });
@@ -115,17 +117,17 @@ async function askForPorts(ports: Ports, specs: readonly PortSpec[], signal: Abo
   return made;
 }
 
-/** Neutron (Zed at least) says yes to address pairs and options of ports made in bulk, and makes the ports without them. */
+/** Neutron (at least Zed) accepts address pairs and extra options in bulk requests, but silently drops them. */
 function isForgottenInBulk({ allowedAddressPairs = [], extra = {} }: PortSpec): boolean {
   return allowedAddressPairs.length > 0 || Object.keys(extra).length > 0;
 }
 
-/** Only asked where it makes a difference. */
+/** Queries the extension only if a port needs it. */
 async function knowsTrustedVif({ network }: OpenStack, ports: readonly ResolvedPort[]): Promise<boolean> {
   return ports.some(({ profile }) => profile?.trustedVF === true) && (await network.extensions.has('port-trusted-vif'));
 }
 
-/** What neutron does not take in one request: tags, and the trunk over the port. */
+/** Sets what Neutron does not accept at port creation: tags and the trunk. */
 async function dressPort(scope: ServerScope, wanted: ResolvedPort, port: Port, isFirst: boolean): Promise<void> {
   const { network } = scope.cloud.openstack;
   const { signal } = scope.context;

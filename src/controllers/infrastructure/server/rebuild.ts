@@ -7,18 +7,21 @@ import { attempt } from '../common/outcomes.ts';
 import { instanceBuildFailedReason, instanceReadyCondition } from './conditions.ts';
 import { judge, type ServerScope, save, updateStatus } from './scope.ts';
 
-/** The first try comes soon: most builds fail for want of room on one host, and the next host is another. */
+/** Short first delay: most builds fail because one host is full, and the scheduler then picks another. */
 const firstPauseMs = 10_000;
 const longestPauseMs = 10 * 60_000;
-/** Should the event get lost that says a failed server is gone. */
+/** Fallback for a lost event about the deletion of a failed server. */
 const repeatMs = 60_000;
 
-/** Whether nova gave up on a server before it ran for the first time: nothing of anybody's is on it. */
+/** Tells whether a server failed before it ever ran, so that it holds no user data. */
 export function failedToBuild({ status, launchedAt }: Pick<Server, 'status' | 'launchedAt'>): boolean {
   return status === 'ERROR' && launchedAt === undefined;
 }
 
-/** Whether the server that is recorded is on its way out because it failed to build; kept in the object, for crashes. */
+/**
+ * Tells whether the recorded server is being deleted because it failed to build; derived from the status, so that it
+ * survives a crash.
+ */
 export function isBeingReplaced({ status }: OpenStackServer): boolean {
   return status?.conditions?.some(isBuildFailure) === true;
 }
@@ -27,8 +30,8 @@ const isBuildFailure = ({ type, reason }: { type: string; reason?: string }): bo
   type === instanceReadyCondition && reason === instanceBuildFailedReason;
 
 /**
- * Takes a server away that failed to build, after a pause that grows from one failure to the next. Its ports and volumes stay
- * for the one that follows.
+ * Deletes a server that failed to build, after a delay that grows with each failure. Its ports and volumes stay for the
+ * next one.
  */
 export async function removeFailedBuild(scope: ServerScope, seen: Server): Promise<Result> {
   const { server, cloud, context, memory } = scope;
@@ -52,7 +55,7 @@ export async function removeFailedBuild(scope: ServerScope, seen: Server): Promi
   }
   const left = memory.failedBuild.removeAt - now;
   if (left > 0) return after(left, 'the server failed to build');
-  // what is about to go is written down first: a server that vanishes otherwise is a loss to be told
+  // record the reason before the deletion; otherwise the missing server would count as lost
   await save(scope);
   scope.follows.push({ type: 'server', id: seen.id, closely: true });
   await attempt(`Server ${name} (${seen.id}) cannot be deleted`, instanceBuildFailedReason, () =>
@@ -64,11 +67,11 @@ export async function removeFailedBuild(scope: ServerScope, seen: Server): Promi
   return after(repeatMs, 'a server that failed to build is being deleted');
 }
 
-/** The failed one is gone: the next is made as if it were the first. */
+/** Resets the status once the failed server is gone, so that the next one is created like the first. */
 export async function forgetFailedBuild(scope: ServerScope): Promise<Result> {
   const { instanceID: _, ...status } = scope.server.status ?? { ready: false };
   scope.server.status = status;
-  // some volumes go with their server: those that are left are looked for
+  // some volumes are deleted with their server, so look them up again
   for (const id of scope.memory.volumes.values()) scope.cloud.view.forget('volume', id);
   scope.memory.volumes.clear();
   await save(scope);

@@ -8,7 +8,7 @@ import type {
 import { portName } from '../common/names.ts';
 import type { Finder } from './finder.ts';
 
-/** What of a server's resolved spec is still missing for it to be created. */
+/** Tells whether the resolved spec is complete, so that the server can be created. */
 export function isResolved({ spec, status }: OpenStackServer): boolean {
   const { resolved } = status ?? {};
   return (
@@ -19,7 +19,7 @@ export function isResolved({ spec, status }: OpenStackServer): boolean {
   );
 }
 
-/** Ids for everything the spec names. Questions go out side by side; the first that has no answer fails the whole. */
+/** Resolves everything the spec names to ids, concurrently; the first failure fails the whole. */
 export async function resolveSpec(
   server: OpenStackServer,
   finder: Finder,
@@ -49,7 +49,7 @@ async function resolvePort(
   named: { name: string; description: string },
 ): Promise<ResolvedPort> {
   const { network, fixedIPs, securityGroups, nameSuffix: _, tags, ...same } = port;
-  // a port without a network cannot be made: the machine controller gives every port one
+  // the machine controller sets a network on every port; a port without one cannot be created
   const networkID = await finder.network(network ?? {});
   const groupParams =
     port.enablePortSecurity === false ? [] : [...(securityGroups ?? []), ...(spec.securityGroups ?? [])];

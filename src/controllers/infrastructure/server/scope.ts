@@ -7,22 +7,25 @@ import type { CloudAccess } from '../common/clouds.ts';
 import { type ObservedState, observedStateOf } from '../common/observed-state.ts';
 import type { ServerMemory } from './memory.ts';
 
-/** One pass over one server: what was read, the draft that will be written, and what of the cloud is to be followed. */
+/**
+ * State of one reconcile of a server: the inputs, the draft that is written at the end, and the cloud resources to
+ * follow.
+ */
 export interface ServerScope {
   readonly context: ReconcileContext;
   readonly key: ObjectKey;
-  /** as stored; moves on with every save */
+  /** as stored; replaced on every save */
   original: OpenStackServer;
-  /** private copy: phases change it, `save` writes it */
+  /** private copy that the phases change; written by `save` */
   readonly server: OpenStackServer;
   readonly cloud: CloudAccess;
   readonly observedState: ObservedState;
-  /** what the server's cloud resources are marked with */
+  /** owner id in the marks of the server's cloud resources */
   readonly owner: string;
-  /** upstream's provider had begun with it: what it made by the server's names, without anybody's mark, is the server's, too */
+  /** taken over from upstream's provider: unmarked resources with the server's names belong to it, too */
   readonly isBegunByUpstream: boolean;
   readonly memory: ServerMemory;
-  /** what the object depends on from now on */
+  /** cloud resources to follow after this reconcile */
   readonly follows: Followed[];
 }
 
@@ -35,7 +38,7 @@ export function createScope(
   return { ...scope, observedState: observedStateOf(scope.cloud.observer), follows: [] };
 }
 
-/** Stores what the draft says so far, so that nothing is forgotten whatever comes next. */
+/** Stores the draft, so that its progress survives a crash. */
 export async function save(scope: ServerScope): Promise<void> {
   scope.original = await writeObject(scope.context, OpenStackServers, scope.original, scope.server, {
     observed: false,
@@ -48,9 +51,8 @@ export function updateStatus(server: OpenStackServer, changes: Partial<OpenStack
   server.status = { ready: false, ...server.status, ...changes };
 }
 
-/** Sets a condition of a server's draft. */
 export function judge(scope: Pick<ServerScope, 'server' | 'context'>, type: string, verdict: Verdict): void {
   updateStatus(scope.server, {});
-  // the status was made complete just now
+  // the call above created the status
   setVerdict(scope.server as { status?: object }, type, verdict, scope.context.clock.now());
 }

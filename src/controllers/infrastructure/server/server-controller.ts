@@ -51,10 +51,13 @@ import { createScope, judge, type ServerScope, save, updateStatus } from './scop
 import { cutOffState, isCutOff, stateOf } from './server-state.ts';
 import { ensureVolumes } from './volumes.ts';
 
-/** Servers that wait for an Image object, by its name. */
+/** Index of servers by the name of the Image they use. */
 const byImage = 'image';
 
-/** OpenStackServers: one server of nova each, with its ports, trunks, volumes and its address from a pool. */
+/**
+ * Builds the controller of OpenStackServers, each of which is one Nova server with ports, trunks, volumes and an
+ * address from a pool.
+ */
 export function openStackServerController(dependencies: InfrastructureDependencies): ControllerDefinition {
   const attention = createAttention();
   const memories = createServerMemories();
@@ -156,7 +159,7 @@ export function openStackServerController(dependencies: InfrastructureDependenci
     await createInstance(scope, { portIds: ports.value, volumes: volumes.value });
   };
 
-  /** What the spec means is found out once, and stored before anything is made from it. */
+  /** Resolves the spec once, and stores the result before anything is created from it. */
   const resolve = async (scope: ServerScope): Promise<void> => {
     const { server, cloud, context, owner } = scope;
     if (isResolved(server)) return;
@@ -220,7 +223,7 @@ function registerIndexes(cache: InformerFactory): void {
   cache.informer(IPAddresses);
 }
 
-/** Nothing is known of it beyond its object that would be of use. */
+/** Tells whether the server is ready, so that its memory can be dropped. */
 function isSettled(server: OpenStackServer): boolean {
   return server.status?.ready === true && !isDeleting(server) && server.spec.floatingIPPoolRef === undefined;
 }
@@ -238,10 +241,10 @@ function unresolved(error: unknown): CloudFault {
   return cloudFaultOf(error, 'What the spec names cannot be looked up', dependencyFailedReason);
 }
 
-/** How long credentials that do not work are left alone; a change of theirs wakes the server at once. */
+/** Retry interval for unusable credentials; a change of them triggers a reconcile at once. */
 const credentialsMs = 60_000;
 
-/** Without the cloud nothing can be done but to say why; a server that is to be given up goes without it. */
+/** Reports an unreachable cloud. A server whose resources the user abandons is released without it. */
 function withoutCloud(context: ReconcileContext, draft: OpenStackServer, error: unknown): Result {
   if (!(error instanceof CloudFault)) throw error;
   updateStatus(draft, {});
@@ -261,7 +264,7 @@ function withoutCloud(context: ReconcileContext, draft: OpenStackServer, error: 
   return after(error.retryMs ?? credentialsMs, error.message);
 }
 
-/** Says of the server what the shared lists show of it. */
+/** Updates the status from the shared lists. */
 async function observe(scope: ServerScope): Promise<Result | undefined> {
   const { server, cloud, observedState } = scope;
   const id = server.status?.instanceID;
@@ -273,7 +276,7 @@ async function observe(scope: ServerScope): Promise<Result | undefined> {
     return 'id' in answer ? await report(scope, answer) : answer;
   }
   const seen = cloud.view.current('server', id);
-  // the list that tells is on its way, and wakes us
+  // the next list triggers a reconcile
   return seen ? await report(scope, seen) : undefined;
 }
 
@@ -298,7 +301,7 @@ async function report(scope: ServerScope, seen: Server): Promise<Result | undefi
   return undefined;
 }
 
-/** A server that runs is no less ready while its address is on the way: that has a condition of its own. */
+/** Attaches the claimed address. A missing address has its own condition and does not make a running server unready. */
 async function attachClaimed(scope: ServerScope): Promise<void> {
   try {
     const address = await claimedAddress(scope);

@@ -11,7 +11,7 @@ import {
 import { createInfrastructureWorld, type Fate, type InfrastructureWorld } from '../testing/world.ts';
 import { openStackServerController } from './server-controller.ts';
 
-/** One world for all: what one round leaves behind the next one would see. */
+/** One world for all: resources left behind by one round would show in the next. */
 let world: InfrastructureWorld;
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ interface Strike {
   struck: boolean;
 }
 
-/** The n-th request from now on meets its fate, polls left out. */
+/** Applies the fate to the n-th request from now on, polls excluded. */
 function strikeAt(n: number, fate: Exclude<Fate, 'pass'>): Strike {
   const strike: Strike = { struck: false };
   let seen = 0;
@@ -60,7 +60,7 @@ function strikeAt(n: number, fate: Exclude<Fate, 'pass'>): Strike {
   return strike;
 }
 
-/** Goes on with the next request until there are no more; how many there were. */
+/** Strikes at each request in turn until there are no more; returns their number. */
 async function atEveryRequest(run: (n: number) => Promise<Strike>): Promise<number> {
   for (let n = 1; ; n++) {
     const { struck } = await run(n);
@@ -75,8 +75,8 @@ let round = 0;
 describe.each<[string, Exclude<Fate, 'pass'>, boolean]>([
   ['fails', 'fail', false],
   ['is carried out though its answer is lost, and the program crashes', 'lose', true],
-])('when a request %s', (_, fate, crashes) => {
-  it('while a server is made, nothing is doubled or left behind', { timeout: 120_000 }, async () => {
+])('when a cloud request %s', (_, fate, crashes) => {
+  it('creating a server duplicates nothing and leaves nothing behind', { timeout: 120_000 }, async () => {
     const requests = await atEveryRequest(async (n) => {
       const name = `m${++round}`;
       const strike = strikeAt(n, fate);
@@ -91,7 +91,7 @@ describe.each<[string, Exclude<Fate, 'pass'>, boolean]>([
     expect(requests).toBeGreaterThanOrEqual(9);
   });
 
-  it('while a server is deleted, nothing is left behind', { timeout: 120_000 }, async () => {
+  it('deleting a server leaves nothing behind', { timeout: 120_000 }, async () => {
     const requests = await atEveryRequest(async (n) => {
       const name = `d${++round}`;
       await createServer(world, name, rich);

@@ -11,13 +11,13 @@ import {
   instanceStateErrorReason,
 } from './conditions.ts';
 
-/** What a status of nova's means for those who wait for the server. */
+/** Meaning of a Nova status. */
 export interface ServerState {
   readonly ready: boolean;
   readonly verdict: Verdict;
 }
 
-/** Judges a server by its status in nova. */
+/** Judges a server by its status in Nova. */
 export function stateOf(server: Pick<Server, 'id' | 'name' | 'status' | 'taskState' | 'fault'>): ServerState {
   const who = `Server ${server.name} (${server.id})`;
   switch (server.status) {
@@ -49,7 +49,7 @@ function faultText({ fault }: Pick<Server, 'fault'>): string {
   return `${words === '' ? '' : `: ${words}`}; delete the machine to have it replaced, or repair the server in nova`;
 }
 
-/** A server that runs and once had addresses, but has none any more: nobody can reach it. */
+/** Tells whether a running server has lost all its addresses, so that nobody can reach it. */
 export function isCutOff(server: OpenStackServer, seen: Pick<Server, 'status' | 'addresses'>): boolean {
   if (seen.status !== 'ACTIVE' || Object.values(seen.addresses).some((all) => all.length > 0)) return false;
   const had = server.status?.addresses?.some(({ type }) => type === 'InternalIP') === true;

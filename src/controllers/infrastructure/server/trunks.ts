@@ -5,7 +5,7 @@ import { instanceDeleteFailedReason, portCreateFailedReason } from './conditions
 import type { ServerScope } from './scope.ts';
 import { sameTags } from './tags.ts';
 
-/** The trunk over a port, with the port's name, description and tags. */
+/** Ensures the trunk of a port, with the port's name, description and tags. */
 export async function ensureTrunk(
   scope: ServerScope,
   wanted: ResolvedPort,
@@ -23,13 +23,13 @@ export async function ensureTrunk(
   });
 }
 
-/** A port is the parent of one trunk at most, and so the trunk over a port of ours is ours. */
+/** Finds the trunk of a port. A port is parent of at most one trunk, so the trunk of an own port is ours. */
 async function trunkOf(scope: ServerScope, portId: string): Promise<Trunk | undefined> {
   const { trunks } = scope.cloud.openstack.network;
   return (await collect(trunks.list({ portId }, { signal: scope.context.signal })))[0];
 }
 
-/** Takes a trunk down with its subports: all of them hang on a server that is gone. */
+/** Deletes a trunk with its subports; their server is gone. */
 export async function deleteTrunk(scope: ServerScope, portId: string): Promise<void> {
   const { trunks, ports } = scope.cloud.openstack.network;
   const { signal } = scope.context;
@@ -38,7 +38,7 @@ export async function deleteTrunk(scope: ServerScope, portId: string): Promise<v
     try {
       trunk = await trunkOf(scope, portId);
     } catch (error) {
-      // a cloud without trunks has none to delete
+      // a cloud without the trunk extension has none
       if (isOpenStackError(error, 'notFound')) return;
       throw error;
     }

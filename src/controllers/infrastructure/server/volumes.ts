@@ -6,7 +6,7 @@ import { Awaited, instanceCreateFailedReason, instanceDeleteFailedReason } from 
 import { type DesiredVolume, desiredVolumes } from './desired.ts';
 import type { ServerScope } from './scope.ts';
 
-/** The volumes of the server, by name of the device, when all of them can be booted from or attached. */
+/** Ensures the volumes of the server. Returns their ids by device name once all are usable. */
 export async function ensureVolumes(scope: ServerScope): Promise<ReadonlyMap<string, string>> {
   const wanted = wantedVolumes(scope);
   const isFirst = scope.memory.untried.delete('volumes');
@@ -37,7 +37,7 @@ function wantedVolumes({ server, owner }: ServerScope): DesiredVolume[] {
   return desiredVolumes(name, server.spec, server.status?.resolved?.imageID ?? '', { [ownerMetadataKey]: owner });
 }
 
-/** By name. Those this process made are known by id and observed; otherwise the cloud is asked. */
+/** Returns volumes by name. Those created by this process are observed by id, others are looked up. */
 async function knownVolumes(scope: ServerScope, wanted: readonly DesiredVolume[]): Promise<Map<string, Volume>> {
   const { memory, cloud, context } = scope;
   const known = new Map<string, Volume>();
@@ -56,7 +56,7 @@ async function knownVolumes(scope: ServerScope, wanted: readonly DesiredVolume[]
   return known;
 }
 
-/** Volumes that carry our mark and one of our names: an object that was copied with its annotations has the same mark. */
+/** Finds volumes with our mark and one of our names; an object copied with its annotations has the same mark. */
 async function findVolumes(scope: ServerScope, reason: string): Promise<Volume[]> {
   const { cloud, context, owner } = scope;
   const mark = { [ownerMetadataKey]: owner };
@@ -71,7 +71,7 @@ async function findVolumes(scope: ServerScope, reason: string): Promise<Volume[]
   ];
 }
 
-/** Upstream's provider knows its volumes by name; its words are on them as well. */
+/** Finds upstream's volumes by name and description. */
 async function findUpstreams(scope: ServerScope, reason: string): Promise<Volume[]> {
   const { volumes } = scope.cloud.openstack.volume;
   const { signal } = scope.context;
@@ -105,7 +105,7 @@ function wrongSize({ name, id, size }: Volume, wanted: number): CloudFault {
   );
 }
 
-/** Nothing is on it yet: a volume cinder failed to make is thrown away, and another one tried. */
+/** Deletes a volume that Cinder failed to create, which is still empty, so that another is tried. */
 async function replaceBroken(scope: ServerScope, volume: Volume, device: string): Promise<never> {
   const { cloud, context, memory } = scope;
   memory.volumes.delete(device);
@@ -122,10 +122,10 @@ async function replaceBroken(scope: ServerScope, volume: Volume, device: string)
 
 const retryBrokenMs = 30_000;
 
-/** States in which cinder takes the deletion of a volume; from all others it comes out by itself. */
+/** States in which Cinder accepts a deletion; all others are transient. */
 const deletable = /^(available|error)/;
 
-/** Deletes what is left of the volumes when there is no server any more. True when nothing is left. */
+/** Deletes remaining volumes after the server is gone. Returns true when none is left. */
 export async function deleteVolumes(scope: ServerScope): Promise<boolean> {
   if (wantedVolumes(scope).length === 0) return true;
   const left = await findVolumes(scope, instanceDeleteFailedReason);

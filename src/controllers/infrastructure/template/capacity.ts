@@ -1,7 +1,7 @@
 import type { OpenStackMachineSpec, OpenStackMachineTemplateStatus } from '../../../api/index.ts';
 import type { Flavor, Image } from '../../../openstack/index.ts';
 
-/** What a Node made from a template would offer, for an autoscaler that has none to look at. */
+/** Computes the capacity of a Node made from a template, for scale-from-zero of the cluster autoscaler. */
 export function offerOf(
   spec: Pick<OpenStackMachineSpec, 'rootVolume'>,
   flavor: Pick<Flavor, 'vcpus' | 'ram' | 'disk' | 'ephemeral'>,
@@ -23,7 +23,7 @@ function gibibytes(count: number): string {
   return count === 0 ? '0' : `${count}Gi`;
 }
 
-/** In the form a Quantity is written by everybody else: with the largest unit that needs no fraction. */
+/** Formats a Quantity canonically, with the largest unit that needs no fraction. */
 function mebibytes(count: number): string {
   return count % 1024 === 0 ? gibibytes(count / 1024) : `${count}Mi`;
 }

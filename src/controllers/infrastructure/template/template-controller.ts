@@ -42,7 +42,7 @@ import { dependencyFailedReason } from '../server/conditions.ts';
 import { createLookupCache, type LookupCache } from '../server/lookup-cache.ts';
 import { offerOf } from './capacity.ts';
 
-/** OpenStackMachineTemplates of a cluster: what their machines offer, known before there is one. */
+/** Builds the controller of OpenStackMachineTemplates, which publishes the capacity of their machines. */
 export function openStackMachineTemplateController(dependencies: InfrastructureDependencies): ControllerDefinition {
   const lookups = dependencies.lookups ?? createLookupCache({ clock: dependencies.clock });
 
@@ -113,7 +113,7 @@ export function openStackMachineTemplateController(dependencies: InfrastructureD
     return templatesIn(namespace, ownerOf(openStackCluster, Clusters)?.name ?? name);
   }
 
-  /** Templates with credentials of their own, and those that use the credentials of their cluster. */
+  /** Maps an identity to templates that use it, directly or through their cluster. */
   function usersOf(identity: string): ObjectKey[] {
     const { cache } = dependencies;
     return [
@@ -128,7 +128,7 @@ const byCluster = 'cluster';
 const openStackClusterChanged: Predicate<OpenStackCluster> = (event) =>
   event.type !== 'update' || !deepEqual(event.object.spec.identityRef, event.old.spec.identityRef);
 
-/** Templates of a ClusterClass belong to no cluster: there is no cloud to ask. */
+/** Finds the cluster of a template. Templates of a ClusterClass have none, and thus no cloud. */
 function surroundings({ cache }: ReconcileContext, template: OpenStackMachineTemplate) {
   const { namespace = '' } = template.metadata;
   const owner = ownerOf(template, Clusters);
@@ -153,7 +153,7 @@ async function offer(
     imageObject: (name) => cache.lister(Images).get({ namespace, name }),
   });
   return await attempt('What the template names cannot be looked up', dependencyFailedReason, async () => {
-    // an object of the resource controller says which image it is, and no more
+    // an ORC Image provides only the image id
     const wanted = spec.image.imageRef ? { id: await finder.image(spec.image) } : spec.image;
     const [flavor, image] = await Promise.all([
       findFlavor(cloud, { id: spec.flavor.id, name: spec.flavor.filter?.name }),

@@ -1,7 +1,7 @@
 import { collect, isOpenStackError, type OpenStack } from '../../../openstack/index.ts';
 import type { InfrastructureWorld } from './world.ts';
 
-/** Everything a project has, one line each: `network NAME`. Sorted, so that two of them can be compared. */
+/** Lists all resources of a project as sorted lines like `network NAME`, for comparison. */
 export async function footprint(cloud: OpenStack): Promise<string[]> {
   const projectId = await cloud.projectId();
   const { network, loadBalancer, compute, volume } = cloud;
@@ -37,7 +37,7 @@ export async function footprint(cloud: OpenStack): Promise<string[]> {
   return lines.sort();
 }
 
-/** What came into the project since `before`. */
+/** Returns the lines that were added since `before`. */
 export function added(before: readonly string[], now: readonly string[]): string[] {
   const left = [...before];
   return now.filter((line) => {
@@ -48,7 +48,7 @@ export function added(before: readonly string[], now: readonly string[]): string
   });
 }
 
-/** Requests since a point, without tokens and version documents: `POST /network/v2.0/networks`. */
+/** Lists requests since a point as `POST /network/v2.0/networks`, without token and version requests. */
 export function requestsSince(world: InfrastructureWorld, start: number): string[] {
   return world.requests
     .slice(start)

@@ -2,15 +2,15 @@ import { collect, type Member } from '../../../openstack/index.ts';
 import { setClusterStatus, usualClusterStatus } from './machines.ts';
 import { createOpenStackCluster, type InfrastructureWorld } from './world.ts';
 
-/** A load balancer as the controller of OpenStackClusters makes it. */
+/** A load balancer as the OpenStackCluster controller creates it. */
 export interface ApiLoadBalancer {
   readonly id: string;
-  /** of the pool behind a port */
+  /** members of the pool behind a port */
   members(port: number): Promise<Member[]>;
   poolId(port: number): string;
 }
 
-/** A cluster whose API is behind a load balancer with these ports, the first of them the API's. */
+/** Creates a cluster whose API load balancer has these ports; the first is the API's. */
 export async function createBalancedCluster(
   world: InfrastructureWorld,
   name: string,

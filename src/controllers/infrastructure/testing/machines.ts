@@ -18,7 +18,7 @@ export const usualMachine: OpenStackMachineSpec = {
   sshKeyName: 'demo',
 };
 
-/** The status of a cluster whose network is the one every world has. */
+/** Builds the status of a cluster on the network that every world has. */
 export async function usualClusterStatus({ tenant }: InfrastructureWorld): Promise<OpenStackClusterStatus> {
   const network = (await tenant.network.networks.find(usualNetwork))!;
   const subnet = (await tenant.network.subnets.find(usualNetwork))!;
@@ -32,7 +32,7 @@ export async function usualClusterStatus({ tenant }: InfrastructureWorld): Promi
   };
 }
 
-/** Says of an OpenStackCluster what its controller would, in tests that do without that. */
+/** Sets the status of an OpenStackCluster, in tests without its controller. */
 export async function setClusterStatus(
   world: InfrastructureWorld,
   name: string,
@@ -52,11 +52,11 @@ export interface MachineOptions {
   readonly spec?: Partial<OpenStackMachineSpec>;
   readonly annotations?: Record<string, string>;
   readonly labels?: Record<string, string>;
-  /** absent: the bootstrap provider has not written it yet */
+  /** leaves out the bootstrap data, as if not yet written */
   readonly withoutData?: boolean;
 }
 
-/** A Machine and its OpenStackMachine, as a set or control plane would make them. */
+/** Creates a Machine and its OpenStackMachine as a set or control plane would. */
 export async function createMachine(
   world: InfrastructureWorld,
   name: string,
@@ -104,7 +104,7 @@ export async function createMachine(
   return { machine, openStackMachine };
 }
 
-/** Says of a Machine what its Node and control plane would let known. */
+/** Sets conditions of a Machine that depend on Node and control plane. */
 export async function setMachineHealth(
   world: InfrastructureWorld,
   name: string,
@@ -124,7 +124,7 @@ export async function setMachineHealth(
   );
 }
 
-/** Says of Machines what their controller would when their Nodes are there. */
+/** Sets the status of Machines as if their Nodes had joined. */
 export async function joinNodes({ client, namespace }: InfrastructureWorld, names: readonly string[]): Promise<void> {
   for (const name of names) {
     const status = { nodeRef: { name } };
@@ -132,7 +132,6 @@ export async function joinNodes({ client, namespace }: InfrastructureWorld, name
   }
 }
 
-/** Deletes a machine as its Machine would, the Machine itself included. */
 export async function deleteMachine(world: InfrastructureWorld, name: string): Promise<void> {
   const { client, namespace } = world;
   await client.delete(OpenStackMachines, { namespace, name });
@@ -140,7 +139,7 @@ export async function deleteMachine(world: InfrastructureWorld, name: string): P
   if (await world.find(Machines, name)) await client.delete(Machines, { namespace, name });
 }
 
-/** A condition of an OpenStackMachine as one line: `False InstanceNotReady: why`. */
+/** Formats a condition of an OpenStackMachine as `False InstanceNotReady: why`. */
 export async function machineCondition(world: InfrastructureWorld, name: string, type: string): Promise<string> {
   const condition = conditionOf(await world.get(OpenStackMachines, name), type);
   return condition ? `${condition.status} ${condition.reason}: ${condition.message}` : '';

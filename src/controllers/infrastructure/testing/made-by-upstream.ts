@@ -12,8 +12,8 @@ const ownAnnotations = [
 ];
 
 /**
- * Makes what stands look as upstream's provider leaves it: no mark of ours in the cloud nor on an object. Without its status an object is as
- * `clusterctl move` leaves it. The controllers must be halted.
+ * Makes existing resources look created by upstream's provider, without marks in the cloud and on objects. Without
+ * status, an object looks as after `clusterctl move`. The controllers must be stopped.
  */
 export async function lookAsMadeByUpstream(
   { client, cloud, namespace }: InfrastructureWorld,
@@ -51,7 +51,7 @@ function unmarkCloud({ core }: SimulatedCloud): void {
         const { description, metadata } = row;
         const changes: { description?: string; metadata?: Record<string, string> } = {};
         if (typeof description === 'string' && description.includes(' [owner ')) {
-          // upstream's provider describes no network
+          // upstream's provider sets no description on networks
           changes.description = table.name === 'network.networks' ? '' : description.replace(/ \[owner .*\]$/, '');
         }
         if (metadata?.['capstan-owner'] !== undefined) {

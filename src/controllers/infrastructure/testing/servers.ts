@@ -3,7 +3,7 @@ import { collect } from '../../../openstack/index.ts';
 import { conditionOf } from '../../shared/index.ts';
 import { by, credentialsName, type InfrastructureWorld } from './world.ts';
 
-/** A network every world's project has from the start. */
+/** A network that exists in the project of every world. */
 export const usualNetwork = 'k8s-clusterapi-cluster-default-capo-test';
 
 export const usualServer: OpenStackServerSpec = {
@@ -62,14 +62,14 @@ export async function deleteServer(world: InfrastructureWorld, name: string): Pr
   await world.until(async () => (await world.find(OpenStackServers, name)) === undefined);
 }
 
-/** `InstanceReady` of a server as one line: `False InstanceNotReady: why`. */
+/** Formats `InstanceReady` of a server as `False InstanceNotReady: why`. */
 export async function instanceReady(world: InfrastructureWorld, name: string): Promise<string> {
   const server = await world.get(OpenStackServers, name);
   const condition = conditionOf(server as { status?: object }, 'InstanceReady');
   return condition ? `${condition.status} ${condition.reason}: ${condition.message}` : '';
 }
 
-/** What the project has that a machine could have left behind: `server s1`, `port s1-0`, … */
+/** Lists resources that a machine could have left behind: `server s1`, `port s1-0`, … */
 export async function leftBehind({ tenant }: InfrastructureWorld): Promise<string[]> {
   const projectId = await tenant.projectId();
   const named = (kind: string, list: readonly { name: string }[]): string[] =>

@@ -40,71 +40,71 @@ import type { InfrastructureDependencies } from '../common/dependencies.ts';
 
 export const by: { fieldManager: string } = { fieldManager: 'test' };
 
-/** What becomes of one request to the cloud. */
+/** Fate of a request to the cloud. */
 export type Fate =
   | 'pass'
-  /** the connection breaks before anything was done */
+  /** the connection breaks before the request is processed */
   | 'fail'
-  /** it was done, and the answer is lost */
+  /** the request is processed, but the response is lost */
   | 'lose';
 
 export interface SeenRequest {
   readonly method: string;
-  /** from the service's root on: `/network/v2.0/networks?name=x` */
+  /** path from the service root: `/network/v2.0/networks?name=x` */
   readonly path: string;
-  /** counted from 1, over the whole life of the world */
+  /** counted from 1 over the life of the world */
   readonly number: number;
 }
 
 export interface WorldOptions {
-  /** the controllers under test */
+  /** controllers under test */
   controllers(dependencies: InfrastructureDependencies): readonly ControllerDefinition[];
-  /** also those of Cluster, Machine, MachineSet and MachineDeployment; default false */
+  /** also runs those of Cluster, Machine, MachineSet and MachineDeployment; default false */
   core?: boolean;
-  /** decides what becomes of each request of the controllers; may be changed while the world runs */
+  /** decides the fate of each controller request; may be changed at run time */
   fate?(request: SeenRequest): Fate;
-  /** how the cloud differs from the usual one */
+  /** overrides of the default cloud */
   cloud?: Partial<CloudOptions>;
-  /** faults of the management API, for the controllers only; may be changed while the world runs */
+  /** faults of the management API, for controllers only; may be changed at run time */
   faults?: FaultRule[];
   watchFilter?: string;
   seed?: number;
 }
 
-/** Infrastructure controllers on a real API server of ours and a simulated cloud, all on one manual clock. */
+/** Infrastructure controllers on Capstan's API server and a simulated cloud, all on one manual clock. */
 export interface InfrastructureWorld {
   readonly namespace: string;
   readonly clock: ManualClock;
   readonly client: Client;
   readonly cloud: SimulatedCloud;
-  /** the project of the clusters, as its user sees it; its requests are not counted */
+  /** the clusters' project as seen by its user; its requests are not counted */
   readonly tenant: OpenStack;
   readonly admin: OpenStack;
   readonly entries: readonly LogEntry[];
-  /** requests of the controllers so far, tokens and discovery included */
+  /** controller requests so far, including tokens and discovery */
   readonly requests: readonly SeenRequest[];
-  /** writes of the controllers to the management API so far, events left out */
+  /** controller writes to the management API so far, without events */
   writes(): number;
   setFate(fate: ((request: SeenRequest) => Fate) | undefined): void;
   find<T extends KubeObject>(resource: Resource<T>, name: string): Promise<T | undefined>;
   get<T extends KubeObject>(resource: Resource<T>, name: string): Promise<T>;
   list<T extends KubeObject>(resource: Resource<T>): Promise<T[]>;
   until(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
-  /** lets simulated time pass, a second at a time */
+  /** advances simulated time second by second */
   pass(ms: number): Promise<void>;
-  /** stops the controllers as a crash would, and starts new ones */
+  /** stops the controllers like a crash, and starts new ones */
   restart(): Promise<void>;
-  /** stops the controllers and does not start others */
+  /** stops the controllers for good */
   halt(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const region = 'RegionOne';
 const cloudUrl = 'http://cloud.test';
-/** name of the Secret with the credentials of every world */
+/** Secret with the credentials, in every world */
 export const credentialsName = 'cloud-config';
 
-/** One API server for all worlds of a file: kinds are served once, every world has a namespace of its own. */
+/** One API server for all worlds of a file; every world has its own namespace. */
 let shared: Promise<{ clock: ManualClock; client: Client }> | undefined;
 let worlds = 0;
 
@@ -136,7 +136,7 @@ export async function createInfrastructureWorld(options: WorldOptions): Promise<
     world: defaultWorld,
     region,
     onError: (error, what) => {
-      // a test must not pass over a bug of the simulator
+      // fail the test on a simulator bug
       queueMicrotask(() => {
         throw new Error(`the simulator failed: ${what}`, { cause: error });
       });
@@ -278,7 +278,7 @@ export async function createInfrastructureWorld(options: WorldOptions): Promise<
   };
 }
 
-/** Waits for something that itself waits for time to pass. */
+/** Advances simulated time while it waits. */
 async function overTime(clock: ManualClock, work: Promise<unknown>): Promise<void> {
   let hasEnded = false;
   const ended = work.then(
@@ -295,7 +295,7 @@ async function overTime(clock: ManualClock, work: Promise<unknown>): Promise<voi
   }
 }
 
-/** As a socket that was reset in the middle of a request. */
+/** Error of a socket that was reset during a request. */
 function brokenConnection(): Error {
   return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
 }
@@ -311,7 +311,7 @@ export function credentialsSecret(namespace: string, cloudsYaml: string, name: s
   } as KubeObject;
 }
 
-/** A Cluster and its OpenStackCluster, owned as the Cluster controller would have it. */
+/** Creates a Cluster and its OpenStackCluster with the owner reference set. */
 export async function createOpenStackCluster(
   world: InfrastructureWorld,
   name: string,

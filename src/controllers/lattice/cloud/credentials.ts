@@ -5,17 +5,17 @@ import { type CloudConfig, cloudFromText } from '../../../openstack/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import { type CloudTexts, cloudCaKey, cloudsYamlKey, cloudTexts, credentialText } from '../../shared/index.ts';
 
-/** The cloud of a LatticeCluster, and the credentials that open it. */
+/** The cloud of a LatticeCluster and its credentials. */
 export interface CloudCredentials {
   readonly config: CloudConfig;
   readonly texts: CloudTexts;
-  /** what is copied beside the objects of the cluster: nothing else of the Secret is their business */
+  /** content copied next to the objects of the cluster; other keys of the Secret are left out */
   readonly data: Readonly<Record<string, string>>;
-  /** of the content */
+  /** digest of the content */
   readonly digest: string;
 }
 
-/** Reads the Secret a LatticeCluster names. Throws CredentialsError or CloudConfigError with the cure. */
+/** Reads the Secret of a LatticeCluster. Throws CredentialsError or CloudConfigError with the remedy. */
 export async function readCredentials(
   { client, signal }: Pick<ReconcileContext, 'client' | 'signal'>,
   { secret: key, cloudName }: LatticeSettings,

@@ -2,12 +2,12 @@ import { kubernetesVersionOfImage } from '../../../machinery/index.ts';
 import type { Image } from '../../../openstack/index.ts';
 import type { ImageKind } from '../facts.ts';
 
-/** Releases of Ubuntu whose packages are known to make a node. */
+/** Ubuntu releases that the package installation supports. */
 const stockUbuntu = /ubuntu[-_ ]*(?:server[-_ ]*)?(?:22\.?04|24\.?04)|\b(?:jammy|noble)\b/i;
 const stockVersions: readonly (string | undefined)[] = ['22.04', '24.04'];
 const forNodes = /(?:^|[-_ .])(?:capi|kube|kubeadm|k8s|node|nodes|rke2)(?:$|[-_ .])/i;
 
-/** What kind of image it is, or why machines of it would not become nodes. */
+/** Returns the kind of an image, or why its machines would not become nodes. */
 export function imageKindOf(
   image: Pick<Image, 'name' | 'properties' | 'tags'>,
   version: string,

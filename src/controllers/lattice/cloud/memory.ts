@@ -1,8 +1,8 @@
 import type { Prerequisites } from './prerequisites.ts';
 
 /**
- * What a cloud answered for a LatticeCluster, for as long as the same is asked. Clouds are not asked again and again for what was
- * there once: whoever needs it later says when it is gone.
+ * Caches a cloud's answers for a LatticeCluster while the question stays the same. Resources that disappear later are
+ * reported by the controllers that use them.
  */
 export interface CloudMemory {
   find(uid: string, question: string): Prerequisites | undefined;

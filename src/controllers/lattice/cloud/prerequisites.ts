@@ -3,10 +3,10 @@ import { collect, type Flavor, isNotFound, isOpenStackError, type OpenStack } fr
 import type { CloudFacts } from '../facts.ts';
 import { imageKindOf } from './image-kind.ts';
 
-/** What a cloud lacks of what a LatticeCluster names, or the facts when it lacks nothing. */
+/** What the cloud lacks for a LatticeCluster; the facts if nothing is missing. */
 export interface Prerequisites {
   readonly facts: CloudFacts | undefined;
-  /** one sentence each, with the cure */
+  /** one sentence each, with the remedy */
   readonly missing: readonly string[];
   /** flavors below the recommended size */
   readonly small: readonly string[];
@@ -19,7 +19,7 @@ const recommended = {
 } as const;
 type Role = keyof typeof recommended;
 
-/** Asks the cloud for everything that is named, all at once. Throws what makes the cloud unusable as a whole. */
+/** Looks up everything the spec names, concurrently. Throws if the cloud is unusable as a whole. */
 export async function checkPrerequisites(
   cloud: OpenStack,
   settings: LatticeSettings,
@@ -50,7 +50,7 @@ type Check = (cloud: OpenStack, settings: LatticeSettings, signal: AbortSignal) 
 
 const octavia: Check = async ({ loadBalancer }, { loadBalancerFlavor }, signal) => {
   try {
-    // one answer is enough
+    // one result proves that the service works
     for await (const _ of loadBalancer.loadBalancers.list({}, { signal, pageSize: 1 })) break;
     if (loadBalancerFlavor === undefined) return [];
     const offers = (await collect(loadBalancer.flavors.list({}, { signal }))).map(({ name }) => name);

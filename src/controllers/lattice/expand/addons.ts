@@ -12,12 +12,12 @@ import type { LatticeFacts } from '../facts.ts';
 import { addonsName, latticeClusterLabel } from '../names.ts';
 import type { ExpandedObject, Maker } from './naming.ts';
 
-/** Secrets of another type are not handed to clusters. */
+/** The resource set controller applies only Secrets of this type. */
 const resourceSetSecretType = 'addons.cluster.x-k8s.io/resource-set';
 
 const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');
 
-/** A ClusterResourceSet with the credentials and the add-ons: it applies them, and again whenever they differ. */
+/** Builds a ClusterResourceSet with credentials and add-ons, which corrects drift. */
 export function addonObjects(maker: Maker, { texts, addons, cloud }: LatticeFacts): ExpandedObject[] {
   const name = addonsName(maker.cluster);
   const credentials: Secret = {
@@ -27,7 +27,7 @@ export function addonObjects(maker: Maker, { texts, addons, cloud }: LatticeFact
     type: 'Opaque',
     data: {
       'clouds.yaml': base64(texts.cloudsYaml),
-      // where there are several external networks, Services have to know which
+      // with several external networks, Services need to know which one to use
       'cloud.conf': base64(`${texts.cloudConf}\n[LoadBalancer]\nfloating-network-id=${cloud.externalNetworkId}\n`),
       ...(texts.ca !== undefined && { cacert: base64(texts.ca) }),
     },

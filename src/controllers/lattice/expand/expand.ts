@@ -19,7 +19,7 @@ import { poolObjects } from './pools.ts';
 import { referenceTo } from './reference.ts';
 import { rke2ControlPlane } from './rke2.ts';
 
-/** Everything a LatticeCluster is made of, in the order it is applied. Pure. */
+/** Expands a LatticeCluster to its objects, in apply order. Pure function. */
 export function expand(owner: LatticeCluster, settings: LatticeSettings, facts: LatticeFacts): ExpandedObject[] {
   const maker = makerFor(owner);
   const { cloud } = facts;
@@ -42,7 +42,7 @@ export function expand(owner: LatticeCluster, settings: LatticeSettings, facts: 
 
 function credentials(maker: Maker, facts: LatticeFacts): ExpandedObject {
   return maker.make<Secret>(Secrets, credentialsName(maker.cluster), {
-    // goes with the cluster to another management cluster
+    // moved with the cluster to another management cluster
     metadata: { labels: { [clusterNameLabel]: maker.cluster, 'clusterctl.cluster.x-k8s.io/move': 'true' } },
     type: 'Opaque',
     data: { ...facts.credentials },

@@ -8,10 +8,10 @@ import type { CloudFacts } from '../facts.ts';
 import { credentialsName } from '../names.ts';
 import type { ExpandedObject, Maker } from './naming.ts';
 
-/** Agents and servers of rke2 register here. */
+/** Port at which rke2 machines register. */
 const rke2SupervisorPort = 9345;
 
-/** What Cilium needs between nodes: tunnels, health checks of agents, Hubble. */
+/** Rules for Cilium between nodes: tunnels, agent health checks, Hubble. */
 const ciliumRules: readonly SecurityGroupRule[] = [
   rule('cilium-vxlan', 'udp', 8472),
   rule('cilium-health', 'tcp', 4240),
@@ -27,7 +27,7 @@ function rule(name: string, protocol: string, port: number): SecurityGroupRule {
   return { ...common(name), protocol, portRangeMin: port, portRangeMax: port };
 }
 
-/** Network, router, load balancer and security groups. */
+/** Builds the infrastructure cluster: network, router, load balancer and security groups. */
 export function infrastructureCluster(maker: Maker, settings: LatticeSettings, cloud: CloudFacts): ExpandedObject {
   const { loadBalancerFlavor, controlPlane } = settings;
   const spec: OpenStackCluster['spec'] = {

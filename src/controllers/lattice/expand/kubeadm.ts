@@ -16,7 +16,9 @@ import { referenceTo } from './reference.ts';
 
 const everyAddress = [{ name: 'bind-address', value: '0.0.0.0' }];
 
-/** The same text the infrastructure gives its machines: without a region, as no identityRef of theirs has one. */
+/**
+ * Must equal the provider ID set by the infrastructure controller: without region, because the identityRef has none.
+ */
 const providerId = 'openstack:///{{ instance_id }}';
 
 function registration(more: { labels?: string } = {}): KubeadmNodeRegistration {
@@ -31,7 +33,7 @@ function registration(more: { labels?: string } = {}): KubeadmNodeRegistration {
   };
 }
 
-/** What every machine gets, whatever it becomes. */
+/** Content common to all machines. */
 function machineContent({ version, sshAuthorizedKeys }: LatticeSettings, { image }: CloudFacts): KubeadmConfigSpec {
   const packages = image === 'stock' ? packagesFor(version) : undefined;
   return {

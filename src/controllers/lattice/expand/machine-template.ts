@@ -7,7 +7,7 @@ import {
 } from '../../../api/index.ts';
 import { type ExpandedObject, type Maker, templateName } from './naming.ts';
 
-/** The servers of a control plane or pool. Zones are no property of servers: they come with the Machine. */
+/** Builds the machine template of a control plane or pool. Availability zones are set on the Machine, not here. */
 export function machineTemplate(
   maker: Maker,
   settings: LatticeSettings,

@@ -11,14 +11,14 @@ import {
 import { ownerReference } from '../../shared/index.ts';
 import { latticeClusterLabel } from '../names.ts';
 
-/** An object of a LatticeCluster, and the pool it belongs to if it does. */
+/** An object of a LatticeCluster, with its pool if it belongs to one. */
 export interface ExpandedObject {
   readonly resource: Resource<UnstructuredObject>;
   readonly object: UnstructuredObject;
   readonly pool?: string;
 }
 
-/** Makes objects in the namespace of one LatticeCluster, owned by it. */
+/** Creates objects in the namespace of one LatticeCluster, with it as owner. */
 export interface Maker {
   readonly cluster: string;
   make<T extends KubeObject>(
@@ -55,7 +55,7 @@ export function makerFor(owner: LatticeCluster): Maker {
   };
 }
 
-/** Templates are not changed: other content is another template, which machines are rolled to. */
+/** Templates are immutable: changed content gets a new name, which triggers a rollout. */
 export function templateName(name: string, content: unknown): string {
   return `${name}-${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 8)}`;
 }

@@ -9,8 +9,8 @@ const script = '/usr/local/sbin/install-kubernetes';
 const owner = 'root:root';
 
 /**
- * Makes a node of a stock Ubuntu, before kubeadm runs: container runtime and Kubernetes of exactly the version of the cluster, held
- * there, so that upgrades of packages change no node.
+ * Prepares a stock Ubuntu before kubeadm runs: installs the container runtime and Kubernetes at the cluster's version,
+ * and holds the packages so that upgrades do not change them.
  */
 export function packagesFor(version: string): PackagesContent {
   const { major, minor, patch } = must(parseKubernetesVersion(version), version);
@@ -70,7 +70,7 @@ export function packagesFor(version: string): PackagesContent {
         ].join('\n'),
       },
     ],
-    // a machine without the packages must not go on to kubeadm, which would only say that it is not found
+    // stop before kubeadm, whose error would hide that the packages are missing
     commands: [`${script} || { echo "install-kubernetes failed: see the lines above" >&2; exit 1; }`],
   };
 }

@@ -17,7 +17,7 @@ import { machineLabels } from './node-labels.ts';
 import { referenceTo } from './reference.ts';
 import { rke2Version, rke2Workers } from './rke2.ts';
 
-/** The three objects of a pool of workers. */
+/** Builds the three objects of a worker pool. */
 export function poolObjects(
   maker: Maker,
   settings: LatticeSettings,
@@ -43,7 +43,8 @@ function deployment(
   const selected = { [deploymentNameLabel]: base };
   const spec: MachineDeployment['spec'] = {
     clusterName: maker.cluster,
-    // with bounds the number is the autoscaler's: the API begins with the smallest and keeps it within them
+    // with bounds, the autoscaler owns replicas: the API server defaults it to the minimum and keeps it within the
+    // bounds
     ...(bounds === undefined && { replicas: pool.pool.replicas }),
     selector: { matchLabels: selected },
     template: {

@@ -1,7 +1,6 @@
 import type { ContractReference } from '../../../api/index.ts';
 import type { ExpandedObject } from './naming.ts';
 
-/** How objects of Cluster API name another one. */
 export function referenceTo({ resource: { group, kind }, object }: ExpandedObject): ContractReference {
   return { apiGroup: group, kind, name: object.metadata.name ?? '' };
 }

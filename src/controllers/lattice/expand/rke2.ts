@@ -11,10 +11,10 @@ import { type ExpandedObject, type Maker, templateName } from './naming.ts';
 import { kubeletLabels } from './node-labels.ts';
 import { referenceTo } from './reference.ts';
 
-/** Nodes learn their provider ids from the cloud controller: user data of rke2 has no place for the id of the server. */
+/** The cloud controller manager sets provider IDs on nodes: rke2 user data cannot contain the server id. */
 const kubelet = { extraArgs: ['cloud-provider=external'] };
 
-/** The approved ciphers, as rke2 is built for places that ask for them. */
+/** Approved cipher suites only, because rke2 is built for environments that require them. */
 const cipherSuites = [
   'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
   'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
@@ -22,7 +22,7 @@ const cipherSuites = [
   'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
 ].join(',');
 
-/** The first build for a release of Kubernetes, unless another is asked for. */
+/** Appends the first rke2 build of a Kubernetes release, unless the version names a build. */
 export const rke2Version = (version: string): string => (version.includes('+') ? version : `${version}+rke2r1`);
 
 function machineContent({ sshAuthorizedKeys }: LatticeSettings): RKE2ConfigSpec {

@@ -11,7 +11,7 @@ import { configSecret } from './parent-config.ts';
 
 const by = { fieldManager: 'test' };
 
-describe('the controllers in a cluster', () => {
+describe('the agent in a cluster', () => {
   let client: MemoryClient;
   let link: ParentLink;
   let dialled: string[];
@@ -23,7 +23,7 @@ describe('the controllers in a cluster', () => {
     client = memoryClient({ clock, random: seededRandom(1) });
     client.seed(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'lattice-system' } });
     dialled = [];
-    // as they run in a Pod: without the content of Secrets that are none of a cluster's
+    // as in a Pod: unrelated Secrets are cached without content
     const common = { client, clock, random: seededRandom(2) };
     const manager = createManager({ ...common, log: nullLogger, parted: [partedSecrets], gracefulStopMs: 1 });
     link = parentLink(manager.reader, {
@@ -48,7 +48,7 @@ describe('the controllers in a cluster', () => {
     await running.catch(() => {});
   });
 
-  it('dial the parent they are told of, and no other', async () => {
+  it('connects only to the parent it was told', async () => {
     await settle();
     expect(link.agent.verdict).toBeUndefined();
     const { certificate } = await createAuthority({ commonName: 'ca', clock: new ManualClock() });

@@ -16,10 +16,10 @@ import { Agent, type AgentOptions } from './agent.ts';
 import { agentCredentialsKey, parentConfigKey } from './names.ts';
 import { configOf } from './parent-config.ts';
 
-/** The stream of the cluster we run in to its parent, where it has one. */
+/** Connection from this cluster to its parent, if it has one. */
 export interface ParentLink {
   readonly controller: ControllerDefinition;
-  /** wakes the LatticeCluster that says how the stream is */
+  /** enqueues the LatticeCluster that reports the connection */
   readonly source: ExternalSource;
   readonly agent: Pick<Agent, 'verdict'>;
 }

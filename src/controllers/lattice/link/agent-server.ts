@@ -12,17 +12,17 @@ export interface AgentServerOptions {
   readonly port: number;
   readonly authority: CertificateAndKey;
   readonly serving: CertificateAndKey;
-  /** uid of kube-system of the parent */
+  /** uid of the parent's kube-system namespace */
   readonly parent: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** the key a cluster is known by; undefined: nobody of that name may dial */
+  /** hash of the key that authenticates a cluster; undefined if a cluster of that name may not dial */
   keyOf(cluster: string): Promise<string | undefined>;
-  /** a stream was opened, agreed to or lost */
+  /** a session was opened, accepted or lost */
   onChange(session: Session): void;
 }
 
-/** Where clusters dial in. Who they are is in their certificates; nothing they send says it. */
+/** Server that clusters dial. Security: identity comes from the client certificate alone, never from messages. */
 export interface AgentServer {
   readonly port: number;
   session(cluster: string): Session | undefined;
@@ -40,7 +40,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     const known = identityOf(socket);
     if (known === undefined || socket.alpnProtocol !== agentProtocol) return void socket.destroy();
     const { cluster, keyHash } = known;
-    // nobody waits for what a stranger sends meanwhile
+    // do not buffer data of an unauthenticated client
     socket.pause();
     const wanted = await keyOf(cluster);
     if (socket.destroyed) return;
@@ -63,7 +63,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
           : 'another certificate has taken the place of this one';
       return await session.refuse(reason);
     }
-    // who dials again has lost the stream before
+    // a cluster that dials again has lost its old stream
     const before = sessions.get(cluster);
     sessions.set(cluster, session);
     before?.close();
@@ -106,7 +106,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   };
 }
 
-/** From the certificate alone, which the authority of this parent has signed. */
+/** Reads the identity from the client certificate, which this parent's CA has signed. */
 function identityOf(socket: TLSSocket): { cluster: string; keyHash: string } | undefined {
   const shown = socket.getPeerX509Certificate();
   if (!socket.authorized || shown === undefined) return undefined;

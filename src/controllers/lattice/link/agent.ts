@@ -32,11 +32,11 @@ import {
 } from './parent-config.ts';
 import { clockWords, handshakeProblem, secure, skewOf } from './wire.ts';
 
-/** How the program in a cluster reaches both ends of the stream. */
+/** Opens both ends of the stream inside a cluster. */
 export interface AgentDials {
-  /** out of the cluster, to the endpoints of its parent */
+  /** dials the parent's endpoints */
   parent(host: string, port: number, signal: AbortSignal): Promise<Duplex>;
-  /** to the API of the cluster itself */
+  /** dials the API of the cluster itself */
   api(): Promise<Duplex>;
 }
 
@@ -46,41 +46,41 @@ export interface AgentOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly dials: AgentDials;
-  /** whom the cluster belongs to, in its own words; undefined while it has none */
+  /** parent according to the cluster itself; undefined without one */
   ownParent(): string | undefined;
-  /** the stream was opened or lost, or something new is to be said of it */
+  /** the stream was opened or lost, or the verdict changed */
   onChange(): void;
 }
 
 const by = { fieldManager: latticeFieldManager };
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
-/** A token that is refused is no better a moment later. */
+/** A refused token stays refused, so the retry is slow. */
 const refusedPauseMs = 60_000;
 const maxStreams = 128;
 const maxAnswerBytes = 65_536;
 
-/** The parent said no, and why. */
+/** The parent refused, with a reason. */
 class RefusedError extends CapstanError {
   constructor(message: string) {
     super('CAP_LATTICE_LINK', message);
   }
 }
 
-/** The certificate that was just made is not good here. */
+/** The newly issued certificate is not valid by the local clock. */
 class ClockOffError extends CapstanError {
   constructor(words: string) {
     super('CAP_LATTICE_LINK', words);
   }
 }
 
-/** Keeps a stream to the parent of the cluster it runs in: dials out, and answers what the parent asks. */
+/** Keeps a stream from a cluster to its parent: dials out, and answers the parent's requests. */
 export class Agent {
   readonly #options: AgentOptions;
   #session: { readonly http: Http2Session; readonly made: string } | undefined;
   #verdict: Verdict | undefined;
   #failures = 0;
-  /** what the last stream was made from, and until when it is not dialled again */
+  /** config of the last stream, and earliest time of the next attempt */
   #rest = { made: '', until: 0 };
   #lastHeardAt: number | undefined;
 
@@ -92,12 +92,12 @@ export class Agent {
     return this.#session !== undefined;
   }
 
-  /** What is known of the parent; undefined while there is none. */
+  /** Verdict about the parent; undefined without one. */
   get verdict(): Verdict | undefined {
     return this.#verdict;
   }
 
-  /** Dials where there is no stream; answers when to try again. */
+  /** Dials if there is no stream; returns when to try again. */
   async keep(config: ParentConfig, signal: AbortSignal): Promise<{ againMs: number } | undefined> {
     const made = sha256(JSON.stringify(config));
     if (this.#session && this.#session.made === made && !this.#session.http.destroyed) return undefined;
@@ -112,7 +112,7 @@ export class Agent {
         if (this.#session?.http !== http) return;
         this.#session = undefined;
         const isRefused = this.#verdict?.reason === 'Refused';
-        // a parent that comes back is not dialled by all of its clusters at once
+        // jitter, so that the clusters of a restarted parent do not all dial at once
         const pause = isRefused ? refusedPauseMs : firstPauseMs * 2 * this.#options.random.next();
         this.#rest = { made, until: this.#options.clock.now() + pause };
         if (isRefused) this.#options.onChange();
@@ -134,14 +134,14 @@ export class Agent {
       };
       const usual = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#failures - 1, 10));
       const againMs = isRefused ? refusedPauseMs : usual * (0.5 + this.#options.random.next() / 2);
-      // whoever is told of the failure may wake us: that is no reason to dial sooner
+      // set before the notification, which may trigger a reconcile: that must not shorten the delay
       this.#rest = { made, until: this.#options.clock.now() + againMs };
       this.#say(verdict);
       return { againMs };
     }
   }
 
-  /** There is no parent, or the program ends. */
+  /** Ends the stream: there is no parent, or the process stops. */
   stop(): void {
     this.#hangUp();
     this.#verdict = undefined;
@@ -166,7 +166,7 @@ export class Agent {
     this.#options.onChange();
   }
 
-  /** Those in the Secret, or new ones where the parent has sent a token that was not used yet. */
+  /** Returns stored credentials, or enrolls if the parent has sent a new token. */
   async #credentials(config: ParentConfig, signal: AbortSignal): Promise<AgentCredentials> {
     const { client, clock } = this.#options;
     const secret = await client.get(Secrets, agentCredentialsKey, { signal }).catch(ignoreNotFound);
@@ -176,7 +176,7 @@ export class Agent {
     const isUsable = facts !== undefined && facts.notAfter > clock.now();
     if (isUsable && (config.token === '' || known.tokenHash === tokenHash)) return known;
     if (config.token === '') throw new RefusedError('there is no certificate, and the parent has sent no token');
-    // the key is kept before it is shown: whoever asks again with the same one is answered again
+    // store the key before it is used: a retry with the same key gets the same answer
     const key =
       known.nextTokenHash === tokenHash && known.nextKey !== ''
         ? known.nextKey
@@ -204,7 +204,7 @@ export class Agent {
     await client.apply(Secrets, credentialsSecret(credentials), { ...by, force: true, signal });
   }
 
-  /** A certificate for the token, once. */
+  /** Exchanges the one-time token for a certificate. */
   async #enrol(config: ParentConfig, privateKey: string, signal: AbortSignal): Promise<string> {
     const { cluster, host, bootstrapPort, authority, token } = config;
     const { clock } = this.#options;
@@ -272,12 +272,12 @@ export class Agent {
 const baseOf = (verdict: Verdict | undefined): string => (verdict?.message ?? '').split(';')[0] ?? '';
 
 interface Voice {
-  /** `skew`: how far the parent's clock is ahead, in seconds, where that is worth a word */
+  /** `skew`: seconds by which the parent's clock is ahead, if noteworthy */
   onHeard(skew: number | undefined): void;
   onRefused(reason: string): void;
 }
 
-/** What the parent asks over one stream, and what it is answered. */
+/** Answers the parent's requests on one stream. */
 class Conversation {
   readonly #http: Http2Session;
   readonly #options: AgentOptions & { config: ParentConfig; agent: Voice };
@@ -337,7 +337,7 @@ class Conversation {
     reply(stream, 200, { time: formatTime(now) });
   }
 
-  /** Bytes between the parent and the API of this cluster: who the parent is there, its kubeconfig says. */
+  /** Forwards bytes between the parent and this cluster's API. The parent authenticates there with its kubeconfig. */
   async #tunnel(stream: ServerHttp2Stream): Promise<void> {
     if (!this.#isAgreed) return reply(stream, 403, { error: 'this is not agreed yet' });
     let api: Duplex;

@@ -17,15 +17,15 @@ import { sha256 } from './enrolment.ts';
 import { agentOrganization, authorityKey } from './names.ts';
 
 const day = 24 * 3_600_000;
-/** Clusters whose clocks are late by less than this get in all the same. */
+/** Backdating, for clusters whose clocks are behind by up to this. */
 const backdateMs = day;
 export const certificateMs: number = 90 * day;
-/** An authority that ends before long is replaced, and so are all certificates it signed. */
+/** A CA that expires within this time is replaced, with all its certificates. */
 const authorityMarginMs = 365 * day;
 const by = { fieldManager: latticeFieldManager };
 const digitalSignature = 1;
 
-/** The authority of a parent's endpoints. It lies in a Secret: certificates of clusters outlive a process. */
+/** Ensures the CA of a parent's endpoints, stored in a Secret because certificates outlive the process. */
 export async function ensureAuthority(client: Client, clock: Clock, signal: AbortSignal): Promise<CertificateAndKey> {
   const found = await client.get(Secrets, authorityKey, { signal }).catch(ignoreNotFound);
   const known = pairOf(found);
@@ -49,7 +49,7 @@ export async function ensureAuthority(client: Client, clock: Clock, signal: Abor
   }
 }
 
-/** What the endpoints show: good for these names. */
+/** Issues the endpoints' server certificate for these names. */
 export const serverCertificate = (
   authority: CertificateAndKey,
   hosts: readonly string[],
@@ -65,7 +65,7 @@ export const serverCertificate = (
     backdateMs,
   });
 
-/** What an agent shows: the request says the name, which has been held against the token. */
+/** Issues an agent's client certificate. The name in the request was checked against the token. */
 export const agentCertificate = (
   authority: CertificateAndKey,
   { subjectBytes, publicKey }: ParsedCsr,
@@ -82,7 +82,7 @@ export const agentCertificate = (
     extensions: [],
   });
 
-/** Whether a request is for the name it may be for, and nothing else. */
+/** Tells whether a certificate request is for exactly the expected name and nothing else. */
 export function isForAgent({ subject, dnsNames, ipAddresses, emailAddresses, uris }: ParsedCsr, name: string): boolean {
   const { commonName, organizations } = subject;
   const others = [dnsNames, ipAddresses, emailAddresses, uris];

@@ -16,11 +16,11 @@ export interface BootstrapServerOptions {
   readonly serving: CertificateAndKey;
   readonly clock: Clock;
   readonly log: Logger;
-  /** what is known of a cluster; strangers make us ask as often as they like, so it costs next to nothing */
+  /** enrollment of a cluster; called for unauthenticated requests, so it must be cheap */
   enrolmentOf(cluster: string): Promise<Enrolment | undefined>;
-  /** recorded before the certificate goes out */
+  /** recorded before the certificate is sent */
   use(cluster: string, keyHash: string, token: string): Promise<TokenVerdict>;
-  /** what is applied in a cluster so that it manages itself, as YAML */
+  /** manifests that make a cluster manage itself, as YAML */
   manifests(cluster: string, token: string): Promise<string>;
 }
 
@@ -48,7 +48,7 @@ const refusals: Readonly<Record<Exclude<TokenVerdict, 'good'>, readonly [code: n
   used: [409, 'the token was used already; the annotation lattice.dev/new-token on the LatticeCluster makes another'],
 };
 
-/** Gives clusters that have a token what they need to dial in. */
+/** Serves clusters that have a token what they need to dial. */
 export async function startBootstrapServer(options: BootstrapServerOptions): Promise<BootstrapServer> {
   const { authority, serving, clock, log } = options;
 
@@ -73,7 +73,7 @@ export async function startBootstrapServer(options: BootstrapServerOptions): Pro
   };
 
   const certificateFor = async (cluster: string, token: string, pem: string): Promise<string> => {
-    // a stranger costs a comparison, not a signature
+    // check the token first: an unauthenticated request must not cost a signature
     if (judgeToken(await options.enrolmentOf(cluster), { token, nowMs: clock.now() }) === 'unknown') insist('unknown');
     const csr = await parseCsr(pem).catch(() => {
       throw new Refused(400, 'the body is no signing request');
@@ -95,7 +95,7 @@ export async function startBootstrapServer(options: BootstrapServerOptions): Pro
       if (code === 500) log.error('A request of a cluster failed', { error });
       if (response.headersSent || response.destroyed) return;
       const message = code === 500 || !(error instanceof Error) ? 'internal error' : error.message;
-      // what was not read would be taken for the next request
+      // close the connection: an unread body would be parsed as the next request
       response.writeHead(code, { 'content-type': 'application/json', connection: 'close' });
       response.end(JSON.stringify({ error: message }));
     }
@@ -131,6 +131,6 @@ export async function startBootstrapServer(options: BootstrapServerOptions): Pro
 function codeOf(error: unknown): number {
   if (error instanceof Refused) return error.code;
   if (error instanceof MessageTooLargeError) return 413;
-  // two at once with the same token: one of them is told to ask again
+  // concurrent use of a token: one caller must retry
   return isConflict(error) ? 409 : 500;
 }

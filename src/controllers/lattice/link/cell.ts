@@ -41,13 +41,13 @@ import type { Session } from './session.ts';
 export interface CellPlace {
   readonly bootstrap: { readonly host: string; readonly port: number };
   readonly agents: { readonly host: string; readonly port: number };
-  /** what clusters dial; without it the address that is listened on */
+  /** host that clusters dial; default the listen address */
   readonly host?: string;
-  /** of the Pod we run in: clusters come by a Service then */
+  /** address of this Pod; clusters then dial a Service */
   readonly podAddress?: string;
-  /** of the Pod, where they are others than those listened on */
+  /** ports of the Pod, if different from the listen ports */
   readonly podPorts?: { readonly bootstrap: number; readonly agents: number };
-  /** told of the ports that are listened on */
+  /** called with the actual ports */
   onListening?(ports: { bootstrap: number; agents: number }): void;
 }
 
@@ -57,7 +57,7 @@ export interface CellOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly place: CellPlace;
-  /** what an installation is made of */
+  /** objects of a Capstan installation */
   installation(image: string | undefined, signal: AbortSignal): Promise<readonly KubeObject[]>;
 }
 
@@ -70,9 +70,9 @@ interface Open {
   certificateEnd: number;
 }
 
-/** What is known of the way a cluster dials in by. */
+/** State of a cluster's link. */
 interface Link {
-  /** what the cluster was told last */
+  /** last config sent to the cluster */
   told: string;
   lastHeardAt?: number;
   refusal?: string;
@@ -84,7 +84,7 @@ const by = { fieldManager: latticeFieldManager };
 const renewalMs = 30 * 24 * 3_600_000;
 const doubtMs = 60_000;
 
-/** The endpoints of a parent. They are there as long as it has a LatticeCluster that manages itself. */
+/** Endpoints of a parent. They exist while it has a self-managed LatticeCluster. */
 export class Cell {
   readonly #options: CellOptions;
   readonly #links = new Map<string, Link>();
@@ -99,7 +99,7 @@ export class Cell {
     this.#options = options;
   }
 
-  /** Wakes a LatticeCluster when its cluster dials in, or hangs up. */
+  /** Enqueues a LatticeCluster when its cluster connects or disconnects. */
   readonly source: ExternalSource = {
     start: ({ enqueue, signal }) => {
       const listener = (name: string): void => enqueue({ name });
@@ -108,7 +108,7 @@ export class Cell {
     },
   };
 
-  /** The stream of a cluster that has agreed to it. */
+  /** Returns the session of a cluster that has accepted it. */
   session(cluster: string): Session | undefined {
     const session = this.#open?.agents.session(cluster);
     return session?.isOpen === true ? session : undefined;
@@ -130,7 +130,7 @@ export class Cell {
     this.drop(cluster);
   }
 
-  /** Listens, and finds out under which host that can be reached; what stands against it is in the verdict. */
+  /** Listens and determines the externally reachable host; obstacles are in the verdict. */
   async ensure(context: ReconcileContext): Promise<void> {
     const { client, signal } = context;
     try {
@@ -180,7 +180,9 @@ export class Cell {
     }
   }
 
-  /** Tells a cluster where its parent is, with a token where it has no certificate that is good. Over whatever way there is. */
+  /**
+   * Sends a cluster the location of its parent, with a token if it has no valid certificate. Uses any available route.
+   */
   async enrol(context: ReconcileContext, draft: LatticeCluster, child: Client): Promise<void> {
     const { client, clock, signal } = context;
     const { name = '', annotations = {} } = draft.metadata;
@@ -213,7 +215,7 @@ export class Cell {
       if (live) await child.update(Secrets, { ...live, data: wanted.data ?? {} }, { ...by, signal });
       else {
         await child.create(Secrets, wanted, { ...by, signal }).catch((error: unknown) => {
-          // somebody was faster: it is looked at again
+          // created concurrently; the next reconcile reads it
           if (!isAlreadyExists(error)) throw error;
         });
       }
@@ -224,7 +226,7 @@ export class Cell {
     draft.metadata.annotations = others;
   }
 
-  /** Which way the cluster is reached, and since when it was last heard. */
+  /** Reports the route to the cluster and when it was last heard from. */
   verdict(name: string): Verdict {
     const session = this.session(name);
     if (session) {
@@ -257,7 +259,7 @@ export class Cell {
     return { status: 'False', reason: 'WaitingForAgent', message };
   }
 
-  /** A cluster is gone; with the last one go the endpoints, and what the cloud has of them. */
+  /** Removes a deleted cluster; with the last one, also the endpoints and their Service. */
   async release({ client, cache, signal }: ReconcileContext, name: string): Promise<void> {
     this.drop(name);
     this.#links.delete(name);
@@ -295,14 +297,14 @@ export class Cell {
     return this.#options.cache.lister(LatticeClusters).list({ filter: isInside })[0];
   }
 
-  /** Beyond the reconcile that asked first: others wait for the same. */
+  /** Not tied to the reconcile that came first, because others wait for the same result. */
   async #begin(): Promise<Open> {
     const { client, cache, clock, log, place } = this.#options;
     const { signal } = this.#stop;
     const parent = await clusterId(client, signal);
     const authority = await ensureAuthority(client, clock, signal);
     const serving = await serverCertificate(authority, [place.agents.host], clock);
-    // who asks for other names costs nothing, and who asks again costs nothing more
+    // reads from the cache, so that unauthenticated requests are cheap
     const enrolled = async (cluster: string): Promise<Enrolment | undefined> =>
       cache.lister(LatticeClusters).get({ name: cluster }) &&
       enrolmentOf(await readSecret({ client, cache, signal }, enrolmentKey(cluster)));
@@ -316,7 +318,7 @@ export class Cell {
         const verdict = judgeToken(enrolment, { token, keyHash, nowMs: clock.now() });
         if (verdict !== 'good' || !enrolment) return verdict;
         await useToken(client, cluster, { enrolment, keyHash, signal });
-        // who dialled with the certificate of before is to use the new one, or is somebody else
+        // a session with the previous key must reconnect with the new certificate
         if (this.#open?.agents.session(cluster)?.keyHash !== keyHash) this.drop(cluster);
         return verdict;
       },

@@ -6,20 +6,20 @@ import { latticeClusterLabel, latticeFieldManager } from '../names.ts';
 import { ensureAccessNamespace } from '../self/access-namespace.ts';
 import { enrolmentKey, linkTimes } from './names.ts';
 
-/** How a cluster becomes known to its parent: with a token, once; afterwards by the key it showed then. */
+/** Enrollment of a cluster at its parent: once with a token, afterwards with the public key used then. */
 export interface Enrolment {
-  /** SHA-256 of the token; the token itself is kept by nobody here */
+  /** SHA-256 of the token; the token itself is not stored */
   readonly tokenHash: string;
   readonly expiresAt: number;
-  /** of the public key the token was used for; absent: it was not used yet */
+  /** hash of the public key the token was used for; absent while unused */
   readonly usedFor?: string;
-  /** the public key that opens streams: that of the last token that was used */
+  /** hash of the public key that may open streams: that of the last used token */
   readonly keyHash?: string;
-  /** what an update starts from */
+  /** base of an update */
   readonly secret?: Secret;
 }
 
-/** What becomes of a token that somebody shows. */
+/** Result of checking a token. */
 export type TokenVerdict = 'good' | 'unknown' | 'expired' | 'used';
 
 const by = { fieldManager: latticeFieldManager };
@@ -29,7 +29,7 @@ export const sha256 = (text: string | Uint8Array): string => createHash('sha256'
 
 export const newToken = (): string => randomBytes(tokenBytes).toString('base64url');
 
-/** Read live, or from a cache where a stranger can ask as often as they like. */
+/** Parses an enrollment from a live Secret, or from a cached one for unauthenticated requests. */
 export function enrolmentOf(secret: Secret | undefined): Enrolment | undefined {
   const text = (name: string): string | undefined => {
     const value = secret?.data?.[name];
@@ -56,7 +56,7 @@ export async function readEnrolment(
   return enrolmentOf(await client.get(Secrets, enrolmentKey(cluster), { signal }).catch(ignoreNotFound));
 }
 
-/** Kept by its hash before anybody gets it. The key that opened streams so far goes on doing so until the token is used. */
+/** Stores the hash of a token before the token is sent. The previous key stays valid until the token is used. */
 export async function keepToken(
   client: Client,
   cluster: string,
@@ -71,7 +71,7 @@ export async function keepToken(
   });
 }
 
-/** A new token, which its maker alone gets to see. */
+/** Creates a token; only the caller sees it. */
 export async function renewToken(
   client: Client,
   cluster: string,
@@ -83,19 +83,22 @@ export async function renewToken(
   return { token, expiresAt: clock.now() + linkTimes.tokenMs };
 }
 
-/** The key that a token was used for; whoever asks again with the same key, because an answer was lost, gets the same answer. */
+/** Checks a token for a key. A retry with the same key, after a lost response, gets the same answer. */
 export function judgeToken(
   enrolment: Enrolment | undefined,
   { token, keyHash, nowMs }: { token: string; keyHash?: string; nowMs: number },
 ): TokenVerdict {
-  // one that does not exist takes as long as one that does
+  // compare with a dummy hash, so that timing does not reveal whether the cluster exists
   const isKnown = sameText(sha256(token), enrolment?.tokenHash ?? sha256(''));
   if (!isKnown || enrolment === undefined) return 'unknown';
   if (enrolment.usedFor !== undefined && enrolment.usedFor !== keyHash) return 'used';
   return nowMs < enrolment.expiresAt ? 'good' : 'expired';
 }
 
-/** Recorded before the certificate is handed out: a second key gets none. Rejects with a conflict where somebody was faster. */
+/**
+ * Records the key before the certificate is issued, so that a second key gets none. Rejects with a conflict on
+ * concurrent use.
+ */
 export async function useToken(
   client: Client,
   cluster: string,

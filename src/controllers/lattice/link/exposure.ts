@@ -14,21 +14,21 @@ import { cellKey, defaultPorts } from './names.ts';
 
 const by = { fieldManager: latticeFieldManager, force: true };
 
-/** What the endpoints of the cluster we run in are to be, where it is a LatticeCluster; else what they usually are. */
+/** Returns the endpoint settings of the LatticeCluster this process runs in, otherwise the defaults. */
 export function endpointsOf(inside: LatticeCluster | undefined): LatticeEndpoints {
   return inside?.spec.endpoints ?? inside?.spec.parentConfig ?? {};
 }
 
 export interface PodPorts {
-  /** of the Pod that serves the endpoints: the one that leads */
+  /** address of the Pod that serves the endpoints (the leader) */
   readonly address: string;
   readonly bootstrap: number;
   readonly agents: number;
 }
 
 /**
- * Leads from the Service to this Pod. It has no selector: of several replicas one works on LatticeClusters, and streams have to end there.
- * Answers the host under which children find it, once there is one.
+ * Points the Service at this Pod. It has no selector, because streams must end at the leader. Returns the host for
+ * children once known.
  */
 export async function exposeCell(
   client: Client,
@@ -49,7 +49,7 @@ export async function exposeCell(
   return ingress?.hostname ?? ingress?.ip;
 }
 
-/** The load balancer first: whoever deletes the cluster would leave it behind. */
+/** Deletes the load balancer Service first; deleting the cluster would leave the load balancer behind. */
 export async function unexposeCell(client: Client, signal: AbortSignal): Promise<void> {
   const live = await client.get(Services, cellKey, { signal }).catch(ignoreNotFound);
   if (live) await client.delete(Services, cellKey, { signal }).catch(ignoreNotFound);

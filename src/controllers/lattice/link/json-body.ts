@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 import { isJsonObject, type JsonObject, parseJson } from '../../../machinery/index.ts';
 
-/** The largest message either side reads: a signing request is a tenth of it. */
+/** Message size limit; a signing request has about a tenth of it. */
 export const maxMessageBytes = 16_384;
 
 export class MessageTooLargeError extends Error {}
 
-/** A whole message as text; never holds more than the limit. */
+/** Reads a whole message as text; buffers at most `limit` bytes. */
 export async function readMessage(stream: Readable, limit: number = maxMessageBytes): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -18,7 +18,7 @@ export async function readMessage(stream: Readable, limit: number = maxMessageBy
   return Buffer.concat(chunks, size).toString('utf8');
 }
 
-/** What somebody wrote who may be hostile: an object, or nothing. */
+/** Parses an untrusted message; anything but an object becomes empty. */
 export function objectOf(text: string): JsonObject {
   try {
     const value = parseJson(text);
@@ -30,7 +30,7 @@ export function objectOf(text: string): JsonObject {
 
 const maxShownText = 300;
 
-/** A text out of such an object, as it may be shown. */
+/** Returns a text of an untrusted object, safe to display. */
 export function shownText(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   return value.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, maxShownText);

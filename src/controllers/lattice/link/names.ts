@@ -1,34 +1,34 @@
 import { accessNamespace } from '../self/names.ts';
 
-/** On a LatticeCluster at its parent: a new token is made, and the certificate got with it takes the place of the one before. */
+/** Annotation of a LatticeCluster at its parent: requests a new token; its certificate replaces the previous one. */
 export const newTokenAnnotation = 'lattice.dev/new-token';
 
-/** In a cluster: where its parent is, and the token for the first certificate. */
+/** Secret in a cluster with the location of its parent, and the token for its first certificate. */
 export const parentConfigKey: { namespace: string; name: string } = {
   namespace: accessNamespace,
   name: 'lattice-parent-config',
 };
-/** In a cluster: what it shows to its parent. */
+/** Secret in a cluster with its client credentials for the parent. */
 export const agentCredentialsKey: { namespace: string; name: string } = {
   namespace: accessNamespace,
   name: 'lattice-agent-credentials',
 };
-/** At a parent: who signs the certificates of both sides. */
+/** Secret of a parent with the CA for both sides. */
 export const authorityKey: { namespace: string; name: string } = {
   namespace: accessNamespace,
   name: 'lattice-cell-ca',
 };
-/** At a parent: the Service that leads to its endpoints, and the ConfigMap that says where they are. */
+/** Name of the parent's Service for its endpoints, and of the ConfigMap that describes them. */
 export const cellKey: { namespace: string; name: string } = { namespace: accessNamespace, name: 'lattice-cell' };
-/** At a parent: the hash of a token, and the key a cluster has been known by since. */
+/** Secret of a parent with a cluster's token hash and key hash. */
 export const enrolmentKey = (cluster: string): { namespace: string; name: string } => ({
   namespace: accessNamespace,
   name: `bootstrap-token-${cluster}`,
 });
 
-/** Of the certificates of agents. */
+/** Organization in agent certificates. */
 export const agentOrganization = 'lattice.dev:agents';
-/** What both sides speak after the handshake of TLS. */
+/** ALPN protocol of the stream. */
 export const agentProtocol = 'lattice-agent/1';
 
 export const manifestsPath = (cluster: string): string => `/api/clusters/${cluster}/manifests`;
@@ -39,9 +39,9 @@ export const defaultPorts = { bootstrap: 8443, agents: 50051 } as const;
 export const linkTimes = {
   connectMs: 10_000,
   heartbeatMs: 30_000,
-  /** how long an answer to a heartbeat may take */
+  /** timeout of a heartbeat response */
   answerMs: 20_000,
-  /** a side that has heard nothing for so long begins anew */
+  /** a side that hears nothing for this long reconnects */
   silenceMs: 90_000,
   tokenMs: 3_600_000,
 } as const;

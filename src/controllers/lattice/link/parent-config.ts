@@ -4,7 +4,7 @@ import { splitCertificates } from '../../../pki/index.ts';
 import { hashOfKey } from './authority.ts';
 import { agentCredentialsKey, parentConfigKey } from './names.ts';
 
-/** Where the endpoints of a parent are. */
+/** Location of a parent's endpoints. */
 export interface CellEndpoint {
   readonly host: string;
   readonly bootstrapPort: number;
@@ -13,10 +13,10 @@ export interface CellEndpoint {
   readonly authority: string;
 }
 
-/** What a cluster is told of its parent. */
+/** Configuration of a cluster for its parent. */
 export interface ParentConfig extends CellEndpoint {
   readonly cluster: string;
-  /** uid of kube-system of the parent */
+  /** uid of the parent's kube-system namespace */
   readonly parent: string;
   readonly token: string;
 }
@@ -55,11 +55,11 @@ export function configOf(secret: Secret | undefined): ParentConfig | undefined {
   };
 }
 
-/** What a cluster shows to its parent; `next` is on its way to take its place. */
+/** Client credentials of a cluster; `next*` are prepared to replace them. */
 export interface AgentCredentials {
   readonly certificate: string;
   readonly key: string;
-  /** of the token it was got with */
+  /** hash of the token that was exchanged for them */
   readonly tokenHash: string;
   readonly nextKey: string;
   readonly nextTokenHash: string;
@@ -85,7 +85,7 @@ export function credentialsSecret(credentials: AgentCredentials): Secret {
   return { apiVersion: 'v1', kind: 'Secret', metadata: { ...agentCredentialsKey }, type: 'Opaque', data };
 }
 
-/** Whose key a certificate is for, and until when it is good; undefined where it was not signed by this authority. */
+/** Returns key hash and expiry of a certificate; undefined if another CA signed it. */
 export function certificateFacts(
   certificate: string,
   authority: string,

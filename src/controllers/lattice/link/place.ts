@@ -5,7 +5,7 @@ import { latticeFieldManager } from '../names.ts';
 import { cellKey } from './names.ts';
 import type { CellEndpoint } from './parent-config.ts';
 
-/** Says at the parent where its endpoints are, for people and for `capstan lattice token`. */
+/** Publishes the endpoints at the parent, for users and `capstan lattice token`. */
 export async function publishPlace(client: Client, endpoint: CellEndpoint, signal: AbortSignal): Promise<void> {
   const { host, bootstrapPort, agentPort, authority } = endpoint;
   const data = {

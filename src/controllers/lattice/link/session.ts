@@ -16,28 +16,28 @@ import { ask, skewOf } from './wire.ts';
 export interface SessionOptions {
   readonly cluster: string;
   readonly keyHash: string;
-  /** uid of kube-system of the parent */
+  /** uid of the parent's kube-system namespace */
   readonly parent: string;
   readonly clock: Clock;
-  /** the other side answered, or the session is over */
+  /** called when the other side answers or the session ends */
   onChange(): void;
 }
 
-/** A client of the API of the cluster has a few connections, and one for each watch. */
+/** An API client uses a few connections, plus one per watch. */
 const maxTunnels = 64;
 
 /**
- * The stream of one cluster, as its parent sees it. The cluster dialled; from then on the parent asks, in HTTP/2, and the cluster answers:
- * there is nothing that a cluster could ask of its parent.
+ * Parent's side of a cluster's stream. The cluster dials, then the parent sends HTTP/2 requests and the cluster
+ * answers; a cluster cannot send requests to its parent.
  */
 export class Session {
   readonly cluster: string;
   readonly keyHash: string;
   readonly openedAt: number;
   lastHeardAt: number;
-  /** in the words of the cluster: why it does not want this parent */
+  /** the cluster's reason for refusing this parent */
   refusal: string | undefined;
-  /** how far its clock is ahead of ours, in seconds, where that is worth a word */
+  /** seconds by which its clock is ahead, if noteworthy */
   skew: number | undefined;
   #isOpen = false;
   #tunnels = 0;
@@ -60,21 +60,21 @@ export class Session {
     });
     this.#http.on('error', () => {});
     this.#http.once('close', () => this.#end());
-    // pushed streams are switched off; one that comes all the same is nobody's
+    // server push is disabled; reset any pushed stream
     this.#http.on('stream', (stream: Duplex) => void stream.destroy());
   }
 
-  /** Asks the cluster whether it agrees, and then again and again. */
+  /** Asks the cluster whether it accepts the parent, and sends heartbeats. */
   start(): void {
     void this.#beat();
   }
 
-  /** The cluster has agreed to be talked to. */
+  /** Tells whether the cluster has accepted and the stream is usable. */
   get isOpen(): boolean {
     return this.#isOpen && !this.#http.destroyed && !this.#http.closed;
   }
 
-  /** Bytes to the API of the cluster and back. */
+  /** Opens a byte stream to the API of the cluster. */
   async dial(): Promise<Duplex> {
     if (!this.isOpen) throw new CapstanError('CAP_LATTICE_LINK', `the stream of cluster ${this.cluster} is closed`);
     if (this.#tunnels >= maxTunnels) {
@@ -105,7 +105,7 @@ export class Session {
     });
   }
 
-  /** Says why before it hangs up. */
+  /** Sends the reason, then closes. */
   async refuse(reason: string): Promise<void> {
     await ask(this.#http, { path: '/refused', body: { reason }, clock: this.#options.clock }).catch(() => {});
     this.close();

@@ -15,7 +15,7 @@ import { parseCertificate } from '../../../pki/index.ts';
 import { objectOf, readMessage, shownText } from './json-body.ts';
 import { linkTimes } from './names.ts';
 
-/** A question to the other side of a stream, and its answer: both are small objects. */
+/** Sends a request with a small JSON object and returns the response object. */
 export async function ask(
   session: ClientHttp2Session,
   { path, body, clock }: { path: string; body: JsonObject; clock: Clock },
@@ -45,7 +45,7 @@ export interface SecureOptions {
   readonly clock: Clock;
 }
 
-/** TLS over a stream that was dialled. */
+/** Runs a TLS handshake over a dialed stream. */
 export function secure(socket: Duplex, options: SecureOptions): Promise<TLSSocket> {
   const { host, ca, cert, key, protocol, clock } = options;
   return new Promise((resolve, reject) => {
@@ -70,14 +70,14 @@ export function secure(socket: Duplex, options: SecureOptions): Promise<TLSSocke
     secured.once('secureConnect', () => {
       cancel();
       secured.removeAllListeners('close').off('error', fail);
-      // whoever uses it finds out; until somebody does, a failure must not end the program
+      // later errors surface in reads and writes; without this listener they would crash the process
       secured.on('error', () => {});
       resolve(secured);
     });
   });
 }
 
-/** Why a handshake failed; certificates that are not valid now mean, most often, that one of two clocks is off. */
+/** Explains a failed handshake; certificates that are not valid now usually mean that a clock is wrong. */
 export function handshakeProblem(error: unknown, certificate: string, clock: Clock): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   if (!/CERT_NOT_YET_VALID|CERT_HAS_EXPIRED|CERTIFICATE_EXPIRED/.test(code)) return undefined;
@@ -91,7 +91,7 @@ export function clockWords(certificate: string, clock: Clock): string {
 
 const worthAWordMs = 60_000;
 
-/** How far the other clock is ahead, in whole minutes but as seconds: what is said of it does not change with every look. */
+/** Returns by how many seconds the other clock is ahead, rounded to minutes, so that the message is stable. */
 export function skewOf(said: JsonValue | undefined, clock: Clock): number | undefined {
   const theirs = parseRfc3339(shownText(said) ?? '');
   const aheadMs = (theirs ?? clock.now()) - clock.now();

@@ -4,7 +4,7 @@ import { ignoreNotFound, isAlreadyExists } from '../../../machinery/index.ts';
 import { latticeFieldManager } from '../names.ts';
 import { accessNamespace } from './names.ts';
 
-/** Where parents and their clusters keep what they know of each other. */
+/** Ensures the namespace with the links between parents and their clusters. */
 export async function ensureAccessNamespace(client: Client, signal: AbortSignal): Promise<void> {
   if (await client.get(Namespaces, { name: accessNamespace }, { signal }).catch(ignoreNotFound)) return;
   const home = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: accessNamespace } };

@@ -15,18 +15,18 @@ const dataKey = 'value';
 
 interface Open {
   readonly text: string;
-  /** the stream it goes over; undefined: the address in the kubeconfig is dialled */
+  /** stream used by the connection; undefined if the address in the kubeconfig is dialed */
   readonly session: Session | undefined;
   readonly api: WorkloadApi;
 }
 
-/** The streams that clusters keep open to us, and how one of them is used. */
+/** Streams that clusters keep open to this parent. */
 export interface Streams {
   session(cluster: string): Session | undefined;
   connectOver(dial: () => Promise<Duplex>): ConnectWorkload;
 }
 
-/** Ways into clusters that manage themselves, one for each, for as long as its kubeconfig stays the same. */
+/** Clients of self-managed clusters, one each while its kubeconfig stays the same. */
 export class ChildAccess {
   readonly #connect: ConnectWorkload;
   readonly #open = new Map<string, Open>();
@@ -38,12 +38,12 @@ export class ChildAccess {
     this.#streams = streams;
   }
 
-  /** Whether the cluster is talked to over its own stream. */
+  /** Tells whether the cluster is reached through its own stream. */
   isOverStream(name: string): boolean {
     return this.#open.get(name)?.session !== undefined;
   }
 
-  /** Undefined: nobody here has a kubeconfig of it. */
+  /** Returns undefined if no kubeconfig of the cluster is stored here. */
   async client({ client, signal }: ReconcileContext, cluster: LatticeCluster): Promise<Client | undefined> {
     const { name = '' } = cluster.metadata;
     const key = stageOf(cluster) === 'here' ? ownKey(name) : accessKey(name);
@@ -59,7 +59,9 @@ export class ChildAccess {
     return api.client;
   }
 
-  /** Keeps the kubeconfig as `from` has it now: the Secret beside the Cluster goes with it, and is renewed there. */
+  /**
+   * Stores the kubeconfig as read through `from`. The Secret next to the Cluster moves with it and is renewed there.
+   */
   async keep({ client, signal }: ReconcileContext, { metadata }: LatticeCluster, from: Client): Promise<void> {
     const { name = '' } = metadata;
     const text = textOf(await from.get(Secrets, ownKey(name), { signal }).catch(ignoreNotFound));
@@ -73,7 +75,7 @@ export class ChildAccess {
       return;
     }
     await ensureAccessNamespace(client, signal);
-    // no owner: what is deleted in the foreground would lose it before it has come back
+    // no owner reference: foreground deletion would delete the Secret before the cluster was taken back
     const secret: Secret = {
       apiVersion: 'v1',
       kind: 'Secret',

@@ -29,12 +29,15 @@ const stepMs = 1_000;
 const failureMs = 10_000;
 const heartbeatMs = 30_000;
 const changingMs = 5_000;
-/** A status with 64 pools and all conditions is a fraction of it. */
+/** Limit of a mirrored status; one with 64 pools and all conditions is much smaller. */
 const maxStatusBytes = 65_536;
-/** What a parent says itself, whatever the cluster says. */
+/** Conditions that the parent sets itself. */
 const ownConditions: ReadonlySet<string> = new Set([types.selfManaged, types.connected, 'Paused']);
 
-/** A LatticeCluster whose objects are not here, or not all of them: handed over, looked at from afar, or taken back to be deleted. */
+/**
+ * Reconciles a LatticeCluster whose objects are not all here: hands them over, mirrors the status, or takes them back
+ * for deletion.
+ */
 export async function manageElsewhere(
   context: ReconcileContext,
   cluster: LatticeCluster,
@@ -76,7 +79,7 @@ class Elsewhere {
     if (stage === 'pivoting') return isDeleting(this.#draft) ? await this.#stopPivot(sides) : await this.#pivot(sides);
     if (stage === 'unpivoting') return await this.#unpivot(sides);
     if (!isDeleting(this.#draft)) return await this.#mirror(sides.child);
-    // recorded first: from here on the cluster only comes back
+    // recorded first; from here on the objects only move back
     setStage(this.#draft, 'unpivoting');
     this.#wait('Unpivoting', 'the cluster is taken back to be deleted');
     return after(0, 'the cluster is taken back');
@@ -122,7 +125,7 @@ class Elsewhere {
     return await this.#mirror(sides.child);
   }
 
-  /** What is not handed over stays; what is, comes back like any other. */
+  /** Completes an interrupted handover before taking the objects back. */
   async #stopPivot(sides: Sides): Promise<Result> {
     const { parent, child, signal } = sides;
     const namespace = latticeNamespace(this.#draft.metadata.name ?? '');
@@ -149,7 +152,9 @@ class Elsewhere {
     return after(0, 'the cluster is deleted');
   }
 
-  /** What the cluster says of itself. Its own object is the one that counts: whoever deletes that one deletes this one. */
+  /**
+   * Mirrors the status of the cluster's own LatticeCluster, which is authoritative: deleting it there deletes it here.
+   */
   async #mirror(child: Client): Promise<Result> {
     const { client, clock, signal } = this.#context;
     const { name = '', uid } = this.#draft.metadata;
@@ -161,7 +166,7 @@ class Elsewhere {
     }
     await this.#self?.access.keep(this.#context, this.#draft, child);
     const { observedGeneration: _, bootstrapComplete: __, conditions = [], ...seen } = inside.status ?? {};
-    // its users are not ours: what they write there is not to fill the store here
+    // security: users of the cluster control its status, so its size is limited
     const size = JSON.stringify([seen, conditions]).length;
     if (size > maxStatusBytes) {
       throw new CapstanError(
@@ -198,7 +203,7 @@ class Elsewhere {
         .delete(LatticeClusters, { name }, { signal, ...(uid !== undefined && { preconditions: { uid } }) })
         .catch(ignoreNotFound);
     }
-    // what is on its way is followed more closely than what rests
+    // a changing cluster is polled more often than a ready one
     return after(seen.phase === 'Ready' ? heartbeatMs : changingMs, 'the cluster is looked at again');
   }
 
@@ -221,7 +226,7 @@ class Elsewhere {
     return after(failureMs, 'the cluster is tried again');
   }
 
-  /** Somebody said that the cluster will not come back: what is here is deleted. */
+  /** Deletes the objects here after the user declared the cluster lost. */
   async #giveUp(): Promise<Result> {
     const { client, clock, signal } = this.#context;
     const namespace = latticeNamespace(this.#draft.metadata.name ?? '');

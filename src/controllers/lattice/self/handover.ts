@@ -20,7 +20,7 @@ import {
 import { latticeFieldManager } from '../names.ts';
 import { handedOver, objectInside, refuseOtherParent } from './inside.ts';
 
-/** The two APIs between which the objects of a cluster are handed over. */
+/** The two APIs of a handover. */
 export interface Sides {
   readonly parent: Client;
   readonly child: Client;
@@ -33,8 +33,8 @@ const by = { fieldManager: latticeFieldManager };
 const heldBack = 'unpivot';
 
 /**
- * One step of giving a cluster its own objects; answers what it waits for, or nothing when the cluster has taken over. Ended anywhere, the
- * next call goes on: what was done is seen on the two sides. Neither side acts before the other has been seen to rest.
+ * Takes one step of a handover to the cluster. Returns what it waits for; undefined when done. Safe to interrupt: the
+ * next call continues from the state of both sides. Neither side becomes active before the other is seen paused.
  */
 export async function handOver(
   sides: Sides,
@@ -52,11 +52,14 @@ export async function handOver(
     await setPaused(child, inside, null, signal);
     return 'the controllers in the cluster have everything, and begin';
   }
-  // whoever sees this goes on only from what its controllers have seen
+  // done only once the controllers there have observed it
   return conditionOf(inside, 'Paused')?.status === 'False' ? undefined : 'the controllers in the cluster begin';
 }
 
-/** One step of taking the objects of a cluster back, to delete them; answers what it waits for, or nothing when all of them are here. */
+/**
+ * Takes one step to move the objects of a cluster back for deletion. Returns what it waits for; undefined when all are
+ * here.
+ */
 export async function takeBack(sides: Sides, cluster: LatticeCluster): Promise<string | undefined> {
   const { parent, child, signal } = sides;
   const { name = '', uid = '' } = cluster.metadata;
@@ -77,7 +80,7 @@ export async function takeBack(sides: Sides, cluster: LatticeCluster): Promise<s
   });
 }
 
-/** The move between two sides as a step of a reconcile: it never waits. */
+/** Builds the options of a move as a reconcile step, which never waits. */
 export function moveOptions(
   { clock, random, signal }: Sides,
   cluster: LatticeCluster,
@@ -94,7 +97,7 @@ export function moveOptions(
   };
 }
 
-/** A move that is over leaves no record, and the source without a cluster. */
+/** Skips a finished move: it leaves no record, and no cluster in the source. */
 async function moveUnlessThere(options: MoveOptions): Promise<string | undefined> {
   const { source, namespace, signal } = options;
   const isUnderWay = (await readRecord(source, namespace, signal)) !== undefined;
@@ -109,7 +112,9 @@ async function moveUnlessThere(options: MoveOptions): Promise<string | undefined
   }
 }
 
-/** The object that stands for a cluster inside of it. It rests until everything it stands for is there, and says whose it is. */
+/**
+ * Creates the LatticeCluster inside its own cluster, paused until all objects are there, with the uid of its parent.
+ */
 async function claim(sides: Sides, cluster: LatticeCluster): Promise<LatticeCluster> {
   const { parent, child, signal } = sides;
   const { name = '' } = cluster.metadata;
@@ -120,11 +125,11 @@ async function claim(sides: Sides, cluster: LatticeCluster): Promise<LatticeClus
   await refuseOtherParent(parent, found, signal);
   const isResting = found.metadata.annotations?.[pausedAnnotation] === handedOver;
   if (!isResting || deepEqual(found.spec, cluster.spec)) return found;
-  // somebody changed the one here before the one there has begun
+  // the spec here changed before the copy became active
   return await child.update(LatticeClusters, { ...found, spec: cluster.spec }, { ...by, signal });
 }
 
-/** The Secret a LatticeCluster names; one that is there belongs to the cluster. */
+/** Copies the Secret a LatticeCluster refers to; an existing one in the cluster is kept. */
 async function copyCredentials({ parent, child, signal }: Sides, key: ObjectKey): Promise<void> {
   const { namespace = '', name } = key;
   if (await child.get(Secrets, key, { signal }).catch(ignoreNotFound)) return;

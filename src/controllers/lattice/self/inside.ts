@@ -5,10 +5,10 @@ import { clusterId, pausedAnnotation } from '../../shared/index.ts';
 import { latticeFinalizer } from '../names.ts';
 import { imageAnnotation, parentAnnotation } from './names.ts';
 
-/** In the annotation that makes an object rest: its objects are on their way to it. */
+/** Value of the paused annotation while the objects are being moved. */
 export const handedOver = 'pivot';
 
-/** The object that stands for a cluster inside of it. It rests until everything it stands for is there, and says whose it is. */
+/** Builds the LatticeCluster inside its own cluster, paused until all objects are there, with the uid of its parent. */
 export async function objectInside(
   parent: Client,
   cluster: LatticeCluster,
@@ -33,7 +33,7 @@ export async function objectInside(
   };
 }
 
-/** A cluster obeys the parent whose uid it bears, and no other. */
+/** Refuses a cluster that records the uid of a different parent. */
 export async function refuseOtherParent(parent: Client, inside: LatticeCluster, signal: AbortSignal): Promise<void> {
   const { name, annotations } = inside.metadata;
   const owner = annotations?.[parentAnnotation];

@@ -1,12 +1,12 @@
-/** On a LatticeCluster whose objects are elsewhere, or on their way; without it they are here. */
+/** Annotation of a LatticeCluster whose objects are elsewhere or being moved; absent if they are here. */
 export const managementAnnotation = 'lattice.dev/management';
-/** On the LatticeCluster inside of the cluster it stands for: the uid of kube-system of the parent. */
+/** Annotation of the LatticeCluster inside its own cluster: uid of the parent's kube-system namespace. */
 export const parentAnnotation = 'lattice.dev/parent';
-/** Which image the controllers inside of the cluster are run from. */
+/** Annotation with the image of the controllers inside the cluster. */
 export const imageAnnotation = 'lattice.dev/image';
-/** The cluster is gone for good with what it knew of itself: its deletion does not wait for it. */
+/** Annotation: the cluster is permanently lost with its state, so its deletion does not wait for it. */
 export const lostAnnotation = 'lattice.dev/lost';
 
-/** Where a parent keeps the kubeconfigs of clusters that manage themselves: theirs have moved with them. */
+/** Namespace where a parent keeps kubeconfigs of self-managed clusters, whose own Secrets have moved. */
 export const accessNamespace = 'lattice-system';
 export const accessName = (cluster: string): string => `${cluster}-kubeconfig`;

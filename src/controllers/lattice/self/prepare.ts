@@ -9,13 +9,13 @@ import { imageAnnotation } from './names.ts';
 import { setStage } from './stage.ts';
 import { talkTo } from './talk.ts';
 
-/** A controller that starts takes seconds. */
+/** Retry delay while a controller starts, which takes seconds. */
 const startMs = 5_000;
 const failureMs = 30_000;
 
 /**
- * Brings the controllers into a cluster that is to manage itself, and records that it begins to. As long as they do not run, the cluster stays
- * with us and as ready as it is.
+ * Installs the controllers in a cluster that is to manage itself, and records the start of the handover. Until they
+ * run, the cluster stays here and keeps its readiness.
  */
 export async function preparePivot(
   context: ReconcileContext,

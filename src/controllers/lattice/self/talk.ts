@@ -7,8 +7,8 @@ import { latticeConditions as types } from '../conditions.ts';
 import type { SelfManagement } from '../dependencies.ts';
 
 /**
- * Sees to it that the cluster knows where to dial, and says which way it is reached. Nothing waits for it: a cluster that does not dial is
- * dialled.
+ * Ensures that the cluster knows where to dial, and reports the route. Nothing waits for it: the parent dials a cluster
+ * that does not.
  */
 export async function talkTo(
   context: ReconcileContext,

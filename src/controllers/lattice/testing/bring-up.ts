@@ -17,7 +17,7 @@ const counts = (replicas: number): JsonObject => ({
   upToDateReplicas: replicas,
 });
 
-/** Everything of a cluster is as asked for, with this version of Kubernetes, as the controllers of its objects would say. */
+/** Sets the status of all objects of a cluster as their controllers would when it is ready. */
 export async function bringUp(world: LatticeWorld, name: string, version = 'v1.32.0'): Promise<void> {
   const namespace = `capi-${name}`;
   const setStatus = async <T extends KubeObject>(

@@ -19,20 +19,20 @@ const host = '127.0.0.1';
 
 export const parentUid = 'uid-of-the-parent';
 
-/** The endpoints of a parent on loopback, and clusters that dial them. What an API answers is an echo. */
+/** Endpoints of a parent on loopback, and clusters that dial them. Their API echoes. */
 export interface LinkWorld {
   readonly parent: MemoryClient;
   readonly bootstrap: BootstrapServer;
   readonly agents: AgentServer;
   readonly authority: string;
-  /** a token for a cluster, and what the cluster is told */
+  /** creates a token and returns the cluster's config */
   invite(cluster: string, clock?: Clock): Promise<ParentConfig>;
-  /** the program in a cluster */
+  /** agent in a cluster */
   agent(options?: { ownParent?: string; clock?: Clock; child?: Client }): { agent: Agent; child: Client };
   stop(): Promise<void>;
 }
 
-/** A clock that is off by so much and goes like any other. */
+/** Builds a clock with a constant offset. */
 export function clockOff(ms: number): Clock {
   return {
     now: () => systemClock.now() + ms,

@@ -23,7 +23,10 @@ import { type LatticeControllersOptions, setupLatticeControllers } from '../setu
 
 export const by: { fieldManager: string } = { fieldManager: 'test' };
 
-/** The controller of LatticeClusters alone, on an API server of ours and a simulated cloud: what becomes of its objects, a test says. */
+/**
+ * The LatticeCluster controller alone, on Capstan's API server with a simulated cloud. Tests set the status of its
+ * objects.
+ */
 export interface LatticeWorld {
   readonly client: Client;
   readonly clock: ManualClock;
@@ -36,7 +39,7 @@ export interface LatticeWorld {
   cluster(name: string): Promise<LatticeCluster>;
   create(name: string, change?: (spec: LatticeClusterSpec) => void): Promise<void>;
   until(condition: () => boolean | Promise<boolean>): Promise<void>;
-  /** lets simulated time pass */
+  /** advances simulated time */
   pass(ms: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -44,7 +47,7 @@ export interface LatticeWorld {
 const cloudUrl = 'http://cloud.test';
 const region = 'RegionOne';
 
-/** One ConfigMap for each chart, with the values it was given. */
+/** Renders one ConfigMap per chart with its values. */
 const charts: AddonCharts = {
   versions: (name) => (name === 'cilium' ? ['1.18.1', '1.18.9', '1.19.1'] : ['2.31.4', '2.32.1', '2.33.1']),
   files: (name, version) => {

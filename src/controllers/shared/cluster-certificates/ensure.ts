@@ -16,12 +16,12 @@ import type { CertificatePlan, CertificatePurpose } from './plan.ts';
 import { certificateFromSecret, certificateSecret, certificateSecretKey } from './secret.ts';
 import { type ClusterCertificate, ClusterCertificateError, type ClusterCertificates } from './types.ts';
 
-/** Reads a Secret from a cache; what the cache does not have is asked of the API. */
+/** Reads a Secret from a cache; a missing one is then requested from the API. */
 export type ReadSecret = (key: ObjectKey) => Secret | undefined;
 
 export interface CertificateAccess {
   client: Client;
-  /** the Cluster */
+  /** key of the Cluster */
   cluster: ObjectKey;
   plans: readonly CertificatePlan[];
   cached?: ReadSecret;
@@ -30,15 +30,13 @@ export interface CertificateAccess {
 
 export interface EnsureCertificatesOptions extends CertificateAccess {
   clock: Clock;
-  /** the controlling owner of what is made here, and of what was made here before */
+  /** controller owner reference of Secrets created here */
   owner: OwnerReference;
-  /** machines trust what they were given: what is gone must not be made anew, and is left out */
+  /** only use existing pairs and leave out missing ones, because machines trust the original ones */
   existingOnly?: boolean;
 }
 
-/**
- * The pairs that exist. Those that do not are left out, except where the user has to bring them: then the error says so.
- */
+/** Finds existing pairs. Missing ones are left out, unless the user has to supply them; then it throws. */
 export async function findClusterCertificates(access: CertificateAccess): Promise<ClusterCertificates> {
   const found = await Promise.all(access.plans.map((plan) => findCertificate(access, plan)));
   const certificates = new Map<CertificatePurpose, ClusterCertificate>();
@@ -48,7 +46,7 @@ export async function findClusterCertificates(access: CertificateAccess): Promis
   return certificates;
 }
 
-/** All pairs of the plans, or an error that names the first one that is missing. */
+/** Returns the pairs of all plans; throws for the first missing one. */
 export async function requireClusterCertificates(access: CertificateAccess): Promise<ClusterCertificates> {
   const certificates = await findClusterCertificates(access);
   for (const plan of access.plans) if (!certificates.has(plan.purpose)) throw missing(access, plan);
@@ -56,8 +54,8 @@ export async function requireClusterCertificates(access: CertificateAccess): Pro
 }
 
 /**
- * All pairs of the plans, made where they do not exist. Each is looked up before it is made and stored under a fixed name,
- * so that a crash in between and two makers at once end with one pair. Nothing a user brought is changed.
+ * Ensures the pairs of all plans. Each is looked up first and stored under a fixed name, so that a crash or concurrent
+ * callers still result in one pair. User-supplied pairs are never changed.
  */
 export async function ensureClusterCertificates(options: EnsureCertificatesOptions): Promise<ClusterCertificates> {
   const found = await findClusterCertificates(options);
@@ -113,7 +111,7 @@ async function make(options: EnsureCertificatesOptions, plan: CertificatePlan): 
     return { plan, ...pair, secret: stored };
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    // somebody was quicker: theirs is the pair of the cluster
+    // created concurrently: the stored pair is the cluster's
     const stored = await client.get(Secrets, objectKey(secret), { ...(signal && { signal }) });
     return certificateFromSecret(stored, plan);
   }
@@ -134,7 +132,7 @@ async function makePair({ clock }: EnsureCertificatesOptions, plan: CertificateP
   });
 }
 
-/** Pairs made by us follow their owner: it may have been rewritten, or lost by a restore. A user's pair stays theirs. */
+/** Updates the owner reference of own pairs, which a restore can lose. User-supplied pairs stay unchanged. */
 async function adopt(options: EnsureCertificatesOptions, found: ClusterCertificate): Promise<ClusterCertificate> {
   const { secret } = found;
   const { client, owner, signal } = options;
@@ -151,7 +149,7 @@ async function adopt(options: EnsureCertificatesOptions, found: ClusterCertifica
     });
     return { ...found, secret: stored };
   } catch (error) {
-    // somebody wrote in between; the next look sees it
+    // the next reconcile tries again
     if (isConflict(error)) return found;
     throw error;
   }

@@ -4,7 +4,7 @@ import type { ClusterCertificates } from './types.ts';
 
 const rootOwned = 'root:root';
 
-/** The pairs as files of a machine, in the order of their plans. */
+/** Returns the pairs as files of a machine, in plan order. */
 export function certificateFiles(certificates: ClusterCertificates): BootstrapFile[] {
   const files: BootstrapFile[] = [];
   for (const { plan, certificate, privateKey } of certificates.values()) {
@@ -16,7 +16,7 @@ export function certificateFiles(certificates: ClusterCertificates): BootstrapFi
   return files;
 }
 
-/** What a joining machine checks the cluster's authority against: one hash for each certificate of the bundle. */
+/** Hashes with which a joining machine verifies the cluster CA, one per certificate of the bundle. */
 export function authorityHashes(certificates: ClusterCertificates): string[] {
   const authority = certificates.get('ca');
   return authority ? splitCertificates(authority.certificate).map(caCertHash) : [];

@@ -2,18 +2,18 @@ import { posix } from 'node:path';
 import type { KubeadmClusterConfiguration } from '../../../api/index.ts';
 import type { KeyAlgorithm } from '../../../pki/index.ts';
 
-/** What a pair of keys of a workload cluster is for; also the end of its Secret's name. */
+/** Purpose of a key pair of a workload cluster; also the suffix of its Secret's name. */
 export type CertificatePurpose = 'ca' | 'etcd' | 'proxy' | 'sa' | 'apiserver-etcd-client' | 'cca' | 'peer-etcd';
 
-/** One pair a cluster needs: where it goes on a machine, and how it is made. */
+/** A required key pair: its paths on a machine, and how it is created. */
 export interface CertificatePlan {
   purpose: CertificatePurpose;
   certificateFile: string;
-  /** absent where the machine must not get the key */
+  /** absent if the machine must not receive the key */
   keyFile?: string;
-  /** brought by the user, never made here; its key may stay with the user */
+  /** user-supplied and never created here; the private key may be missing */
   external: boolean;
-  /** of an authority; default ten years */
+  /** validity of a CA; default ten years */
   validityDays?: number;
   algorithm: KeyAlgorithm;
 }
@@ -21,10 +21,10 @@ export interface CertificatePlan {
 export const defaultCertificatesDirectory = '/etc/kubernetes/pki';
 export const defaultRke2Directory = '/var/lib/rancher/rke2';
 
-/** See docs/decisions/007: quick to make, and every supported Kubernetes accepts it. */
+/** Fast to generate, and accepted by every supported Kubernetes version; see docs/decisions/007. */
 export const defaultKeyAlgorithm: KeyAlgorithm = 'ECDSA-P256';
 
-/** What a control plane needs, in the order the files are written on a machine. */
+/** Pairs of a control plane, in the order they are written to a machine. */
 export function controlPlaneCertificatePlans(
   configuration: KubeadmClusterConfiguration | undefined,
 ): CertificatePlan[] {
@@ -61,7 +61,7 @@ export function controlPlaneCertificatePlans(
   ];
 }
 
-/** Workers only need to know whom to trust. */
+/** Workers need only the CA certificate. */
 export function workerCertificatePlans(caCertPath: string | undefined): CertificatePlan[] {
   return [
     {
@@ -73,7 +73,7 @@ export function workerCertificatePlans(caCertPath: string | undefined): Certific
   ];
 }
 
-/** What rke2 is brought: it trusts servers, clients and members of etcd by authorities of their own, and makes the rest. */
+/** Pairs supplied to rke2: separate CAs for servers, clients and etcd. rke2 creates the rest. */
 export function rke2CertificatePlans(dataDirectory: string | undefined, options: { etcd: boolean }): CertificatePlan[] {
   const directory = posix.join(dataDirectory || defaultRke2Directory, 'server/tls');
   const pair = (purpose: CertificatePurpose, name: string): CertificatePlan => ({

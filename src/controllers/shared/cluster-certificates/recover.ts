@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../machiner
 import type { CertificateAndKey } from '../../../pki/index.ts';
 import type { CertificatePlan } from './plan.ts';
 
-/** The pair of a plan as a machine of the control plane was given it in its user data; undefined: it is not in there. */
+/** Extracts a pair from the user data of a control plane machine; undefined if it is not in there. */
 export function pairInUserData(userData: string, plan: CertificatePlan): CertificateAndKey | undefined {
   if (plan.keyFile === undefined) return undefined;
   const files = filesOf(userData);
@@ -15,7 +15,7 @@ export function pairInUserData(userData: string, plan: CertificatePlan): Certifi
 
 type ReadFile = (path: string) => string | undefined;
 
-/** Files of a cloud-config or an Ignition configuration. What cannot be read has none. */
+/** Reads the files of a cloud-config or Ignition configuration; unreadable user data has none. */
 function filesOf(userData: string): ReadFile {
   let document: JsonValue;
   try {

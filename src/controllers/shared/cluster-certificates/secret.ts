@@ -14,20 +14,20 @@ export function certificateSecretKey(cluster: ObjectKey, plan: Pick<CertificateP
   return { namespace: cluster.namespace ?? '', name: clusterSecretName(cluster.name, plan.purpose) };
 }
 
-/** The text of one key of a Secret; empty counts as absent. */
+/** Returns the text under a key of a Secret; empty counts as absent. */
 export function secretText(secret: Secret | undefined, key: string): string | undefined {
   const data = secret?.data?.[key];
   return data === undefined || data === '' ? undefined : Buffer.from(data, 'base64').toString('utf8');
 }
 
-/** Certificate and key of an authority's Secret; undefined unless both are there. */
+/** Returns certificate and key of a CA Secret; undefined unless both exist. */
 export function authorityFromSecret(secret: Secret | undefined): CertificateAndKey | undefined {
   const certificate = secretText(secret, certificateKey);
   const privateKey = secretText(secret, privateKeyKey);
   return certificate === undefined || privateKey === undefined ? undefined : { certificate, privateKey };
 }
 
-/** What a Secret holds, checked: a broken pair would strand every machine that gets it. */
+/** Reads and verifies the pair in a Secret: a broken pair would break every machine that receives it. */
 export function certificateFromSecret(secret: Secret, plan: CertificatePlan): ClusterCertificate {
   const certificate = secretText(secret, certificateKey);
   const privateKey = secretText(secret, privateKeyKey);
@@ -58,12 +58,12 @@ export function certificateFromSecret(secret: Secret, plan: CertificatePlan): Cl
   return { plan, certificate, ...(privateKey !== undefined && { privateKey }), secret };
 }
 
-/** The pair of a service account key may be a certificate or a public key; both give the public key. */
+/** The `sa` Secret may hold a certificate or a public key; both yield the public key. */
 function isPair(holder: X509Certificate | KeyObject, key: KeyObject): boolean {
   return holder instanceof X509Certificate ? holder.checkPrivateKey(key) : holder.equals(createPublicKey(key));
 }
 
-/** The Secret of a pair that was made here. */
+/** Builds the Secret of an own pair. */
 export function certificateSecret(
   cluster: ObjectKey,
   plan: CertificatePlan,

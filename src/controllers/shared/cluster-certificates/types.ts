@@ -3,20 +3,20 @@ import type { ObjectKey } from '../../../client/index.ts';
 import { CapstanError } from '../../../machinery/index.ts';
 import type { CertificatePlan, CertificatePurpose } from './plan.ts';
 
-/** A pair of keys of a workload cluster, as its Secret holds it. */
+/** A key pair of a workload cluster as stored in its Secret. */
 export interface ClusterCertificate {
   plan: CertificatePlan;
   /** PEM, possibly several certificates; the public key for `sa` */
   certificate: string;
-  /** PEM; absent where only the user has it */
+  /** PEM; absent if only the user has it */
   privateKey?: string;
   secret: Secret;
 }
 
-/** The pairs that were found or made, by purpose and in the order of their plans. */
+/** Pairs by purpose, in plan order. */
 export type ClusterCertificates = ReadonlyMap<CertificatePurpose, ClusterCertificate>;
 
-/** A Secret with a certificate is missing or cannot be used; the message names it and says what to do. */
+/** A certificate Secret is missing or unusable; the message names it and the remedy. */
 export class ClusterCertificateError extends CapstanError {
   readonly secret: ObjectKey;
   readonly missing: boolean;

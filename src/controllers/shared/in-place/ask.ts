@@ -5,7 +5,7 @@ import { below, isCovered, machineSpecPart, type Subject } from './coverage.ts';
 
 type Question = 'CanUpdateMachine' | 'CanUpdateMachineSet';
 
-/** Kinds of what cannot be changed in place; empty: an extension can change all that differs. */
+/** Kinds that cannot be changed in place; empty if an extension can apply all differences. */
 export type Uncovered = readonly string[];
 
 export interface InPlaceQuestion<H extends Question> {
@@ -15,7 +15,7 @@ export interface InPlaceQuestion<H extends Question> {
   readonly signal: AbortSignal;
 }
 
-/** The handler that is asked; none: nobody updates machines in place. Throws HookError where there are several. */
+/** Returns the handler for in-place updates; undefined without one. Throws HookError if there are several. */
 export function inPlaceHandler(
   hooks: HookCaller | undefined,
   hook: Question,
@@ -28,14 +28,14 @@ export function inPlaceHandler(
   return handlers[0];
 }
 
-/** Asks an extension which of the differences between current and desired objects it can remove. Throws HookError. */
+/** Asks an extension which differences between current and desired objects it can apply. Throws HookError. */
 export async function askInPlace<H extends Question>(
   hooks: HookCaller,
   handler: string,
   { hook, subject, request, signal }: InPlaceQuestion<H>,
 ): Promise<Uncovered> {
   const answer = await hooks.ask(hook, handler, subject, request, { signal });
-  // the parser of answers has seen to it that every field of this name is a patch
+  // the response parser has verified that every field with this suffix is a patch
   const patches = new Map(Object.entries(answer as Readonly<Record<`${string}Patch`, HookPatch>>));
   const uncovered: string[] = [];
   for (const { name, part } of parts[hook]) {
@@ -60,7 +60,7 @@ interface Part extends Pick<Subject, 'part'> {
 const spec = (object: JsonValue): JsonValue | undefined => below(object, 'spec');
 const templateSpec = (object: JsonValue): JsonValue | undefined => below(object, 'spec', 'template', 'spec');
 
-/** Fields of requests; the answer has a patch for each, of the same name with `Patch` behind it. */
+/** Request fields; the response has a patch for each, named with the suffix `Patch`. */
 const parts: Readonly<Record<Question, readonly Part[]>> = {
   CanUpdateMachine: [
     { name: 'machine', part: (object) => machineSpecPart(spec(object)) },

@@ -20,28 +20,31 @@ import {
 import { isHookPending, pendingHooksAnnotation } from '../pending-hooks.ts';
 import { fieldManager } from '../write-object.ts';
 
-/** A bootstrap configuration or infrastructure machine that is to become another. */
+/** A bootstrap config or infrastructure machine to be updated. */
 export interface PartChange {
   readonly live: UnstructuredObject;
-  /** merge patch of its spec; absent: it is as desired */
+  /** merge patch of its spec; absent if it is as desired */
   readonly spec: JsonObject | undefined;
-  /** of the template it then is a clone of */
+  /** cloned-from annotations of the new template */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
 type Place = Pick<MachineOwner, 'context' | 'follower'>;
 
-/** An update in place was decided on, is under way, or is just over. */
+/** Tells whether an in-place update is starting, running or just completed. */
 export const isUpdatingInPlace = (machine: Machine): boolean =>
   machine.metadata.annotations?.[updateInProgressAnnotation] !== undefined || isHookPending(machine, 'UpdateMachine');
 
-/** Decided on, but not all objects are as desired yet: `beginInPlaceUpdate` is to be called again. */
+/** Tells whether `beginInPlaceUpdate` was interrupted and must be called again. */
 export const isBeginningInPlace = ({ metadata }: Machine): boolean =>
   metadata.annotations?.[updateInProgressAnnotation] !== undefined &&
   metadata.annotations[pendingAcknowledgeMoveAnnotation] === undefined &&
   !isHookPending({ metadata }, 'UpdateMachine');
 
-/** What a clone has to change in to be one of another template. What others wrote into it, such as its id in the cloud, stays. */
+/**
+ * Computes the changes that turn a clone into one of another template. Fields of other writers, such as its id in the
+ * cloud, stay.
+ */
 export async function cloneChange(
   { context, follower }: Place,
   live: UnstructuredObject,
@@ -67,7 +70,7 @@ export async function cloneChange(
   };
 }
 
-/** Why the API would not take the change of a part; nothing is changed. */
+/** Dry-runs the change of a part; returns the API's rejection. */
 export async function refusalOf(place: Place, change: PartChange): Promise<string | undefined> {
   if (change.spec === undefined) return undefined;
   try {
@@ -80,8 +83,8 @@ export async function refusalOf(place: Place, change: PartChange): Promise<strin
 }
 
 /**
- * Begins an update in place: everything is written as desired and marked, and only then the hook is noted. A pass that is cut
- * short is repeated; nothing happens to the machine before the note is there.
+ * Starts an in-place update: writes and marks all desired objects, then marks the hook as pending. An interrupted call
+ * is repeated; the machine is not touched before the hook is pending.
  */
 export async function beginInPlaceUpdate(
   place: Place,

@@ -11,19 +11,19 @@ import {
 } from '../../../machinery/index.ts';
 import { HookError } from '../lifecycle-hooks.ts';
 
-/** One object of a question whether machines can be updated in place. */
+/** One object in the question whether machines can be updated in place. */
 export interface Subject {
-  /** as users know it, for messages */
+  /** kind as users know it, for messages */
   readonly kind: string;
   readonly current: JsonValue;
   readonly desired: JsonValue;
-  /** what of it has to be covered */
+  /** the part that must be covered */
   readonly part: (object: JsonValue) => JsonValue | undefined;
 }
 
 /**
- * Whether the patch an extension answered turns the current object into the desired one: then it can change everything that
- * differs. Throws HookError for a patch that cannot be applied.
+ * Tells whether the extension's patch turns the current object into the desired one, so that all differences are
+ * covered. Throws HookError if the patch cannot be applied.
  */
 export function isCovered(subject: Subject, patch: HookPatch | undefined): boolean {
   const patched = patch?.patch === undefined ? subject.current : withPatch(subject, patch);
@@ -42,14 +42,13 @@ function withPatch({ kind, current }: Subject, { patchType, patch = '' }: HookPa
   }
 }
 
-/** The value below some fields. */
 export function below(object: JsonValue | undefined, ...path: readonly string[]): JsonValue | undefined {
   let value = object;
   for (const name of path) value = isJsonObject(value) ? value[name] : undefined;
   return value;
 }
 
-/** Of the spec of a Machine only this is for an extension to change: all other fields never change, or reach machines anyway. */
+/** Selects the Machine fields for extensions; all others are immutable or propagated anyway. */
 export function machineSpecPart(spec: JsonValue | undefined): JsonValue {
   return { version: below(spec, 'version') ?? '', failureDomain: below(spec, 'failureDomain') ?? '' };
 }

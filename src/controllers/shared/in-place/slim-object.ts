@@ -1,6 +1,6 @@
 import type { UnstructuredObject } from '../../../machinery/index.ts';
 
-/** Names, labels, annotations and spec: the state is the extension's to find out. */
+/** Reduces an object to name, labels, annotations and spec; extensions must find out the state themselves. */
 export function slimObject({ apiVersion, kind, metadata, spec }: UnstructuredObject): UnstructuredObject {
   const { name, namespace, labels, annotations } = metadata;
   return {

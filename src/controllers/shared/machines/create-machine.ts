@@ -3,7 +3,6 @@ import { explain } from '../conditions.ts';
 import type { MachineOwner } from './machine-owner.ts';
 import { ensurePart, type MachinePart } from './parts.ts';
 
-/** A step of a creation failed. */
 export class MachineCreationError extends Error {
   readonly step: MachinePart['step'] | 'machine';
 
@@ -20,8 +19,8 @@ export interface MachineReferences {
 }
 
 /**
- * Parts first, then the Machine: infrastructure does nothing for a part without a Machine. A name is chosen once; when we
- * are interrupted in between, the parts carry it to the next reconcile (see `unfinishedNames`).
+ * Creates the parts first, then the Machine: providers ignore a part without a Machine. The name is chosen once; if
+ * interrupted, the parts carry it to the next reconcile (see `unfinishedNames`).
  */
 export async function createMachine(
   owner: MachineOwner,
@@ -54,12 +53,12 @@ const legacyReasons = {
 } as const;
 
 export interface MachineCreationProblem {
-  /** as v1beta1 names the step that failed */
+  /** v1beta1 reason for the failed step */
   legacyReason: string;
   message: string;
 }
 
-/** Why a creation failed, for the status; owners differ in the name of the last step. */
+/** Describes a failed creation for the status; the reason for the last step differs between owners. */
 export function creationProblem(error: unknown, machineReason: string): MachineCreationProblem {
   const step = error instanceof MachineCreationError ? error.step : 'machine';
   return { legacyReason: step === 'machine' ? machineReason : legacyReasons[step], message: explain(error) };

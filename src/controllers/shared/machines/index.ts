@@ -1,4 +1,4 @@
-// Making Machines and keeping them as their owner wants them, for every kind that owns Machines.
+// Creates and updates Machines, for all their owners.
 export * from './create-machine.ts';
 export * from './machine-name.ts';
 export * from './machine-owner.ts';

@@ -8,7 +8,7 @@ import { machineFinalizer } from '../names.ts';
 import { isControlledBy, ownerReference, withOwner } from '../ownership.ts';
 import { fieldManager } from '../write-object.ts';
 
-/** Who makes Machines (a MachineSet, a control plane), during one reconcile. */
+/** Owner of Machines (a MachineSet or control plane) during one reconcile. */
 export interface MachineOwner {
   readonly context: ReconcileContext;
   readonly follower: Follower;
@@ -16,13 +16,13 @@ export interface MachineOwner {
   readonly object: KubeObject;
   readonly resource: Resource;
   readonly clusterName: string;
-  /** field manager of the parts when they are created */
+  /** field manager of parts at creation */
   readonly partManager: string;
-  /** labels of the Machines and their parts that never change */
+  /** immutable labels of Machines and their parts */
   readonly labels: Readonly<Record<string, string>>;
-  /** the one of them that names the owner */
+  /** the label that names the owner */
   readonly ownerLabel: string;
-  /** what also reaches Machines that exist */
+  /** fields that are propagated to existing Machines */
   readonly template: {
     readonly labels?: Readonly<Record<string, string>> | undefined;
     readonly annotations?: Readonly<Record<string, string>> | undefined;
@@ -31,13 +31,13 @@ export interface MachineOwner {
 }
 
 export interface MachineApplies {
-  /** of the Machines */
+  /** applies Machines */
   readonly machine: ApplyOnce;
-  /** of the labels and annotations of their parts */
+  /** applies labels and annotations of their parts */
   readonly metadata: ApplyOnce;
 }
 
-/** The Machines of the owner as the API has them now: a cache that is late must not lead to one too many. */
+/** Lists the owner's Machines from the API: a stale cache could lead to a surplus Machine. */
 export async function listMachines({ context, object, labels, ownerLabel }: MachineOwner): Promise<Machine[]> {
   const { namespace } = object.metadata;
   const list = await context.client.list(Machines, {
@@ -55,14 +55,14 @@ export const machineLabels = ({ template, labels }: MachineOwner): Record<string
 
 export interface DesiredMachine {
   name: string;
-  /** the Machine as it is, unless it is new */
+  /** the existing Machine, undefined for a new one */
   existing?: Machine | undefined;
-  /** beside those of the template */
+  /** in addition to those of the template */
   annotations?: Readonly<Record<string, string>>;
   spec: Omit<MachineSpec, 'clusterName'>;
 }
 
-/** The part of a Machine that its owner applies. */
+/** Builds the part of a Machine that its owner applies. */
 export function machineOf(owner: MachineOwner, { name, existing, annotations, spec }: DesiredMachine): Machine {
   const { namespace } = owner.object.metadata;
   const { configRef, dataSecretName } = spec.bootstrap;
@@ -81,13 +81,13 @@ export function machineOf(owner: MachineOwner, { name, existing, annotations, sp
     spec: {
       ...spec,
       clusterName: owner.clusterName,
-      // the data secret of a config is the machine controller's to write
+      // with a configRef, the machine controller sets dataSecretName
       bootstrap: configRef ? { configRef } : dataSecretName === undefined ? {} : { dataSecretName },
     },
   };
 }
 
-/** Makes the owner the controller of a Machine that has none. */
+/** Makes the owner the controller of a Machine without one. */
 export async function adoptMachine({ context, object, resource }: MachineOwner, machine: Machine): Promise<Machine> {
   const owner = ownerReference(object, resource, { controller: true });
   const patch = { metadata: { ownerReferences: [...withOwner(machine.metadata.ownerReferences, owner)] } };

@@ -7,17 +7,17 @@ import { listMachines, type MachineOwner } from './machine-owner.ts';
 
 type PartKind = Pick<ContractReference, 'apiGroup' | 'kind'>;
 
-/** What a Machine refers to and its owner makes for it: bootstrap config and infrastructure. */
+/** An object that the owner creates for a Machine: bootstrap config or infrastructure. */
 export interface MachinePart {
   readonly step: 'bootstrap' | 'infrastructure';
   readonly kind: PartKind;
-  /** the object for a Machine of this name */
+  /** builds the object for a Machine with this name */
   build(name: string): UnstructuredObject | Promise<UnstructuredObject>;
-  /** whether an object of an unfinished creation is what would be made now */
+  /** whether an object of an interrupted creation equals what would be created now */
   matches(object: UnstructuredObject): boolean;
 }
 
-/** A part that is a clone of a template. */
+/** Builds a part that is cloned from a template. */
 export function templatePart(
   owner: MachineOwner,
   step: MachinePart['step'],
@@ -39,7 +39,7 @@ export function templatePart(
         kind: await owner.follower.kindOf(kind, signal),
         name,
         namespace,
-        // labels and annotations of the machine template follow under a manager of their own, so that they can leave again
+        // template labels and annotations are applied by a separate field manager, so that they can be removed later
         labels: owner.labels,
         annotations: {},
         owner: ownerReference(owner.object, owner.resource, { controller: true }),
@@ -48,7 +48,7 @@ export function templatePart(
   };
 }
 
-/** Creates a part, or finds that an earlier reconcile did. */
+/** Creates a part, or finds it from an earlier reconcile. */
 export async function ensurePart(owner: MachineOwner, part: MachinePart, name: string): Promise<ContractReference> {
   const { client, signal } = owner.context;
   const object = await part.build(name);
@@ -69,7 +69,7 @@ interface Leftover {
   object: UnstructuredObject;
 }
 
-/** Objects that no Machine has taken over: what an interrupted creation left behind. */
+/** Lists objects without a Machine, left over from interrupted creations. */
 async function leftovers(
   { object: owner, context, follower }: MachineOwner,
   parts: readonly MachinePart[],
@@ -86,7 +86,7 @@ async function leftovers(
   return found;
 }
 
-/** Names of Machines whose creation was begun with what is desired now, and can be finished. */
+/** Lists names of interrupted creations that match the current spec and can be completed. */
 export async function unfinishedNames(
   owner: MachineOwner,
   parts: readonly MachinePart[],
@@ -100,7 +100,7 @@ export async function unfinishedNames(
   return [...usable].flatMap(([name, isUsable]) => (isUsable ? [name] : [])).sort();
 }
 
-/** Deletes what will not become a Machine. To be called only when no creation is still to be finished. */
+/** Deletes parts without a Machine. Call only when no creation is to be completed. */
 export async function deleteLeftoverParts(
   owner: MachineOwner,
   parts: readonly MachinePart[],

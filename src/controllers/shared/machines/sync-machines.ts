@@ -6,15 +6,14 @@ import { fieldManager } from '../write-object.ts';
 import { type MachineOwner, machineLabels } from './machine-owner.ts';
 
 export interface MachineSync {
-  /** the Machine as its owner wants it */
   desired(machine: Machine): Machine;
-  /** bootstrap config and infrastructure of the Machine, as far as they are there */
+  /** returns existing bootstrap config and infrastructure of the Machine */
   parts(machine: Machine): readonly UnstructuredObject[] | Promise<readonly UnstructuredObject[]>;
 }
 
 /**
- * Brings what may change without a new Machine to those that exist, and to their bootstrap config and infrastructure.
- * Returns the Machines that are still there.
+ * Propagates mutable fields to existing Machines, their bootstrap configs and infrastructure. Returns the Machines that
+ * still exist.
  */
 export async function syncMachines(
   owner: MachineOwner,
@@ -37,7 +36,7 @@ export async function syncMachines(
         await applies.machine.apply(context.client, Machines, sync.desired(machine), machine, context.signal),
       );
     } catch (error) {
-      // deleted meanwhile: an apply must never bring it back
+      // deleted meanwhile: an apply must not recreate it
       if (!isObjectGone(error)) throw error;
       continue;
     }
@@ -69,7 +68,7 @@ const deletionFields = [
   'nodeDeletionTimeoutSeconds',
 ] as const;
 
-/** For a Machine that is being deleted only what steers its deletion still matters. */
+/** Builds a patch for a Machine being deleted, where only the deletion settings matter. */
 function deletionPatch(desired: Machine['spec']['deletion'], machine: Machine): JsonObject | undefined {
   const current = machine.spec.deletion ?? {};
   const patch: JsonObject = {};
@@ -83,7 +82,7 @@ function deletionPatch(desired: Machine['spec']['deletion'], machine: Machine): 
 async function syncPart(owner: MachineOwner, machine: Machine, part: UnstructuredObject): Promise<void> {
   const { context, follower, applies, template } = owner;
   if (isDeleting(part)) return;
-  // one of a user's own, or of another machine, is not ours to label
+  // a user's object, or one of another machine, is not labeled
   if (!isControlledBy(part, machine) && !isControlledBy(part, owner.object)) return;
   const { name = '', namespace = '', uid } = part.metadata;
   const apiGroup = parseApiVersion(part.apiVersion).group;

@@ -2,7 +2,7 @@ import { clone, type KubeObject, type OwnerReference } from '../../../machinery/
 import { pausedAnnotation } from '../names.ts';
 import { moveAnnotation } from './names.ts';
 
-/** The object as the target is to have it: paused, marked with the move, and owned by what its owners are there. */
+/** Builds the copy for the target: paused, annotated with the move id, with the uids of its owners there. */
 export function copyFor(
   object: KubeObject,
   { move, newUid }: { move: string; newUid(uid: string): string | undefined },

@@ -14,7 +14,10 @@ export interface Inventory {
 
 const clusterNameLabel = 'cluster.x-k8s.io/cluster-name';
 
-/** Everything of a namespace that goes with its clusters: all objects of our kinds, and the Secrets and ConfigMaps they need. */
+/**
+ * Lists what is moved with the clusters of a namespace: all objects of our kinds, and the Secrets and ConfigMaps they
+ * need.
+ */
 export async function takeInventory(source: Client, namespace: string, signal: AbortSignal): Promise<Inventory> {
   const list = async (resource: Resource<KubeObject>): Promise<MovedObject[]> =>
     (await listOf(source, resource, namespace, signal)).map((object) => ({ resource, object, isCopied: false }));
@@ -45,10 +48,10 @@ export async function takeInventory(source: Client, namespace: string, signal: A
   return { objects: [...moved, ...plain.flat()], hostedPlanes, used };
 }
 
-/** Secrets of a cluster by their names, which users may have made without an owner. */
+/** Suffixes of cluster Secrets, which users may have created without an owner reference. */
 const clusterSecrets = ['ca', 'etcd', 'sa', 'proxy', 'kubeconfig'];
 
-/** A kind that is not served has no objects. */
+/** Returns an empty list if the kind is not served. */
 export async function listOf(
   client: Client,
   resource: Resource<KubeObject>,
@@ -58,7 +61,7 @@ export async function listOf(
   try {
     const { items } = await client.list(resource, { namespace, signal });
     const apiVersion = resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
-    // lists of typed servers leave out what every item has in common
+    // list items of typed APIs lack apiVersion and kind
     return items.map((item) => ({ ...item, apiVersion, kind: resource.kind }));
   } catch (error) {
     if (isNotFound(error)) return [];

@@ -1,7 +1,7 @@
 import { gatewayGroup, k0smotronGroup, kamajiGroup, ownDefinitions, runtimeGroup } from '../../../api/index.ts';
 import type { KubeObject, Resource, ResourceDefinition } from '../../../machinery/index.ts';
 
-/** Groups whose objects belong to a management cluster, not to the clusters it manages. */
+/** API groups whose objects belong to the management cluster itself. */
 const staying: ReadonlySet<string> = new Set([gatewayGroup, runtimeGroup, 'clusterctl.cluster.x-k8s.io']);
 
 const hostedKinds: ReadonlySet<string> = new Set([
@@ -11,12 +11,12 @@ const hostedKinds: ReadonlySet<string> = new Set([
   'TenantControlPlane',
 ]);
 
-/** Control planes that run as Pods: their data is in volumes of the management cluster. */
+/** Tells whether a control plane runs in Pods; its data is in volumes of the management cluster. */
 export function isHostedPlane({ group, kind }: Pick<Resource, 'group' | 'kind'>): boolean {
   return hostedKinds.has(kind) || (group === k0smotronGroup && kind === 'Cluster');
 }
 
-/** All kinds of a namespace that go with its clusters. */
+/** All namespaced kinds that are moved with clusters. */
 export const movableKinds: readonly Resource<KubeObject>[] = ownDefinitions
   .filter(({ group, namespaced }) => namespaced && !staying.has(group) && !staysWithHost(group))
   .map(resourceOf);
@@ -25,7 +25,7 @@ function staysWithHost(group: string): boolean {
   return group === kamajiGroup || group === k0smotronGroup;
 }
 
-/** Looked at to refuse, never moved. */
+/** Kinds that make a move refuse; never moved. */
 export const hostedPlaneKinds: readonly Resource<KubeObject>[] = ownDefinitions.filter(isHostedPlane).map(resourceOf);
 
 function resourceOf({ group, storageVersion, kind, plural, namespaced }: ResourceDefinition): Resource<KubeObject> {

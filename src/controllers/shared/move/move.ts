@@ -27,34 +27,34 @@ export interface MoveOptions {
   readonly namespace: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** of a new move; one under way keeps its own */
+  /** creates the id of a new move; a continued one keeps its own */
   readonly newId: () => string;
-  /** how long controllers may take to see that they are paused; default a minute. Whoever must not wait says 0, and calls again. */
+  /** time for controllers to observe the pause; default one minute. With 0, the caller retries instead of waiting. */
   readonly patienceMs?: number;
-  /** owners outside of the namespace: their uids here, and those of the same objects in the target */
+  /** owners outside of the namespace: their uids here and in the target */
   readonly owners?: ReadonlyMap<string, string>;
-  /** what moves is to be deleted in the target: it needs not be complete, nor resumed by the one who paused it */
+  /** the objects will be deleted in the target, so they need not be complete, and may have been paused by the user */
   readonly isForDeletion?: boolean;
-  /** of a call-off alone: the target is gone for good, and its copies with it */
+  /** only for canceling: the target and its copies are permanently lost */
   readonly isTargetLost?: boolean;
   onProgress(line: string): void;
 }
 
-/** Nothing is wrong: somebody has to see first that it is paused. */
+/** Not a fault: a controller has yet to observe the pause. */
 export class MoveWaitsError extends CapstanError {}
 
 const by = { fieldManager: 'capstan-move' };
 const usualPatienceMs = 60_000;
 const pollMs = 250;
 
-/** Every kind that can be in a target, Secrets and ConfigMaps included. */
+/** Every kind that can be in a target, including Secrets and ConfigMaps. */
 const allKinds: readonly Resource<KubeObject>[] = [
   ...movableKinds,
   Secrets as Resource<KubeObject>,
   ConfigMaps as Resource<KubeObject>,
 ];
 
-/** What a move would do, or why it would be refused; nothing is changed. */
+/** Returns the objects a move would move; throws if it would be refused. Changes nothing. */
 export async function planMove(options: MoveOptions): Promise<MovedObject[]> {
   const { source, namespace, signal } = options;
   const inventory = await takeInventory(source, namespace, signal);
@@ -64,14 +64,14 @@ export async function planMove(options: MoveOptions): Promise<MovedObject[]> {
 }
 
 /**
- * Moves all clusters of a namespace to another management API. At every moment at most one side works on them: both are paused from the
- * first copy to the last deletion. Ended at any step, the same call goes on where it was.
+ * Moves all clusters of a namespace to another management API. At most one side is active at any time: both are paused
+ * from the first copy to the last deletion. An interrupted move continues with the same call.
  */
 export async function moveNamespace(options: MoveOptions): Promise<void> {
   const { source, namespace, signal } = options;
   const record = (await openRecord(options)) ?? (await begin(options));
   if (record.phase === 'preparing') {
-    // a record that somebody else wrote makes nothing right that a move would refuse
+    // check again even with a record: a forged one must not bypass a refusal
     await refuse(options, await takeInventory(source, namespace, signal), record);
     await pauseSource(options, record);
     await copyToTarget(options, record);
@@ -82,7 +82,7 @@ export async function moveNamespace(options: MoveOptions): Promise<void> {
   await deleteRecord(source, namespace, signal);
 }
 
-/** Calls off a move that has not been handed over: the source works on, and the target has nothing of it. */
+/** Cancels a move that was not handed over yet: the source continues, and the copies in the target are deleted. */
 export async function cancelMove(options: MoveOptions): Promise<void> {
   const { source, target, namespace, signal, onProgress } = options;
   const record = await openRecord(options);
@@ -119,7 +119,7 @@ async function begin(options: MoveOptions): Promise<MoveRecord> {
   return record;
 }
 
-/** `record`: the move goes on. Then what changes by itself does not count, and what the move has done so far is its own. */
+/** With `record` a move continues, so transient problems and effects of the move itself do not count. */
 async function refuse(options: MoveOptions, inventory: Inventory, record: MoveRecord | undefined): Promise<void> {
   const { source, target, namespace, signal, isForDeletion = false } = options;
   const { objects, hostedPlanes, used } = inventory;
@@ -171,7 +171,7 @@ async function pauseSource(options: MoveOptions, record: MoveRecord): Promise<vo
       const metadata = { annotations: { [pausedAnnotation]: record.id } };
       await source.patch(resource, objectKey(object), 'merge', { metadata }, { ...by, signal }).catch(ignoreNotFound);
     });
-    // what was just paused, and what somebody made meanwhile, is looked at again at once
+    // check objects that were just paused or created meanwhile
     if (running.length > 0) continue;
     const blocking = ours.find(({ object }) => object.metadata.annotations?.[blockMoveAnnotation] !== undefined);
     const working = ours.find(({ object }) => isStillWorkedOn(object));
@@ -204,7 +204,7 @@ async function copyToTarget(options: MoveOptions, record: MoveRecord): Promise<v
   }
 }
 
-/** Creates the copy where it is missing, with the status and the owners of fields of the original. Resolves with its uid. */
+/** Creates a missing copy with the status and field owners of the original. Returns its uid. */
 async function copyOne(
   target: Client,
   { resource, object, isCopied }: MovedObject,
@@ -214,7 +214,7 @@ async function copyOne(
   const key = objectKey(object);
   const copy = copyFor(object, { move: record.id, newUid });
   const { status } = asJson(copy);
-  // a server takes no status from whoever creates
+  // the API ignores the status on creation
   const created = await target.create(resource, copy, { ...by, signal }).catch(async (error: unknown) => {
     if (!isAlreadyExists(error)) throw error;
     const found = await target.get(resource, key, { signal });
@@ -236,10 +236,10 @@ async function deleteFromSource(options: MoveOptions, record: MoveRecord): Promi
   const { source, target, namespace, signal, onProgress } = options;
   onProgress('handing over');
   const { objects } = await takeInventory(source, namespace, signal);
-  // only what the target has: somebody may have made something since, and a record may have been tampered with
+  // delete only what the target has: objects may be new, and the record may be forged
   const arrived = new Set((await copiesIn(target, namespace, record, signal)).map(({ object }) => titleOf(object)));
   const ours = objects.filter(({ object, isCopied }) => !isCopied && arrived.has(titleOf(object)));
-  // clusters last: what is left of them after a crash is still known by them
+  // clusters last, so that the rest can still be found through them after a crash
   const isCluster = ({ object }: MovedObject): boolean => object.kind === 'Cluster';
   for (const level of ownershipLevels(ours).reverse()) {
     await inParallel(
@@ -250,7 +250,7 @@ async function deleteFromSource(options: MoveOptions, record: MoveRecord): Promi
   await inParallel(ours.filter(isCluster), (moved) => forget(source, moved, signal));
 }
 
-/** Takes an object away without anything being done about what it stands for. */
+/** Deletes an object without side effects on what it represents. */
 async function forget(client: Client, { resource, object }: MovedObject, signal: AbortSignal): Promise<void> {
   const key = objectKey(object);
   const metadata = { annotations: { [deleteForMoveAnnotation]: '' } };
@@ -266,7 +266,7 @@ async function forget(client: Client, { resource, object }: MovedObject, signal:
 async function resumeTarget(options: MoveOptions, record: MoveRecord): Promise<void> {
   const { target, namespace, signal, onProgress } = options;
   const copies = await copiesIn(target, namespace, record, signal);
-  // clusters last: what belongs to them is complete by then
+  // clusters last: everything that belongs to them exists by then
   for (const level of ownershipLevels(copies).reverse()) {
     await inParallel(level, ({ resource, object }) => resume(target, resource, object, record, signal));
   }

@@ -3,11 +3,14 @@ import type { KubeObject, Resource } from '../../../machinery/index.ts';
 export interface MovedObject {
   readonly resource: Resource<KubeObject>;
   readonly object: KubeObject;
-  /** the source keeps it, too: it was only used by what moves */
+  /** stays in the source, too: a moved object only refers to it */
   readonly isCopied: boolean;
 }
 
-/** Owners before what they own, so that each owner has its new uid by the time it is named. Owners outside do not count. */
+/**
+ * Sorts owners before owned objects, so that the new uid of every owner is known when needed. Owners outside of the set
+ * do not count.
+ */
 export function ownershipLevels(objects: readonly MovedObject[]): MovedObject[][] {
   const byUid = new Map(objects.map((moved) => [moved.object.metadata.uid ?? '', moved]));
   const levels = new Map<MovedObject, number>();
@@ -16,7 +19,7 @@ export function ownershipLevels(objects: readonly MovedObject[]): MovedObject[][
     if (known !== undefined) return known;
     const owners = (moved.object.metadata.ownerReferences ?? [])
       .map(({ uid }) => byUid.get(uid))
-      // objects that own each other are made in any order; the second writes its owner in once both are there
+      // objects in an ownership cycle are created in any order; the owner reference is added once both exist
       .filter((owner): owner is MovedObject => owner !== undefined && !below.has(owner));
     const inside = new Set([...below, moved]);
     const level = owners.reduce((highest, owner) => Math.max(highest, levelOf(owner, inside) + 1), 0);

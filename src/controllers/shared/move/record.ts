@@ -4,14 +4,14 @@ import { ignoreNotFound, isNotFound } from '../../../machinery/index.ts';
 import { recordName } from './names.ts';
 
 /**
- * How far a move is. `preparing`: the source still has everything, and it can be called off. `handing-over`: the target has everything, and
- * it can only be finished.
+ * Progress of a move. `preparing`: the source still has everything, and the move can be canceled. `handing-over`: the
+ * target has everything, and the move can only be completed.
  */
 export type Phase = 'preparing' | 'handing-over';
 
 export interface MoveRecord {
   readonly id: string;
-  /** uid of the target's kube-system: the same cluster whatever its address */
+  /** uid of the target's kube-system namespace, which identifies a cluster at any address */
   readonly target: string;
   readonly phase: Phase;
 }
@@ -51,7 +51,7 @@ export async function deleteRecord(source: Client, namespace: string, signal: Ab
   await source.delete(ConfigMaps, { namespace, name: recordName }, { signal }).catch(ignoreNotFound);
 }
 
-/** The uid of its kube-system, which no two clusters share. */
+/** Identifies a cluster by the uid of its kube-system namespace. */
 export async function clusterId(client: Client, signal: AbortSignal): Promise<string> {
   const { metadata } = await client.get(Namespaces, { name: 'kube-system' }, { signal });
   return metadata.uid ?? '';

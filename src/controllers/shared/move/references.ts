@@ -1,6 +1,6 @@
 import { asJson, isJsonObject, type JsonObject, type JsonValue, type KubeObject } from '../../../machinery/index.ts';
 
-/** What an object uses without owning it, in its own namespace or outside of all. */
+/** Objects that are referenced but not owned, in the same namespace or cluster-scoped. */
 export interface UsedObjects {
   readonly secrets: ReadonlySet<string>;
   readonly configMaps: ReadonlySet<string>;
@@ -8,10 +8,10 @@ export interface UsedObjects {
   readonly identities: ReadonlySet<string>;
 }
 
-/** Fields that name a Secret by `name`. */
+/** Fields with the `name` of a Secret. */
 const secretFields: ReadonlySet<string> = new Set(['secretRef', 'cloudsSecret', 'secretKeyRef']);
 
-/** The Secrets, ConfigMaps and identities that specs name. */
+/** Collects Secrets, ConfigMaps and identities that specs refer to. */
 export function usedObjects(objects: Iterable<KubeObject>): UsedObjects {
   const used = { secrets: new Set<string>(), configMaps: new Set<string>(), identities: new Set<string>() };
   const add = (to: Set<string>, name: JsonValue | undefined): void => {
@@ -50,7 +50,7 @@ export function usedObjects(objects: Iterable<KubeObject>): UsedObjects {
   return used;
 }
 
-/** A ClusterResourceSet lists what it applies by kind and name. */
+/** Adds the resources of a ClusterResourceSet, which are listed by kind and name. */
 function addResources(
   spec: JsonValue | undefined,
   used: { secrets: Set<string>; configMaps: Set<string> },

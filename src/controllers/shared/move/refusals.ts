@@ -21,7 +21,7 @@ interface Observed {
   };
 }
 
-/** What stands against a move of these objects, each with its cure. */
+/** Lists reasons against a move of these objects, each with its remedy. */
 export function refusals(
   objects: readonly KubeObject[],
   hostedPlanes: readonly KubeObject[],
@@ -36,7 +36,7 @@ export function refusals(
   ];
 }
 
-/** What is cured by waiting. Controllers that are paused for a move do not get further. */
+/** Reasons that resolve with time, but not while controllers are paused for a move. */
 function passing(object: KubeObject): string[] {
   const { metadata } = object;
   const { spec, status } = object as Observed;
@@ -64,7 +64,7 @@ function lasting(object: KubeObject): string[] {
   return [`${titleOf(object)} uses a ClusterClass of the namespace ${classNamespace}, which does not move with it`];
 }
 
-/** The object's controller has not said yet that it leaves the object alone. */
+/** Tells whether the object's controller has not yet confirmed the pause. */
 export function isStillWorkedOn(object: KubeObject): boolean {
   const { status } = object as Observed;
   return status?.conditions?.some(({ type, status: value }) => type === 'Paused' && value !== 'True') ?? false;

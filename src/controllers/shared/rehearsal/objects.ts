@@ -27,21 +27,21 @@ import type { ContractKind } from '../contract-resolver.ts';
 import type { ExternalObjects, Follower } from '../external-objects.ts';
 import { controllerOf, isControlledBy } from '../ownership.ts';
 
-/** Objects in memory, for controllers that are to show what they would do with them. */
+/** Objects in memory for dry runs of controllers. */
 export interface RehearsedObjects {
   readonly client: MemoryClient;
-  /** never late, and filled with what the client has */
+  /** always in sync with the client */
   readonly cache: InformerFactory & ReconcileContext['cache'];
   readonly externals: ExternalObjects;
   readonly clock: ManualClock;
   readonly context: ReconcileContext;
-  /** what names were drawn by lot: outside of the rehearsal it will be something else */
+  /** random texts used in names; a real run yields others */
   readonly drawn: readonly string[];
-  /** puts an object in as it is, in the version the controllers read it */
+  /** stores an object as it is, in the version that the controllers read */
   seed(object: UnstructuredObject): Promise<void>;
-  /** undefined for kinds that no controller here knows */
+  /** undefined for unknown kinds */
   resourceOf(object: UnstructuredObject): Resource<UnstructuredObject> | undefined;
-  /** names of sets whose deployments are new: they follow from an id that is not given yet */
+  /** names of sets of new deployments, which depend on a uid that does not exist yet */
   newSetNames(): string[];
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): T | undefined;
   list<T extends KubeObject>(resource: Resource<T>): T[];
@@ -102,10 +102,10 @@ export function createRehearsedObjects({ nowMs, signal }: RehearsedObjectsOption
   };
 }
 
-/** None of them is in names that are drawn in earnest. */
+/** No letter of it occurs in real random names. */
 const rehearsedAlphabet = 'aeiou013';
 
-/** Draws texts that can be told from everything else, and never the same one twice. */
+/** Draws random texts that are recognizable and never repeat. */
 function drawing(drawn: string[]): Random {
   const seeded = seededRandom(1);
   return {
@@ -124,7 +124,7 @@ function drawing(drawn: string[]): Random {
   };
 }
 
-/** A cache that is the store itself: nothing has to arrive in it. */
+/** A cache directly on the store, without delay. */
 function cacheOver(client: MemoryClient): RehearsedObjects['cache'] {
   const indexers = new Map<string, Map<string, Indexer<KubeObject>>>();
   const indexersOf = (resource: Resource): Map<string, Indexer<KubeObject>> => {
@@ -203,7 +203,7 @@ const resourceOf = ({
   namespaced,
 });
 
-/** Nothing is made in a rehearsal of kinds that are somebody else's. */
+/** Resolves only known kinds; a dry run creates nothing of other providers. */
 function kindOf(reference: KindReference): ContractKind {
   const definition = definitionOf(reference);
   if (definition) return { resource: resourceOf(definition), contract: 'v1beta2' };

@@ -6,16 +6,16 @@ import type { WorkloadApi } from './types.ts';
 
 export const providerIdIndex = 'providerID';
 
-/** Twice what Kubernetes is made for. */
+/** Twice the Node limit of Kubernetes. */
 const maxNodes = 10_000;
-/** Of one Node: ordinary ones have a tenth of it in their annotations. */
+/** Limit per Node; ordinary Nodes use about a tenth. */
 const maxAnnotationsBytes = 64 * 1024;
 
-/** A living connection: client, cache of Nodes, and the kubeconfig it was made from. */
+/** An open connection: client, Node cache, and the fingerprint of its kubeconfig. */
 export interface Connection {
   readonly api: WorkloadApi;
   readonly nodes: Informer<Node>;
-  /** tells whether the kubeconfig changed since */
+  /** changes with the kubeconfig */
   readonly fingerprint: string;
   close(): void;
 }
@@ -28,7 +28,7 @@ export interface ConnectionOptions {
   cluster: ObjectKey;
   onNode(node: Node): void;
   onSynced(): void;
-  /** the watch of Nodes broke, which may be the first sign that the API is gone */
+  /** called when the Node watch breaks, possibly the first sign of an outage */
   onFault(): void;
 }
 
@@ -52,7 +52,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   });
   nodes.addHandler({
     onAdd: (node, initial) => {
-      // whoever waits for the first sync is woken once for all Nodes
+      // one notification after the initial list instead of one per Node
       if (!initial) options.onNode(node);
     },
     onUpdate: (node, old) => {
@@ -73,7 +73,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   };
 }
 
-/** Images and field owners are most of a Node, and nobody here reads them. */
+/** Drops images and managedFields: most of a Node, and unused here. */
 function slim(node: Node): Node {
   const { managedFields: _, annotations, ...rest } = node.metadata;
   const metadata = { ...rest, ...(annotations && { annotations: fitting(annotations) }) };
@@ -82,7 +82,7 @@ function slim(node: Node): Node {
   return { ...node, metadata, status };
 }
 
-/** The tenant's API server says what is in a Node: what would fill the memory is left out. */
+/** Drops annotations beyond the limit: the tenant's API server controls Nodes and must not fill the memory. */
 function fitting(annotations: Record<string, string>): Record<string, string> {
   let bytes = 0;
   return Object.fromEntries(
@@ -93,7 +93,7 @@ function fitting(annotations: Record<string, string>): Record<string, string> {
   );
 }
 
-/** Kubelets report in every few minutes; nothing follows from that alone. */
+/** Tells whether only heartbeat fields changed, which kubelets update every few minutes. */
 function onlyHeartbeat(old: Node, now: Node): boolean {
   return (
     deepEqual(old.spec, now.spec) &&

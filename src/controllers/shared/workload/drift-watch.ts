@@ -13,33 +13,33 @@ import type { Clock, KubeObject, Random, Resource, UnstructuredObject } from '..
 import type { ExternalSource } from '../../../runtime/index.ts';
 import { projectionOf } from './projection.ts';
 
-/** An object in a workload cluster that has to stay as it was applied. */
+/** An object in a workload cluster to keep as it was applied. */
 export interface AppliedObject {
   readonly resource: Resource<UnstructuredObject>;
   readonly desired: UnstructuredObject;
-  /** what our write led to, in the fields of `desired` */
+  /** result of the last write, in the fields of `desired` */
   readonly expected: string;
   readonly resourceVersion: string;
 }
 
-/** Notices when somebody changes or deletes what was applied: by watches, so that rest costs nothing. */
+/** Detects changes and deletions of applied objects by watches, without polling. */
 export interface DriftWatch {
-  /** objects of one source in a cluster; in place of those named before */
+  /** sets the objects of one source in a cluster; replaces earlier ones */
   follow(cluster: ObjectKey, client: Client, source: string, objects: readonly AppliedObject[]): void;
-  /** whether a source is followed through this client and nothing of it drifted */
+  /** whether a source is followed through this client without drift */
   isSettled(cluster: ObjectKey, client: Client, source: string): boolean;
   isFollowed(cluster: ObjectKey, client: Client, source: string): boolean;
-  /** lets go of sources of a cluster that are not among these; of all watches when there are none */
+  /** drops all sources of a cluster except these; with none left, its watches */
   keepOnly(cluster: ObjectKey, sources: ReadonlySet<string>): void;
-  /** some objects are not watched, because there are too many kinds and namespaces of them */
+  /** true if some objects are not watched, because of too many kinds and namespaces */
   isPartial(cluster: ObjectKey): boolean;
-  /** wakes clusters */
+  /** enqueues clusters */
   readonly source: ExternalSource;
 }
 
-/** Each takes a connection of the workload API. A network plugin with all its kinds needs a dozen. */
+/** Each watch takes a connection of the workload API. A network plugin with all its kinds needs about a dozen. */
 const maxWatches = 24;
-/** Of one kind in one namespace. */
+/** Limit per kind and namespace. */
 const maxObjects = 10_000;
 
 interface Scope {
@@ -66,7 +66,7 @@ export function createDriftWatch(options: { clock: Clock; random: Random }): Dri
   let wake: (cluster: ObjectKey) => void = () => {};
   let isStopped = false;
 
-  /** objects of which only the name is kept: nothing can be said of their content */
+  /** objects reduced to their name, whose content is unknown */
   const slim = new WeakSet<UnstructuredObject>();
   const nameOf = (object: UnstructuredObject): UnstructuredObject => {
     const name = nameOnly(object);
@@ -107,7 +107,7 @@ export function createDriftWatch(options: { clock: Clock; random: Random }): Dri
       maxObjects,
       ...(namespace !== undefined && { namespace }),
       ...(name !== undefined && { fieldSelector: `metadata.name=${name}` }),
-      // what is nobody's business here is not kept
+      // drop the content of objects that are not followed
       transform: (object) => (entry.objects.has(idOf(object)) ? dropManagedFields(object) : nameOf(object)),
     });
     informer.addHandler({
@@ -118,7 +118,7 @@ export function createDriftWatch(options: { clock: Clock; random: Random }): Dri
     void informer.run(stop.signal);
     informer.waitForSync(stop.signal).then(
       () => {
-        // gone before the watch began
+        // deleted before the watch began
         for (const [id, [one]] of entry.objects) {
           if (!one || scopeOf(one) !== scopeId(resource, namespace)) continue;
           if (name !== undefined && one.desired.metadata.name !== name) continue;
@@ -171,7 +171,7 @@ export function createDriftWatch(options: { clock: Clock; random: Random }): Dri
       entry.sources.set(source, applied);
       entry.drifted.delete(source);
       arrange(cluster, entry);
-      // what happened between our write and now
+      // changes between the last write and now
       for (const { resource, desired } of applied) {
         const key = objectKey(desired);
         for (const { informer } of entry.scopes.values()) {
@@ -225,7 +225,7 @@ export function createDriftWatch(options: { clock: Clock; random: Random }): Dri
 interface WantedScope {
   readonly resource: Resource<UnstructuredObject>;
   readonly namespace: string | undefined;
-  /** when one object is followed in the namespace, only that one is watched */
+  /** with a single object in a namespace, only that one is watched */
   readonly name: string | undefined;
 }
 

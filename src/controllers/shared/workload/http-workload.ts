@@ -6,19 +6,19 @@ import { reachable } from './reachable.ts';
 import type { ConnectWorkload } from './types.ts';
 
 const requestTimeoutMs = 10_000;
-/** Opening one costs more than several requests; what many ask at once, they ask one after the other. */
+/** Opening a connection costs more than several requests, so concurrent requests share these. */
 const maxConnections = 3;
-/** A page of five hundred Nodes with all their images is a third of it. */
+/** About three times a page of 500 Nodes with all images. */
 const maxAnswerBytes = 32 * 1024 * 1024;
 
 export interface HttpWorkloadOptions {
   readonly userAgent?: string;
   readonly peers?: PeerPolicy;
-  /** a way to the API that somebody keeps open, instead of one to the address in the kubeconfig */
+  /** opens an existing stream to the API instead of dialing the address in the kubeconfig */
   readonly dial?: () => Promise<Duplex>;
 }
 
-/** The ordinary way to a workload API: over HTTPS with what its kubeconfig says. */
+/** Connects to a workload API over HTTPS with its kubeconfig. */
 export function connectOverHttp(options: HttpWorkloadOptions = {}): ConnectWorkload {
   const guard = { peers: options.peers ?? anyPeer, maxAnswerBytes };
   return async (kubeconfig, cluster) => {
@@ -30,17 +30,17 @@ export function connectOverHttp(options: HttpWorkloadOptions = {}): ConnectWorkl
     };
     const client = httpClient(connection, {
       requestTimeoutMs,
-      // the caller comes back by itself: trying on inside a request would only hold up a worker
+      // callers requeue; retries inside a request would only block a worker
       maxAttempts: 1,
       maxConnections,
       ...(options.userAgent !== undefined && { userAgent: options.userAgent }),
     });
-    // a proxy would accept connections in any case
+    // a proxy accepts connections even if the API is down
     let knowsAnswers = connection.proxyUrl !== undefined || dial !== undefined;
     return {
       client,
       async probe(signal) {
-        // an API on its way up is asked many times before anybody listens there
+        // cheap check first: a starting API is probed many times before it listens
         if (!knowsAnswers) await reachable(connection.server, signal, guard.peers);
         await client.raw('/', { signal });
         knowsAnswers = true;

@@ -14,8 +14,8 @@ function refuse(what: string): CapstanError {
 }
 
 /**
- * Connection details from the kubeconfig in a Secret. Whoever may write that Secret must not gain more than a connection:
- * nothing is executed and no file is read on its word.
+ * Reads the connection from a kubeconfig Secret. Security: whoever writes that Secret must gain nothing but a
+ * connection, so nothing is executed and no file is read.
  */
 export function workloadConnection(text: string, name: string): ConnectionConfig {
   const content: KubeconfigFile = parseKubeconfig(text, name);

@@ -5,7 +5,7 @@ import type { ConnectWorkload } from './types.ts';
 
 type Permit = () => void;
 
-/** Ways to workload APIs on which nothing is written without a permit: not to the API, and not to what is reached through it. */
+/** Wraps workload connections so that writes need a permit, both to the API and through port-forwards. */
 export function permittedWorkloads(connect: ConnectWorkload, permit: Permit): ConnectWorkload {
   return async (kubeconfig, cluster) => {
     const api = await connect(kubeconfig, cluster);
@@ -13,7 +13,7 @@ export function permittedWorkloads(connect: ConnectWorkload, permit: Permit): Co
     let fenced: Client | undefined;
     return {
       get client() {
-        // the way may change while it is used
+        // the client may change during use
         if (!fenced || inner !== api.client) {
           inner = api.client;
           fenced = fencedClient(inner, { check: permit });
@@ -27,7 +27,7 @@ export function permittedWorkloads(connect: ConnectWorkload, permit: Permit): Co
   };
 }
 
-/** A stream that ends where somebody would write to it without a permit. */
+/** Wraps a stream; it is destroyed on a write without a permit. */
 export function permittedStream(stream: Duplex, permit: Permit): Duplex {
   const write = stream.write.bind(stream) as (...all: unknown[]) => boolean;
   stream.write = (...all: unknown[]): boolean => {

@@ -1,8 +1,8 @@
 import { asJson, isJsonObject, type JsonObject, type JsonValue, type KubeObject } from '../../../machinery/index.ts';
 
 /**
- * What a live object has in the fields that a desired one names. Servers write some values in their own way (quantities, defaults
- * inside of lists), so what is there now is compared with what our own write led to, not with what was written.
+ * Projects a live object to the fields of the desired one. Servers normalize values (quantities, defaults in lists), so
+ * the live object is compared with the result of the last write, not with what was sent.
  */
 export function projectionOf(live: KubeObject, desired: KubeObject): string {
   return JSON.stringify(project(asJson(live), asJson(desired)) ?? null);

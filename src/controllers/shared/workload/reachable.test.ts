@@ -12,13 +12,13 @@ async function listening(): Promise<{ server: Server; url: string }> {
 }
 
 describe('reachability', () => {
-  it('is given where somebody listens, whatever they speak', async () => {
+  it('is confirmed when a server listens, whatever its protocol', async () => {
     const { server, url } = await listening();
     await reachable(url, new AbortController().signal);
     server.close();
   });
 
-  it('is denied with the address where nobody does', async () => {
+  it('is denied with the address when no server listens', async () => {
     const { server, url } = await listening();
     server.close();
     await once(server, 'close');
@@ -30,7 +30,7 @@ describe('reachability', () => {
 
   it('ends with the signal', async () => {
     const stop = new AbortController();
-    // TEST-NET-1: packets to it get no answer
+    // TEST-NET-1: packets to it are never answered
     const asked = reachable('https://192.0.2.1:6443', stop.signal).catch((error: unknown) => error);
     const reason = new Error('enough');
     stop.abort(reason);

@@ -4,8 +4,8 @@ import { ApiUnreachableError } from '../../../client/index.ts';
 import { anyPeer, checkPeerHost, guardedLookup, type PeerPolicy } from '../../../machinery/index.ts';
 
 /**
- * Resolves when something accepts connections at a URL's host and port. Costs a fraction of a request over TLS, which matters
- * to those who ask again and again until a server is up.
+ * Resolves once a URL's host and port accept connections. Much cheaper than a TLS request, for frequent polls of a
+ * starting server.
  */
 export function reachable(url: string, signal: AbortSignal, peers: PeerPolicy = anyPeer): Promise<void> {
   const { hostname, port, protocol } = new URL(url);

@@ -1,15 +1,15 @@
 import { formatKey, type ObjectKey } from '../../../client/index.ts';
 
-/** This many repairs of one source in a row are made at once. */
+/** Consecutive repairs of a source without a delay. */
 const free = 3;
 const firstWaitMs = 5_000;
 const mostWaitMs = 10 * 60_000;
-/** A source that stayed as it is this long begins anew. */
+/** Time without drift after which the count restarts. */
 const quietMs = 20 * 60_000;
 
-/** Slows down repairs where something in the cluster keeps changing the same objects back. */
+/** Slows down repairs if something keeps changing the same objects back. */
 export interface Repairs {
-  /** how long to wait before a drifted source is applied again */
+  /** delay before a drifted source is applied again */
   waitFor(cluster: ObjectKey, source: string, nowMs: number): number;
   note(cluster: ObjectKey, source: string, nowMs: number): void;
   forget(cluster: ObjectKey): void;

@@ -9,7 +9,7 @@ import {
   type UnstructuredObject,
 } from '../../../machinery/index.ts';
 
-/** A workload API serves no such kind (yet): its CustomResourceDefinition may come later. */
+/** A workload API does not serve the kind; its CustomResourceDefinition may come later. */
 export class UnservedKindError extends CapstanError {
   constructor(apiVersion: string, kind: string) {
     super('CAP_UNKNOWN_RESOURCE', `the cluster serves no kind ${kind} in ${apiVersion}`, {
@@ -19,7 +19,7 @@ export class UnservedKindError extends CapstanError {
   }
 }
 
-/** Finds where objects of any kind are written to in one workload API. */
+/** Finds the resource of any kind in one workload API. */
 export interface ServedKinds {
   /** throws UnservedKindError */
   resourceOf(
@@ -41,7 +41,7 @@ function idOf(apiVersion: string, kind: string): string {
   return `${apiVersion} ${kind}`;
 }
 
-/** Kinds of Kubernetes are known; those of users are read from their definitions, again when one is not among them. */
+/** Built-in kinds are known; custom ones are read from their definitions, again if one is missing. */
 export function createServedKinds(client: Client): ServedKinds {
   let custom: ReadonlyMap<string, Resource<UnstructuredObject>> | undefined;
   const load = async (signal: AbortSignal | undefined): Promise<ReadonlyMap<string, Resource<UnstructuredObject>>> => {
@@ -62,7 +62,7 @@ export function createServedKinds(client: Client): ServedKinds {
       const id = idOf(apiVersion, kind);
       const known = builtin.get(id) ?? custom?.get(id);
       if (known) return known;
-      // a kind without a group is Kubernetes' own
+      // only kinds with a group can be custom
       if (parseApiVersion(apiVersion).group !== '') custom = await load(signal);
       const found = custom?.get(id);
       if (!found) throw new UnservedKindError(apiVersion, kind);

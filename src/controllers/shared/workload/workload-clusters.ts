@@ -41,39 +41,42 @@ import {
 } from './types.ts';
 
 export interface WorkloadClustersOptions {
-  /** the management API, where the kubeconfigs are */
+  /** client of the management API, which has the kubeconfigs */
   client: Client;
-  /** read the kubeconfigs of one namespace only */
+  /** restricts kubeconfigs to one namespace */
   namespace?: string;
   connect: ConnectWorkload;
   clock: Clock;
   random: Random;
-  /** how often a connection that failed to answer is tried; default 10 s */
+  /** probe interval of a failing connection; default 10 s */
   probeIntervalMs?: number;
-  /** how often one that answers is tried while its watch of Nodes lives too; default 60 s */
+  /** probe interval of a working connection with a live Node watch; default 60 s */
   calmProbeIntervalMs?: number;
-  /** how long an answer may take; default 5 s */
+  /** probe timeout; default 5 s */
   probeTimeoutMs?: number;
-  /** probes in a row that must fail before a connection is given up; default 5 */
+  /** consecutive failed probes until a connection is closed; default 5 */
   maxFailures?: number;
-  /** failing this long wakes those who depend on the answer, a second time; default 5 minutes */
+  /** failure duration after which dependents are enqueued again; default 5 minutes */
   gracePeriodMs?: number;
   concurrency?: number;
 }
 
 interface Entry {
   connection?: Connection;
-  /** has not answered yet; kept from one attempt to the next */
+  /** connection that has not answered yet; kept between attempts */
   candidate?: { api: WorkloadApi; fingerprint: string };
   state: WorkloadState;
-  /** the grace period has passed and those concerned know */
+  /** dependents were notified after the grace period */
   graceReported?: boolean;
 }
 
-/** Control planes come up within seconds of each other's steps: early attempts are frequent, late ones are not. */
+/** Early attempts are frequent, because control planes start within seconds; later ones are not. */
 const eagerMs = 40_000;
 const lateRetryMs = 10_000;
-/** The pause between early attempts grows with the clusters that are tried: attempts cost the most while many come up. */
+/**
+ * The delay between early attempts grows with the number of pending clusters, because attempts are expensive while many
+ * start.
+ */
 const eagerRetryMs = { least: 200, perCluster: 8, most: 1_000 } as const;
 
 export function createWorkloadClusters(options: WorkloadClustersOptions): WorkloadClusters {
@@ -84,7 +87,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
   const maxFailures = options.maxFailures ?? 5;
   const gracePeriodMs = options.gracePeriodMs ?? 300_000;
   const entries = new Map<string, Entry>();
-  /** those that have not answered yet and are tried */
+  /** clusters being connected */
   const sought = new Set<Entry>();
   const connectionListeners = new Set<(cluster: ObjectKey) => void>();
   const nodeListeners = new Set<(cluster: ObjectKey, node: Node) => void>();
@@ -105,7 +108,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
     entries.set(key, entry);
     return entry;
   };
-  /** Nothing has to be asked often where the watch of Nodes would tell of an end. */
+  /** Probes are rare while a live Node watch would report an outage. */
   const nextProbe = ({ connection }: Entry): Result => {
     const isCalm = connection?.nodes.hasSynced() === true && connection.nodes.lastError() === undefined;
     return after(isCalm ? calmProbeIntervalMs : probeIntervalMs, 'next probe of the workload API');
@@ -151,7 +154,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
     const was = entry.state.unreadable;
     const unreadable = error === undefined ? undefined : { since: was?.since ?? now, problem: explain(error) };
     const graceOver = unreadable !== undefined && now - unreadable.since >= gracePeriodMs;
-    // who was asked meanwhile has heard of the failures, however few there were
+    // dependents that asked meanwhile have seen the failures, however few
     const news =
       !entry.state.connected ||
       entry.state.failures > 0 ||
@@ -208,7 +211,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
         entry.state = { ...entry.state, connected: false, problem: 'the kubeconfig Secret is gone' };
         tell(key);
       }
-      // the Secret wakes us when it comes
+      // the creation of the Secret triggers a reconcile
       return done();
     }
     const known = entry.connection ?? entry.candidate;
@@ -241,7 +244,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
         },
         onSynced: () => tell(key),
         onFault: () => {
-          // once: while it fails to answer, it is asked often enough anyway
+          // only on the first failure; afterwards probes are frequent anyway
           if (entry.state.failures === 0) probeSoon(key);
         },
       });
@@ -332,7 +335,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
       async reconcile({ client, cache, signal }, key) {
         const name = clusterSecretName(key.name, 'kubeconfig');
         const secretKey = key.namespace === undefined ? { name } : { namespace: key.namespace, name };
-        // users may bring a Secret without our label, which the cache does not see
+        // user-supplied Secrets may lack the label, so the cache does not have them
         const readSecret = async (): Promise<Secret | undefined> =>
           (secrets.hasSynced() ? secrets.lister.get(secretKey) : undefined) ??
           (await client.get(Secrets, secretKey, { signal }).catch(ignoreNotFound));
@@ -351,7 +354,7 @@ function eagerRetry(clusters: number): number {
 
 const kubeconfigSuffix = `-${'kubeconfig' satisfies ClusterSecretPurpose}`;
 
-/** Secrets of clusters are many and large; the cache keeps the content of kubeconfigs only. */
+/** Cluster Secrets are many and large; the cache keeps only the content of kubeconfigs. */
 function kubeconfigOnly(secret: Secret): Secret {
   const { managedFields: _, ...metadata } = secret.metadata;
   if (secret.metadata.name?.endsWith(kubeconfigSuffix) === true) return { ...secret, metadata };
@@ -377,7 +380,7 @@ function clusterOf(secret: Secret): ObjectKey | undefined {
 
 const byControlPlane = 'machinesOfControlPlane';
 
-/** The cluster whose control plane a machine is part of. */
+/** Index value: the cluster whose control plane a machine belongs to. */
 function controlPlaneOf({ metadata, spec }: Machine): string[] {
   if (metadata.labels?.[controlPlaneLabel] === undefined) return [];
   const { namespace } = metadata;
@@ -386,13 +389,13 @@ function controlPlaneOf({ metadata, spec }: Machine): string[] {
 
 const hasServer = ({ status }: Machine): boolean => status?.initialization?.infrastructureProvisioned === true;
 
-/** Where a control plane has machines, nobody can answer before one of them has a server. */
+/** A control plane of machines cannot answer before one of them has a server. */
 const hasNoServerYet = (own: readonly Machine[]): boolean => own.length > 0 && !own.some(hasServer);
 
 const gotServer: Predicate<Machine> = (event) =>
   event.type !== 'update' || hasServer(event.object) !== hasServer(event.old);
 
-/** Status is written often; a connection depends on one latch in it and on the object's existence. */
+/** Connections depend only on one status field and the existence of a Cluster; other changes are ignored. */
 const connectionMayChange: Predicate<Cluster> = (event) =>
   event.type !== 'update' ||
   event.object.status?.initialization?.infrastructureProvisioned !==

@@ -27,7 +27,7 @@ const configMap = (name: string, data: string): string =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: ${data}\n`;
 const config = (hooks: string): string => `apiVersion: clusteraddonconfig.x-k8s.io/v1alpha1\naddonStages:\n${hooks}`;
 
-/** What the tests publish, by id. */
+/** Releases published by the tests, by id. */
 const published = new Map<string, ReturnType<typeof releaseFiles>>();
 const publish = (version: string, release: Partial<TestRelease>, minor = family): void => {
   const id = `${minor}-${version}`;
@@ -103,7 +103,7 @@ describe('ClusterAddons', () => {
   const inWorkload = (name: string): Promise<ConfigMap | undefined> =>
     world.workload.get(ConfigMaps, { namespace: 'kube-system', name }).catch(ignoreNotFound);
 
-  it('are made for Clusters of stacks alone, apply all stages and repair them', async () => {
+  it('are created only for Clusters of stacks, apply all stages and repair them', async () => {
     publish('v1', {
       stages: {
         'cni/templates/x.yaml': configMap(
@@ -146,7 +146,7 @@ describe('ClusterAddons', () => {
     expect(world.writes()).toBe(writes);
   });
 
-  it('upgrade with the class alone, and delete what the new release no longer has', async () => {
+  it('upgrade with the class, and delete what the new release does not contain', async () => {
     publish('v2', {
       stages: { 'cni/templates/x.yaml': configMap('cni', '{name: second}') },
     });
@@ -162,7 +162,7 @@ describe('ClusterAddons', () => {
     expect(await inWorkload('ccm')).toBeDefined();
   });
 
-  it('hold an upgrade of Kubernetes until their stages are done, or not at all', async () => {
+  it('hold a Kubernetes upgrade until their stages are done, or not at all', async () => {
     const next = 'openstack-with-dashes-1-34-v1';
     published.set(
       next,
@@ -194,7 +194,7 @@ describe('ClusterAddons', () => {
     expect((await inWorkload('cni'))?.data).toMatchObject({ name: 'third' });
   });
 
-  it('wait for conditions of a stage, remember how far they are, and say when it takes too long', async () => {
+  it('wait for conditions of a stage, record progress, and report a timeout', async () => {
     const objects = '[{key: gate, apiVersion: v1, kind: ConfigMap, name: gate, namespace: kube-system}]';
     publish('v5', {
       stages: { 'a/templates/x.yaml': configMap('a', '{}'), 'b/templates/x.yaml': configMap('b', '{}') },
@@ -220,7 +220,7 @@ describe('ClusterAddons', () => {
     expect((await addon('two'))?.status?.stages).toEqual([]);
   });
 
-  it('say what is wrong: no chart of a stage, an expression that is no boolean, a template that fails, a chart nobody gives', async () => {
+  it('report a missing stage chart, a non-boolean expression, a failing template and a missing chart', async () => {
     const only = (stage: string): string =>
       config(`  AfterControlPlaneInitialized:\n    - {name: ${stage}, action: apply}\n`);
     publish('v6', { stages: { 'a/templates/x.yaml': configMap('a6', '{}') }, addonConfig: only('missing') });
@@ -243,7 +243,7 @@ describe('ClusterAddons', () => {
     });
     await clusterOf('five', `${family}-v8`);
     await untilSaid('five', 'HelmChartTemplated', 'no luck');
-    // nothing half-applied
+    // nothing is applied partially
     expect(await inWorkload('a8')).toBeUndefined();
 
     const dependency = '{name: cilium, version: 1.18.1, repository: "https://nobody.example"}';
@@ -260,7 +260,7 @@ describe('ClusterAddons', () => {
     expect(await inWorkload('a10')).toBeUndefined();
   });
 
-  it('in one chart, as stacks had them before stages', async () => {
+  it('may consist of one chart without stages', async () => {
     const files = releaseFiles({ id: `${family}-v9`, kubernetes: 'v1.33.6' });
     files.delete('clusteraddon.yaml');
     const { packChart } = await import('../../../artifacts/testing/index.ts');

@@ -1,4 +1,4 @@
-/** Conditions of a ClusterAddon, in the order in which Ready asks them. */
+/** Conditions of a ClusterAddon, in the order in which Ready evaluates them. */
 export const addonConditions = {
   cluster: 'ClusterReady',
   release: 'ClusterStackReleaseDownloaded',

@@ -31,7 +31,10 @@ import { stackUseOf } from '../uses.ts';
 import { type AddonTools, keepAddons } from './keep.ts';
 import { addonKey } from './names.ts';
 
-/** Clusters whose class is of a stack: each has a ClusterAddon, and the add-ons of its release in the workload cluster. */
+/**
+ * Builds the controller of Clusters whose class comes from a cluster stack: each gets a ClusterAddon, and the add-ons
+ * of its release in the workload cluster.
+ */
 export function clusterAddonController(dependencies: StackDependencies): ControllerDefinition {
   const { cache, workloads, clock, random } = dependencies;
   const tools: AddonTools = {
@@ -79,7 +82,7 @@ export function clusterAddonController(dependencies: StackDependencies): Control
         return done();
       }
       if (isFilteredOut(cluster, dependencies.watchFilter) || pausedBy(cluster, cluster).length > 0) return done();
-      // a class of the same form that no release brought has no add-ons
+      // a class with such a name but without a release has no add-ons
       const release = context.cache.lister(ClusterStackReleases).get({ namespace: use.namespace, name: use.release });
       const addon = context.cache.lister(ClusterAddons).get(addonKey(key));
       if (addon === undefined) {
@@ -106,7 +109,7 @@ async function createAddon({ client, signal }: ReconcileContext, cluster: Cluste
   try {
     await client.create(ClusterAddons, addon, { fieldManager: stackFieldManager, signal });
   } catch (error) {
-    // the cache was late; the watch brings it
+    // the cache was stale; the watch triggers a reconcile
     if (!isAlreadyExists(error)) throw error;
   }
 }

@@ -26,10 +26,10 @@ export interface AddonHooksOptions {
   readonly catalog: StackCatalog;
 }
 
-/** What the program answers when the topology of a cluster asks whether it may go on. */
+/** Builds the hook handlers through which a cluster's topology waits for its add-ons. */
 export function addonHookHandlers(options: AddonHooksOptions): BuiltInHookHandler[] {
   const { cache } = options;
-  /** other classes have no add-ons of ours, however they are named */
+  /** classes without a release have no add-ons, whatever their name */
   const concerns = ({ cluster }: { cluster: Cluster }): boolean => {
     const use = stackUseOf(cluster);
     if (use === undefined) return false;
@@ -42,7 +42,7 @@ export function addonHookHandlers(options: AddonHooksOptions): BuiltInHookHandle
       concerns,
       call: async ({ cluster }, signal) => {
         const addon = addonOf(cache, cluster);
-        // nobody waits for this hook: a ClusterAddon that comes later begins by itself
+        // this hook does not block: a later ClusterAddon starts by itself
         if (addon && !addon.spec.clusterStack && !addon.spec.hook) {
           await ask(options.client, addon, 'AfterControlPlaneInitialized', signal);
         }
@@ -79,7 +79,7 @@ async function ask(client: Client, addon: ClusterAddon, hook: StageHook, signal:
 
 const waits = (message: string): HookResult => ({ status: 'wait', retryAfterSeconds, message });
 
-/** The add-ons of the new release are applied before anything of the cluster is upgraded. */
+/** Applies the add-ons of the new release before the cluster is upgraded. */
 async function beforeUpgrade(
   { client, cache }: AddonHooksOptions,
   { cluster }: HookRequests['BeforeClusterUpgrade'],
@@ -96,7 +96,7 @@ async function beforeUpgrade(
   return isSkipped ? { status: 'go-on' } : waits(progressOf(addon, wanted));
 }
 
-/** Stages for after the upgrade, where the release has any. */
+/** Runs the stages after an upgrade, if the release has any. */
 async function afterUpgrade(
   { client, cache, catalog }: AddonHooksOptions,
   { cluster }: HookRequests['AfterClusterUpgrade'],

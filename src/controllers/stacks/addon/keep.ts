@@ -53,7 +53,7 @@ export interface AddonTools extends StackDependencies {
   readonly drift: DriftWatch;
   readonly repairs: Repairs;
   readonly contracts: Pick<Follower, 'kindOf'>;
-  /** by client, so that a new connection looks anew */
+  /** by client, so that a new connection reads them again */
   readonly workloadKinds: WeakMap<Client, ServedKinds>;
 }
 
@@ -67,14 +67,14 @@ const retryMs = 20_000;
 const soonMs = 1_000;
 const longestWaitMs = 60_000;
 const downloadRetryMs = 60_000;
-/** a source that is slow is looked at again soon */
+/** retry delay while a source is still loading */
 const pendingRetryMs = 5_000;
 const defaultTimeoutMs = 10 * 60_000;
-/** where not everything is watched, it is compared this often */
+/** comparison interval if not everything is watched */
 const compareMs = 10 * 60_000;
 const driftSource = 'cluster-addon';
 
-/** What one pass came to: nothing more for now, or another look. */
+/** Runs one reconcile of the add-ons. */
 export async function keepAddons(context: ReconcileContext, scope: AddonScope, tools: AddonTools): Promise<Result> {
   const draft = draftOf(scope.addon);
   const result = await new AddonKeep(context, scope, draft, tools).run();
@@ -156,7 +156,7 @@ class AddonKeep {
     }
   }
 
-  /** The hook whose stages are to be run; undefined when none is. */
+  /** Returns the hook whose stages must run; undefined if none. */
   async #hook(release: StackRelease): Promise<{ name: StageHook } | Result | undefined> {
     const { spec } = this.#draft;
     const name = classNameOf(release.id);
@@ -188,7 +188,7 @@ class AddonKeep {
       return done();
     }
     this.#pass(addonConditions.hook);
-    // the topology asks nobody where the version of Kubernetes stays
+    // no upgrade hook is called if the Kubernetes version stays the same
     if (old && spec.version === release.metadata.addonVersion) {
       spec.clusterStack = name;
       return undefined;
@@ -205,7 +205,7 @@ class AddonKeep {
     }
   }
 
-  /** Runs the stages of a hook, from where the object says they are. */
+  /** Runs the stages of a hook, starting from the recorded stage. */
   async #serve(target: ObjectTarget, release: StackRelease, hook: StageHook): Promise<Result> {
     const { spec } = this.#draft;
     const stages = stagesOf(release, hook);
@@ -275,7 +275,7 @@ class AddonKeep {
     }
   }
 
-  /** One stage as far as it gets; undefined when it is done. */
+  /** Runs one stage as far as possible; undefined when it is done. */
   async #stage(
     target: ObjectTarget,
     stage: Stage,
@@ -316,7 +316,7 @@ class AddonKeep {
     const late = this.#lateness(stage);
     const message = `stage ${stage.name} waits: ${why}${late ?? ''}`;
     this.#fail(addonConditions.evaluated, reason, isBroken || late ? 'Error' : 'Info', message);
-    // what others are about to bring is seen soon, and what takes long is not asked for all the time
+    // poll soon at first, and less often the longer it takes
     const waitMs = Math.min(longestWaitMs, Math.max(soonMs, (this.#elapsedMs(stage) ?? 0) / 4));
     return after(waitMs, 'a condition of a stage');
   }
@@ -372,7 +372,7 @@ class AddonKeep {
     return after(retryMs, 'objects are going');
   }
 
-  /** The inventory of what is in the cluster grows with each stage, so that a crash forgets nothing. */
+  /** Adds applied objects to the inventory after each stage, so that a crash loses none. */
   #record(results: readonly AppliedResource[]): void {
     const before = (this.#draft.status?.resources ?? []).filter(
       (entry) => !results.some((now) => sameResource(now, entry)),
@@ -386,7 +386,7 @@ class AddonKeep {
     this.#draft.status = { ...status, resources };
   }
 
-  /** All stages are done: what only the release before had goes, and the object says what is installed. */
+  /** Runs after all stages: deletes what only the previous release had, and records the installed release. */
   async #finish(
     target: ObjectTarget,
     release: StackRelease,
@@ -396,7 +396,7 @@ class AddonKeep {
     const applied = [...rendered].flatMap(([{ action }, objects]) => (action === 'apply' ? objects : []));
     const entries: AppliedResource[] = [];
     for (const object of applied) entries.push(resourceEntry((await placed(target, object)).desired));
-    // stages after an upgrade come on top of what the upgrade applied
+    // stages after an upgrade add to what the upgrade applied
     if (hook !== 'AfterClusterUpgrade') {
       for (const known of this.#draft.status?.resources ?? []) {
         if (entries.some((entry) => sameResource(entry, known))) continue;
@@ -422,7 +422,7 @@ class AddonKeep {
     return await this.#follow(target, applied);
   }
 
-  /** At rest: what was applied stays as it was applied. */
+  /** Corrects drift of applied objects between upgrades. */
   async #compare(target: ObjectTarget, release: StackRelease): Promise<Result> {
     const { drift, repairs } = this.#tools;
     const { clock } = this.#context;
@@ -449,7 +449,7 @@ class AddonKeep {
     return await this.#follow(target, desired);
   }
 
-  /** What is in the cluster between upgrades: what the last hook with stages applied. */
+  /** Returns the stages whose objects should exist between upgrades: those of the last hook with stages. */
   #restingStages(release: StackRelease): readonly Stage[] {
     const isUpgraded = this.#draft.metadata.annotations?.[addonStageAnnotation] === 'upgraded';
     const hooks: StageHook[] = isUpgraded
@@ -496,7 +496,7 @@ class AddonKeep {
     return since === undefined ? undefined : this.#context.clock.now() - Date.parse(since);
   }
 
-  /** The words for a stage that takes too long; it goes on all the same. */
+  /** Describes a stage that takes too long; it continues anyway. */
   #lateness({ name }: Stage): string | undefined {
     const since = this.#sinceOf({ name });
     const elapsedMs = this.#elapsedMs({ name });
@@ -509,7 +509,7 @@ class AddonKeep {
 
 const isOurs = ({ metadata }: UnstructuredObject): boolean => metadata.labels?.[instanceLabel] === ownedInstance;
 
-/** Where an object of a chart belongs: without a namespace of its own, where the release is. */
+/** Sets the namespace of a chart object; default the release namespace. */
 async function placed(
   { kinds, signal }: ObjectTarget,
   object: UnstructuredObject,

@@ -7,13 +7,13 @@ export const addonKey = ({ namespace, name }: ObjectKey): ObjectKey => ({
   name: `${prefix}${name}`,
 });
 
-/** on a Cluster: upgrades do not wait for the add-ons */
+/** annotation of a Cluster: upgrades do not wait for add-ons */
 export const skipGateAnnotation = 'stacks.capstan.dev/skip-addon-gate';
-/** on a Cluster: how long a stage may take before it counts as stuck */
+/** annotation of a Cluster: time after which a stage is reported as stuck */
 export const stageTimeoutAnnotation = 'stacks.capstan.dev/stage-timeout';
-/** on a ClusterAddon: the stage at work and since when */
+/** annotation of a ClusterAddon: the running stage and its start */
 export const stageSinceAnnotation = 'stacks.capstan.dev/stage-since';
-/** on a ClusterAddon: hook and class that were served last */
+/** annotation of a ClusterAddon: last completed hook and class */
 export const servedHookAnnotation = 'stacks.capstan.dev/served-hook';
-/** on a ClusterAddon, upstream's: `created` or `upgraded` */
+/** upstream's annotation of a ClusterAddon: `created` or `upgraded` */
 export const addonStageAnnotation = 'ClusterAddonStage';

@@ -9,10 +9,10 @@ import { renderValues, type ValueObjects } from './stage-values.ts';
 
 export const addonNamespace = 'kube-system';
 const releaseName = 'cluster-addon';
-/** the only stage of stacks that have one chart for all add-ons */
+/** the only stage of stacks with one chart for all add-ons */
 const singleStage: Stage = { name: releaseName, action: 'apply', before: undefined, after: undefined };
 
-/** The stages of a hook, in order. */
+/** Lists the stages of a hook in order. */
 export function stagesOf({ addons }: StackRelease, hook: StageHook): readonly Stage[] {
   if (addons.kind === 'stages') return addons.hooks.get(hook) ?? [];
   return hook === 'AfterClusterUpgrade' ? [] : [singleStage];
@@ -22,7 +22,7 @@ export function chartOf({ addons }: StackRelease, stage: Stage): AddonChart | un
   return addons.kind === 'stages' ? addons.charts.get(stage.name) : addons.chart;
 }
 
-/** The objects of a stage, marked. Throws StackReleaseError where chart or values cannot be used. */
+/** Renders the objects of a stage with ownership labels. Throws StackReleaseError for an unusable chart or values. */
 export async function renderStage(
   catalog: StackCatalog,
   release: StackRelease,
@@ -43,7 +43,7 @@ export async function renderStage(
   });
   if (!rendered.ok) throw new StackReleaseError(`chart ${stage.name}: ${rendered.error.message}`);
   const { objects: made, hooks } = rendered.value;
-  // nobody runs hooks of charts: what they would make on install belongs to the add-on
+  // Helm hooks are not run; objects of install hooks count as part of the add-on
   const installed = hooks.filter(({ events }) => events.some((event) => /^(pre|post)-(install|upgrade)$/.test(event)));
   return [...made, ...installed].map(({ object }) => ({
     ...object,

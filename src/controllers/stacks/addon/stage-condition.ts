@@ -10,14 +10,14 @@ import { UnservedKindError } from '../../shared/index.ts';
 import type { ObjectTarget } from '../objects/applied.ts';
 import type { StageCondition } from '../release/addon-config.ts';
 
-/** Whether what a stage waits for is so; if not, why, and whether waiting can help at all. */
+/** Result of a stage condition; if it does not hold, the reason, and whether waiting can help. */
 export type ConditionAnswer =
   | { readonly holds: true }
   | { readonly holds: false; readonly why: string; readonly isBroken: boolean };
 
 const budget = 10_000_000;
 
-/** Asks a condition of a stage about objects of the workload cluster. */
+/** Evaluates a stage condition on objects of the workload cluster. */
 export async function askCondition(target: ObjectTarget, condition: StageCondition): Promise<ConditionAnswer> {
   const { client, kinds, signal } = target;
   const program = compileCondition(
@@ -45,7 +45,7 @@ export async function askCondition(target: ObjectTarget, condition: StageConditi
     if (answer === false) return { holds: false, why: `${condition.expression} is false`, isBroken: false };
     return { holds: false, why: `${condition.expression} is no boolean`, isBroken: true };
   } catch (error) {
-    // a field that is not there yet
+    // a field that does not exist yet
     return { holds: false, why: `${condition.expression}: ${errorMessage(error)}`, isBroken: false };
   }
 }

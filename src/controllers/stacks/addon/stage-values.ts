@@ -16,7 +16,7 @@ import { hermeticFunctions, type Limits, parseTemplates, toTemplateValue } from 
 import { type Follower, type ServedKinds, UnservedKindError } from '../../shared/index.ts';
 import { StackReleaseError } from '../release/release-error.ts';
 
-/** Objects that templates of values may speak of, in the versions that stacks are written for. */
+/** Objects available to value templates, in the versions that stacks are written for. */
 export interface ValueObjects {
   readonly Cluster: UnstructuredObject;
   readonly ControlPlane?: UnstructuredObject;
@@ -32,7 +32,7 @@ export interface ValueReaders {
   readonly signal: AbortSignal;
 }
 
-/** The Cluster and what it refers to. Stacks are written for v1beta1 of the Cluster. */
+/** Reads the Cluster and the objects it refers to. Stacks are written for Cluster v1beta1. */
 export async function readValueObjects(
   { client, kinds, contracts, signal }: ValueReaders,
   { metadata, spec }: Cluster,
@@ -48,7 +48,7 @@ export async function readValueObjects(
     const apiVersion = isJsonObject(before) ? before['apiVersion'] : undefined;
     if (reference === undefined || typeof apiVersion !== 'string') return undefined;
     const resource = await kinds.resourceOf({ apiVersion, kind: reference.kind }, signal).catch(async (error) => {
-      // the version of a reference in v1beta1 is made up where nobody wrote it
+      // v1beta1 references have an invented version if none was written
       if (!(error instanceof UnservedKindError)) throw error;
       return (await contracts.kindOf(reference, signal)).resource;
     });
@@ -62,7 +62,7 @@ export async function readValueObjects(
   };
 }
 
-/** Values that a Go template makes of the objects; with a text `values` in the result, that is the document. */
+/** Renders values with a Go template; if the result has a text `values`, that is the document. */
 export function renderValues(file: string, template: string, objects: ValueObjects): JsonObject {
   const set = parseTemplates([{ name: file, text: template }], { functions: hermeticFunctions });
   if (!set.ok) throw new StackReleaseError(set.error.message);

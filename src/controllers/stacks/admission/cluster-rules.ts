@@ -21,8 +21,8 @@ const versionPath = 'spec.topology.version';
 const classPath = 'spec.topology.classRef.name';
 
 /**
- * What stacks ask of a Cluster whose class is one of theirs: the version of Kubernetes of the release, and no other stack than
- * before. Clusters without such a class are none of their business.
+ * Checks a Cluster with a stack's class: it must have the release's Kubernetes version and stay with its stack. Other
+ * Clusters are ignored.
  */
 export async function checkCluster(
   cluster: Cluster,
@@ -37,7 +37,7 @@ export async function checkCluster(
     before?.version === topology.version &&
     before.classRef?.name === topology.classRef.name &&
     before.classRef?.namespace === topology.classRef.namespace;
-  // a Cluster that is there can always be changed in something else, and go
+  // an existing Cluster can always be changed otherwise, and deleted
   if (isSame || cluster.metadata.deletionTimestamp !== undefined) return nothing;
   const releases = await releasesIn(use.namespace);
   const from = before?.classRef?.name === undefined ? undefined : parseStackId(before.classRef.name);
@@ -67,7 +67,7 @@ export async function checkCluster(
   };
 }
 
-/** A class may be followed by one of the same stack, for the same minor of Kubernetes or the next. */
+/** Checks a class change: same stack, and the same or next Kubernetes minor version. */
 function checkStep(from: StackId, to: StackId, releases: readonly ClusterStackRelease[]): FieldError[] {
   const name = classNameOf(to);
   const refuse = (problem: string): FieldError[] => [
@@ -85,7 +85,7 @@ function checkStep(from: StackId, to: StackId, releases: readonly ClusterStackRe
   );
 }
 
-/** What could be written instead. */
+/** Lists alternatives for the message. */
 function otherTargets(from: StackId, refused: StackId, releases: readonly ClusterStackRelease[]): string {
   const allowed = releases
     .flatMap(({ metadata, status }) => {
@@ -93,7 +93,7 @@ function otherTargets(from: StackId, refused: StackId, releases: readonly Cluste
       const version = status?.kubernetesVersion;
       if (id === undefined || version === undefined || status?.ready !== true) return [];
       if (id.provider !== from.provider || id.name !== from.name) return [];
-      // where the Cluster is already
+      // the current class
       if (classNameOf(id) === classNameOf(from)) return [];
       const distance = minorDistance(from, id);
       return distance === 0 || distance === 1 ? [{ id, version }] : [];

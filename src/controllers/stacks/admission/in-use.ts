@@ -7,7 +7,7 @@ import {
 } from '../../../api/index.ts';
 import { clusterNames, stackUseOf } from '../uses.ts';
 
-/** Why a ClusterStack cannot be deleted; undefined when it can. */
+/** Returns why a ClusterStack cannot be deleted; undefined if it can. */
 export function stackInUse({ metadata, spec }: ClusterStack, clusters: readonly Cluster[]): string | undefined {
   const users = clusters.filter((cluster) => {
     const use = stackUseOf(cluster);
@@ -17,7 +17,7 @@ export function stackInUse({ metadata, spec }: ClusterStack, clusters: readonly 
   return refusal('ClusterStack', users, metadata.namespace);
 }
 
-/** Why a ClusterStackRelease cannot be deleted; undefined when it can. */
+/** Returns why a ClusterStackRelease cannot be deleted; undefined if it can. */
 export function releaseInUse({ metadata }: ClusterStackRelease, clusters: readonly Cluster[]): string | undefined {
   const users = clusters.filter((cluster) => {
     const use = stackUseOf(cluster);

@@ -9,7 +9,7 @@ import {
 } from '../../../machinery/index.ts';
 import { type ServedKinds, shows } from '../../shared/index.ts';
 
-/** A cluster that objects of a release are written to. */
+/** A cluster to which release objects are written. */
 export interface ObjectTarget {
   readonly client: Client;
   readonly kinds: ServedKinds;
@@ -17,7 +17,7 @@ export interface ObjectTarget {
   readonly signal: AbortSignal;
 }
 
-/** An object that is desired, and where it is. */
+/** A desired object with its resource and namespace. */
 export interface PlacedObject {
   readonly resource: Resource<UnstructuredObject>;
   readonly desired: UnstructuredObject;
@@ -26,7 +26,7 @@ export interface PlacedObject {
 export const synced = 'synced';
 const notSynced = 'not-synced';
 
-/** How an object is named in a status. */
+/** Builds the status entry of an object. */
 export function resourceEntry(object: UnstructuredObject, error?: unknown): AppliedResource {
   const { group, version } = parseApiVersion(object.apiVersion ?? '');
   const { namespace, name } = object.metadata;
@@ -43,11 +43,11 @@ export function resourceEntry(object: UnstructuredObject, error?: unknown): Appl
 
 const shortened = (text: string): string => (text.length > 1024 ? `${text.slice(0, 1024)}…` : text);
 
-/** The same object, whatever version it is written in. */
+/** Compares entries regardless of version. */
 export const sameResource = (a: AppliedResource, b: AppliedResource): boolean =>
   (a.group ?? '') === (b.group ?? '') && a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
 
-/** Applies an object unless it is as desired; answers the object as stored. */
+/** Applies an object unless it is as desired; returns the stored object. */
 export async function applyObject(
   { client, fieldManager, signal }: ObjectTarget,
   { resource, desired }: PlacedObject,
@@ -63,7 +63,7 @@ export async function applyObject(
   });
 }
 
-/** Deletes what is in a status if it carries the mark; answers whether it is gone. */
+/** Deletes a recorded object if it has our label; returns whether it is gone. */
 export async function deleteMarked(
   { client, kinds, signal }: ObjectTarget,
   entry: AppliedResource,

@@ -35,15 +35,17 @@ import { stackFieldManager } from '../names.ts';
 import { SourcePendingError } from '../source/patience.ts';
 import { imageFor, type NodeImage, nodeImagesOf } from './node-images.ts';
 
-// Objects of the OpenStack provider of cluster stacks, translated: the images a release brings become Images of the OpenStack
-// Resource Controller, which are imported by whoever looks after those.
+// Kinds of the cluster stack provider for OpenStack. Images of a release become ORC Images, which their controller
+// imports.
 
 const imagesReady = 'OpenStackNodeImageReleasesReady';
 const imageReady = 'OpenStackImageReady';
 const retryMs = 60_000;
 const pendingRetryMs = 5_000;
 
-/** OpenStackClusterStackReleases: ready when the cloud has all images of the release. */
+/**
+ * Builds the controller of OpenStackClusterStackReleases, which are ready once the cloud has all images of the release.
+ */
 export function openStackStackReleaseController(dependencies: StackDependencies): ControllerDefinition {
   return defineController({
     name: 'openstack-cluster-stack-release',
@@ -86,7 +88,7 @@ async function keepImages(
     images = nodeImagesOf(await catalog.release(id, signal));
   } catch (error) {
     if (signal.aborted) throw error;
-    // the images of one that was read once are where they were
+    // a release that was read once keeps its images
     const isPending = error instanceof SourcePendingError;
     const severity = isPending ? 'Info' : 'Error';
     const verdict = { reason: 'ProcessOngoing', severity, message: errorWithHint(error) } as const;
@@ -104,13 +106,13 @@ async function keepImages(
   return done();
 }
 
-/** None where there is none: a map without entries would be a change to every object there is. */
+/** Returns nothing without a label, because an empty map would differ from every existing object. */
 function labelled(owner: KubeObject): { labels?: Record<string, string> } {
   const labels = filterLabelOf(owner);
   return Object.keys(labels).length === 0 ? {} : { labels };
 }
 
-/** The object of one image; answers whether it is ready. */
+/** Ensures the object of one image; returns whether it is ready. */
 async function keepImage(
   { client, cache, signal }: ReconcileContext,
   owner: OpenStackClusterStackRelease,
@@ -135,7 +137,7 @@ async function keepImage(
   return live?.status?.ready === true;
 }
 
-/** OpenStackNodeImageReleases: each has an Image, and is ready when that is available. */
+/** Builds the controller of OpenStackNodeImageReleases, each of which owns an Image and is ready when that is. */
 export function openStackNodeImageController(dependencies: StackDependencies): ControllerDefinition {
   return defineController({
     name: 'openstack-node-image-release',

@@ -11,13 +11,13 @@ import { StackReleaseError } from '../release/release-error.ts';
 
 const file = 'node-images.yaml';
 
-/** A node image that a release brings: the name of its object, and what it says. */
+/** A node image of a release: object name and spec. */
 export interface NodeImage {
   readonly name: string;
   readonly image: OpenStackNodeImageReleaseSpec['image'];
 }
 
-/** Reads node-images.yaml; releases without it bring no images. */
+/** Parses node-images.yaml; releases without it have no images. */
 export function nodeImagesOf({ id, metadata, nodeImages }: StackRelease): NodeImage[] {
   if (nodeImages === undefined) return [];
   const list = readMapping(file, nodeImages)['openStackNodeImages'];
@@ -36,7 +36,7 @@ export function nodeImagesOf({ id, metadata, nodeImages }: StackRelease): NodeIm
   });
 }
 
-/** What the kind has a field for; the schema of the kind checks their types. */
+/** Selects known options; the schema of the kind validates their types. */
 function optionsOf(options: JsonObject, name: string): NodeImageOptions {
   const known = [
     'id',
@@ -55,8 +55,8 @@ function optionsOf(options: JsonObject, name: string): NodeImageOptions {
 }
 
 /**
- * The Image of the OpenStack Resource Controller that stands for a node image. The image stays in the cloud when the object
- * goes: machines of other clusters may boot from it.
+ * Builds the ORC Image of a node image. The cloud image stays when the object is deleted, because machines of other
+ * clusters may boot from it.
  */
 export function imageFor({ identityRef, image }: OpenStackNodeImageReleaseSpec): Image['spec'] {
   const { createOpts } = image;

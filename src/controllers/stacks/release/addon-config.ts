@@ -2,9 +2,9 @@ import { isCelIdentifier, isJsonObject, type JsonObject, type JsonValue } from '
 import { readMapping, readText } from './documents.ts';
 import { StackReleaseError } from './release-error.ts';
 
-/** An object of the workload cluster that a condition speaks of. */
+/** An object of the workload cluster that a condition refers to. */
 export interface WatchedObject {
-  /** its name in the expression */
+  /** its variable in the expression */
   readonly key: string;
   readonly apiVersion: string;
   readonly kind: string;
@@ -12,7 +12,7 @@ export interface WatchedObject {
   readonly namespace: string | undefined;
 }
 
-/** What a stage waits for: an expression in CEL over objects of the workload cluster. */
+/** Condition a stage waits for: a CEL expression on objects of the workload cluster. */
 export interface StageCondition {
   readonly objects: readonly WatchedObject[];
   readonly expression: string;
@@ -28,7 +28,7 @@ export interface Stage {
   readonly after: StageCondition | undefined;
 }
 
-/** Hooks whose stages are run. */
+/** Hooks with stages. */
 export const stageHooks = ['AfterControlPlaneInitialized', 'BeforeClusterUpgrade', 'AfterClusterUpgrade'] as const;
 export type StageHook = (typeof stageHooks)[number];
 
@@ -39,7 +39,7 @@ export const addonConfigFile = 'clusteraddon.yaml';
 const maxStages = 100;
 const maxObjects = 32;
 
-/** Reads clusteraddon.yaml: the stages of each hook, in order. */
+/** Parses clusteraddon.yaml: the stages of each hook, in order. */
 export function readAddonConfig(text: string): StagesByHook {
   const mapping = readMapping(addonConfigFile, text);
   const apiVersion = readText(addonConfigFile, mapping, 'apiVersion');
@@ -70,7 +70,7 @@ function readStages(list: JsonValue | undefined, path: string): Stage[] {
   const stages = list.map((entry, i) => readStage(entry, `${path}[${i}]`));
   const seen = new Set<string>();
   for (const { name, action } of stages) {
-    // progress is kept by name and action
+    // progress is tracked by name and action, so the pair must be unique
     if (seen.has(`${action} ${name}`)) throw wrong(path, `has two stages that ${action} ${name}`);
     seen.add(`${action} ${name}`);
   }

@@ -1,12 +1,12 @@
 import { errorMessage, isJsonObject, type JsonObject, type JsonValue, parseYaml } from '../../../machinery/index.ts';
 import { StackReleaseError } from './release-error.ts';
 
-/** Files of a release by their path below it. */
+/** Files of a release by relative path. */
 export type ReleaseFiles = ReadonlyMap<string, Uint8Array>;
 
 export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** A document of a release, which has to be a mapping. */
+/** Parses a document of a release, which must be a mapping. */
 export function readMapping(file: string, text: string): JsonObject {
   let value: JsonValue;
   try {
@@ -18,7 +18,6 @@ export function readMapping(file: string, text: string): JsonObject {
   return value;
 }
 
-/** A text inside a mapping; undefined when it is not there. */
 export function readText(file: string, mapping: JsonObject, ...path: readonly string[]): string | undefined {
   let value: JsonValue | undefined = mapping;
   for (const step of path) value = isJsonObject(value) ? value[step] : undefined;

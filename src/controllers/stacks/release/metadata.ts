@@ -2,18 +2,18 @@ import { formatStackVersion, parseKubernetesVersion, parseStackVersion, type Sta
 import { readMapping, readText } from './documents.ts';
 import { StackReleaseError } from './release-error.ts';
 
-/** What metadata.yaml says. */
+/** Content of metadata.yaml. */
 export interface ReleaseMetadata {
-  /** with its patch and a leading v */
+  /** with patch and leading v */
   readonly kubernetesVersion: string;
-  /** of the add-ons, with a dot */
+  /** version of the add-ons in dotted form */
   readonly addonVersion: string;
   readonly nodeImageVersion: string | undefined;
 }
 
 export const metadataFile = 'metadata.yaml';
 
-/** Reads metadata.yaml, which has to speak of the release it comes with. Stacks without node images name no version of them. */
+/** Parses metadata.yaml and checks that it matches the release. Stacks without node images have no version of them. */
 export function readMetadata(text: string, id: StackId): ReleaseMetadata {
   const mapping = readMapping(metadataFile, text);
   const versionAt = (...path: string[]): string | undefined => {

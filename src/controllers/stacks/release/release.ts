@@ -6,35 +6,35 @@ import { type ReleaseFiles, textOf } from './documents.ts';
 import { metadataFile, type ReleaseMetadata, readMetadata } from './metadata.ts';
 import { StackReleaseError } from './release-error.ts';
 
-/** A chart of add-ons, before its dependencies are there. */
+/** An add-on chart before its dependencies are added. */
 export interface AddonChart {
   readonly files: ReleaseFiles;
-  /** Go template of values that depend on the Cluster */
+  /** Go template for values that depend on the Cluster */
   readonly overwrite: string | undefined;
 }
 
-/** Add-ons in stages (clusteraddon.yaml), or in one chart as stacks had them before. */
+/** Add-ons in stages (clusteraddon.yaml), or in one chart as in older stacks. */
 export type ReleaseAddons =
   | { readonly kind: 'stages'; readonly hooks: StagesByHook; readonly charts: ReadonlyMap<string, AddonChart> }
   | { readonly kind: 'chart'; readonly chart: AddonChart };
 
-/** A release of a cluster stack, read and checked. */
+/** A parsed and verified release of a cluster stack. */
 export interface StackRelease {
   readonly id: StackId;
   readonly metadata: ReleaseMetadata;
   /** renders the ClusterClass and its templates */
   readonly classChart: Chart;
   readonly addons: ReleaseAddons;
-  /** node-images.yaml, of stacks that bring their images */
+  /** node-images.yaml, for stacks with own images */
   readonly nodeImages: string | undefined;
-  /** of all its files, of a release that is held to it */
+  /** digest of all files, for pinned releases */
   readonly digest: string | undefined;
 }
 
 const addonValuesFile = 'cluster-addon-values.yaml';
 const overwriteFile = 'overwrite.yaml';
 
-/** Reads a release in the form in which stacks are published, or with its charts unpacked. */
+/** Parses a release in its published form, or with unpacked charts. */
 export function readRelease(id: StackId, files: ReleaseFiles, options: { isPinned: boolean }): StackRelease {
   const metadata = readMetadata(neededText(files, metadataFile), id);
   const family = familyName(id);
@@ -73,7 +73,7 @@ function optionalText(files: ReleaseFiles, name: string): string | undefined {
   return content && textOf(content);
 }
 
-/** What an archive of the release holds, or the folder that stands for it. */
+/** Returns the content of an archive, or of the folder in its place. */
 function packedOrPlain(
   files: ReleaseFiles,
   archive: string,
@@ -95,7 +95,7 @@ function below(files: ReleaseFiles, prefix: string): ReleaseFiles {
   return found;
 }
 
-/** One folder for each stage. */
+/** One folder per stage. */
 function stageCharts(files: ReleaseFiles): ReadonlyMap<string, AddonChart> {
   const names = new Set<string>();
   for (const path of files.keys()) if (path.includes('/')) names.add(path.slice(0, path.indexOf('/')));
@@ -107,7 +107,7 @@ function stageCharts(files: ReleaseFiles): ReadonlyMap<string, AddonChart> {
   return charts;
 }
 
-/** Names and contents of all files; the order in which a source lists them does not matter. */
+/** Digest of names and contents of all files, independent of their order. */
 function digestOf(files: ReleaseFiles): string {
   const hash = createHash('sha256');
   for (const [path, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {

@@ -5,7 +5,7 @@ import { instanceLabel, ownedInstance, releaseAnnotation } from '../names.ts';
 import type { StackRelease } from './release.ts';
 import { StackReleaseError } from './release-error.ts';
 
-/** The class of a release and its templates, marked, in the namespace of the release. */
+/** Renders the ClusterClass and templates of a release with ownership labels, in the release's namespace. */
 export function renderClass(release: StackRelease, name: string, namespace: string): UnstructuredObject[] {
   const rendered = renderChart({ chart: release.classChart, release: { name: familyName(release.id), namespace } });
   if (!rendered.ok) throw new StackReleaseError(`chart of the ClusterClass: ${rendered.error.message}`);

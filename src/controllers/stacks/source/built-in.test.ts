@@ -11,6 +11,7 @@ import {
   type UnstructuredObject,
   validateCustomResource,
 } from '../../../machinery/index.ts';
+import { renderValues } from '../addon/stage-values.ts';
 import { textOf } from '../release/documents.ts';
 import { readRelease, type StackRelease } from '../release/release.ts';
 import { renderClass } from '../release/render-class.ts';
@@ -29,7 +30,7 @@ const names = ['hosted-control-plane', 'scs2'].flatMap((stack) =>
   minors.map((minor) => `openstack-${stack}-${minor}-v1`),
 );
 
-/** what the API would say of an object, with the defaults it would give it */
+/** validates an object like the API, after defaulting */
 function problems(object: UnstructuredObject): string[] {
   const definition = ownDefinitions.find(
     ({ group, kind, storageVersion }) =>
@@ -45,12 +46,12 @@ function problems(object: UnstructuredObject): string[] {
   ].map(formatFieldError);
 }
 
-describe('the stacks that come with the program', () => {
-  it('are the hosted one and scs2 for every minor', async () => {
+describe('the built-in stacks', () => {
+  it('are hosted-control-plane and scs2 for every minor version', async () => {
     expect([...(await source.tags(signal))].sort()).toEqual(names);
   });
 
-  it.each(names)('%s renders a class and its templates that the API takes', async (name) => {
+  it.each(names)('render for %s a class and templates that the API accepts', async (name) => {
     const objects = renderClass(await release(name), name, 'tenant');
     expect(objects.flatMap(problems)).toEqual([]);
     const [stackClass] = objects.filter(({ kind }) => kind === 'ClusterClass');
@@ -60,7 +61,7 @@ describe('the stacks that come with the program', () => {
       labels: { 'clusterstack.x-k8s.io/instance': 'owned' },
       annotations: { 'stacks.capstan.dev/release': name },
     });
-    // everything the class names is there
+    // every object the class refers to exists
     const made = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(referencesOf(asJson(stackClass!)).filter((reference) => !made.includes(reference))).toEqual([]);
   });
@@ -69,7 +70,7 @@ describe('the stacks that come with the program', () => {
     ['1-31', 'v1.31.12', '2.31.3', '2.31.7', '1.18.1'],
     ['1-32', 'v1.32.8', '2.32.0', '2.32.2', '1.18.1'],
     ['1-33', 'v1.33.6', '2.33.1', '2.33.1', '1.18.1'],
-  ])('pins what the guide says for %s', async (minor, kubernetes, ccm, csi, cilium) => {
+  ])('pin the versions of the guide for %s', async (minor, kubernetes, ccm, csi, cilium) => {
     const { metadata, addons } = await release(`openstack-hosted-control-plane-${minor}-v1`);
     expect(metadata.kubernetesVersion).toBe(kubernetes);
     if (addons.kind !== 'stages') throw new Error('no stages');
@@ -87,7 +88,7 @@ describe('the stacks that come with the program', () => {
     });
     const stages = addons.hooks.get('AfterControlPlaneInitialized') ?? [];
     expect(stages.map(({ name }) => name)).toEqual(['cni', 'metrics-server', 'ccm', 'csi']);
-    // what needs no credentials does not wait for them
+    // stages without credentials do not wait for them
     const waiting = stages.flatMap(
       ({ name, before }) => before?.objects.map((one) => `${name}: ${one.kind} ${one.name}`) ?? [],
     );
@@ -96,7 +97,33 @@ describe('the stacks that come with the program', () => {
     expect(upgrade).toEqual(stages.map((stage) => ({ ...stage, before: undefined })));
   });
 
-  it('have no release that nobody listed', async () => {
+  it('name load balancers and volumes by namespace and name of the cluster', async () => {
+    const { addons } = await release('openstack-hosted-control-plane-1-33-v1');
+    if (addons.kind !== 'stages') throw new Error('no stages');
+    const values = (stage: string, namespace: string): JsonObject => {
+      const objects = {
+        Cluster: { apiVersion: 'cluster.x-k8s.io/v1beta1', kind: 'Cluster', metadata: { name: '007', namespace } },
+        InfraCluster: {
+          apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
+          kind: 'OpenStackCluster',
+          metadata: { name: '007-x', namespace },
+          spec: { identityRef: { name: 'openstack', cloudName: 'yes' } },
+        },
+      };
+      return renderValues(stage, addons.charts.get(stage)?.overwrite ?? '', objects);
+    };
+    for (const namespace of ['blue', 'red']) {
+      expect(values('ccm', namespace)).toEqual({
+        'openstack-cloud-controller-manager': {
+          cluster: { name: `${namespace}-007` },
+          cloudConfig: { global: { cloud: 'yes' } },
+        },
+      });
+      expect(values('csi', namespace)).toMatchObject({ 'openstack-cinder-csi': { clusterID: `${namespace}-007` } });
+    }
+  });
+
+  it('have no unlisted releases', async () => {
     expect(await source.files(parseStackId('openstack-scs2-1-33-v2')!, signal)).toBeUndefined();
     expect(classNameOf(parseStackId(names[0]!)!)).toBe(names[0]);
   });

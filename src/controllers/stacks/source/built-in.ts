@@ -16,8 +16,8 @@ import { StackReleaseError } from '../release/release-error.ts';
 import { readFolder } from './read-folder.ts';
 import type { FetchChart, ReleaseSource } from './types.ts';
 
-// The stacks that come with the program. All releases of a stack are made from one source: `<provider>/<name>/` over
-// `<provider>/shared/`, with the versions that releases.yaml lists.
+// Bundled stacks. All releases of a stack share one source: `<provider>/<name>/` overlays `<provider>/shared/`, with
+// the versions in releases.yaml.
 
 const releasesFile = 'releases.yaml';
 const sharedFolder = 'shared';
@@ -26,7 +26,7 @@ interface BuiltInRelease {
   readonly id: StackId;
   readonly kubernetes: string;
   readonly components: JsonObject;
-  /** version of each chart that add-ons depend on */
+  /** version of each chart dependency of the add-ons */
   readonly charts: JsonObject;
   readonly files: ReleaseFiles;
 }
@@ -93,7 +93,7 @@ function releaseOf(provider: string, name: string, entry: JsonValue, files: Rele
   return { id, kubernetes, components, charts, files };
 }
 
-/** The files of one release: what the tool that builds stacks would write, with the charts unpacked. */
+/** Builds the files of a release as the upstream build tool does, with unpacked charts. */
 function assemble({ id, kubernetes, components, charts, files }: BuiltInRelease): ReleaseFiles {
   const version = formatStackVersion(id.version);
   const made = new Map<string, Uint8Array>();
@@ -122,7 +122,7 @@ function assemble({ id, kubernetes, components, charts, files }: BuiltInRelease)
   return made;
 }
 
-/** JSON is YAML */
+/** JSON is valid YAML */
 const document = (value: JsonObject): Uint8Array =>
   new TextEncoder().encode(`${JSON.stringify(value, undefined, 2)}\n`);
 

@@ -6,7 +6,10 @@ import type { FetchChart, ReleaseSource } from './types.ts';
 
 const pollMs = 60_000;
 
-/** Releases in a directory of this machine, one folder each; also below `cluster-stacks/`, where the stack operator has them. */
+/**
+ * Reads releases from a local directory, one folder each; also from `cluster-stacks/` in it, as upstream's operator
+ * lays them out.
+ */
 export function directorySource(directory: string, chart: FetchChart): ReleaseSource {
   const roots = [join(directory, 'cluster-stacks'), directory];
   const foldersOf = async (root: string): Promise<string[]> => {

@@ -1,9 +1,9 @@
 import { CapstanError, type Clock, sleep } from '../../../machinery/index.ts';
 
-/** A reconcile waits this long for a source; whoever comes later finds what arrived meanwhile. */
+/** Time a reconcile waits for a source; later reconciles get the result. */
 const patienceMs = 5_000;
 
-/** A source is still at it: what was asked of it goes on, and nobody is held up by it. */
+/** The source is still busy; the operation continues without blocking the reconcile. */
 export class SourcePendingError extends CapstanError {
   constructor(what: string) {
     super('CAP_STACK_SOURCE', `${what} is still being fetched`, {
@@ -13,7 +13,7 @@ export class SourcePendingError extends CapstanError {
   }
 }
 
-/** What a source answers, or SourcePendingError when that takes longer than a reconcile may wait. */
+/** Waits briefly for a source; throws SourcePendingError if that takes too long. */
 export async function soon<T>(
   work: Promise<T>,
   { clock, signal, what }: { clock: Clock; signal: AbortSignal; what: string },

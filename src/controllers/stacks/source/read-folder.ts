@@ -6,7 +6,7 @@ import { StackReleaseError } from '../release/release-error.ts';
 const maxFiles = 5_000;
 const maxBytes = 64 * 1024 * 1024;
 
-/** All files below a folder, with their paths below it. Links are not followed. */
+/** Reads all files of a folder by relative path. Symbolic links are not followed. */
 export async function readFolder(folder: string, signal: AbortSignal): Promise<ReleaseFiles> {
   const files = new Map<string, Uint8Array>();
   let bytes = 0;

@@ -8,7 +8,7 @@ const pollMs = 5 * 60_000;
 const titleAnnotation = 'org.opencontainers.image.title';
 const maxBytes = 64 * 1024 * 1024;
 
-/** Releases as artifacts of one repository of a registry: a tag for each, a layer for each of its files. */
+/** Reads releases from an OCI repository: one tag per release, one layer per file. */
 export function registrySource(name: string, registry: Registry, chart: FetchChart): ReleaseSource {
   return {
     name,
@@ -29,7 +29,7 @@ export function registrySource(name: string, registry: Registry, chart: FetchCha
   };
 }
 
-/** Tags are written with a dash or, by people, with a dot. */
+/** Tags have a dash, or a dot if written by hand. */
 export const tagsFor = (id: StackId): string[] => [...new Set([releaseNameOf(id), classNameOf(id)])];
 
 export const isMissing = (error: unknown): boolean => error instanceof ArtifactError && error.reason === 'notFound';

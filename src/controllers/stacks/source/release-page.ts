@@ -13,14 +13,14 @@ const assetBytes = 64 * 1024 * 1024;
 const maxAssets = 100;
 
 export interface ReleasePageOptions {
-  /** `https://github.com/ORG/REPOSITORY`, or the same at another host that speaks GitHub's API */
+  /** `https://github.com/ORG/REPOSITORY`, or the same on another host with GitHub's API */
   readonly url: string;
   readonly artifacts: Artifacts;
   readonly credentials?: Credentials;
   readonly chart: FetchChart;
 }
 
-/** Releases on the pages of a repository, one for each tag, their files as its assets. */
+/** Reads releases of a GitHub repository: one per tag, with the files as assets. */
 export function releasePageSource({ url, artifacts, credentials, chart }: ReleasePageOptions): ReleaseSource {
   const api = apiOf(url);
   const read = async (path: string, signal: AbortSignal): Promise<JsonValue> => {
@@ -63,7 +63,7 @@ export function releasePageSource({ url, artifacts, credentials, chart }: Releas
   };
 }
 
-/** github.com has its API at a host of its own, others below a path. */
+/** The API of github.com has its own host; GitHub Enterprise serves it below a path. */
 function apiOf(text: string): string {
   const url = new URL(text);
   const path = trimTrailing(url.pathname, '/').replace(/\.git$/, '');
@@ -92,7 +92,7 @@ async function assetsOf(
       limit: left,
       signal,
       ...(sha256 !== undefined && { sha256 }),
-      // an answer does not choose who gets to see them
+      // security: a URL in a response must not receive the credentials of another host
       ...(credentials && URL.canParse(url) && new URL(url).host === host && { credentials }),
     });
     left -= bytes.length;

@@ -1,29 +1,29 @@
 import type { StackId } from '../../../api/index.ts';
 import type { ReleaseFiles } from '../release/documents.ts';
 
-/** A chart that another one depends on. */
+/** A chart dependency. */
 export interface NeededChart {
   readonly name: string;
   readonly version: string;
-  /** where its author says it is */
+  /** repository according to the chart's author */
   readonly repository: string;
 }
 
-/** Fetches the files of a chart, with their paths below it. */
+/** Fetches the files of a chart by relative path. */
 export type FetchChart = (chart: NeededChart, signal: AbortSignal) => Promise<ReleaseFiles>;
 
-/** Where releases of cluster stacks come from. The operator of the program chooses it; no tenant can name one. */
+/** A source of releases. Security: only the operator of the process configures sources, never a tenant. */
 export interface ReleaseSource {
-  /** for people, such as `directory /srv/stacks` */
+  /** display name, such as `directory /srv/stacks` */
   readonly name: string;
-  /** how often new releases may appear; undefined: never while the program runs */
+  /** interval at which new releases may appear; undefined if never while the process runs */
   readonly pollMs: number | undefined;
-  /** whether a release is held to the content it had when it was used first; what comes with the program is part of it */
+  /** whether releases must keep the content they had at first use; bundled releases change with the program */
   readonly isPinned: boolean;
-  /** names of what is there; also such that are no ids of releases */
+  /** names of available releases; may include names that are not release ids */
   tags(signal: AbortSignal): Promise<readonly string[]>;
-  /** the files of a release; undefined when there is none */
+  /** files of a release; undefined if it does not exist */
   files(id: StackId, signal: AbortSignal): Promise<ReleaseFiles | undefined>;
-  /** charts that charts of these releases depend on, where the releases do not bring them */
+  /** fetches dependencies that the releases do not bundle */
   readonly chart: FetchChart;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Field, madeByStack, type Values, variablesOf } from '../testing/made-by-stack.ts';
 
-/** With these variables this field has this value. */
+/** Variables, a field, and its expected value. */
 type Row = [values: Values, field: Field, expected: unknown];
 type Refusal = [values: Values, message: RegExp];
 
@@ -41,7 +41,7 @@ const ofBoth: Row[] = [
   ],
   [{ workerSecurityGroups: ['mine'], workerSecurityGroupIDs: [uuid] }, 'worker/securityGroups', [{ id: uuid }]],
   [{}, 'worker/image', { filter: { name: image } }],
-  // what looks like a number is a text
+  // a numeric-looking value is a string
   [{ imageName: '2404', imageAddVersion: false }, 'worker/image', { filter: { name: '2404' } }],
   [{ imageName: 'flatcar', imageIsOrc: true }, 'worker/image', { imageRef: { name: 'flatcar-v1.33.6' } }],
   [{ imageAddVersion: false }, 'worker/image/filter/name', 'ubuntu-capi-image'],
@@ -82,7 +82,7 @@ const ofScs2: Row[] = [
   [{ sshKeyName: 'me' }, 'machine/sshKeyName', 'me'],
   [{ securityGroups: ['all'] }, 'machine/securityGroups', [{ filter: { name: 'all' } }]],
   [{ securityGroups: ['all'], securityGroupIDs: [uuid] }, 'machine/securityGroups', [{ id: uuid }]],
-  // those of workers are not those of the control plane
+  // security groups of workers differ from those of the control plane
   [{ workerSecurityGroups: ['mine'], workerSecurityGroupIDs: [uuid] }, 'machine/securityGroups', undefined],
   [{ certSANs: ['a.example.org'] }, `${configuration}/apiServer/certSANs`, ['a.example.org']],
   [{}, 'cluster/apiServer/managedLoadBalancer', { enabled: true, provider: 'ovn' }],
@@ -92,7 +92,7 @@ const ofScs2: Row[] = [
     'cluster/apiServer/managedLoadBalancer',
     { enabled: true, provider: 'amphora', allowedCIDRs: cidrs },
   ],
-  // OVN's cannot keep anybody out
+  // the OVN provider does not support allowed CIDRs
   [
     { apiServerLoadBalancerOctaviaAmphoraAllowedCIDRs: cidrs },
     'cluster/apiServer/managedLoadBalancer',
@@ -101,7 +101,7 @@ const ofScs2: Row[] = [
   [{}, 'cluster/apiServer/enableFloatingIP', true],
   [{ disableAPIServerFloatingIP: true }, 'cluster/apiServer/enableFloatingIP', false],
   [{}, `${configuration}/apiServer/extraArgs`, [{ name: 'profiling', value: 'false' }]],
-  // half of it is nothing that an API server could use
+  // an incomplete OIDC configuration is ignored
   [{ oidcConfig: { clientID: 'me' } }, `${configuration}/apiServer/extraArgs`, [{ name: 'profiling', value: 'false' }]],
   [
     { oidcConfig: { clientID: 'me', issuerURL: 'https://id.example.org' } },
@@ -153,15 +153,15 @@ const stacks: { stack: string; rows: Row[]; refused: Refusal[] }[] = [
   },
 ];
 
-describe.each(stacks)('variables of the stack $stack', ({ stack, rows, refused }) => {
+describe.each(stacks)('the variables of the stack $stack', ({ stack, rows, refused }) => {
   const name = `openstack-${stack}-1-33-v1`;
 
-  it('are all set below', async () => {
+  it('are all covered by the cases below', async () => {
     const set = new Set([...rows, ...refused].flatMap(([values]) => Object.keys(values)));
     expect([...set].sort()).toEqual(await variablesOf(name));
   });
 
-  it.each(rows)('do what they say: %j makes %s', async (values, field, expected) => {
+  it.each(rows)('%j set %s', async (values, field, expected) => {
     expect((await madeByStack(name, { ...needed, ...values }))(field)).toEqual(expected);
   });
 

@@ -28,14 +28,16 @@ import { stackUseOf } from '../uses.ts';
 import { keepRelease } from './keep.ts';
 import { removeRelease } from './remove.ts';
 
-/** ClusterStackReleases: each brings the class of one release into its namespace and keeps it as the release has it. */
+/**
+ * Builds the controller of ClusterStackReleases, each of which keeps the ClusterClass of a release in its namespace.
+ */
 export function clusterStackReleaseController(dependencies: StackDependencies): ControllerDefinition {
   const releaseOfObject = ({ metadata }: KubeObject): ObjectKey[] => {
     const name = metadata.annotations?.[releaseAnnotation];
     const { namespace } = metadata;
     return name === undefined || namespace === undefined ? [] : [{ namespace, name }];
   };
-  /** one that is to go waits for the Clusters that use it */
+  /** a release being deleted waits for Clusters that use it */
   const releaseOfCluster = (cluster: Cluster): ObjectKey[] => {
     const use = stackUseOf(cluster);
     return use === undefined ? [] : [{ namespace: use.namespace, name: use.release }];

@@ -31,10 +31,10 @@ const retryMs = 60_000;
 const applyAgainMs = 20_000;
 const pendingRetryMs = 5_000;
 const providerPollMs = 10_000;
-/** changes of kinds nobody watches are found this late */
+/** comparison interval for kinds that are not watched */
 const compareMs = 10 * 60_000;
 
-/** Brings the class of a release into its namespace, or says what stands in the way. What is there already stays. */
+/** Applies the ClusterClass of a release, or reports what prevents it. Existing objects stay. */
 export async function keepRelease(
   context: ReconcileContext,
   live: ClusterStackRelease,
@@ -111,7 +111,7 @@ class ReleaseKeep {
     }
   }
 
-  /** What the provider still has to do; undefined when nothing. */
+  /** Returns what the provider still has to do; undefined if nothing. */
   async #provider(): Promise<Result | undefined> {
     const { client, signal, clock } = this.#context;
     const { provider: type } = releaseConditions;
@@ -176,7 +176,7 @@ class ReleaseKeep {
     return afterPatiently(compareMs, 'objects are compared with the release');
   }
 
-  /** All or none: what one object is refused for is found before the first is written. */
+  /** Dry-runs all objects first, so that a rejection is found before anything is written. */
   async #write(target: ObjectTarget, objects: readonly UnstructuredObject[]): Promise<AppliedResource[]> {
     const placed: PlacedObject[] = [];
     const attempt = async (object: UnstructuredObject, write: () => Promise<unknown>): Promise<AppliedResource> => {

@@ -1,7 +1,7 @@
 import type { UnstructuredObject } from '../../../machinery/index.ts';
 import { instanceLabel, ownedInstance, releaseAnnotation } from '../names.ts';
 
-/** Only what a release brought and nobody else took over is deleted with it. */
+/** Only objects created by a release and not taken over by others are deleted with it. */
 export const isOfRelease =
   (name: string) =>
   ({ metadata }: UnstructuredObject): boolean =>

@@ -12,7 +12,7 @@ import { isOfRelease } from './marks.ts';
 const waitMs = 60_000;
 const goneMs = 5_000;
 
-/** Deletes what the release brought, once no Cluster uses it. */
+/** Deletes the objects of a release once no Cluster uses it. */
 export async function removeRelease(
   context: ReconcileContext,
   live: ClusterStackRelease,

@@ -57,15 +57,18 @@ const conditions = {
   available: 'ClusterStackReleaseAvailable',
 } as const;
 
-/** templates of other providers are not watched */
+/** requeue interval, because provider templates are not watched */
 const retryMs = 30_000;
-/** a source that is slow is looked at again soon */
+/** retry delay while a source is still loading */
 const pendingRetryMs = 10_000;
 
-/** ClusterStacks: each keeps the ClusterStackReleases that are named, new, ready or in use. */
+/**
+ * Builds the controller of ClusterStacks, each of which keeps the ClusterStackReleases that are named, newest, ready or
+ * in use.
+ */
 export function clusterStackController(dependencies: StackDependencies): ControllerDefinition {
   const { cache, catalog } = dependencies;
-  /** tags that were complained about, by stack */
+  /** tags reported as unreadable, by stack */
   const told = new Map<string, string>();
 
   const stacksOf = (cluster: Cluster): ObjectKey[] => {
@@ -102,7 +105,7 @@ export function clusterStackController(dependencies: StackDependencies): Control
     ],
     async reconcile(context, key) {
       const stack = context.cache.lister(ClusterStacks).get(key);
-      // what belongs to one that goes is collected after it
+      // owned objects are garbage-collected
       if (!stack || isDeleting(stack) || isFilteredOut(stack, dependencies.watchFilter)) return done();
       if (pausedBy(stack, undefined).length > 0) return done();
       return await new StackReconcile(context, stack, catalog, told).run();
@@ -185,7 +188,7 @@ class StackReconcile {
     return listing;
   }
 
-  /** One event for the tags of a source that nobody can read, again only when there are others. */
+  /** Emits one event for unreadable tags of a source, again only when they change. */
   #complain(ignored: CatalogListing['ignored']): void {
     const { uid = '' } = this.#stack.metadata;
     const text = ignored.map(({ tag, source }) => `${tag} (${source})`).join(', ');
@@ -196,7 +199,7 @@ class StackReconcile {
     this.#context.events.event(this.#stack, 'Warning', 'ReleaseTagIgnored', `no ids of releases: ${shown}`);
   }
 
-  /** The release of an id, and the object of the provider before it; answers what stands in the way. */
+  /** Ensures the provider object and then the release of an id; returns what prevents it. */
   async #keep(id: StackId, live: ClusterStackRelease | undefined): Promise<string | undefined> {
     const { client, signal, clock } = this.#context;
     const { spec, metadata } = this.#stack;
@@ -228,7 +231,7 @@ class StackReconcile {
         await client.create(ClusterStackReleases, release, { fieldManager: stackFieldManager, signal });
       } catch (error) {
         if (signal.aborted) throw error;
-        // the cache was late; the watch brings it
+        // the cache was stale; the watch triggers a reconcile
         return isAlreadyExists(error) ? undefined : errorMessage(error);
       }
       return undefined;
@@ -243,7 +246,7 @@ class StackReconcile {
     return undefined;
   }
 
-  /** A release nobody needs; another ClusterStack of the same family may still want it. */
+  /** Releases one that is not needed; another ClusterStack of the same family may still use it. */
   async #give(release: ClusterStackRelease | undefined): Promise<void> {
     if (release === undefined) return;
     const { client, signal } = this.#context;

@@ -10,26 +10,26 @@ import {
   sameFamily,
 } from '../../../api/index.ts';
 
-/** What a ClusterStack is to have, and why. */
+/** Desired releases of a ClusterStack, with reasons. */
 export interface StackPlan {
   /** oldest first */
   readonly wanted: readonly StackId[];
-  /** names of owned ClusterStackReleases nobody needs */
+  /** names of owned ClusterStackReleases that are not needed */
   readonly unneeded: readonly string[];
 }
 
 export interface StackFacts {
-  /** ids that the sources have; undefined: nobody asked, or nobody answered */
+  /** ids available from the sources; undefined if unknown */
   readonly offered: readonly StackId[] | undefined;
-  /** releases that belong to the stack */
+  /** releases owned by the stack */
   readonly owned: readonly { readonly id: StackId; readonly ready: boolean }[];
-  /** releases that Clusters are made from, by name */
+  /** names of releases used by Clusters */
   readonly used: ReadonlySet<string>;
 }
 
 /**
- * Kept are: what the spec names, what Clusters use, the newest that the sources offer (with autoSubscribe) and, so that there is
- * always one to use, the newest that is ready.
+ * Keeps releases that the spec names, that Clusters use, the newest available (with autoSubscribe), and the newest
+ * ready one, so that one is always usable.
  */
 export function planStack(stack: Pick<ClusterStack, 'spec'>, { offered, owned, used }: StackFacts): StackPlan {
   const { spec } = stack;

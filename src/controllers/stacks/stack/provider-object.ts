@@ -20,7 +20,7 @@ export interface ProviderObjectReference {
   name: string;
 }
 
-/** The template of a ClusterStack cannot be used. */
+/** The provider template of a ClusterStack is unusable. */
 export class ProviderTemplateError extends CapstanError {
   readonly reason: 'ProviderTemplateNotFound' | 'FailedToCreateOrUpdate';
 
@@ -33,7 +33,7 @@ export class ProviderTemplateError extends CapstanError {
 
 const suffix = 'Template';
 
-/** Providers name the plural of their kinds as the rule says. */
+/** Provider kinds follow the regular plural rule. */
 export const providerResource = (apiVersion: string, kind: string): Resource<UnstructuredObject> => ({
   ...parseApiVersion(apiVersion),
   kind,
@@ -41,7 +41,7 @@ export const providerResource = (apiVersion: string, kind: string): Resource<Uns
   namespaced: true,
 });
 
-/** The object of the provider for one release: what the template holds, with the labels of the ClusterStack. */
+/** Ensures the provider object of a release: the template's content with the labels of the ClusterStack. */
 export async function keepProviderObject(
   { client, signal }: ReconcileContext,
   { metadata, spec }: ClusterStack,
@@ -49,7 +49,7 @@ export async function keepProviderObject(
 ): Promise<ProviderObjectReference> {
   const { apiVersion = '', kind = '', name = '', namespace } = spec.providerRef ?? {};
   const own = metadata.namespace ?? '';
-  // a template of another tenant is none of ours
+  // security: templates of other namespaces are refused
   if (namespace !== undefined && namespace !== '' && namespace !== own) {
     throw new ProviderTemplateError(
       'ProviderTemplateNotFound',

@@ -10,14 +10,14 @@ import {
 } from '../../../api/index.ts';
 import { conditionOf, isTrue, readyCondition } from '../conditions.ts';
 
-/** Conditions of a ClusterStackRelease, in the order they come true. */
+/** Conditions of a ClusterStackRelease, in the order they become True. */
 export const releaseConditions = {
   downloaded: 'ClusterStackReleaseDownloaded',
   provider: 'ProviderClusterStackReleaseReady',
   applied: 'HelmChartApplied',
 } as const;
 
-/** How far a release is, in upstream's words. */
+/** Phase of a release, as upstream names it. */
 export function phaseOf(release: ClusterStackRelease | undefined): string {
   if (release === undefined) return '';
   if (release.status?.ready === true) return 'done';
@@ -27,7 +27,7 @@ export function phaseOf(release: ClusterStackRelease | undefined): string {
   return 'applying objects';
 }
 
-/** What a ClusterStack says of its releases. */
+/** Summarizes the releases of a ClusterStack for its status. */
 export function summaryOf(
   wanted: readonly StackId[],
   releases: ReadonlyMap<string, ClusterStackRelease>,

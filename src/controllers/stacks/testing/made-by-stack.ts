@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type ClusterClass, parseStackId, type Topology } from '../../../api/index.ts';
 import { asTyped, formatFieldError, type JsonValue, must, type UnstructuredObject } from '../../../machinery/index.ts';
 import { at } from '../../shared/index.ts';
-// what a class makes of variables is the affair of topologies
+// the topology area computes objects from a class and variables
 import { computeDesired } from '../../topology/desired/compute.ts';
 import { defaultVariables, validateVariables } from '../../topology/variables/values.ts';
 import { readRelease } from '../release/release.ts';
@@ -12,9 +12,9 @@ import { builtInSource } from '../source/built-in.ts';
 const source = builtInSource(fileURLToPath(new URL('../../../../stacks', import.meta.url)), async () => new Map());
 const version = 'v1.33.6';
 
-/** Values of variables by their names. */
+/** Variable values by name. */
 export type Values = Readonly<Record<string, JsonValue>>;
-/** A part of a cluster, and the way to a field of its spec: `worker/flavor/filter`. */
+/** A field in the spec of a cluster's part: `worker/flavor/filter`. */
 export type Field = `${'cluster' | 'plane' | 'machine' | 'worker'}/${string}`;
 
 async function stack(name: string) {
@@ -34,12 +34,11 @@ async function stack(name: string) {
   return { clusterClass: asTyped<ClusterClass>(template('ClusterClass')), named };
 }
 
-/** Names of the variables of a stack. */
 export async function variablesOf(name: string): Promise<string[]> {
   return ((await stack(name)).clusterClass.spec.variables ?? []).map((variable) => variable.name).sort();
 }
 
-/** Looks at what a Cluster with these variables consists of; throws what is wrong with them. */
+/** Computes the objects of a Cluster with these variables; throws for invalid values. */
 export async function madeByStack(name: string, values: Values): Promise<(field: Field) => unknown> {
   const { clusterClass, named } = await stack(name);
   const { spec } = clusterClass;

@@ -4,19 +4,19 @@ import { packChart, tar } from '../../../artifacts/testing/index.ts';
 import { must } from '../../../machinery/index.ts';
 
 export interface TestRelease {
-  /** the id, with a dot */
+  /** id in dotted form */
   readonly id: string;
   readonly kubernetes: string;
-  /** templates of the class chart by name; default: a ClusterClass-like ConfigMap */
+  /** templates of the class chart by name; default a ConfigMap in place of the ClusterClass */
   readonly classTemplates?: Readonly<Record<string, string>>;
-  /** files of the stages, such as `cni/templates/x.yaml`; charts are made where there is none */
+  /** stage files such as `cni/templates/x.yaml`; missing charts are generated */
   readonly stages?: Readonly<Record<string, string>>;
-  /** clusteraddon.yaml; default: the stages in order for both hooks */
+  /** clusteraddon.yaml; default all stages in order for both hooks */
   readonly addonConfig?: string;
   readonly addonVersion?: string;
 }
 
-/** A release in the form in which stacks are published: archives and documents by name. */
+/** Builds a release in its published form: archives and documents by name. */
 export function releaseFiles(release: TestRelease): Map<string, Uint8Array> {
   const id = must(parseStackId(release.id), 'an id of a release');
   const family = familyName(id);

@@ -19,8 +19,8 @@ import {
   isNotFound,
   sleep,
 } from '../../../machinery/index.ts';
-import { createContractResolver, isHookPending, isTrue, missingGrant } from '../../shared/index.ts';
-import { classReference, mayUseClass } from '../class-offer.ts';
+import { createContractResolver, isHookPending, isTrue } from '../../shared/index.ts';
+import { classRefusal, mayUseClass } from '../class-offer.ts';
 import { planeStateOf } from '../cluster/current-state.ts';
 import { classKeyOf, hasTopology, type TopologyCluster } from '../common.ts';
 import { controlPlaneReplicas } from '../desired/replicas.ts';
@@ -29,31 +29,31 @@ import { noPools, validateClass } from './class-rules.ts';
 import { incompatibilities, misfits, shortList, takenFromClusters } from './compatibility.ts';
 import { validateVersion } from './version-rules.ts';
 
-/** What is said of a write besides whether it may be. */
+/** Result of an admission check. */
 export interface Judgement {
   errors: FieldError[];
   warnings: string[];
 }
 
-/** The rules of Clusters with a topology and of ClusterClasses that look at other objects. */
+/** Admission rules of Clusters with a topology, and of ClusterClasses, that depend on other objects. */
 export interface TopologyAdmission {
-  /** Fills in defaults of variables, in place. */
+  /** Sets variable defaults in place. */
   defaultCluster(draft: Cluster, old: Cluster | undefined, signal?: AbortSignal): Promise<void>;
   validateCluster(cluster: Cluster, old: Cluster | undefined, signal?: AbortSignal): Promise<Judgement>;
   validateClass(clusterClass: ClusterClass, old: ClusterClass | undefined, signal?: AbortSignal): Promise<Judgement>;
-  /** why a ClusterClass may not be deleted */
+  /** returns why a ClusterClass may not be deleted */
   keepsClass(clusterClass: ClusterClass, signal?: AbortSignal): Promise<string | undefined>;
 }
 
 const forever = new AbortController().signal;
-/** values of so many Clusters are listed when a class stops to accept them */
+/** maximum number of Clusters listed whose values a class no longer accepts */
 const maxUnhappy = 5;
 
 export interface TopologyAdmissionOptions {
-  /** reads with the rights of the controllers: what a tenant may not name is never looked at */
+  /** reads with the controllers' permissions; objects a tenant may not refer to are never read */
   client: Client;
   clock: Clock;
-  /** how long the write of a Cluster waits for a class that is there and not looked at yet; default: not at all */
+  /** how long the write of a Cluster waits for an existing class to be reconciled; default 0 */
   classPatienceMs?: number;
 }
 
@@ -74,7 +74,10 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
   const isReady = (found: ClusterClass): boolean =>
     found.status?.observedGeneration === found.metadata.generation && isTrue(found, 'VariablesReady');
 
-  /** A class and its Cluster are often written in one go: what the Cluster says is checked once the class can be used. */
+  /**
+   * Waits briefly for the class, which is often written together with its Cluster, so that the Cluster can be
+   * validated.
+   */
   async function soonReady(cluster: TopologyCluster, signal: AbortSignal): Promise<ClusterClass | undefined> {
     let found = await classOf(cluster, signal);
     for (const end = clock.now() + classPatienceMs; found && !isReady(found) && clock.now() < end; ) {
@@ -84,7 +87,7 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
     return found;
   }
 
-  /** Clusters of a class. Those of other namespaces count only where the class lets them use it. */
+  /** Lists the Clusters of a class; those of other namespaces only if they may use it. */
   async function usersOf(clusterClass: ClusterClass, signal: AbortSignal): Promise<TopologyCluster[]> {
     const { metadata } = clusterClass;
     const key = { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
@@ -97,7 +100,7 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
     return users;
   }
 
-  /** Why the version of a Cluster cannot be changed now. */
+  /** Explains why the version of a Cluster cannot change now. */
   async function busy(old: TopologyCluster, signal: AbortSignal): Promise<string | undefined> {
     const { namespace = '', name = '' } = old.metadata;
     if (isHookPending(old, 'AfterClusterUpgrade')) return 'the upgrade to it is not completed yet';
@@ -186,7 +189,7 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
       }
       const found = await classOf(cluster, signal);
       if (!(await mayUseClass(client, cluster, found, signal))) {
-        const detail = missingGrant(classReference(cluster));
+        const detail = classRefusal(cluster);
         errors.push(fieldError.forbidden('spec.topology.classRef.namespace', detail));
         return judgement;
       }
@@ -230,13 +233,16 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
   };
 }
 
-/** Writes that leave the topology as it is are not held up by a class that changed meanwhile, nor is a deletion. */
+/**
+ * Tells whether a write must be validated. Writes that keep the topology, and deletions, are not blocked by a class
+ * that changed meanwhile.
+ */
 function isConcerned(cluster: Cluster, old: Cluster | undefined): boolean {
   if (cluster.metadata.deletionTimestamp !== undefined) return false;
   return !old || !deepEqual(old.spec.topology, cluster.spec.topology);
 }
 
-/** Clusters whose variables a changed class would refuse, though the class before accepted them. */
+/** Lists Clusters whose variables the changed class would refuse, although the old class accepted them. */
 function variablesRefused(
   clusterClass: ClusterClass,
   old: ClusterClass,
@@ -259,7 +265,7 @@ function variablesRefused(
   for (const cluster of users) {
     const topology = clone(cluster.spec.topology);
     defaultVariables(topology, definitions);
-    // not as an update: what did not change would be forgiven
+    // validate as a creation, because an update accepts unchanged invalid values
     const [first] = validateVariables(topology, definitions);
     if (!first) continue;
     const { namespace, name } = cluster.metadata;

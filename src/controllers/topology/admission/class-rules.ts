@@ -13,7 +13,6 @@ import { validatePatches } from './patch-rules.ts';
 
 export const noPools = 'OpenStack has no machine pools: write machineDeployments instead';
 
-/** What must hold of a ClusterClass by itself. */
 export function validateClass({ spec }: ClusterClass): FieldError[] {
   const { controlPlane, infrastructure, workers } = spec;
   const errors: FieldError[] = [];

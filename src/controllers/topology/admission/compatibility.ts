@@ -11,7 +11,7 @@ import {
 import { type FieldError, fieldError, parseApiVersion } from '../../../machinery/index.ts';
 import type { TopologyCluster } from '../common.ts';
 
-/** Whether Clusters of one class may go on with another, or with a changed one: objects that exist keep their kinds. */
+/** Checks whether Clusters may change to another class, or to a changed one: existing objects keep their kinds. */
 export function incompatibilities(current: ClusterClass, desired: ClusterClass): FieldError[] {
   const errors: FieldError[] = [];
   const same = (before: TemplateReference | undefined, after: TemplateReference | undefined, path: string): void => {
@@ -43,7 +43,7 @@ export function incompatibilities(current: ClusterClass, desired: ClusterClass):
   return errors;
 }
 
-/** Classes of workers that a topology names and the ClusterClass does not have. */
+/** Lists worker classes that a topology uses and the ClusterClass lacks. */
 function missingClasses(cluster: TopologyCluster, { spec, metadata }: ClusterClass): FieldError[] {
   const known = (spec.workers?.machineDeployments ?? []).map((worker) => worker.class);
   return (cluster.spec.topology.workers?.machineDeployments ?? []).flatMap((worker, i) =>
@@ -59,7 +59,7 @@ function missingClasses(cluster: TopologyCluster, { spec, metadata }: ClusterCla
   );
 }
 
-/** Classes of workers that leave a ClusterClass while Clusters use them. */
+/** Lists worker classes that are removed from a ClusterClass while Clusters use them. */
 function classesInUse(desired: ClusterClass, clusters: readonly Cluster[]): FieldError[] {
   const kept = new Set((desired.spec.workers?.machineDeployments ?? []).map((worker) => worker.class));
   const users = new Map<string, string[]>();
@@ -79,7 +79,7 @@ function classesInUse(desired: ClusterClass, clusters: readonly Cluster[]): Fiel
   );
 }
 
-/** What Clusters of a class need of it, and would have no more. */
+/** Lists what a changed class removes although Clusters need it. */
 export function takenFromClusters(
   old: ClusterClass,
   desired: ClusterClass,
@@ -100,7 +100,7 @@ export function takenFromClusters(
   ].slice(0, maxErrors);
 }
 
-/** an answer that names hundreds of Clusters helps nobody */
+/** limit of errors, to keep the message readable */
 const maxErrors = 20;
 
 const nameOf = ({ metadata }: Cluster): string => `${metadata.namespace}/${metadata.name}`;
@@ -118,7 +118,7 @@ function versionsInUse({ spec }: ClusterClass, clusters: readonly TopologyCluste
   );
 }
 
-/** A topology that only switches a health check on relies on the class to say what is unhealthy. */
+/** A topology that only enables a health check relies on the class to define it. */
 const reliesOnClass = (check: TopologyHealthCheck<MachineDeploymentRemediation> | undefined): boolean =>
   check?.enabled === true && !definesHealthCheck(check);
 
@@ -153,7 +153,7 @@ function healthChecksInUse(
   return errors;
 }
 
-/** Machine deployments of a Cluster that fix replicas although the class leaves these to an autoscaler. */
+/** Lists machine deployments that set replicas although the class leaves them to an autoscaler. */
 function autoscaledWithReplicas(
   { spec }: TopologyCluster,
   clusterClass: ClusterClass,
@@ -166,7 +166,7 @@ function autoscaledWithReplicas(
   });
 }
 
-/** What a Cluster asks of its class that the class does not have. */
+/** Lists what a Cluster requires and its class lacks. */
 export function misfits(cluster: TopologyCluster, clusterClass: ClusterClass): FieldError[] {
   const { controlPlane, workers } = cluster.spec.topology;
   const { spec, metadata } = clusterClass;

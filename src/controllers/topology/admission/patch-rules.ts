@@ -11,11 +11,11 @@ import { parseValueTemplate } from '../patches/value-template.ts';
 import { parseVariablePath } from '../patches/variable-path.ts';
 import { inline } from '../variables/definitions.ts';
 
-/** Patches of a class: whatever can be found wrong with them before a Cluster uses them. */
+/** Validates the patches of a class as far as possible without a Cluster. */
 export function validatePatches(spec: ClusterClassSpec, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();
-  // variables of extensions are known only once these were asked
+  // variables of extensions are known only after discovery
   const hasDiscovered = (spec.patches ?? []).some(({ external }) => external?.discoverVariablesExtension !== undefined);
   const known = hasDiscovered ? undefined : new Set((spec.variables ?? []).map(({ name }) => name));
   spec.patches?.forEach((patch, i) => {
@@ -154,7 +154,7 @@ function validateOperation(
   return errors;
 }
 
-/** Which item of a list is meant is sure only for the first one and for what is appended. */
+/** Refuses list indexes, except 0 and `-` for add: other positions depend on the content of the list. */
 function validateIndexes(op: ClassJsonPatch['op'], target: string, path: string): FieldError[] {
   const indexes = target.split('/').filter((part) => /^\d+$/.test(part) || part === '-');
   if (op === 'add') {
@@ -167,7 +167,7 @@ function validateIndexes(op: ClassJsonPatch['op'], target: string, path: string)
     : [];
 }
 
-/** Every builtin variable there is, as a tree; what stands in quotes below `metadata`, and items of lists, are the users'. */
+/** All builtin variables as a tree. Quoted keys below `metadata`, and list items, are user-defined. */
 const metadata = { labels: 'any', annotations: 'any' } as const;
 const builtins: Names = {
   cluster: {

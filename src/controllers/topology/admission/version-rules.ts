@@ -3,7 +3,7 @@ import { type FieldError, fieldError } from '../../../machinery/index.ts';
 
 const path = 'spec.topology.version';
 
-/** Whether a version may be asked for; refusals name those that may. `from` is the version before an update. */
+/** Validates a requested version; refusals list the allowed ones. `from` is the version before an update. */
 export function validateVersion(
   version: string,
   from: string | undefined,

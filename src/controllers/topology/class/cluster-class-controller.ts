@@ -38,7 +38,7 @@ import {
 import { classesWith, registerClassIndex, type TopologyDependencies, templatesOf } from '../common.ts';
 import { definitionsByName, inline, validateDefinition } from '../variables/definitions.ts';
 
-/** ClusterClasses: they own their templates, and say which variables Clusters may set. */
+/** Builds the controller of ClusterClasses, which own their templates and publish their variables. */
 export function clusterClassController(dependencies: TopologyDependencies): ControllerDefinition {
   const follower = dependencies.externals.follow((object) => classesWith(dependencies.cache, object).map(objectKey));
 
@@ -98,7 +98,7 @@ interface Variables {
   problem?: string;
 }
 
-/** Variables of the class itself and of the extensions its patches name. */
+/** Collects variables of the class and of the extensions in its patches. */
 async function variablesOf(
   context: ReconcileContext,
   { hooks }: TopologyDependencies,
@@ -149,7 +149,7 @@ function refVersionsVerdict(outdated: readonly string[], problems: readonly stri
   return { status: 'False', reason: 'RefVersionsNotUpToDate', message };
 }
 
-/** Lets the class own a template, and says where it is referred to in an old version. */
+/** Makes the class an owner of a template, and reports a reference with an old version. */
 async function ownTemplate(
   { client, signal }: ReconcileContext,
   follower: Follower,
@@ -175,7 +175,7 @@ async function ownTemplate(
         signal,
       });
     } catch (error) {
-      // somebody wrote in between: that change wakes us again
+      // conflict: the other write triggers a reconcile
       if (!isConflict(error)) throw error;
     }
   }

@@ -26,7 +26,7 @@ const template = (spec: object): UnstructuredObject => ({
 });
 
 describe('a template in use', () => {
-  /** A server whose webhook gives every template a default when it is asked by the topology. */
+  /** Simulates a server whose webhook sets defaults on templates in the topology's requests. */
   const settle = async (live: UnstructuredObject, desired: UnstructuredObject): Promise<string | undefined> => {
     const defaulted = (object: UnstructuredObject) => ({
       ...object,
@@ -50,11 +50,11 @@ describe('a template in use', () => {
     return settled.metadata.name;
   };
 
-  it('stays where it only lacks defaults that webhooks give today', async () => {
+  it('stays when it only lacks webhook defaults', async () => {
     expect(await settle(template({ files: [] }), template({ files: [] }))).toBe('one-md-0-abcde');
   });
 
-  it('is replaced where it says something else', async () => {
+  it('is replaced when its content differs', async () => {
     expect(await settle(template({ files: [] }), template({ files: ['a'] }))).not.toBe('one-md-0-abcde');
   });
 });

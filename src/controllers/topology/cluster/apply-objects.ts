@@ -25,14 +25,14 @@ import type { DesiredTemplate } from '../desired/types.ts';
 
 type Io = Pick<ReconcileContext, 'client' | 'signal'>;
 
-/** An object as it should be, beside what is there of it. */
+/** A desired object with its live counterpart. */
 export interface Change {
   readonly resource: Resource<UnstructuredObject>;
   readonly desired: UnstructuredObject;
   readonly live: UnstructuredObject | undefined;
 }
 
-/** Something of the same name is there that the topology did not make. */
+/** An object with this name exists that the topology did not create. */
 export class ForeignObjectError extends Error {
   constructor({ kind, metadata }: KubeObject) {
     super(
@@ -43,7 +43,7 @@ export class ForeignObjectError extends Error {
   }
 }
 
-/** The API does not take what templates and patches of a class made; the message of the API names object and field. */
+/** The API rejected an object from templates and patches of a class; its message names object and field. */
 export class RefusedObjectError extends Error {
   constructor(cause: unknown) {
     super(errorMessage(cause), { cause });
@@ -51,23 +51,23 @@ export class RefusedObjectError extends Error {
   }
 }
 
-/** A field that no schema has is an internal error to a real API server. */
+/** A real API server reports a field without schema as an internal error. */
 const isRefusal = (error: unknown): boolean =>
   isInvalid(error) ||
   (error instanceof ApiStatusError && error.message.startsWith('failed to create typed patch object'));
 
 /**
- * Writes what a topology consists of, and stays silent while it is as desired. What was applied is remembered with the generation
- * it led to: as long as neither changes, nothing is sent. The memory saves requests only; without it each object is applied once
- * more, to no effect.
+ * Applies the objects of a topology, but skips the request if nothing changed. Each applied spec is remembered with the
+ * resulting generation; nothing is sent while both stay the same. The memory only saves requests: without it, every
+ * object is applied once more as a no-op.
  */
 export interface ObjectApplier {
-  /** Whether something must be sent. */
+  /** whether a request is needed */
   differs(change: Change): boolean;
   apply(io: Io, change: Change, options?: { dryRun: boolean }): Promise<UnstructuredObject>;
   /**
-   * The template under the name it is to have: the one in use while that says the same, else a new one whose name follows from what
-   * it says.
+   * determines the name of a template: that of the current one if the content is equal, otherwise a new one derived
+   * from the content
    */
   settle(io: Io, follower: Follower, owner: KubeObject, desired: DesiredTemplate): Promise<Change>;
   forget(uid: string): void;
@@ -80,7 +80,7 @@ interface Applied {
 
 export function createObjectApplier(): ObjectApplier {
   const applied = new Map<string, Applied>();
-  /** templates that say the same as what is desired, though in other words */
+  /** templates equal to the desired ones despite a different form */
   const equal = new Map<string, Applied>();
 
   const send = async (
@@ -122,7 +122,7 @@ export function createObjectApplier(): ObjectApplier {
     return isSame;
   };
 
-  /** Webhooks may give a template defaults it was stored without: that is no difference. Asked the same way, both have them. */
+  /** Webhooks may add defaults that the stored template lacks. A dry run of both makes them comparable. */
   const withDefaultsOfToday = async (io: Io, { resource, live }: Change & { live: UnstructuredObject }) =>
     await io.client.patch(
       resource,
@@ -155,7 +155,7 @@ export function createObjectApplier(): ObjectApplier {
       const kind = await follower.kindOf({ apiGroup: group, kind: object.kind }, io.signal);
       const resource = { ...kind.resource, version };
       const spec = jsonText(object['spec'] ?? {});
-      // each next name is tried only where one was taken by something else: a bound is enough
+      // the next name is tried only if another object has this one, so a few attempts are enough
       for (let attempt = 0; attempt < 10; attempt++) {
         const name =
           attempt === 0
@@ -177,7 +177,9 @@ export function createObjectApplier(): ObjectApplier {
   };
 }
 
-/** What an old version cannot say travels in an annotation, which the stored object does not have. */
+/**
+ * Ignores the conversion annotation, which holds fields an old version lacks and does not exist on the stored object.
+ */
 function visibleMetadata({ metadata }: UnstructuredObject): UnstructuredObject['metadata'] {
   const { [conversionDataAnnotation]: data, ...annotations } = metadata.annotations ?? {};
   return data === undefined ? metadata : { ...metadata, annotations };
@@ -199,10 +201,10 @@ async function getTemplate(
   });
 }
 
-/** Objects that a topology did not make are not its to change. */
+/** Refuses to change objects the topology did not create. */
 export function requireOwn({ live }: Change, owner: KubeObject): void {
   if (!live || isOwnedBy(live, owner)) return;
-  // the owner reference may have been lost in a backup; the labels tell who made it
+  // a restore may have dropped the owner reference; the labels still identify the creator
   const { labels, ownerReferences = [] } = live.metadata;
   const isMade = labels?.[topologyOwnedLabel] !== undefined && labels[clusterNameLabel] === owner.metadata.name;
   if (isMade && ownerReferences.length === 0) return;

@@ -22,7 +22,7 @@ import {
 import { byTopologyCluster, indexValue, type TopologyCluster } from '../common.ts';
 import type { PlaneState, WorkerState } from '../upgrade/sequence.ts';
 
-/** MachineDeployments that this topology made, by their name in it; those that are going are not among them. */
+/** Lists the topology's MachineDeployments by topology name, without those being deleted. */
 export function deploymentsOf(
   { cache }: Pick<ReconcileContext, 'cache'>,
   cluster: TopologyCluster,
@@ -39,7 +39,7 @@ export function deploymentsOf(
 const keyOf = ({ metadata }: TopologyCluster): string =>
   indexValue({ namespace: metadata.namespace ?? '', name: metadata.name ?? '' });
 
-/** Labels can be written by anybody; what a topology changes or deletes must also belong to its Cluster. */
+/** Security: anyone can set labels, so an object must also be owned by the Cluster before it is changed or deleted. */
 function ofCluster(deployments: readonly MachineDeployment[], cluster: TopologyCluster): MachineDeployment[] {
   return deployments.filter(
     (deployment) =>
@@ -48,7 +48,6 @@ function ofCluster(deployments: readonly MachineDeployment[], cluster: TopologyC
   );
 }
 
-/** How far the control plane is. */
 export function planeStateOf(provider: ProviderObject): PlaneState {
   const { object } = provider;
   const version = textAt(object, 'spec', 'version') ?? '';
@@ -74,8 +73,8 @@ function isLower(a: string, b: string): boolean {
 }
 
 /**
- * How far workers are: while one machine has another version than its MachineDeployment, they upgrade. One that is updated in
- * place is told its new version before it has it.
+ * Returns the state of workers: upgrading while a machine's version differs from its MachineDeployment's. During an
+ * in-place update, the spec has the new version before the machine does.
  */
 export function workerStatesOf(
   { cache }: Pick<ReconcileContext, 'cache'>,

@@ -1,12 +1,12 @@
 import { type ClusterClass, ClusterClasses, type TemplateReference } from '../../../api/index.ts';
 import { errorMessage, isNotFound, parseApiVersion, type UnstructuredObject } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
-import { ContractError, type Follower, isTrue, missingGrant } from '../../shared/index.ts';
-import { classReference, mayUseClass } from '../class-offer.ts';
+import { ContractError, type Follower, isTrue } from '../../shared/index.ts';
+import { classRefusal, mayUseClass } from '../class-offer.ts';
 import { classKeyOf, type TopologyCluster } from '../common.ts';
 import type { Blueprint, WorkerBlueprint } from '../desired/types.ts';
 
-/** Why nothing can be done yet; whoever changes that wakes us, unless a time is given. */
+/** Why the topology cannot be reconciled yet; a change of that object triggers a reconcile, unless a time is given. */
 export class NotYet extends Error {
   readonly reason: 'ClusterClassNotReconciled' | 'ReconcileFailed';
   readonly retryMs: number | undefined;
@@ -19,10 +19,10 @@ export class NotYet extends Error {
   }
 }
 
-/** nobody tells when a kind is installed */
+/** retry interval, because the installation of a kind causes no event */
 const unknownKindRetryMs = 30_000;
 
-/** The class of a Cluster, once it may be used and its variables are known. Throws NotYet. */
+/** Returns the class of a Cluster once it may be used and its variables are known. Throws NotYet. */
 export async function readClass(context: ReconcileContext, cluster: TopologyCluster): Promise<ClusterClass> {
   const { client, signal } = context;
   const key = classKeyOf(cluster);
@@ -32,9 +32,9 @@ export async function readClass(context: ReconcileContext, cluster: TopologyClus
       if (!isNotFound(error)) throw error;
       return undefined;
     }));
-  // who may not use it does not learn whether it exists
+  // security: without permission, the existence of a class is not revealed
   if (!(await mayUseClass(client, cluster, found, signal))) {
-    throw new NotYet('ReconcileFailed', missingGrant(classReference(cluster)));
+    throw new NotYet('ReconcileFailed', classRefusal(cluster));
   }
   if (!found) {
     throw new NotYet(
@@ -55,7 +55,7 @@ export async function readClass(context: ReconcileContext, cluster: TopologyClus
   return found;
 }
 
-/** The class with all templates that the Cluster needs of it. Throws NotYet when one is missing. */
+/** Reads the class with all templates that the Cluster needs. Throws NotYet if one is missing. */
 export async function readBlueprint(
   context: ReconcileContext,
   follower: Follower,
@@ -109,13 +109,13 @@ export async function readBlueprint(
   };
 }
 
-/** A kind that cannot be used waits for a change of the class; an API that did not answer is asked again, and soon. */
+/** An unusable kind waits for a change of the class; an unreachable API is retried soon. */
 function explainedBy(error: unknown, where: string): unknown {
   if (!(error instanceof ContractError)) return error;
   return new NotYet('ReconcileFailed', `${where}: ${errorMessage(error)}`, { retryMs: unknownKindRetryMs });
 }
 
-/** A template in the version it is referred to in: patches are written for that version. */
+/** Reads a template in the referenced version, for which the patches are written. */
 export async function readTemplate(
   { client, signal }: Pick<ReconcileContext, 'client' | 'signal'>,
   follower: Follower,
@@ -123,7 +123,7 @@ export async function readTemplate(
   namespace: string,
 ): Promise<UnstructuredObject | undefined> {
   const { group, version } = parseApiVersion(apiVersion);
-  // also where another version is read: the follower wakes us when the template changes
+  // read through the follower in any case, so that a change of the template triggers a reconcile
   const found = await follower.get({ apiGroup: group, kind, name }, namespace, { client, signal });
   if (!found || found.object.apiVersion === apiVersion) return found?.object;
   const { resource } = await follower.kindOf({ apiGroup: group, kind }, signal);

@@ -38,7 +38,7 @@ export async function removeSurplusDeployments(
   return removed;
 }
 
-/** Deletes health checks that the topology made and no longer wants. */
+/** Deletes the topology's health checks that are no longer wanted. */
 export async function removeSurplusHealthChecks(
   context: Context,
   cluster: Cluster,
@@ -55,7 +55,7 @@ export async function removeSurplusHealthChecks(
 const keyOf = ({ metadata }: Cluster): string =>
   indexValue({ namespace: metadata.namespace ?? '', name: metadata.name ?? '' });
 
-/** One kind of templates, and the names that are in use of it. */
+/** A kind of templates with the names in use. */
 export interface TemplatesInUse {
   readonly resource: Resource<UnstructuredObject>;
   readonly names: Set<string>;
@@ -63,8 +63,8 @@ export interface TemplatesInUse {
 
 export interface TemplateSweep {
   /**
-   * Deletes templates of the cluster that nothing refers to any more: those that a rotation replaced once their last MachineSet is
-   * gone, and those of a pass that was cut short before anything referred to them. Runs only after all references were written.
+   * Deletes unreferenced templates of the cluster: replaced ones once their last MachineSet is gone, and those of an
+   * interrupted reconcile. Runs only after all references are written.
    */
   removeUnused(
     context: Context,
@@ -74,9 +74,9 @@ export interface TemplateSweep {
   ): Promise<void>;
 }
 
-/** Looks only where what is in use has changed since the last look. */
+/** Searches only if the set of used templates changed since the last search. */
 export function createTemplateSweep(): TemplateSweep {
-  /** by uid of the Cluster: what was in use when nothing was left to delete */
+  /** by Cluster uid: templates in use when nothing was left to delete */
   const clean = new Map<string, string>();
   return {
     async removeUnused(context, cluster, kinds, templatesOf) {

@@ -103,17 +103,17 @@ import {
 import { notePlan, topologyVerdict } from './verdict.ts';
 
 const defaultConcurrency = 10;
-/** what the API refuses may be accepted once a definition or a policy changed, of which there is no event */
+/** retry interval after an API rejection, which a changed definition or policy may resolve without an event */
 const refusedRetryMs = 120_000;
 
-/** Makes of `spec.topology` of Clusters, and the class it names, the objects a cluster consists of. */
+/** Builds the controller that creates the objects of Clusters from `spec.topology` and a ClusterClass. */
 export function topologyController(dependencies: TopologyDependencies): ControllerDefinition {
   const { cache } = dependencies;
   const applier = createObjectApplier();
   const templates = createTemplateSweep();
   const follower = dependencies.externals.follow((object) => concernedBy(object));
 
-  /** clusters that an external object concerns: what a topology made, and templates of a class */
+  /** maps an object to clusters: objects of a topology, and templates of a class */
   function concernedBy(object: UnstructuredObject): ObjectKey[] {
     const { labels, namespace = '' } = object.metadata;
     const cluster = labels?.[clusterNameLabel];
@@ -170,19 +170,19 @@ export function topologyController(dependencies: TopologyDependencies): Controll
   }
 }
 
-/** Of the status only this is looked at here: the rest is the sum of what a topology made. */
+/** Reacts only to these status fields; the rest aggregates objects of the topology. */
 const concernsTopology: Predicate<Cluster> = (event) =>
   event.type !== 'update' ||
   changedBesidesStatus(event) ||
   !deepEqual(event.object.status?.initialization, event.old.status?.initialization);
 
-/** A machine came, went, or has another version, which one that is updated in place has when that is done. */
+/** Reacts to machines that are created, deleted or change version; an in-place update changes it at its end. */
 const versionChanged: Predicate<Machine> = (event) =>
   event.type !== 'update' ||
   event.object.spec.version !== event.old.spec.version ||
   isUpdatingInPlace(event.object) !== isUpdatingInPlace(event.old);
 
-/** Shows an error on the Cluster. What only a change of an object cures is not tried again before it. */
+/** Reports an error on the Cluster. Errors that only an object change can fix are not retried. */
 async function explained(pass: Pass, error: unknown): Promise<Result> {
   if (error instanceof NotYet) {
     await pass.say({ status: 'False', reason: error.reason, message: error.message });
@@ -191,7 +191,7 @@ async function explained(pass: Pass, error: unknown): Promise<Result> {
   const ofClass = error instanceof ClassPatchError || error instanceof RefusedObjectError;
   const message = ofClass ? `${errorMessage(error)}. ${pass.cure()}` : errorMessage(error);
   await pass.say({ status: 'False', reason: 'ReconcileFailed', message });
-  // extensions make patches and plans, too: what they would answer today nobody tells
+  // extensions generate patches and plans, and their next answer may differ
   if (ofClass || error instanceof UpgradePlanError) {
     return after(refusedRetryMs, 'patches, objects or a plan of the class cannot be used');
   }
@@ -199,7 +199,7 @@ async function explained(pass: Pass, error: unknown): Promise<Result> {
   throw error;
 }
 
-/** One look at one Cluster. */
+/** One reconcile of one Cluster. */
 class Pass {
   readonly #dependencies: TopologyDependencies;
   readonly #context: ReconcileContext;
@@ -224,13 +224,13 @@ class Pass {
     this.#draft = draftOf(cluster);
   }
 
-  /** Writes the draft with what is to be said of the topology. */
+  /** Writes the draft with TopologyReconciled. */
   async say(verdict: Verdict): Promise<void> {
     setVerdict(this.#draft, 'TopologyReconciled', verdict, this.#context.clock.now());
     await this.#write();
   }
 
-  /** What is to be done where what a class makes of the Cluster cannot be used. */
+  /** Describes the remedy for unusable results of a class. */
   cure(): string {
     const { name, namespace } = classKeyOf(this.#stored);
     return (
@@ -245,7 +245,7 @@ class Pass {
     this.#draft = draftOf(this.#stored);
   }
 
-  /** Deletion belongs to the cluster controller, once all who want to be asked agreed. */
+  /** The cluster controller performs the deletion once all BeforeClusterDelete handlers agree. */
   async letGo(): Promise<Result> {
     const { hooks } = this.#dependencies;
     const cluster = this.#stored;
@@ -325,7 +325,7 @@ class Pass {
     return retries.length > 0 ? after(Math.min(...retries) * 1000, 'a hook asked to wait') : done();
   }
 
-  /** The Cluster with defaults filled in and all variables checked: it may have been written before the class was changed. */
+  /** Returns the Cluster with defaults and validated variables; it may be older than the last change of its class. */
   #withVariables(definitions: Parameters<typeof validateVariables>[1]): TopologyCluster {
     const cluster = draftOf(this.#stored);
     defaultVariables(cluster.spec.topology, definitions);
@@ -341,7 +341,7 @@ class Pass {
     return cluster;
   }
 
-  /** References once written stay: another class may bring other objects of the same kinds only. */
+  /** Checks that references keep their kinds: another class may only bring objects of the same kinds. */
   #requireKinds({ infrastructureTemplate, controlPlaneTemplate, class: { metadata } }: Blueprint): void {
     const { infrastructureRef, controlPlaneRef } = this.#stored.spec;
     const check = (reference: ContractReference | undefined, template: UnstructuredObject, field: string): void => {
@@ -373,7 +373,7 @@ class Pass {
     return after(result.retryAfterSeconds * 1000, 'BeforeClusterCreate asked to wait');
   }
 
-  /** Nobody can hold anything up any more: who listens is told once. */
+  /** Calls the non-blocking AfterControlPlaneInitialized hook once. */
   async #afterInitialized(): Promise<void> {
     const { hooks } = this.#dependencies;
     const cluster = this.#stored;
@@ -528,10 +528,10 @@ class Pass {
       requireOwn(one, owner);
       return !(one.live && isDeleting(one.live)) && applier.differs(one);
     });
-    // all of it is tried before any of it is done, so that what the API refuses changes nothing
+    // dry-run everything first, so that an API rejection changes nothing
     const isNews = due.some(({ live }) => live === undefined) || due.length > 1;
     if (isNews) for (const one of due) await applier.apply(context, one, { dryRun: true });
-    // references are recorded before what they name exists: a pass that is cut short leaves nothing that nobody knows of
+    // write references before the objects exist, so that an interrupted reconcile leaves no orphans
     this.#record(infrastructureRef, controlPlaneRef, sequence);
     await this.#write();
     for (const one of due) {

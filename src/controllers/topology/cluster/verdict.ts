@@ -19,7 +19,7 @@ const laterSteps = (plan: readonly string[], version: string): string => {
   return rest.length > 0 ? ` (${rest.join(', ')} pending)` : '';
 };
 
-/** What is said of a topology that was reconciled: done, or what it waits for. */
+/** Builds the verdict of a reconciled topology: done, or what it waits for. */
 export function topologyVerdict(
   cluster: TopologyCluster,
   input: { progress: UpgradeProgress; planeKind: string; planeVersion: string; notes: readonly string[] },
@@ -65,7 +65,7 @@ export function topologyVerdict(
   return { status: 'False', reason, message: [first, ...rest.map((line) => `  * ${line}`)].join('\n') };
 }
 
-/** The plan of an upgrade as the status shows it; gone when there is none. */
+/** Writes the upgrade plan to the status, or removes it. */
 export function notePlan(draft: Cluster, { plan }: UpgradeProgress): void {
   for (const [part, versions] of [
     ['controlPlane', plan.controlPlane],

@@ -18,7 +18,7 @@ import { defaultPlaneNaming, defaultWorkerNaming, nameFrom, prefixedName, stable
 import { controlPlaneReplicas } from './replicas.ts';
 import type { Blueprint, CurrentState, DesiredDeployment, DesiredState, DesiredVersions } from './types.ts';
 
-/** A worker of a class the blueprint has not. */
+/** The topology uses a worker class that the blueprint lacks. */
 export class MissingClassError extends Error {
   constructor(worker: MachineDeploymentTopology, className: string, known: readonly string[]) {
     super(
@@ -29,7 +29,9 @@ export class MissingClassError extends Error {
   }
 }
 
-/** Everything a topology should consist of now. Nothing is read or written. Throws an Error that names the field or patch. */
+/**
+ * Computes all desired objects of a topology. Reads and writes nothing. Throws an Error that names the field or patch.
+ */
 export async function computeDesired(
   blueprint: Blueprint,
   current: CurrentState,
@@ -118,7 +120,7 @@ export async function computeDesired(
     place: PatchedTemplate['place'],
     holderReference: HolderReference,
   ): string => {
-    // upstream draws one at random for every request; nobody may rely on it, but it must be the same for the same request
+    // upstream uses a random uid per request; here it is stable, so that equal requests are identical
     const itemUid = `${stableSuffix(uid, holderReference.name, holderReference.fieldPath)}-${templates.length}`;
     templates.push({
       item: { uid: itemUid, holderReference },
@@ -238,7 +240,7 @@ function currentMachineTemplate(
   { controlPlane }: CurrentState,
 ): string | undefined {
   if (!controlPlane) return undefined;
-  // the stored object may be in a newer version than the one the class is written in
+  // the stored object may have a newer version than the class refers to
   return (
     textAt(controlPlane, ...infrastructureRefPath(controlPlaneContract), 'name') ??
     textAt(controlPlane, ...infrastructureRefPath('v1beta2'), 'name') ??

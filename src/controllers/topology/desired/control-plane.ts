@@ -20,7 +20,7 @@ const deletionFields = [
   ['nodeDeletionTimeoutSeconds', 'nodeDeletionTimeout'],
 ] as const;
 
-/** Where the contract has a field of the machines of a control plane. */
+/** Path of a machine field of a control plane in the contract. */
 function machineField(contract: ContractVersion, name: string): FieldPath {
   return contract === 'v1beta1' ? [...machinesPath, name] : [...machinesPath, 'spec', name];
 }
@@ -28,7 +28,7 @@ function machineField(contract: ContractVersion, name: string): FieldPath {
 export const infrastructureRefPath = (contract: ContractVersion): FieldPath =>
   machineField(contract, 'infrastructureRef');
 
-/** Fields of a control plane that the topology sets and no patch changes. */
+/** Control plane fields that the topology sets and patches cannot change. */
 const ownedPaths: readonly FieldPath[] = [
   metadataPath,
   ...(['v1beta1', 'v1beta2'] as const).flatMap((contract) =>
@@ -49,13 +49,13 @@ export interface PlaneInput {
   contract: ContractVersion;
   version: string;
   replicas: number | undefined;
-  /** labels and annotations of the control plane, which its machines have too */
+  /** labels and annotations of the control plane and its machines */
   labels: Texts;
   annotations: Texts;
   machineTemplate: UnstructuredObject | undefined;
 }
 
-/** Sets on a control plane made from its template what the topology says. */
+/** Sets the topology's fields on a control plane from its template. */
 export function completePlane(plane: UnstructuredObject, input: PlaneInput): UnstructuredObject {
   const { contract, topology, machineTemplate } = input;
   const ofClass = input.class.spec.controlPlane;
@@ -93,7 +93,7 @@ export function referenceTo({ apiVersion, kind, metadata }: UnstructuredObject, 
     : { apiGroup: parseApiVersion(apiVersion).group, kind, name };
 }
 
-/** A patched control plane with what the topology owns as it was before. */
+/** Restores the topology's fields after patching. */
 export function withOwnedFields(patched: UnstructuredObject, before: UnstructuredObject): UnstructuredObject {
   let result = patched;
   for (const path of ownedPaths) result = withField(result, path, at(before, ...path));

@@ -52,7 +52,10 @@ function withoutLastApplied({ [lastAppliedAnnotation]: _, ...annotations }: Text
   return annotations;
 }
 
-/** The object that a template describes. Its owner is written with it: it is created only once the Cluster refers to it. */
+/**
+ * Builds an object from a template. Includes its owner, because the object is created only after the Cluster refers to
+ * it.
+ */
 export function objectFrom({ cluster, template, name, labels, annotations }: MadeFrom): UnstructuredObject {
   const spec = at(template, 'spec', 'template', 'spec');
   return {
@@ -73,7 +76,7 @@ export function objectFrom({ cluster, template, name, labels, annotations }: Mad
   };
 }
 
-/** A template of the cluster, made from one of the class. */
+/** Builds a cluster's template from a class template. */
 export function templateFrom({ cluster, template, name, labels, annotations }: MadeFrom): UnstructuredObject {
   return {
     apiVersion: template.apiVersion,
@@ -89,12 +92,12 @@ export function templateFrom({ cluster, template, name, labels, annotations }: M
   };
 }
 
-/** A template may say nothing. Kinds that allow it want the spec left out, not empty. */
+/** Omits an empty template spec; kinds that allow it expect the spec absent, not empty. */
 function specOfTemplate({ spec }: UnstructuredObject): { spec?: JsonObject } {
   return isJsonObject(spec) && Object.keys(spec).length > 0 ? { spec } : {};
 }
 
-/** A template that patches may change: that of an object carries the labels and annotations the object will have. */
+/** Builds the patchable template of an object, with the labels and annotations the object will have. */
 export function forPatching(template: UnstructuredObject, object: UnstructuredObject): UnstructuredObject {
   const { labels, annotations } = object.metadata;
   const isTemplate = object.kind === template.kind;
@@ -114,7 +117,7 @@ export function forPatching(template: UnstructuredObject, object: UnstructuredOb
   });
 }
 
-/** Labels and annotations that tell what an object is: no patch changes them. */
+/** Keeps labels and annotations that identify an object; patches cannot change them. */
 function preserved(wanted: Texts | undefined, patched: Texts, kept: readonly string[]): Texts {
   const result = { ...patched };
   for (const key of kept) {
@@ -127,7 +130,7 @@ function preserved(wanted: Texts | undefined, patched: Texts, kept: readonly str
 const keptLabels = [clusterNameLabel, topologyOwnedLabel, topologyDeploymentNameLabel];
 const keptAnnotations = [clonedFromNameAnnotation, clonedFromGroupKindAnnotation];
 
-/** Puts what patches made of a template into the object or template of the cluster. */
+/** Copies the result of patching a template to the cluster's object or template. */
 export function withPatched(desired: UnstructuredObject, patched: UnstructuredObject): UnstructuredObject {
   const isTemplate = desired.kind === patched.kind;
   const where = isTemplate ? [] : ['spec', 'template'];

@@ -14,7 +14,7 @@ import { ownerReference } from '../../shared/index.ts';
 
 type Check = ClassHealthCheck<MachineDeploymentRemediation>;
 
-/** Which health check applies: that of the topology where it says anything, else that of the class; none where it is off. */
+/** Returns the health check of the topology if it defines one, otherwise that of the class; undefined if disabled. */
 export function chosenHealthCheck(
   ofClass: Check | undefined,
   ofTopology: TopologyHealthCheck<MachineDeploymentRemediation> | undefined,
@@ -24,14 +24,14 @@ export function chosenHealthCheck(
   return enabled ? (defined ?? {}) : undefined;
 }
 
-/** The health check of the machines of a control plane or, with a name in the topology, of workers. */
+/** Builds the MachineHealthCheck of the control plane or, with a topology name, of workers. */
 export function healthCheckOf(
   cluster: Cluster,
   name: string,
   { checks, remediation }: Check,
   workers?: string,
 ): MachineHealthCheck {
-  // the limit is the MachineDeployment's to keep
+  // the MachineDeployment enforces maxInFlight
   const { maxInFlight: _, ...rest } = remediation ?? {};
   return {
     apiVersion: 'cluster.x-k8s.io/v1beta2',

@@ -8,7 +8,7 @@ import {
 
 export type FieldPath = readonly string[];
 
-/** The object with a field set; what is on the way there is copied. Undefined takes the field away. */
+/** Returns a copy with a field set; undefined removes it. */
 export function withField(
   object: UnstructuredObject,
   path: FieldPath,

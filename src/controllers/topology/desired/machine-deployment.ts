@@ -29,7 +29,7 @@ const withoutUndefined = <T extends object>(value: T): T =>
 
 const unlessEmpty = <T extends object>(value: T): T | undefined => (Object.keys(value).length > 0 ? value : undefined);
 
-/** A MachineDeployment of a topology. What the entry of the topology says wins over its class. */
+/** Builds a MachineDeployment; the topology entry overrides its class. */
 export function deploymentOf(input: DeploymentInput): MachineDeployment {
   const { cluster, class: ofClass, topology, name, version } = input;
   const clusterName = cluster.metadata.name ?? '';

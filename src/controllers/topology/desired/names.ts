@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Cluster } from '../../../api/index.ts';
 import { renderText } from '../patches/value-template.ts';
 
-// Names are made of what is known before anything is created: a pass that is cut short anywhere finds again, under the same name,
-// what the pass before it created. `{{ .random }}` of a naming template stands for five characters of a hash.
+// Names derive from data known before creation, so that an interrupted reconcile finds its objects again. `{{ .random
+// }}` in a naming template becomes five characters of a hash.
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const randomLength = 5;
 const maxNameLength = 63;
 
-/** Five characters that follow from the parts alone. */
+/** Five characters derived from the parts. */
 export function stableSuffix(...parts: readonly string[]): string {
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest();
   let suffix = '';
@@ -35,12 +35,12 @@ export function nameFrom(
   return name.length > maxNameLength ? `${name.slice(0, maxNameLength - randomLength)}${random}` : name;
 }
 
-/** A name of a template that a topology owns: a prefix, cut where it is too long, and a suffix. */
+/** Joins a prefix, truncated if too long, and a suffix. */
 export function prefixedName(prefix: string, suffix: string): string {
   return `${prefix.slice(0, maxNameLength - randomLength)}${suffix}`;
 }
 
-/** What stands for `{{ .random }}` in the names of a cluster's infrastructure, control plane and workers. */
+/** Values of `{{ .random }}` in the names of infrastructure, control plane and workers. */
 export function suffixesOf({ metadata: { uid = '' }, spec: { topology } }: Cluster): string[] {
   const workers = topology?.workers?.machineDeployments ?? [];
   return ['infrastructure', 'control-plane', ...workers.map(({ name }) => name)].map((part) => stableSuffix(uid, part));

@@ -1,8 +1,8 @@
 import { type ClusterClass, replicasVariableAnnotation, type Topology } from '../../../api/index.ts';
 
 /**
- * How many replicas the control plane is to have. A class may name a variable that says it; that variable wins over the field of
- * the topology. The topology must have been defaulted.
+ * Returns the control plane replicas. A class may name a variable for it, which takes precedence over the topology
+ * field. Requires defaulted variables.
  */
 export function controlPlaneReplicas(
   { metadata }: Pick<ClusterClass, 'metadata'>,

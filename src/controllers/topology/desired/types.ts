@@ -10,15 +10,15 @@ import type {
 import type { UnstructuredObject } from '../../../machinery/index.ts';
 import type { ContractVersion } from '../../shared/index.ts';
 
-/** A ClusterClass with the templates it names. */
+/** A ClusterClass with its templates. */
 export interface Blueprint {
   readonly class: ClusterClass;
   readonly infrastructureTemplate: UnstructuredObject;
   readonly controlPlaneTemplate: UnstructuredObject;
-  /** the contract of the control plane in the version the class names it in */
+  /** contract version of the control plane, as referenced by the class */
   readonly controlPlaneContract: ContractVersion;
   readonly controlPlaneMachineTemplate?: UnstructuredObject;
-  /** by the name of the class of workers; only those that the topology uses */
+  /** worker classes that the topology uses, by class name */
   readonly workers: ReadonlyMap<string, WorkerBlueprint>;
 }
 
@@ -28,28 +28,28 @@ export interface WorkerBlueprint {
   readonly infrastructureTemplate: UnstructuredObject;
 }
 
-/** What exists of a topology. */
+/** Existing objects of a topology. */
 export interface CurrentState {
-  /** with the variables defaulted */
+  /** with defaulted variables */
   readonly cluster: Cluster & { spec: { topology: Topology } };
   readonly controlPlane?: UnstructuredObject;
-  /** by the name in the topology */
+  /** by topology name */
   readonly deployments: ReadonlyMap<string, MachineDeployment>;
 }
 
-/** Versions the parts are to have now; those of an upgrade under way lag behind the topology. */
+/** Versions of the parts at this step; during an upgrade they lag behind the topology. */
 export interface DesiredVersions {
   readonly controlPlane: string;
-  /** by the name in the topology; none for workers that must not be created yet */
+  /** by topology name; absent for workers that must not be created yet */
   readonly deployments: ReadonlyMap<string, string>;
 }
 
-/** A template the topology owns: its name is settled when it is compared with the one in use. */
+/** A template of the topology; its name is determined by comparison with the current one. */
 export interface DesiredTemplate {
   readonly object: UnstructuredObject;
-  /** what names of later versions of it begin with */
+  /** name prefix of all its generations */
   readonly prefix: string;
-  /** tells it from the other templates of the cluster */
+  /** distinguishes it among the cluster's templates */
   readonly role: string;
 }
 
@@ -69,6 +69,6 @@ export interface DesiredState {
     readonly healthCheck?: MachineHealthCheck;
   };
   readonly deployments: readonly DesiredDeployment[];
-  /** what a user should know though it is no error */
+  /** notes for the user that are not errors */
   readonly notes: readonly string[];
 }

@@ -11,8 +11,8 @@ import {
 import { fieldManager, isDeleting, isFilteredOut, watchFilter, withoutFinalizer } from '../../shared/index.ts';
 import type { TopologyDependencies } from '../common.ts';
 
-// Cluster API puts these finalizers on what a topology made, and deletes templates before it takes them off. Here templates are
-// deleted once nothing refers to them, whoever goes first; objects that Cluster API made must still be let go.
+// Finalizers that Cluster API sets on topology objects, to delete templates before their users. Here, templates are
+// deleted once unreferenced, so the finalizers of objects that Cluster API created are just removed.
 
 const finalizers: readonly (readonly [name: string, resource: Resource<KubeObject>, finalizer: string])[] = [
   ['topology-machinedeployment', MachineDeployments, 'machinedeployment.topology.cluster.x-k8s.io'],
@@ -33,7 +33,7 @@ export function finalizerControllers({ watchFilter: filter }: TopologyDependenci
         await client
           .patch(resource, objectKey(object), 'merge', withOptimisticLock(patch, object), { fieldManager, signal })
           .catch((error: unknown) => {
-            // somebody wrote in between: that change wakes us again
+            // conflict: the other write triggers a reconcile
             if (!isConflict(error)) ignoreNotFound(error);
           });
         return done();

@@ -10,7 +10,7 @@ import {
 import type { JsonObject, KubeObject, UnstructuredObject } from '../../../machinery/index.ts';
 import { lastAppliedAnnotation, numberAt, textAt } from '../../shared/index.ts';
 
-/** Which of a class's variables a patch sees. */
+/** Tells whether a patch can use a variable of the class. */
 export type IsVisible = (name: string) => boolean;
 
 const chosen = (variables: readonly TopologyVariable[] | undefined, isVisible: IsVisible): HookVariable[] =>
@@ -27,7 +27,7 @@ function metadataOf({ metadata }: KubeObject): JsonObject {
   return { metadata: { ...(labels && { labels }), ...(annotations && { annotations: rest }) } };
 }
 
-/** Variables that all templates see. */
+/** Variables for all templates. */
 export function globalVariables(
   cluster: Cluster & { spec: { topology: Topology } },
   isVisible: IsVisible,
@@ -55,7 +55,7 @@ export function globalVariables(
   ];
 }
 
-/** Variables that the templates of the control plane see besides. */
+/** Additional variables for control plane templates. */
 export function controlPlaneVariables(
   topology: Topology,
   plane: UnstructuredObject,
@@ -79,7 +79,7 @@ export function controlPlaneVariables(
   ];
 }
 
-/** Variables that the templates of workers see besides. */
+/** Additional variables for worker templates. */
 export function machineDeploymentVariables(
   topology: MachineDeploymentTopology,
   deployment: MachineDeployment,

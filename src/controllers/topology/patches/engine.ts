@@ -21,41 +21,41 @@ import { createPatchAccount, type PatchAccount } from './patch-account.ts';
 import { renderValue } from './value-template.ts';
 import { type VariableValues, valueAtPath } from './variable-path.ts';
 
-/** Which part of a class a template belongs to; selectors choose by it. */
+/** Part of a class that a template belongs to, used by selectors. */
 export type TemplatePlace =
   | { readonly part: 'infrastructureCluster' }
-  /** the control plane itself and its machines */
+  /** the control plane and its machines */
   | { readonly part: 'controlPlane' }
   | { readonly part: 'machineDeployment'; readonly class: string };
 
-/** A copy of a template on its way through the patches. */
+/** A working copy of a template. */
 export interface PatchedTemplate {
   readonly item: Omit<GeneratePatchesItem, 'object' | 'variables'>;
   readonly place: TemplatePlace;
   readonly object: UnstructuredObject;
-  /** variables that are this template's own: overrides and its part of `builtin` */
+  /** variables of this template: overrides and its part of `builtin` */
   readonly variables: readonly HookVariable[];
 }
 
-/** Patches that are made outside of this program. */
+/** Patches by runtime extensions. */
 export interface ExternalPatches {
-  /** The templates with what the extension of a patch changed. */
+  /** Returns the templates with the extension's changes. */
   generate(
     patch: ClassPatch,
     templates: readonly PatchedTemplate[],
     globals: readonly HookVariable[],
   ): Promise<readonly PatchedTemplate[]>;
-  /** Has the extension of a patch look at the result; throws when it refuses. */
+  /** Lets the extension validate the result; throws if it refuses. */
   validate(patch: ClassPatch, templates: readonly PatchedTemplate[], globals: readonly HookVariable[]): Promise<void>;
 }
 
-/** Which variables a patch sees: those that its source (`inline`, or the name of the patch) defines. */
+/** Variables available to a patch: those defined by its source (`inline`, or the patch name). */
 export type VariablesFor = (from: string) => {
   globals: readonly HookVariable[];
   of(template: PatchedTemplate): readonly HookVariable[];
 };
 
-/** A patch that does not apply. The message names patch, template and cause. */
+/** A patch failed. The message names patch, template and cause. */
 export class ClassPatchError extends Error {
   constructor(message: string) {
     super(message);
@@ -63,7 +63,7 @@ export class ClassPatchError extends Error {
   }
 }
 
-/** Runs all patches of a class in their order; each sees what earlier ones made. Throws ClassPatchError. */
+/** Runs all patches of a class in order; each sees earlier results. Throws ClassPatchError. */
 export async function applyPatches(
   patches: readonly ClassPatch[],
   templates: readonly PatchedTemplate[],
@@ -140,7 +140,7 @@ function isEnabled({ enabledIf }: ClassPatch, values: VariableValues, account: S
   }
 }
 
-/** Patches reach the spec and the labels and annotations of a template; its identity stays. */
+/** Keeps only changes to spec, labels and annotations of a template; its identity stays. */
 export function onlyPatchable(before: UnstructuredObject, patched: JsonValue): UnstructuredObject {
   const after = isJsonObject(patched) ? patched : {};
   const metadata = isJsonObject(after['metadata']) ? after['metadata'] : {};
@@ -169,7 +169,7 @@ function operationOf(
   throw new Error(`${op} of ${path} has neither value nor valueFrom`);
 }
 
-/** Variables of a template win over those of the cluster; `builtin` is put together of both. */
+/** Merges variables: those of a template override those of the cluster; `builtin` is merged from both. */
 export function mergedValues(globals: readonly HookVariable[], own: readonly HookVariable[]): VariableValues {
   const values: Record<string, JsonValue> = {};
   for (const { name, value } of globals) values[name] = value;
@@ -192,7 +192,7 @@ function matches({ apiVersion, kind, matchResources }: PatchSelector, { object, 
   }
 }
 
-/** One `*` at the beginning or the end of a name stands for anything. */
+/** Matches a name with one `*` at the beginning or end. */
 export function matchesName(pattern: string, name: string): boolean {
   if (pattern === '*' || pattern === name) return true;
   if (pattern.startsWith('*') && name.endsWith(pattern.slice(1))) return true;

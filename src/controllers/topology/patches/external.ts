@@ -10,7 +10,7 @@ import {
 import type { HookCaller } from '../../shared/index.ts';
 import { ClassPatchError, type ExternalPatches, onlyPatchable, type PatchedTemplate } from './engine.ts';
 
-/** Patches that runtime extensions make: they are asked by the names a ClusterClass gives. */
+/** Builds the caller of external patches; handlers are named in the ClusterClass. */
 export function externalPatches(hooks: HookCaller, cluster: Cluster, signal: AbortSignal): ExternalPatches {
   const request = (templates: readonly PatchedTemplate[], globals: readonly HookVariable[]) => ({
     variables: globals,
@@ -34,7 +34,7 @@ export function externalPatches(hooks: HookCaller, cluster: Cluster, signal: Abo
         if (!template) return failed('there is no such item in the request');
         try {
           const operations = parseJson(Buffer.from(encoded, 'base64').toString('utf8'));
-          // an empty spec was sent as one
+          // an absent spec was sent as an empty one
           const before: JsonObject = { ...(template.object as JsonObject), spec: template.object['spec'] ?? {} };
           const patched =
             patchType === 'JSONMergePatch'
@@ -65,7 +65,7 @@ export function externalPatches(hooks: HookCaller, cluster: Cluster, signal: Abo
   };
 }
 
-/** Extensions get what describes a template, not what the server keeps of it. */
+/** Reduces an object for a request; server-set metadata is left out. */
 function forRequest(object: PatchedTemplate['object']): PatchedTemplate['object'] {
   const { name = '', namespace = '', labels, annotations } = object.metadata;
   const { [conversionDataAnnotation]: _, ...rest } = annotations ?? {};

@@ -1,25 +1,25 @@
 import type { HookVariable } from '../../../api/index.ts';
 import { asJson, jsonText, type StepBudget } from '../../../machinery/index.ts';
 
-// A class may have a thousand patches and a topology two thousand workers: what each rendering may cost bounds nothing by itself.
-// All patches of one look at one Cluster draw from one account, and others get their turn meanwhile.
+// Cost limit of all patches in one reconcile of a Cluster. A class may have a thousand patches and a topology two
+// thousand workers, so a limit per rendering is not enough. Long work yields to others.
 
 const forAny = 1_000_000;
 const forEachTemplate = 100_000;
 const most = 20_000_000;
-/** what a patch costs a template it applies to, besides its templates of values */
+/** cost of a patch per matching template, without its value templates */
 const forEachMatch = 100;
 const forEachOperation = 20;
 const charactersPerStep = 64;
-/** some milliseconds */
+/** a few milliseconds of work */
 const stepsInOneGo = 20_000;
 
 export interface PatchAccount extends StepBudget {
-  /** A patch applies to a template: its variables are put together. Throws when nothing is left. */
+  /** Charges a matching template with its variables. Throws if the limit is exceeded. */
   matched(globals: readonly HookVariable[]): void;
-  /** So many operations are applied to a template. Throws when nothing is left. */
+  /** Charges applied operations. Throws if the limit is exceeded. */
   changed(operations: number): void;
-  /** After some work: what to wait for, so that others have their turn. */
+  /** Returns a promise to await after some work, so that other work can run. */
   pause(): Promise<void> | undefined;
 }
 

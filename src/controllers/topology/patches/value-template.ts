@@ -8,16 +8,16 @@ import {
 } from '../../../template/index.ts';
 import type { VariableValues } from './variable-path.ts';
 
-/** Templates come from tenants: one rendering may cost this much, wherever it is in a loop over clusters. */
+/** Security: tenants write templates, so each rendering is limited. */
 const limits: Partial<Limits> = { steps: 100_000, depth: 100, outputCharacters: 256 * 1024 };
-/** what is read as YAML is copied some times more */
+/** parsed YAML is copied several more times */
 const charactersPerStep = 16;
 
 const name = 'tpl';
 const parsed = new Map<string, TemplateSet>();
 const maxParsed = 2_000;
 
-/** Reads a template; throws an Error in Go's words. */
+/** Parses a template; throws an Error with Go's message. */
 export function parseValueTemplate(text: string): TemplateSet {
   const known = parsed.get(text);
   if (known) return known;
@@ -28,7 +28,7 @@ export function parseValueTemplate(text: string): TemplateSet {
   return result.value;
 }
 
-/** Renders a template and reads what came out as YAML. Throws an Error that says which template and why. */
+/** Renders a template and parses the output as YAML. Throws an Error that names the template and the cause. */
 export function renderValue(text: string, values: VariableValues, account?: StepBudget): JsonValue {
   const output = renderText(text, values, account && { account });
   if (account) account.left -= Math.ceil(output.length / charactersPerStep);
@@ -39,7 +39,6 @@ export function renderValue(text: string, values: VariableValues, account?: Step
   }
 }
 
-/** Renders a template to text. */
 export function renderText(
   text: string,
   values: VariableValues,

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonValue } from '../../../machinery/index.ts';
 
-/** What templates and paths see: user variables at the top, `builtin` among them. */
+/** Variables for templates and paths: user variables at the top level, and `builtin`. */
 export type VariableValues = Readonly<Record<string, JsonValue | undefined>>;
 
-/** A path such as `a.b[0].c` that leads nowhere, or is no path. */
+/** A path such as `a.b[0].c` is invalid or does not exist. */
 export class VariablePathError extends Error {
   constructor(message: string) {
     super(message);
@@ -16,7 +16,7 @@ interface Segment {
   index: number | undefined;
 }
 
-/** Reads `a.b[0].c`. Throws VariablePathError. */
+/** Parses a path such as `a.b[0].c`. Throws VariablePathError. */
 export function parseVariablePath(path: string): Segment[] {
   return path.split('.').map((text) => {
     const open = text.indexOf('[');
@@ -30,7 +30,7 @@ export function parseVariablePath(path: string): Segment[] {
   });
 }
 
-/** The value at a path. Throws VariablePathError when there is none. */
+/** Returns the value at a path. Throws VariablePathError if there is none. */
 export function valueAtPath(values: VariableValues, path: string): JsonValue {
   let current: JsonValue = { ...values } as JsonValue;
   for (const { name, index } of parseVariablePath(path)) {

@@ -8,7 +8,7 @@ interface NamespacedName {
   name: string;
 }
 
-/** Clusters that an edit of Clusters, classes and templates concerns, those in the edit first. */
+/** Lists Clusters affected by an edit of Clusters, classes and templates; edited Clusters come first. */
 export async function concernedClusters(
   client: Client,
   edited: readonly UnstructuredObject[],

@@ -1,4 +1,4 @@
-// What an edit of a topology would do, without doing it.
+// Dry run of an edit of a topology.
 export { suffixesOf } from '../desired/names.ts';
 export { concernedClusters } from './concerned.ts';
 export { createOverlay } from './overlay.ts';

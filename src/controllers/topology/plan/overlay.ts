@@ -10,9 +10,9 @@ import {
 } from '../../../machinery/index.ts';
 import { definitionsByName, inline } from '../variables/definitions.ts';
 
-/** Objects as they would be after an edit, over those that are stored. */
+/** Stored objects with an edit applied. */
 export interface Overlay {
-  /** reads what the edit leaves behind; everything else goes through */
+  /** reads edited objects from memory; everything else passes through */
   readonly client: Client;
   has(resource: Resource, key: ObjectKey): boolean;
 }
@@ -20,7 +20,7 @@ export interface Overlay {
 const idOf = (group: string, kind: string, { namespace = '', name }: ObjectKey): string =>
   [group, kind, namespace, name].join('\n');
 
-/** `edited` are objects as the server answered them to a dry run. */
+/** `edited`: objects as returned by a server-side dry run. */
 export function createOverlay(client: Client, edited: readonly UnstructuredObject[]): Overlay {
   const objects = new Map<string, UnstructuredObject>();
   for (const object of edited) {
@@ -43,7 +43,7 @@ export function createOverlay(client: Client, edited: readonly UnstructuredObjec
       get(target, name) {
         if (name === 'get') return get;
         const member: unknown = Reflect.get(target, name, target);
-        // the methods of a client need the client they belong to
+        // bind methods, because they need the original client as `this`
         return typeof member === 'function' ? member.bind(target) : member;
       },
     }),
@@ -51,7 +51,7 @@ export function createOverlay(client: Client, edited: readonly UnstructuredObjec
   };
 }
 
-/** Kinds of others are read in the version they were written in: only their own server could convert them. */
+/** Kinds of other providers are read in their stored version; only their own server can convert them. */
 async function inVersion(object: UnstructuredObject, version: string): Promise<UnstructuredObject> {
   const { group, version: written } = parseApiVersion(object.apiVersion);
   if (written === version) return object;
@@ -59,7 +59,7 @@ async function inVersion(object: UnstructuredObject, version: string): Promise<U
   return definition?.convert ? await definition.convert(object, version) : object;
 }
 
-/** A class as it will be once its controller has looked at it; variables of extensions stay those that are known. */
+/** Builds the class as its controller would reconcile it; variables of extensions keep their last known definitions. */
 async function reconciled(client: Client, object: UnstructuredObject): Promise<UnstructuredObject> {
   const edited = asTyped<ClusterClass>(object);
   const { namespace = '', name = '' } = edited.metadata;

@@ -19,7 +19,7 @@ const signal = new AbortController().signal;
 let world: World;
 afterEach(() => world.stop());
 
-/** A cluster of a class, built to the end. */
+/** Creates a cluster of a class and waits until it is built. */
 async function built(): Promise<Cluster> {
   world = await createTopologyWorld();
   await createClass(world);
@@ -32,7 +32,7 @@ async function built(): Promise<Cluster> {
   return await world.client.get(Clusters, { namespace: world.namespace, name: 'one' });
 }
 
-/** What an edit does to all clusters it concerns; nothing may be written. */
+/** Returns the plans for all affected clusters, and checks that nothing was written. */
 async function planOf(...edited: KubeObject[]): Promise<TopologyPlan[]> {
   const revision = async () => (await world.client.list(Clusters, {})).metadata.resourceVersion;
   const before = await revision();
@@ -55,7 +55,7 @@ function edit<T extends KubeObject>(object: T, change: (draft: T) => void): T {
 }
 
 describe('the plan of an edit', () => {
-  test('of nothing is empty', async () => {
+  test('without changes is empty', async () => {
     const cluster = await built();
     expect(changesOf(await planOf(cluster))).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe('the plan of an edit', () => {
     });
   });
 
-  test('of the version shows where it leads, and the steps', async () => {
+  test('of the version shows the target version and the steps', async () => {
     const cluster = await built();
     const plans = await planOf(
       edit(cluster, ({ spec }) => {
@@ -104,7 +104,7 @@ describe('the plan of an edit', () => {
     await expect(planOf(jump)).rejects.toThrow('one minor at a time');
   });
 
-  test('of workers creates and deletes', async () => {
+  test('of workers shows what is created and deleted', async () => {
     const cluster = await built();
     const plans = await planOf(
       edit(cluster, ({ spec }) => {
@@ -120,14 +120,14 @@ describe('the plan of an edit', () => {
     ]);
   });
 
-  test('of a class or of its template concerns all its clusters', async () => {
+  test('of a class or its template covers all its clusters', async () => {
     await built();
     await createTopologyCluster(world, 'two');
     await world.until(async () => (await world.list(MachineDeployments)).length === 2);
     await world.pass(60_000);
     const key = { namespace: world.namespace, name: 'small' };
     const template: UnstructuredObject = clone(await world.client.get(FakeMachineTemplates, key));
-    // the patch of the class says the flavor; another field is the template's own
+    // the class patch sets the flavor; `disk` is the template's own field
     template['spec'] = { template: { spec: { flavor: 'unset', disk: 20 } } };
     const byTemplate = await planOf(template);
     expect(byTemplate.map(({ name }) => name)).toEqual(['one', 'two']);

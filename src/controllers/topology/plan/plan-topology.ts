@@ -37,18 +37,18 @@ import { defaultVariables, validateVariables } from '../variables/values.ts';
 import type { PlannedObject, TopologyPlan } from './types.ts';
 
 export interface PlanIo {
-  /** reads what an edit would leave behind, see `createOverlay`; its writes are dry runs */
+  /** reads objects with the edit applied (see `createOverlay`); writes are dry runs */
   client: Client;
   clock: Clock;
   random: Random;
   signal: AbortSignal;
-  /** is told of every object as the server would store it */
+  /** called with every object as the server would store it */
   onObject?(object: UnstructuredObject): void;
 }
 
 /**
- * What the topology controller would do to a Cluster until all is as desired: upgrades are shown at their end. Nothing is stored; the
- * server is asked by dry run what every object would become. Throws an Error that says what is wrong with the edit.
+ * Plans what the topology controller would do to a Cluster; for upgrades, the final state. Server-side dry runs show
+ * the resulting objects, nothing is stored. Throws an Error that names the fault in the edit.
  */
 export async function planTopology(io: PlanIo, key: { namespace: string; name: string }): Promise<TopologyPlan> {
   const cluster = await io.client.get(Clusters, key, { signal: io.signal });
@@ -138,7 +138,7 @@ async function planWorker(planner: ObjectPlanner, worker: DesiredDeployment): Pr
   await planner.object(worker.healthCheck && asUnstructured(worker.healthCheck));
 }
 
-/** What of a MachineDeployment new machines are made for; the rest is changed on those that are there. */
+/** MachineDeployment fields that require new machines; all others change in place. */
 const rollingFields: readonly string[] = [
   'spec.template.spec.version',
   'spec.template.spec.bootstrap',
@@ -148,7 +148,6 @@ const rollingFields: readonly string[] = [
 
 type Rolls = (fields: readonly string[]) => PlannedObject['rolls'] | undefined;
 
-/** Finds out what becomes of single objects. */
 class ObjectPlanner {
   readonly planned: PlannedObject[] = [];
   readonly #io: PlanIo;
@@ -166,7 +165,7 @@ class ObjectPlanner {
     this.planned.push(planned);
   }
 
-  /** A template: what says something else gets another name. */
+  /** Plans a template; changed content gets a new name. */
   async template(desired: DesiredTemplate): Promise<{ name: string; isReplaced: boolean }> {
     const { kind, metadata } = desired.object;
     const before = await this.#read(referenceOf(desired.object));
@@ -216,7 +215,7 @@ class ObjectPlanner {
     });
   }
 
-  /** Of something new the server is asked only where somebody wants to know what it would store. */
+  /** Dry-runs the creation of an object, only if a caller wants the result. */
   async #tell(desired: UnstructuredObject): Promise<void> {
     const { signal, client, onObject } = this.#io;
     if (!onObject) return;
@@ -240,7 +239,7 @@ const referenceOf = ({ apiVersion, kind, metadata }: UnstructuredObject): Contra
   name: metadata.name ?? '',
 });
 
-/** Paths at which two values differ; lists are compared as a whole. */
+/** Lists paths at which two values differ; lists are compared as a whole. */
 function differences(before: JsonValue | undefined, after: JsonValue | undefined, path: string): string[] {
   if (deepEqual(before, after)) return [];
   if (!isJsonObject(before) || !isJsonObject(after)) return [path];
@@ -261,7 +260,7 @@ function withVariables(stored: TopologyCluster, definitions: Parameters<typeof v
   return cluster;
 }
 
-/** Versions that are passed on the way. Throws an Error where there is no way. */
+/** Lists the intermediate versions. Throws an Error if the version cannot be reached. */
 function stepsOf(
   { class: { spec } }: Blueprint,
   desired: string,
@@ -277,7 +276,7 @@ function stepsOf(
   return completePlan(question, listed ? listedSteps(listed, question) : oneMinorSteps(question));
 }
 
-/** The servers of extensions need not be reachable from where a plan is made. */
+/** Skips extensions, which need not be reachable from where the plan runs. */
 const withoutExtensions: ExternalPatches = {
   generate: async (_patch, templates) => [...templates],
   validate: async () => {},
@@ -293,7 +292,7 @@ function notesOf({ class: { spec } }: Blueprint): string[] {
   return notes;
 }
 
-/** What functions of the controller read through, filled for one cluster. */
+/** Builds a reconcile context with the caches of one cluster filled. */
 async function contextOf({ client, clock, random, signal }: PlanIo, cluster: Cluster): Promise<ReconcileContext> {
   const { namespace = '', name = '' } = cluster.metadata;
   const labelSelector = `${clusterNameLabel}=${name}`;
@@ -319,7 +318,7 @@ async function contextOf({ client, clock, random, signal }: PlanIo, cluster: Clu
   };
 }
 
-/** Reads provider objects from the API itself. */
+/** Builds a follower that reads provider objects from the API. */
 function readingFollower({ client, clock }: PlanIo): Follower {
   const contracts = createContractResolver({ client, clock });
   return {

@@ -2,12 +2,12 @@ import type { DiscoveredHandler, HookName, HookPatch, HookResponses, UpgradeStep
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machinery/index.ts';
 import { HookError } from '../../shared/index.ts';
 
-// From the JSON an extension answered to what the hook promises. What does not fit is refused with the name of the field.
+// Parses JSON responses of extensions; errors name the invalid field.
 
-/** An extension writes what users read: it must fit into a condition beside the words of others. */
+/** Limit of an extension's message, so that it fits into a condition with other text. */
 const maxMessage = 2048;
 
-/** The answer of a hook. Throws HookError for `status: Failure` and for what cannot be understood. */
+/** Parses a hook response. Throws HookError for `status: Failure` and for invalid responses. */
 export function parseAnswer<H extends HookName>(hook: H, answer: JsonValue): HookResponses[H] {
   if (!isJsonObject(answer)) throw unclear('the answer is not an object');
   const message = shortText(answer['message']);
@@ -17,7 +17,7 @@ export function parseAnswer<H extends HookName>(hook: H, answer: JsonValue): Hoo
     throw unclear(`status must be Success or Failure, not ${JSON.stringify(status) ?? 'absent'}`);
   }
   const parse: (answer: JsonObject) => object = parsers[hook];
-  // the table has, for each hook, the parser of its answer
+  // `parse` is the parser of this hook, so its result has the right type
   return { ...(message !== undefined && { message }), ...parse(answer) } as HookResponses[H];
 }
 
@@ -65,7 +65,7 @@ const parsers: Parsers = {
   UpdateMachine: retry,
 };
 
-/** names of hooks, as a DiscoveryResponse may have them */
+/** hook names that a DiscoveryResponse may contain */
 export const hookNames: ReadonlySet<string> = new Set(Object.keys(parsers).filter((name) => name !== 'Discovery'));
 
 function list<T>(value: JsonValue | undefined, path: string, parse: (item: JsonObject, path: string) => T): T[] {

@@ -3,8 +3,8 @@ import type { Client } from '../../../client/index.ts';
 import { ignoreNotFound } from '../../../machinery/index.ts';
 
 /**
- * Whether Pods that stand for controllers of this program are behind the Service of an extension, as after an installation of the
- * stack operator's chart. They answer nothing: the program acts at those moments by itself.
+ * Tells whether Capstan itself serves an extension: its Service leads to placeholder Pods, as after an installation of
+ * the stack operator's chart. Those do not answer; the built-in handlers act instead.
  */
 export async function isServedByBuiltIn(
   client: Client,

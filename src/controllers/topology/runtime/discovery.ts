@@ -6,10 +6,10 @@ import type { ExtensionTransport } from './transport.ts';
 
 export const defaultTimeoutSeconds = 10;
 const maxTimeoutSeconds = 30;
-/** as many as the status may list */
+/** maximum number of handlers in the status */
 const maxHandlers = 512;
 
-/** Asks an extension which hooks it answers. Throws HookError. */
+/** Discovers the handlers of an extension. Throws HookError. */
 export async function discoverHandlers(
   transport: ExtensionTransport,
   { metadata, spec }: ExtensionConfig,

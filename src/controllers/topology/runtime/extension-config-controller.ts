@@ -40,20 +40,20 @@ import { discoverHandlers } from './discovery.ts';
 import type { ExtensionTransport } from './transport.ts';
 
 export interface ExtensionConfigControllerOptions {
-  /** for finding who is concerned by an event */
+  /** used to map events to ExtensionConfigs */
   cache: CacheReader;
   transport: ExtensionTransport;
   watchFilter?: string;
 }
 
-/** An extension that was updated answers other hooks; nothing tells us. */
+/** Rediscovery interval, because an update of an extension causes no event. */
 const rediscoverMs = 10 * 60_000;
 const discovered = 'Discovered';
 const caKey = 'ca.crt';
-/** ExtensionConfigs by namespace/name of the Secret with their authority */
+/** index of ExtensionConfigs by namespace/name of their CA Secret */
 const byCaSecret = 'caSecret';
 
-/** ExtensionConfigs: takes the authority from a Secret, and asks the server which hooks it answers. */
+/** Builds the controller of ExtensionConfigs, which injects the CA from a Secret and discovers handlers. */
 export function extensionConfigController(options: ExtensionConfigControllerOptions): ControllerDefinition {
   const { transport, cache } = options;
   const usersOf = ({ metadata }: Secret): ObjectKey[] =>
@@ -90,7 +90,7 @@ export function extensionConfigController(options: ExtensionConfigControllerOpti
       setLegacy(draft, discovered, legacyTrue, now);
     } catch (error) {
       if (!(error instanceof HookError)) throw error;
-      // handlers stay listed: those who wait for an extension that is down must not go on without it
+      // keep the handlers: callers must not proceed without an extension that is down
       const message = `Error in discovery: ${errorMessage(error)}`;
       setVerdict(draft, discovered, { status: 'False', reason: 'NotDiscovered', message }, now);
       setLegacy(draft, discovered, legacyFalse('DiscoveryFailed', 'Error', message), now);
@@ -107,7 +107,7 @@ export function extensionConfigController(options: ExtensionConfigControllerOpti
     continuesAfterOwnWrite: 'everything',
     concurrency: 4,
     setup(informers) {
-      // who is asked for an object depends on the labels of its namespace
+      // namespace labels determine which extensions are called
       informers.informer(Namespaces);
       informers.informer(ExtensionConfigs).addIndexer(byCaSecret, ({ metadata }) => {
         const secret = metadata.annotations?.[injectCaAnnotation];
@@ -122,10 +122,10 @@ export function extensionConfigController(options: ExtensionConfigControllerOpti
   });
 }
 
-/** Controllers of Cluster API that ask hooks, too, trust no condition that does not say which generation it is about. */
+/** Sets observedGeneration on conditions; Cluster API's controllers ignore conditions without it. */
 async function write(context: ReconcileContext, config: ExtensionConfig, draft: ExtensionConfig): Promise<void> {
   const { generation } = config.metadata;
-  // an authority that is written along makes another generation of it, and the conditions are about that one
+  // writing the CA bundle increments the generation, and the conditions refer to the new one
   const written = generation === undefined || deepEqual(config.spec, draft.spec) ? generation : generation + 1;
   const conditions = draft.status?.conditions?.map((condition) => ({
     ...condition,
@@ -136,8 +136,8 @@ async function write(context: ReconcileContext, config: ExtensionConfig, draft: 
 }
 
 /**
- * What the annotation names, in the form of spec.clientConfig.caBundle; undefined without one. Only certificates are taken: the
- * bundle is shown to everybody who may read the object, which is more than may read the Secret.
+ * Returns the CA bundle from the annotated Secret; undefined without the annotation. Security: only certificates are
+ * copied, because more users can read the ExtensionConfig than the Secret.
  */
 async function injectedBundle(context: ReconcileContext, { metadata }: ExtensionConfig): Promise<string | undefined> {
   const name = metadata.annotations?.[injectCaAnnotation];

@@ -3,8 +3,8 @@ import type { Client } from '../../../client/index.ts';
 import type { FindService } from './transport.ts';
 
 /**
- * Finds who is behind a port of a Service. The address of the Service itself means nothing outside of its network, so the
- * endpoints are asked, as API servers do it for webhooks.
+ * Finds the endpoints of a Service port, as API servers do for webhooks. A ClusterIP is not reachable from outside of
+ * its cluster network.
  */
 export function serviceFinder(client: Client): FindService {
   return async ({ namespace, name, port }, signal) => {

@@ -27,23 +27,22 @@ import { defaultTimeoutSeconds } from './discovery.ts';
 import { type ExtensionTransport, ExtensionUnreachableError } from './transport.ts';
 
 export interface ExtensionHandlersOptions {
-  /** has ExtensionConfigs and Namespaces */
+  /** provides ExtensionConfigs and Namespaces */
   cache: CacheReader;
   clock: Clock;
   transport: ExtensionTransport;
   log: Logger;
 }
 
-/** One handler, and the extension it belongs to. */
 interface Registration {
   handler: ExtensionHandler;
   config: ExtensionConfig;
 }
 
-/** Who stalls is not asked again for this long: every call would hold up somebody else's cluster. */
+/** Pause after a timeout: every call to an unresponsive extension would delay other clusters. */
 const pauseAfterTimeoutMs = 10_000;
 
-/** The handlers that the status of ExtensionConfigs lists. Those of an extension that is down stay listed, and fail. */
+/** Builds the handlers in the status of ExtensionConfigs. Those of an unreachable extension remain and fail. */
 export function createExtensionHandlers(options: ExtensionHandlersOptions): ExtensionHandlers {
   const { cache, clock, transport, log } = options;
   const stalled = new Map<string, { until: number; message: string }>();
@@ -140,7 +139,7 @@ export function createExtensionHandlers(options: ExtensionHandlersOptions): Exte
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** The Cluster of a request without its status and what only the server keeps, as upstream sends it. */
+/** Reduces the Cluster in a request as upstream does: without status and server-set metadata. */
 function slim(request: JsonValue): JsonObject {
   if (!isJsonObject(request)) return {};
   const { cluster } = request;

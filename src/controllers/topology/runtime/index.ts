@@ -1,2 +1,2 @@
-// Runtime extensions: servers that are asked at certain moments in the life of clusters.
+// Runtime extensions: servers that are called at lifecycle hooks of clusters.
 export * from './setup.ts';

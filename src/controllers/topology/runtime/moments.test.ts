@@ -26,7 +26,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** Topology controllers that ask a server over HTTPS. */
+/** Starts topology controllers with an extension server over HTTPS. */
 async function start(options: Parameters<typeof startExtensionServer>[0] = {}): Promise<void> {
   server = await startExtensionServer(options);
   const { logger } = memoryLogger();
@@ -57,7 +57,7 @@ async function start(options: Parameters<typeof startExtensionServer>[0] = {}): 
   await until(async () => isTrue(await world.client.get(ExtensionConfigs, { name }), 'Discovered'));
 }
 
-/** Sockets take real time, and machines simulated time: both pass. */
+/** Advances simulated time for machines while real time passes for sockets. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const holds = async (): Promise<boolean> => {
     if (await condition()) return true;
@@ -93,18 +93,18 @@ const upgrade = (version: string) =>
     { spec: { topology: { version } } },
     by,
   );
-/** hooks that were called, each once, in their order */
+/** called hooks without repetition, in order */
 const called = (): string[] => [...new Set(server.calls.map(({ hook }) => hook))];
 const requestOf = (hook: string): JsonObject => server.calls.find((call) => call.hook === hook)!.request;
 
 const base64 = (value: JsonValue): string => Buffer.from(JSON.stringify(value)).toString('base64');
 
-/** the variable of the class in a request */
+/** value of the class variable in a request */
 const diskIn = (request: JsonObject): JsonValue =>
   (request['variables'] as JsonObject[]).find(({ name }) => name === 'disk')?.['value'] ?? null;
 
 describe('the hooks of a cluster', () => {
-  test('are called at their moments, from creation to deletion', async () => {
+  test('are called at their moments from creation to deletion', async () => {
     await start();
     await createClass(world);
     await createTopologyCluster(world, 'c1');
@@ -119,7 +119,7 @@ describe('the hooks of a cluster', () => {
       'BeforeControlPlaneUpgrade',
       'AfterControlPlaneUpgrade',
       'BeforeWorkersUpgrade',
-      // it can do nothing in place
+      // it cannot update anything in place
       'CanUpdateMachineSet',
       'AfterWorkersUpgrade',
       'AfterClusterUpgrade',
@@ -147,7 +147,7 @@ describe('the hooks of a cluster', () => {
       'BeforeClusterDelete',
       () => world.client.delete(Clusters, { namespace: world.namespace, name: 'c1' }).then(() => {}),
     ],
-  ])('%s holds everything behind it up, and is seen on the Cluster', async (hook, act) => {
+  ])('%s blocks later steps, and is shown on the Cluster', async (hook, act) => {
     await start({ hooks: [hook] });
     server.answer(hook, { status: 'Success', retryAfterSeconds: 5, message: 'the auditor sleeps' });
     await createClass(world);
@@ -160,7 +160,7 @@ describe('the hooks of a cluster', () => {
     expect(await topologyMessage()).toContain(hook);
     await world.pass(60_000);
     const [deployment] = await world.list(MachineDeployments);
-    // nothing went on: no worker was made, or none has the new version
+    // the upgrade is blocked: no worker was created, or none has the new version
     expect(deployment?.spec.template.spec.version ?? 'none').toBe(act ? 'v1.33.0' : 'none');
     expect(await cluster()).toBeDefined();
     server.answer(hook, { status: 'Success' });
@@ -168,7 +168,7 @@ describe('the hooks of a cluster', () => {
     else await until(() => isBuilt(act ? 'v1.34.0' : 'v1.33.0'));
   });
 
-  test('the workers are upgraded when the last update in place is done, not when it begins', async () => {
+  test('AfterWorkersUpgrade is called when the last in-place update has finished', async () => {
     await start({ hooks: ['CanUpdateMachineSet', 'UpdateMachine', 'AfterWorkersUpgrade'] });
     await createClass(world);
     await createTopologyCluster(world, 'c1');
@@ -203,7 +203,7 @@ describe('the hooks of a cluster', () => {
     for (const machine of await machines()) expect(machine).toMatch(/ v1\.34\.0$/);
   });
 
-  test('patches, variables and plans of extensions make the cluster', async () => {
+  test('patches, variables and upgrade plans of extensions are used for the cluster', async () => {
     const hooks = ['DiscoverVariables', 'GeneratePatches', 'ValidateTopology', 'GenerateUpgradePlan'];
     await start({ hooks });
     const handler = (hook: string): string => `${extensionHooks[hook]}.moments-${extensions}`;
@@ -271,11 +271,11 @@ describe('the hooks of a cluster', () => {
       by,
     );
     await until(async () => (await topologyMessage()).includes('disks of 80 are too large'));
-    // nothing half-applied: the last good state stays
+    // nothing is applied partially; the last valid state stays
     expect((await world.list(MachineDeployments))[0]?.spec.template.spec.infrastructureRef.name).toBe(name);
   });
 
-  test('a server that is down or answers nonsense stops what waits for it, and says so', async () => {
+  test('a server that is down or answers nonsense blocks later steps, and is reported', async () => {
     await start({ hooks: ['BeforeClusterUpgrade'] });
     await createClass(world);
     await createTopologyCluster(world, 'c1');

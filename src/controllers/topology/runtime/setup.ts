@@ -8,19 +8,19 @@ import { createExtensionHandlers } from './handlers.ts';
 import { createExtensionTransport } from './transport.ts';
 
 export interface RuntimeExtensionsOptions {
-  /** the management API */
+  /** client of the management API */
   client: Client;
   clock: Clock;
   log: Logger;
-  /** which addresses may be asked; default: any */
+  /** addresses that may be contacted; default any */
   peers?: PeerPolicy;
-  /** handlers that are part of this program; read at every call, so that areas set up later may add theirs */
+  /** built-in handlers; read on every call, so that other areas can add theirs later */
   builtIn?: readonly BuiltInHookHandler[];
-  /** handle only objects whose label `cluster.x-k8s.io/watch-filter` has this value */
+  /** only objects whose label `cluster.x-k8s.io/watch-filter` has this value are reconciled */
   watchFilter?: string;
 }
 
-/** Adds the controller of ExtensionConfigs to a manager; answers who calls hooks. */
+/** Adds the ExtensionConfig controller to a manager; returns the hook caller. */
 export function setupRuntimeExtensions(
   manager: Manager,
   options: RuntimeExtensionsOptions,

@@ -16,7 +16,7 @@ import {
 } from '../../../machinery/index.ts';
 import { HookError } from '../../shared/index.ts';
 
-/** Where a port of a Service can be reached from here. */
+/** Finds a reachable address of a Service port. */
 export type FindService = (
   service: { namespace: string; name: string; port: number },
   signal: AbortSignal,
@@ -25,22 +25,22 @@ export type FindService = (
 export interface ExtensionTransportOptions {
   clock: Clock;
   findService: FindService;
-  /** which addresses may be asked; default: any */
+  /** addresses that may be contacted; default any */
   peers?: PeerPolicy;
 }
 
 export interface ExtensionPost {
-  /** name of the ExtensionConfig: its connections are its own */
+  /** name of the ExtensionConfig; every extension has its own connections */
   extension: string;
   config: ExtensionClientConfig;
-  /** below the path of the configuration */
+  /** below the path in the client config */
   path: string;
   timeoutMs: number;
   body: JsonValue;
   signal: AbortSignal;
 }
 
-/** The server of an extension was not reached, or did not answer as one: what a failure policy is about. */
+/** The extension server was unreachable or returned no valid response; the failure policy applies. */
 export class ExtensionUnreachableError extends HookError {
   readonly isTimeout: boolean;
 
@@ -52,24 +52,24 @@ export class ExtensionUnreachableError extends HookError {
 }
 
 export interface ExtensionTransport {
-  /** Throws ExtensionUnreachableError for anything but an answer 200 with JSON. */
+  /** Throws ExtensionUnreachableError unless the response is 200 with JSON. */
   post(call: ExtensionPost): Promise<JsonValue>;
-  /** drops the connections to an extension */
+  /** closes the connections to an extension */
   forget(extension: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** More than any answer to a hook has; patches of all templates of a class are the largest. */
+/** Response size limit; patches of all templates of a class are the largest responses. */
 const maxAnswerBytes = 20 * 1024 * 1024;
 const shownBytes = 512;
 
 interface Connection {
-  /** what the agent was made for */
+  /** client config of the agent */
   key: string;
   agent: Agent;
 }
 
-/** Speaks HTTPS to extensions: certificates are verified, redirects are not followed, answers and times are bounded. */
+/** Calls extensions over HTTPS: certificates are verified, redirects are not followed, sizes and times are limited. */
 export function createExtensionTransport(options: ExtensionTransportOptions): ExtensionTransport {
   const { clock, findService, peers = anyPeer } = options;
   const connections = new Map<string, Connection>();
@@ -89,7 +89,7 @@ export function createExtensionTransport(options: ExtensionTransportOptions): Ex
       connections: 16,
       pipelining: 1,
       keepAliveTimeout: 30_000,
-      // time limits are those of the call, on the injected clock
+      // the call's timeout applies, on the injected clock
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -151,9 +151,9 @@ export function createExtensionTransport(options: ExtensionTransportOptions): Ex
 
 interface Place {
   url: URL;
-  /** what the certificate must be for; empty for an address */
+  /** expected name in the certificate; empty for an IP address */
   servername: string;
-  /** how people know it */
+  /** display name */
   shown: string;
 }
 
@@ -181,7 +181,7 @@ async function readLimited(body: AsyncIterable<Buffer>): Promise<string> {
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    // leaving the loop ends the connection
+    // leaving the loop closes the connection
     if (bytes > maxAnswerBytes) throw new Error(`the answer is larger than ${maxAnswerBytes} bytes`);
     chunks.push(chunk);
   }

@@ -19,7 +19,7 @@ import {
 import { by, createWorld, type World, type WorldOptions } from '../../testing/world.ts';
 import { setupTopologyControllers } from '../setup.ts';
 
-/** A world in which topology controllers run. */
+/** Starts a world with the topology controllers. */
 export function createTopologyWorld(
   options: WorldOptions & { hooks?: readonly BuiltInHookHandler[] } = {},
 ): Promise<World> {
@@ -40,7 +40,7 @@ const reference = ({ group, version, kind }: Resource, name: string) => ({
   templateRef: { apiVersion: `${group}/${version}`, kind, name },
 });
 
-/** A class with a variable for the flavor of machines, and all templates it needs. */
+/** Creates a class with a variable for the flavor, and all its templates. */
 export async function createClass(world: World, name = 'small', over: Partial<ClusterClassSpec> = {}): Promise<void> {
   const template = async (resource: Resource<UnstructuredObject>, spec: JsonObject, suffix = ''): Promise<void> => {
     await world.client.create(
@@ -101,7 +101,7 @@ export function classOf(world: World, name: string, over: Partial<ClusterClassSp
   };
 }
 
-/** A Cluster of a class, with the kubeconfig that a control plane would have written. */
+/** Creates a Cluster of a class, and its kubeconfig in place of a control plane provider. */
 export async function createTopologyCluster(
   world: World,
   name: string,

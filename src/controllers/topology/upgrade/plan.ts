@@ -1,20 +1,20 @@
 import { compareKubernetesVersions, type KubernetesVersion, parseKubernetesVersion } from '../../../api/index.ts';
 
-/** Versions an upgrade still passes, in their order; the last one is the target. Empty where nothing is left to do. */
+/** Remaining versions of an upgrade, in order; the last is the target. Empty if there is nothing to upgrade. */
 export interface UpgradePlan {
   readonly controlPlane: readonly string[];
   readonly workers: readonly string[];
 }
 
-/** What a plan is made for. */
+/** Inputs of an upgrade plan. */
 export interface UpgradeQuestion {
   readonly desired: string;
   readonly controlPlane: string;
-  /** the lowest version of workers; absent where there are none */
+  /** lowest version of workers; absent without workers */
   readonly workers?: string | undefined;
 }
 
-/** A plan cannot be made, or what somebody else planned cannot be followed. */
+/** No plan is possible, or an extension's plan is invalid. */
 export class UpgradePlanError extends Error {
   constructor(message: string) {
     super(message);
@@ -22,7 +22,7 @@ export class UpgradePlanError extends Error {
   }
 }
 
-/** Workers may be this many minors behind their control plane. */
+/** Maximum number of minor versions that workers may be behind the control plane. */
 const maxSkew = 3;
 
 function read(version: string, what: string): KubernetesVersion {
@@ -33,7 +33,7 @@ function read(version: string, what: string): KubernetesVersion {
 
 const isSame = (a: string, b: string): boolean => a === b;
 
-/** Steps of the control plane where a class does not list versions: one minor at most. */
+/** Control plane steps if the class lists no versions: at most one minor version. */
 export function oneMinorSteps({ desired, controlPlane }: UpgradeQuestion): string[] {
   if (isSame(desired, controlPlane)) return [];
   const to = read(desired, 'version');
@@ -47,7 +47,9 @@ export function oneMinorSteps({ desired, controlPlane }: UpgradeQuestion): strin
   return [desired];
 }
 
-/** Steps of the control plane through the versions of a class: the newest of every minor between, then the target. */
+/**
+ * Control plane steps through the versions of a class: the newest of each intermediate minor version, then the target.
+ */
 export function listedSteps(versions: readonly string[], { desired, controlPlane }: UpgradeQuestion): string[] {
   if (isSame(desired, controlPlane)) return [];
   const from = read(controlPlane, 'version of the control plane');
@@ -57,7 +59,7 @@ export function listedSteps(versions: readonly string[], { desired, controlPlane
   for (const version of versions) {
     const parsed = read(version, 'spec.kubernetesVersions has');
     if (compareKubernetesVersions(parsed, from) <= 0 || compareKubernetesVersions(parsed, to) >= 0) continue;
-    // patch releases below the next minor are not worth a stop
+    // skip patch releases of the current and the target minor version
     if (parsed.minor === from.minor || parsed.minor === to.minor) continue;
     if (parsed.minor === minor) steps.pop();
     steps.push(version);
@@ -66,7 +68,10 @@ export function listedSteps(versions: readonly string[], { desired, controlPlane
   return [...steps, desired];
 }
 
-/** Checks steps of the control plane and adds those of the workers, who skip minors as far as they may. */
+/**
+ * Validates the control plane steps and adds those of the workers, which skip minor versions as far as the version skew
+ * allows.
+ */
 export function completePlan(
   question: UpgradeQuestion,
   controlPlane: readonly string[],
@@ -127,7 +132,6 @@ function workerSteps(
   return [...result, desired];
 }
 
-/** The lowest of some versions. */
 export function lowestVersion(versions: readonly string[]): string | undefined {
   return [...versions].sort((a, b) => {
     const [left, right] = [parseKubernetesVersion(a), parseKubernetesVersion(b)];

@@ -13,24 +13,24 @@ import {
 import { isHookPending, markHookDone, markHooksPending } from '../../shared/index.ts';
 import type { UpgradePlan } from './plan.ts';
 
-/** What exists of the control plane, as far as upgrades go. */
+/** Upgrade state of the control plane. */
 export interface PlaneState {
   readonly kind: string;
   readonly version: string;
-  /** it never answered yet */
+  /** not initialized yet */
   readonly isProvisioning: boolean;
-  /** it does not run the version it was given everywhere yet */
+  /** machines with an older version remain */
   readonly isUpgrading: boolean;
 }
 
-/** The same of one MachineDeployment. */
+/** Upgrade state of one MachineDeployment. */
 export interface WorkerState {
   readonly name: string;
   readonly version: string;
   readonly isUpgrading: boolean;
 }
 
-/** What is under way, waits or is put off; conditions are made of it. */
+/** Parts that are upgrading, pending or deferred; input of the conditions. */
 export interface UpgradeProgress {
   readonly plan: UpgradePlan;
   readonly plane: {
@@ -50,21 +50,21 @@ export interface UpgradeProgress {
 }
 
 export interface SequenceInput {
-  /** private copy: hooks that are to be called later are noted in its annotations, to be written before anything else */
+  /** private copy; pending hooks are recorded in its annotations, which must be written before any object */
   readonly draft: Cluster & { spec: { topology: Topology } };
   readonly plan: UpgradePlan;
-  /** absent: nothing was created yet */
+  /** absent before the first creation */
   readonly plane: PlaneState | undefined;
-  /** by the name in the topology */
+  /** by topology name */
   readonly workers: ReadonlyMap<string, WorkerState>;
-  /** calls a hook; throws when somebody failed */
+  /** calls a hook; throws on failure */
   readonly hooks: SequenceHooks;
 }
 
 export interface SequenceHooks {
-  /** where nobody listens, nothing is recorded */
+  /** without handlers, no pending hook is recorded */
   isListenedTo(hook: LifecycleHook): boolean;
-  /** undefined: go on */
+  /** undefined means to continue */
   call<H extends BlockingHook>(
     hook: H,
     request: HookRequests[H],
@@ -77,12 +77,12 @@ export interface Sequence {
   readonly progress: UpgradeProgress;
 }
 
-/** Seconds between looks at an annotation that holds an upgrade: it is an event of the Cluster anyway. */
+/** Retry seconds reported for an annotation that blocks an upgrade; its removal triggers a reconcile anyway. */
 const annotationRetrySeconds = 20;
 
 /**
- * Decides which version every part is given now: first the control plane, step by step, then the workers in their order and so
- * many at a time. Hooks are called at their moments; one that asks to wait stops everything behind it.
+ * Decides the version of every part at this step: first the control plane, step by step, then the workers in order,
+ * with limited concurrency. Calls hooks on the way; one that asks to wait blocks all later parts.
  */
 export async function decideVersions(input: SequenceInput): Promise<Sequence> {
   const { draft, plan, plane, workers } = input;
@@ -130,7 +130,7 @@ async function planeVersion(input: SequenceInput, progress: UpgradeProgress): Pr
     if (waiting) progress.blocked.push({ hook, ...waiting });
     return waiting === undefined;
   };
-  /** a hook whose moment has come and that was noted before */
+  /** calls a hook that was recorded as pending */
   const completed = async <H extends LifecycleHook>(hook: H, request: HookRequests[H]): Promise<boolean> => {
     if (!isHookPending(draft, hook)) return true;
     if (!(await passed(hook, request))) return false;
@@ -195,7 +195,7 @@ function workerVersion(
   const heldByHook = isBlockedBy(progress, 'AfterControlPlaneUpgrade') || isBlockedBy(progress, 'BeforeWorkersUpgrade');
   if (!current) {
     const { plane } = progress;
-    // the first creation is not an upgrade: workers are made together with their control plane
+    // during the first creation, workers are created together with the control plane
     const isChanging = plane.isUpgrading || plane.isStarting || plane.isPending;
     if (!isChanging && !heldByHook) return topology.version;
     progress.notCreated.add(worker.name);
@@ -223,7 +223,7 @@ function workerVersion(
   return next;
 }
 
-/** Put off by an annotation of its own, or by one that holds it and all after it. */
+/** Tells whether a worker's upgrade is deferred by its annotation, or by one that holds it and all later ones. */
 export function isDeferred({ workers }: Topology, worker: MachineDeploymentTopology): boolean {
   if (worker.metadata?.annotations?.[deferUpgradeAnnotation] !== undefined) return true;
   for (const candidate of workers?.machineDeployments ?? []) {
@@ -238,7 +238,7 @@ function concurrencyOf({ metadata }: Cluster): number {
   return Number.isInteger(value) && value >= 1 ? value : 1;
 }
 
-/** The last hook of an upgrade, once all parts have the version. */
+/** Calls the last hook of an upgrade once all parts have the version. */
 async function finish({ draft, hooks }: SequenceInput, progress: UpgradeProgress): Promise<void> {
   if (!isHookPending(draft, 'AfterClusterUpgrade') || !isComplete(progress)) return;
   const request = { cluster: draft, kubernetesVersion: draft.spec.topology.version };
@@ -247,7 +247,7 @@ async function finish({ draft, hooks }: SequenceInput, progress: UpgradeProgress
   else markHookDone(draft, 'AfterClusterUpgrade');
 }
 
-/** Whether nothing of an upgrade is under way, waits or is put off. */
+/** Tells whether no part is upgrading, pending or deferred. */
 export function isComplete({ plane, upgrading, pending, deferred, notCreated, blocked }: UpgradeProgress): boolean {
   return (
     !plane.isProvisioning &&

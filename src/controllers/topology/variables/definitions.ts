@@ -2,10 +2,10 @@ import type { ClassVariable, ClassVariableStatus, VariableDefinition } from '../
 import { deepEqual, type FieldError, fieldError, validateVersionSchema } from '../../../machinery/index.ts';
 import { unwrapPath, wrapped, wrappedSchema } from './schema.ts';
 
-/** Where variables of `spec.variables` are defined, as opposed to those of an extension. */
+/** Source of variables defined in `spec.variables`, in contrast to those of extensions. */
 export const inline = 'inline';
 
-/** Everything that must hold of `spec.variables` of a ClusterClass by itself. */
+/** Validates `spec.variables` of a ClusterClass. */
 export function validateClassVariables(variables: readonly ClassVariable[], path: string): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();
@@ -21,7 +21,6 @@ export function validateClassVariables(variables: readonly ClassVariable[], path
   return errors;
 }
 
-/** One definition, of a class or of an extension. */
 export function validateDefinition(variable: Pick<ClassVariable, 'name' | 'schema'>, path: string): FieldError[] {
   const { name, schema } = variable;
   const errors: FieldError[] = [];
@@ -39,7 +38,7 @@ export function validateDefinition(variable: Pick<ClassVariable, 'name' | 'schem
   return errors;
 }
 
-/** Variables of the class and of its extensions as the status shows them: by name, with conflicts marked. */
+/** Merges variables of class and extensions for the status: by name, with conflicts marked. */
 export function definitionsByName(
   sources: readonly { readonly from: string; readonly variables: readonly ClassVariable[] }[],
 ): ClassVariableStatus[] {

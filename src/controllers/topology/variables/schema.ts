@@ -1,10 +1,10 @@
 import type { VariableSchema } from '../../../api/index.ts';
 import { isJsonObject, type JsonValue, type Schema } from '../../../machinery/index.ts';
 
-// Variables are described with a part of JSON schema. Values and schemas are handled below an object of one property, because
-// the machinery is made for objects and a variable may be of any type.
+// Variable schemas are a subset of JSON schema. Values and schemas are wrapped in an object with one property, because
+// the schema code requires objects and variables may have any type.
 
-/** Name of the one property; it never shows, see `unwrapPath`. */
+/** Name of that property; removed from error paths by `unwrapPath`. */
 export const wrapped = 'value';
 
 const plainFields = [
@@ -34,7 +34,7 @@ const plainFields = [
 
 const schemas = new WeakMap<object, Schema>();
 
-/** The schema of `{ value: <the variable> }`. The same variable always gives the same schema object, whose rules compile once. */
+/** Builds the schema of `{ value: <variable> }`. Memoized per variable, so that its rules are compiled once. */
 export function wrappedSchema(schema: VariableSchema): Schema {
   let made = schemas.get(schema);
   if (!made) {
@@ -44,7 +44,7 @@ export function wrappedSchema(schema: VariableSchema): Schema {
   return made;
 }
 
-/** What is not part of the subset is left out, as upstream's decoder does. */
+/** Drops keywords outside of the subset, as upstream's decoder does. */
 function toSchema(value: JsonValue | undefined): Schema {
   if (!isJsonObject(value)) return {};
   const schema: Record<string, unknown> = {};
@@ -71,7 +71,7 @@ function mapValues<T>(
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 }
 
-/** `spec.topology.variables[x].value.value.a` -> `spec.topology.variables[x].value.a` */
+/** Converts `spec.topology.variables[x].value.value.a` to `spec.topology.variables[x].value.a`. */
 export function unwrapPath(field: string, path: string, prefix: string = wrapped): string {
   if (field === prefix) return path;
   const rest = field.startsWith(prefix) ? field.slice(prefix.length) : `.${field}`;

@@ -11,10 +11,10 @@ import {
 } from '../../../machinery/index.ts';
 import { unwrapPath, wrapped, wrappedSchema } from './schema.ts';
 
-/** Definitions of the variables a Cluster may set. */
+/** Definitions of variables that a Cluster may set. */
 export type Definitions = readonly ClassVariableStatus[];
 
-/** Fills defaults in a topology, which is changed in place. What cannot be defaulted is left for validation. */
+/** Sets variable defaults in a topology, in place. Invalid values are left for validation. */
 export function defaultVariables(topology: Topology, definitions: Definitions): void {
   const variables = defaulted(topology.variables ?? [], definitions, { create: true });
   if (variables.length > 0) topology.variables = variables;
@@ -55,7 +55,7 @@ function defaulted(
   return result;
 }
 
-/** The one definition that counts; none where several differ. */
+/** Returns the definition of a variable; undefined if several definitions conflict. */
 function definitionOf(definitions: Definitions, name: string): VariableDefinition | undefined {
   const found = definitions.find((candidate) => candidate.name === name);
   return found?.definitionsConflict === true ? undefined : found?.definitions[0];
@@ -68,13 +68,12 @@ function withDefaults(value: JsonValue | undefined, { schema }: VariableDefiniti
 }
 
 export interface ValidateOptions {
-  /** the topology before an update: rules may look at it with oldSelf */
+  /** the topology before an update, for rules with oldSelf */
   old?: Topology | undefined;
-  /** where the topology stands */
+  /** path of the topology */
   path?: string;
 }
 
-/** What is wrong with the variables of a topology that has been defaulted. */
 export function validateVariables(
   topology: Topology,
   definitions: Definitions,

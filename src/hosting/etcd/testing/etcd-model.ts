@@ -17,17 +17,17 @@ interface Pod {
   upToDate: boolean;
   dataLost: boolean;
   running: boolean;
-  /** turns until it comes back */
+  /** turns until it returns */
   down: number;
 }
 
-/** A claim, and the id of the member whose data is on it. */
+/** A claim, with the id of the member whose data it holds. */
 interface Claim {
   uid: string;
   data: string | undefined;
 }
 
-/** An etcd, its StatefulSet and its claims as they behave in life, as far as decisions depend on it. */
+/** Model of an etcd, its StatefulSet and its claims, as far as decisions depend on it. */
 export class EtcdModel {
   desired: EtcdClusterSpec;
   #set: EtcdObservation['set'];
@@ -54,7 +54,7 @@ export class EtcdModel {
       );
   }
 
-  /** Steps until there is nothing more to do; their kinds. */
+  /** Runs steps until none is left; returns their kinds. */
   runToRest(): string[] {
     const kinds: string[] = [];
     for (let turn = 0; turn < 300; turn++) {
@@ -92,7 +92,7 @@ export class EtcdModel {
     for (const pod of this.#pods.values()) pod.upToDate = false;
   }
 
-  /** Fate takes no majority either: nothing could be decided after that. */
+  /** Random faults keep quorum; without it nothing could be decided. */
   #isBearable(index: number): boolean {
     const name = memberName(this.desired.naming, index);
     const after = (this.#observe().members ?? []).map((member) =>
@@ -107,7 +107,7 @@ export class EtcdModel {
     const hadQuorum = before.members !== undefined && hasQuorum(before.members);
     this.#execute(step);
     const after = this.#observe();
-    // going to sleep is meant to stop everything; the only member can only be restarted by stopping it
+    // hibernation stops everything on purpose, and a single member can only be restarted by stopping it
     const isStop = step.kind === 'scale' && step.replicas === 0;
     const isLone = step.kind === 'restart' && this.#members.length === 1;
     if (hadQuorum && !isStop && !isLone && !(after.members && hasQuorum(after.members))) {
@@ -165,7 +165,7 @@ export class EtcdModel {
     }
   }
 
-  /** Time passes: Pods are made and try to start. */
+  /** Advances the Pods: they are created and try to start. */
   #live(): void {
     if (!this.#set) return;
     for (let index = 0; index < this.#set.replicas; index++) {
@@ -185,7 +185,7 @@ export class EtcdModel {
     const claim = this.#claims.get(name)!;
     const member = this.#members.find(({ wanted }) => wanted === name);
     if (claim.data !== undefined) {
-      // data of a member that was removed keeps it from starting, as does a place among members that is not its own
+      // a removed member's data, or another member's name, prevents a start
       if (member?.id === claim.data) pod.running = true;
       else pod.dataLost = true;
       return;

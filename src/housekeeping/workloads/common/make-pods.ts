@@ -3,29 +3,34 @@ import { ApiStatusError, errorMessage, type KubeObject, must } from '../../../ma
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import { createPod, deletePod, isActive } from './pods.ts';
 
-/** How many Pods one round makes or removes at most; then the owner is read again, and others get their turn. */
+/**
+ * Maximum number of Pods one round creates or deletes. Then the owner is read again, and other owners get their turn.
+ */
 export const podsPerRound = 100;
 
 /**
- * How many Pods of one owner may wait for a node. More of them would not run any sooner; they would only fill the store
- * when somebody asks for two thousand million.
+ * Maximum number of Pods of one owner that may wait for a node. More would not run sooner and would only fill the store
+ * if somebody asks for two thousand million.
  */
 export const maxWaitingPods = 1_000;
 
-/** How many of the missing Pods may be made now, given those the owner has. */
+/** Returns how many of the missing Pods may be created now. */
 export function podsToMake(missing: number, owned: readonly Pod[]): number {
   let waiting = 0;
   for (const pod of owned) if (pod.spec.nodeName === undefined && isActive(pod)) waiting++;
   return Math.max(0, Math.min(missing, podsPerRound, maxWaitingPods - waiting));
 }
 
-/** What could not be made or removed; tried again later. */
+/** A failed create or delete, which is retried later. */
 export interface PodFailure {
   readonly reason: 'FailedCreate' | 'FailedDelete';
   readonly error: unknown;
 }
 
-/** Creates Pods one after the other and tells users; the first failure ends it, for the next would fail alike. */
+/**
+ * Creates Pods one by one and records events. Stops at the first failure, because the next create would fail the same
+ * way.
+ */
 export async function createPods(
   { client, events }: Pick<ReconcileContext, 'client' | 'events'>,
   owner: KubeObject,
@@ -36,7 +41,7 @@ export async function createPods(
       const { metadata } = await createPod(client, pod);
       events.event(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${metadata.name}`);
     } catch (error) {
-      // A namespace that goes away takes the owner with it; there is nothing to tell.
+      // The owner is deleted together with the namespace, so no event is recorded.
       if (isNamespaceTerminating(error)) return undefined;
       events.event(owner, 'Warning', 'FailedCreate', `Error creating: ${errorMessage(error)}`);
       return { reason: 'FailedCreate', error };
@@ -45,7 +50,7 @@ export async function createPods(
   return undefined;
 }
 
-/** Deletes Pods and tells users. */
+/** Deletes Pods and records events. */
 export async function deletePods(
   { client, events }: Pick<ReconcileContext, 'client' | 'events'>,
   owner: KubeObject,

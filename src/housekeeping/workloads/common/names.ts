@@ -1,4 +1,4 @@
-/** who the workload controllers write as */
+/** field manager of the workload controllers */
 export const fieldManager = 'kube-controller-manager';
 export const podTemplateHashLabel = 'pod-template-hash';
 export const revisionHashLabel = 'controller-revision-hash';

@@ -12,14 +12,14 @@ import { fieldManager } from './names.ts';
 
 const byController = 'by-controller';
 
-/** Objects are found by the uid of what controls them, those without a controller by their namespace. */
+/** Indexes objects by the uid of their controller, and objects without a controller by namespace. */
 export function indexByController<T extends KubeObject>(cache: InformerFactory, resource: Resource<T>): Lister<T> {
   const informer = cache.informer(resource);
   informer.addIndexer(byController, (object) => [controllerOf(object)?.uid ?? orphanage(object.metadata.namespace)]);
   return informer.lister;
 }
 
-/** No uid looks like it. */
+/** The space makes it different from every uid. */
 function orphanage(namespace: string | undefined): string {
   return `orphans of ${namespace ?? ''}`;
 }
@@ -32,7 +32,7 @@ export function controlledBy<T extends KubeObject>(lister: Lister<T>, owner: Kub
   return lister.byIndex(byController, owner.metadata.uid ?? '');
 }
 
-/** The reference by which an owner controls what it made. */
+/** Builds the owner reference of a controller. */
 export function controllerReference({ apiVersion, kind, metadata }: KubeObject): OwnerReference {
   return {
     apiVersion,
@@ -49,15 +49,15 @@ export interface Claim<T extends KubeObject> {
   readonly resource: Resource<T>;
   readonly lister: Lister<T>;
   readonly owner: KubeObject;
-  /** whether the owner's selector is for the object */
+  /** returns whether the owner's selector matches the object */
   readonly selects: (object: T) => boolean;
-  /** what the owner holds an object by: put on with adoption, taken off with release */
+  /** finalizer that is added on adoption and removed on release */
   readonly finalizer?: string;
 }
 
 /**
- * What an owner controls: those it made, without those its selector is no longer for, which are let go, and with those
- * nobody controls that it selects, which are taken in.
+ * Returns the objects an owner controls. Releases those its selector no longer matches, and adopts matching objects
+ * without a controller.
  */
 export async function claimObjects<T extends KubeObject>(claim: Claim<T>): Promise<T[]> {
   const { lister, owner, selects } = claim;
@@ -96,7 +96,7 @@ async function release<T extends KubeObject>(claim: Claim<T>, object: T): Promis
   );
 }
 
-/** undefined: it is gone, or another controller was quicker */
+/** Returns undefined if the object is gone or another controller was faster. */
 async function writeOwners<T extends KubeObject>(
   { client, resource }: Claim<T>,
   object: T,
@@ -120,7 +120,7 @@ async function writeOwners<T extends KubeObject>(
   }
 }
 
-/** An object that nobody controls wakes the owners that could take it in. */
+/** Enqueues owners that could adopt an object without a controller. */
 export function watchOrphans<T extends KubeObject, O extends KubeObject>(
   resource: Resource<T>,
   owners: () => Lister<O> | undefined,

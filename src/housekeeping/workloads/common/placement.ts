@@ -1,6 +1,6 @@
 import type { Node, PodSpec, Taint, Toleration } from '../../../api/index.ts';
 
-// Where a Pod may run: what the scheduler, DaemonSets and the eviction of Pods by taints have in common.
+// Placement rules shared by the scheduler, DaemonSets and taint eviction.
 
 interface Requirement {
   key: string;
@@ -13,7 +13,7 @@ interface Term {
   matchFields?: Requirement[];
 }
 
-/** Whether one of the tolerations is for the taint. */
+/** Reports whether one of the tolerations matches the taint. */
 export function tolerates(tolerations: readonly Toleration[] | undefined, taint: Taint): boolean {
   return (tolerations ?? []).some(({ key, operator, value, effect }) => {
     if (effect && effect !== taint.effect) return false;
@@ -23,7 +23,7 @@ export function tolerates(tolerations: readonly Toleration[] | undefined, taint:
   });
 }
 
-/** The first taint with one of the effects that the Pod does not tolerate. */
+/** Finds the first taint with one of the effects that the Pod does not tolerate. */
 export function untoleratedTaint(
   node: Node,
   tolerations: readonly Toleration[] | undefined,
@@ -41,13 +41,13 @@ function requiredTerms(spec: PodSpec): Term[] | undefined {
   return nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
 }
 
-/** The only node a Pod may run on, as those of DaemonSets say. */
+/** Name of the only node a Pod may run on. DaemonSet Pods set it in their node affinity. */
 export function boundNode(spec: PodSpec): string | undefined {
   const [field] = requiredTerms(spec)?.[0]?.matchFields ?? [];
   return field?.key === 'metadata.name' && field.operator === 'In' ? field.values?.[0] : undefined;
 }
 
-/** Whether labels and name of the node are what the Pod asks for. */
+/** Reports whether the labels and the name of the node match the Pod's node selector and affinity. */
 export function matchesSelection(node: Node, spec: PodSpec): boolean {
   const labels = node.metadata.labels ?? {};
   for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) if (labels[key] !== value) return false;

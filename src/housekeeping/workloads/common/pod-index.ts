@@ -1,18 +1,18 @@
 import { type Pod, Pods } from '../../../api/index.ts';
 import type { InformerFactory, Lister } from '../../../client/index.ts';
 
-/** name of the index of Pods by the node they were given; those without one are under the empty name */
+/** index of Pods by node name; unscheduled Pods are under the empty name */
 export const podsByNode = 'by-node';
 const podsByLabel = 'by-label';
 
-/** Makes Pods found by the node they run on. */
+/** Indexes Pods by the node they run on. */
 export function indexPodsByNode(cache: InformerFactory): Lister<Pod> {
   const informer = cache.informer(Pods);
   informer.addIndexer(podsByNode, (pod) => [pod.spec.nodeName ?? '']);
   return informer.lister;
 }
 
-/** Makes Pods found by their labels: a namespace may hold thousands of which a selector is for three. */
+/** Indexes Pods by label, because a namespace may hold thousands of Pods while a selector matches three. */
 export function indexPodsByLabel(cache: InformerFactory): Lister<Pod> {
   const informer = cache.informer(Pods);
   informer.addIndexer(podsByLabel, ({ metadata: { namespace, labels } }) => {
@@ -27,7 +27,7 @@ function labelValue(namespace: string | undefined, key: string, value: string): 
   return `${namespace ?? ''}/${key}=${value}`;
 }
 
-/** Pods of a namespace that have all the labels; of the label lists only the shortest is looked through. */
+/** Finds the Pods of a namespace that have all the labels. Scans only the shortest of the label lists. */
 export function podsWithLabels(
   lister: Lister<Pod>,
   namespace: string,

@@ -20,7 +20,7 @@ export function isTerminating({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** A Pod that counts: not on its way out, not over. */
+/** Reports whether the Pod is neither terminating nor finished. */
 export function isActive(pod: Pod): boolean {
   return !isTerminating(pod) && !isFinished(pod);
 }
@@ -32,14 +32,14 @@ export function isPodReady({ status }: Pod): boolean {
   return false;
 }
 
-/** When it became ready; undefined when it is not. */
+/** Time at which the Pod became ready; undefined when it is not ready. */
 export function readySince(pod: Pod): number | undefined {
   const condition = pod.status?.conditions?.find(({ type }) => type === 'Ready');
   if (condition?.status !== 'True') return undefined;
   return parseRfc3339(condition.lastTransitionTime ?? '') ?? 0;
 }
 
-/** In how many milliseconds a Pod counts as available, 0 when it does already; undefined while it is not ready. */
+/** Milliseconds until a Pod counts as available: 0 when it already does, undefined while it is not ready. */
 export function availableIn(pod: Pod, minReadySeconds: number | undefined, now: number): number | undefined {
   if (!minReadySeconds) return isPodReady(pod) ? 0 : undefined;
   const since = readySince(pod);
@@ -50,7 +50,7 @@ export function isAvailable(pod: Pod, minReadySeconds: number | undefined, now: 
   return availableIn(pod, minReadySeconds, now) === 0;
 }
 
-/** The soonest of the Pods that are ready and do not count as available yet; undefined when there is none. */
+/** Shortest time until one of the ready Pods becomes available; undefined when there is none. */
 export function nextAvailableIn(
   pods: readonly Pod[],
   minReadySeconds: number | undefined,
@@ -65,7 +65,7 @@ export function nextAvailableIn(
   return soonest;
 }
 
-/** A Pod from the template of what controls it; the caller may change it. */
+/** Builds a Pod from the template of its controller. The caller may modify it. */
 export function podFromTemplate(
   owner: KubeObject,
   template: PodTemplateSpec,
@@ -94,7 +94,7 @@ export function createPod(client: Client, pod: Pod): Promise<Pod> {
   return client.create(Pods, pod, { fieldManager });
 }
 
-/** Deletes exactly this Pod, not a successor of its name. */
+/** Deletes exactly this Pod, never a successor with the same name. */
 export async function deletePod(client: Client, pod: Pod, gracePeriodSeconds?: number): Promise<void> {
   const { namespace, name, uid } = pod.metadata;
   await client
@@ -106,15 +106,18 @@ export async function deletePod(client: Client, pod: Pod, gracePeriodSeconds?: n
     .catch(ignoreGone);
 }
 
-/** Why somebody takes a Pod away that has not failed by itself. */
+/** Reason for the deletion of a Pod that has not failed by itself. */
 export interface Disruption {
   readonly reason: string;
   readonly message: string;
-  /** whether nobody is left who could say how its containers ended */
+  /** true if no kubelet is left to report how the containers ended */
   readonly isLost?: boolean;
 }
 
-/** Says why a Pod is about to be deleted: what counts failures, such as a Job, goes by it. */
+/**
+ * Sets the DisruptionTarget condition before a Pod is deleted. Controllers that count failures, such as the Job
+ * controller, read it.
+ */
 export async function markDisrupted(client: Client, pod: Pod, disruption: Disruption, now: number): Promise<void> {
   const { namespace, name, uid, generation } = pod.metadata;
   const condition = {
@@ -137,7 +140,7 @@ export async function markDisrupted(client: Client, pod: Pod, disruption: Disrup
     .catch(ignoreGone);
 }
 
-/** A precondition on the uid that fails means that the Pod itself is gone. */
+/** A failed precondition on the uid means that this Pod is gone. */
 function ignoreGone(error: unknown): undefined {
   return isConflict(error) ? undefined : ignoreNotFound(error);
 }

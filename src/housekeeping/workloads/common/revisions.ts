@@ -20,21 +20,21 @@ import { fieldManager, lastAppliedAnnotation } from './names.ts';
 import { claimObjects, controllerReference } from './ownership.ts';
 import { contentHash } from './template-hash.ts';
 
-// The history of templates that StatefulSets and DaemonSets keep, for their Pods and for `kubectl rollout undo`.
+// Template history of StatefulSets and DaemonSets, used for their Pods and for `kubectl rollout undo`.
 
 export interface RevisionOwner extends KubeObject {
   spec: { template?: PodTemplateSpec; selector?: Parameters<typeof labelSelectorFromObject>[0] };
   status?: { collisionCount?: number };
 }
 
-/** What an owner has made of its templates. */
+/** Pods and revision history of an owner. */
 export interface RevisedPods extends CurrentRevision {
   readonly pods: Pod[];
-  /** oldest first, without a revision that was made just now */
+  /** oldest first, without a revision created in this reconcile */
   readonly history: ControllerRevision[];
 }
 
-/** The Pods and revisions of an owner, and the revision of its template as it is now. */
+/** Claims the Pods and revisions of an owner, and ensures a revision for its present template. */
 export async function claimRevisedPods<T extends RevisionOwner>(
   owner: T,
   { client, pods, revisions, selects, hashLabel }: RevisedPodsClaim<T>,
@@ -65,20 +65,20 @@ export interface RevisedPodsClaim<T> {
   readonly pods: Lister<Pod>;
   readonly revisions: Lister<ControllerRevision>;
   readonly selects: (owner: T, pod: Pod) => boolean;
-  /** the label that tells the hash of a revision */
+  /** label that holds the hash of a revision */
   readonly hashLabel: string;
 }
 
 interface RevisionSettings {
   readonly client: Client;
-  /** the label that tells the hash of a revision */
+  /** label that holds the hash of a revision */
   readonly hashLabel: string;
   readonly collisions: number;
 }
 
 export interface CurrentRevision {
   readonly revision: ControllerRevision;
-  /** how often a name turned out to be taken by another content */
+  /** number of hash collisions so far */
   readonly collisions: number;
 }
 
@@ -86,7 +86,7 @@ function dataOf(owner: RevisionOwner): JsonObject {
   return { spec: { template: { ...(owner.spec.template as JsonObject), $patch: 'replace' } } };
 }
 
-/** The template a revision stands for. */
+/** Returns the template stored in a revision. */
 export function templateOf({ data }: ControllerRevision): PodTemplateSpec {
   const spec = isJsonObject(data) ? data['spec'] : undefined;
   const template = isJsonObject(spec) ? spec['template'] : undefined;
@@ -103,7 +103,7 @@ export function hashOf({ metadata }: ControllerRevision, hashLabel: string): str
   return metadata.labels?.[hashLabel] ?? '';
 }
 
-/** Oldest first. */
+/** Sorts oldest first. */
 function sortRevisions(revisions: readonly ControllerRevision[]): ControllerRevision[] {
   return [...revisions].sort(
     (a, b) =>
@@ -118,8 +118,8 @@ function compareText(a: string, b: string): number {
 }
 
 /**
- * The revision of the owner's template as it is now, made when there is none. One that stood for it earlier becomes the
- * newest again.
+ * Returns the revision of the owner's present template and creates it if needed. An older revision with the same
+ * template becomes the newest again.
  */
 async function ensureRevision(
   owner: RevisionOwner,
@@ -181,7 +181,7 @@ function newRevision(
   };
 }
 
-/** Removes the oldest revisions nobody lives by, beyond the number to be kept. */
+/** Deletes the oldest unused revisions beyond the history limit. */
 export async function pruneRevisions(
   client: Client,
   history: readonly ControllerRevision[],

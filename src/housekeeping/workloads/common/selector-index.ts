@@ -7,8 +7,8 @@ const bySelector = 'by-selector';
 const bySelectorKeys = 'by-selector-keys';
 
 /**
- * Makes what selects others by labels (Services, budgets) found from the labels of one of those others. A namespace may hold
- * thousands that all ask for the same few keys with other values, of which one Pod is behind two.
+ * Indexes objects with label selectors (Services, budgets), so that they can be found by the labels of a Pod. A
+ * namespace may hold thousands of selectors with the same few keys, of which two match a given Pod.
  */
 export function indexBySelector<T extends KubeObject>(
   informer: Informer<T>,
@@ -26,7 +26,7 @@ export function indexBySelector<T extends KubeObject>(
   return informer.lister;
 }
 
-/** What selects an object of the namespace that has these labels. */
+/** Finds the objects in the namespace whose selector matches these labels. */
 export function selecting<T extends KubeObject>(lister: Lister<T>, namespace: string, labels: Labels = {}): T[] {
   const found: T[] = [];
   for (const asked of lister.indexValues(bySelectorKeys)) {

@@ -8,7 +8,7 @@ import {
 } from '../../../machinery/index.ts';
 import { fieldManager } from './names.ts';
 
-/** Writes a whole status where it differs from the stored one; what the new one lacks goes. */
+/** Replaces the status if it differs from the stored one. Fields missing from the new status are removed. */
 export async function writeStatus<T extends KubeObject & { status?: object }>(
   client: Client,
   resource: Resource<T>,
@@ -21,7 +21,7 @@ export async function writeStatus<T extends KubeObject & { status?: object }>(
   await client.patch(resource, objectKey(object), 'merge', { status: patch }, options).catch(ignoreNotFound);
 }
 
-/** A counter as Kubernetes writes it: nothing for none. */
+/** Builds a counter field as Kubernetes writes it: zero is omitted. */
 export function count<K extends string>(name: K, value: number): { [key in K]?: number } {
   return value === 0 ? {} : ({ [name]: value } as { [key in K]?: number });
 }

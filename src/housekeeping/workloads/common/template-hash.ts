@@ -1,11 +1,11 @@
 import { isJsonObject } from '../../../machinery/index.ts';
 
-/** The digits of a decimal number in letters that spell no words, as Kubernetes writes its hashes. */
+/** Kubernetes encodes the decimal digits of its hashes with these letters, which cannot form words. */
 const safeDigits = '456789bcdf';
 
 /**
- * A short name part that stands for the content of a value: 32 bit FNV-1a over its JSON with sorted keys. `collisions`
- * gives another one when the first turned out to be taken by something else.
+ * Returns a short hash for use in names: 32 bit FNV-1a over the JSON of the value with sorted keys. A higher
+ * `collisions` yields another hash after a name clash.
  */
 export function contentHash(value: unknown, collisions = 0): string {
   let hash = mixText(0x811c9dc5, value);
@@ -15,7 +15,7 @@ export function contentHash(value: unknown, collisions = 0): string {
   return text;
 }
 
-/** The order of keys has no meaning: it must not make a difference. */
+/** Keys are sorted, because their order has no meaning. */
 function mixText(hash: number, value: unknown): number {
   if (Array.isArray(value)) {
     let mixed = mix(hash, '[');

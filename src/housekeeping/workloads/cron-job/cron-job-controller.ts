@@ -27,12 +27,12 @@ import { writeStatus } from '../common/status.ts';
 import { isConditionTrue, isFinishedJob } from '../job/outcome.ts';
 
 const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
-/** timers of the platform go no further */
+/** setTimeout supports less than 25 days */
 const longestWaitMs = 20 * 86_400_000;
 
 type Status = NonNullable<CronJob['status']>;
 
-/** Makes a Job each time a CronJob is due. */
+/** Creates a Job each time a CronJob is due. */
 export function cronJobController(): ControllerDefinition {
   let cronJobs: Lister<CronJob> | undefined;
   let jobs: Lister<Job> | undefined;
@@ -58,7 +58,7 @@ export function cronJobController(): ControllerDefinition {
   });
 }
 
-/** Which Jobs run, and when the last one ended well. */
+/** Builds the status: active Jobs and the time of the last success. */
 function observe({ events }: ReconcileContext, cronJob: CronJob, owned: readonly Job[]): Status {
   const before = cronJob.status ?? {};
   const running = new Map(
@@ -99,7 +99,7 @@ function referenceTo({ metadata }: Job): NonNullable<Status['active']>[number] {
   };
 }
 
-/** Of those that ended well and those that did not, the newest few are kept. */
+/** Keeps only the newest few successful and failed Jobs. */
 async function pruneHistory(context: ReconcileContext, cronJob: CronJob, owned: readonly Job[]): Promise<void> {
   const { successfulJobsHistoryLimit, failedJobsHistoryLimit } = cronJob.spec;
   const finished = owned.filter((job) => isFinishedJob(job) && job.metadata.deletionTimestamp === undefined);
@@ -126,7 +126,7 @@ async function removeJob({ client, events }: ReconcileContext, cronJob: CronJob,
   events.event(cronJob, 'Normal', 'SuccessfulDelete', `Deleted job ${job.metadata.name}`);
 }
 
-/** Makes the Job that is due, if there is one, and says when the next will be. Notes it in the status. */
+/** Creates the Job that is due, if any, updates the status and requeues for the next due time. */
 async function start(
   context: ReconcileContext,
   cronJob: CronJob,
@@ -171,7 +171,7 @@ async function start(
   return next;
 }
 
-/** The last moment it should have started since it last did; earlier ones that were missed stay missed. */
+/** Returns the latest due time since the last start. Earlier missed times are skipped. */
 function dueTime({ metadata, spec, status }: CronJob, schedule: Schedule, now: number): number | undefined {
   const last = parseRfc3339(status?.lastScheduleTime ?? '') ?? parseRfc3339(metadata.creationTimestamp ?? '') ?? now;
   const { startingDeadlineSeconds } = spec;
@@ -184,7 +184,7 @@ function untilNext(schedule: Schedule, now: number): Result {
   return next === undefined ? done() : after(Math.min(next - now, longestWaitMs), 'the next time it is due');
 }
 
-/** undefined: there is no place for it any more */
+/** Returns undefined if the namespace is terminating. */
 async function createJob(context: ReconcileContext, cronJob: CronJob, due: number): Promise<Job | undefined> {
   const { client, events } = context;
   const { metadata: meta, spec } = cronJob.spec.jobTemplate ?? {};
@@ -207,7 +207,7 @@ async function createJob(context: ReconcileContext, cronJob: CronJob, due: numbe
   } catch (error) {
     if (isNamespaceTerminating(error)) return undefined;
     if (isAlreadyExists(error)) {
-      // Made before a crash that kept us from writing it down.
+      // The Job was created before a crash prevented the status write.
       const taken = await client.get(Jobs, objectKey(job));
       if (controllerOf(taken)?.uid === cronJob.metadata.uid) return taken;
     }

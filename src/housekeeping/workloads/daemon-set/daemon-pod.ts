@@ -6,7 +6,7 @@ import { podFromTemplate } from '../common/pods.ts';
 const generationLabel = 'pod-template-generation';
 const generationAnnotation = 'deprecated.daemonset.template.generation';
 
-/** what every Pod of a DaemonSet puts up with */
+/** tolerations of every DaemonSet Pod */
 const daemonTolerations: readonly Toleration[] = [
   { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
   { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
@@ -27,7 +27,7 @@ export function tolerationsOf({ spec }: DaemonSet): Toleration[] {
   return all.filter((toleration, index) => all.findIndex((other) => isSame(other, toleration)) === index);
 }
 
-/** Whether a Pod of the set belongs on a node, and whether one that is there may stay. */
+/** Decides whether a Pod of the set should run on a node, and whether an existing one may stay. */
 export function placeOn(
   set: DaemonSet,
   node: Node,
@@ -43,7 +43,7 @@ export function placeOn(
   };
 }
 
-/** The node a Pod is for, also before it was given to it. */
+/** Node a Pod is meant for, even before it is scheduled. */
 export function nodeOf(pod: Pod): string {
   return pod.spec.nodeName ?? boundNode(pod.spec) ?? '';
 }
@@ -52,7 +52,7 @@ export function isUpdated(pod: Pod, hash: string): boolean {
   return pod.metadata.labels?.[revisionHashLabel] === hash;
 }
 
-/** The Pod of the set for one node. */
+/** Builds the Pod of the set for one node. */
 export function daemonPod(set: DaemonSet, nodeName: string, hash: string, tolerations: readonly Toleration[]): Pod {
   const pod = podFromTemplate(set, set.spec.template ?? {}, {
     generateName: `${set.metadata.name}-`,
@@ -68,7 +68,7 @@ export function daemonPod(set: DaemonSet, nodeName: string, hash: string, tolera
 
 type Affinity = NonNullable<Pod['spec']['affinity']>;
 
-/** Other demands on the node were met when it was chosen; from then on there is only this one. */
+/** Replaces other node requirements: they were checked when the node was chosen. */
 function withNode(affinity: Affinity | undefined, nodeName: string): Affinity {
   return {
     ...affinity,

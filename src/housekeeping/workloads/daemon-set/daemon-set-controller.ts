@@ -32,7 +32,7 @@ import { daemonPod, isUpdated, tolerationsOf } from './daemon-pod.ts';
 import { createFailureBackoff, type FailureBackoff } from './failure-backoff.ts';
 import { type DaemonPlace, type DaemonPlan, daemonPlaces, planDaemons } from './plan.ts';
 
-/** Keeps one Pod of a DaemonSet on every node that fits. */
+/** Keeps one Pod of a DaemonSet on every eligible node. */
 export function daemonSetController(): ControllerDefinition {
   let sets: Lister<DaemonSet> | undefined;
   let nodes: Lister<Node> | undefined;
@@ -72,7 +72,7 @@ export function daemonSetController(): ControllerDefinition {
       const plan = planDaemons(set, places, hash, now);
       const waitMs = await carryOut(context, set, plan, hash, backoff);
       const isMoving = plan.create.length + plan.remove.length > 0;
-      // What was made or removed comes back as an event, and is counted then.
+      // Created and deleted Pods cause an event, and the next reconcile counts them.
       if (!isMoving || set.status?.observedGeneration !== set.metadata.generation) {
         await writeStatus(client, DaemonSets, set, statusOf(set, places, { hash, collisions, now }));
       }
@@ -92,7 +92,7 @@ function selects(set: DaemonSet, { metadata }: Pod): boolean {
   return labelSelectorFromObject(set.spec.selector).matches(metadata.labels ?? {});
 }
 
-/** Heartbeats change nothing about which Pods belong on a node. */
+/** Heartbeats do not affect placement. */
 function isAboutPlacement(event: ObjectEvent<Node>): boolean {
   if (event.type !== 'update') return true;
   const { old, object } = event;
@@ -102,7 +102,7 @@ function isAboutPlacement(event: ObjectEvent<Node>): boolean {
   );
 }
 
-/** Answers after how long Pods that ended may be replaced. */
+/** Returns the delay until finished Pods may be replaced. */
 async function carryOut(
   context: ReconcileContext,
   set: DaemonSet,
@@ -149,7 +149,7 @@ function statusOf(
     desired++;
     if (living.length === 0) continue;
     scheduled++;
-    // With a surge there are two; the newer one speaks for the node.
+    // With a surge there are two Pods. The newer one represents the node.
     const pod = living.findLast((one) => !isTerminating(one)) ?? must(living.at(-1), 'living.at(-1)');
     if (living.some(isPodReady)) ready++;
     if (living.some((one) => isAvailable(one, minReady, now))) available++;

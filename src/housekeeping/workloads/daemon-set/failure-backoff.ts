@@ -4,16 +4,16 @@ import { nodeOf } from './daemon-pod.ts';
 const firstMs = 1_000;
 const longestMs = 15 * 60_000;
 
-/** Remembers how often Pods of a set ended on a node, so that a broken one is not replaced without pause. */
+/** Counts failures of the set's Pods per node, so that a broken Pod is replaced with growing delays. */
 export interface FailureBackoff {
-  /** how long a Pod that ended is left alone, 0 when its time has come; the next one then waits longer */
+  /** milliseconds until a finished Pod may be replaced, 0 when it may be replaced now; the next delay is then longer */
   restMs(pod: Pod, now: number): number;
 }
 
 interface Entry {
   pauseMs: number;
   dueAt: number;
-  /** of the Pod the pause is for */
+  /** uid of the Pod the delay applies to */
   uid: string;
 }
 

@@ -3,24 +3,22 @@ import { must, scaledValue } from '../../../machinery/index.ts';
 import { isAvailable, isFinished, isTerminating } from '../common/pods.ts';
 import { isUpdated, nodeOf, placeOn, tolerationsOf } from './daemon-pod.ts';
 
-/** One node and what a set has on it. */
+/** A node and the set's Pods on it. */
 export interface DaemonPlace {
   readonly nodeName: string;
   readonly isWanted: boolean;
   readonly mayStay: boolean;
-  /** oldest first */
   readonly pods: readonly Pod[];
 }
 
 export interface DaemonPlan {
-  /** names of nodes that get a Pod */
   readonly create: readonly string[];
   readonly remove: readonly Pod[];
-  /** Pods that ended; they are replaced, but not in a hurry */
+  /** finished Pods, replaced with a backoff */
   readonly failed: readonly Pod[];
 }
 
-/** Every node, and those that are gone but still have Pods. */
+/** Lists every node, including deleted nodes that still have Pods. */
 export function daemonPlaces(set: DaemonSet, nodes: readonly Node[], pods: readonly Pod[]): DaemonPlace[] {
   const byNode = new Map<string, Pod[]>();
   for (const pod of pods) {
@@ -48,7 +46,10 @@ function byAge(a: Pod, b: Pod): number {
   return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
 }
 
-/** Which nodes lack a Pod and which have one too many; the update comes when nothing else is to do. */
+/**
+ * Determines which nodes lack a Pod and which have too many. A rolling update starts only when nothing else is to be
+ * done.
+ */
 export function planDaemons(set: DaemonSet, places: readonly DaemonPlace[], hash: string, now: number): DaemonPlan {
   const create: string[] = [];
   const remove: Pod[] = [];
@@ -62,7 +63,7 @@ export function planDaemons(set: DaemonSet, places: readonly DaemonPlace[], hash
     }
     const working = living.filter((pod) => !isFinished(pod));
     failed.push(...living.filter(isFinished));
-    // While the old one ends, the new one waits, as containers may hold ports of the node.
+    // The new Pod waits until the old one is gone, because containers may use host ports.
     if (working.length === 0 && pods.length === 0 && isWanted) create.push(nodeName);
     else remove.push(...superfluous(working, hash, maxSurge > 0));
   }
@@ -70,7 +71,7 @@ export function planDaemons(set: DaemonSet, places: readonly DaemonPlace[], hash
   return set.spec.updateStrategy?.type === 'OnDelete' ? { create, remove, failed } : updatePlan(set, places, hash, now);
 }
 
-/** All but the oldest one; during an update with a surge the oldest of either template. */
+/** Returns all but the oldest Pod. With a surge, the oldest of each template is kept. */
 function superfluous(working: readonly Pod[], hash: string, hasSurge: boolean): Pod[] {
   if (working.length <= 1) return [];
   if (!hasSurge) return working.slice(1);
@@ -99,7 +100,7 @@ function updatePlan(set: DaemonSet, places: readonly DaemonPlace[], hash: string
     : replacingUpdate(set, wanted, { hash, maxUnavailable, now });
 }
 
-/** An old Pod goes first, then its successor comes. Those that do not work go at once. */
+/** Deletes an old Pod before its successor is created. Old Pods that are not ready are deleted at once. */
 function replacingUpdate(
   set: DaemonSet,
   places: readonly DaemonPlace[],
@@ -120,7 +121,7 @@ function replacingUpdate(
   return { create: [], remove, failed: [] };
 }
 
-/** The successor comes first; the old Pod goes when it is available. */
+/** Creates the successor first and deletes the old Pod once the successor is available. */
 function surgingUpdate(
   set: DaemonSet,
   places: readonly DaemonPlace[],
@@ -139,7 +140,7 @@ function surgingUpdate(
       surging++;
       if (isAvailable(updated, set.spec.minReadySeconds, now)) remove.push(outdated);
     } else if (isAvailable(outdated, set.spec.minReadySeconds, now)) waiting.push(nodeName);
-    // Nobody misses one that does not work: its successor counts against no limit.
+    // The old Pod is not ready, so its replacement does not count against maxSurge.
     else create.push(nodeName);
   }
   create.push(...waiting.slice(0, Math.max(0, maxSurge - surging)));

@@ -17,14 +17,14 @@ const notCopied: ReadonlySet<string> = new Set([
   'deprecated.deployment.rollback.to',
 ]);
 
-/** Annotations of the Deployment that its newest ReplicaSet shows too. */
+/** Returns the Deployment's annotations that are copied to its newest ReplicaSet. */
 export function copiedAnnotations({ metadata }: Deployment): Record<string, string> {
   const copied: Record<string, string> = {};
   for (const [key, value] of Object.entries(metadata.annotations ?? {})) if (!notCopied.has(key)) copied[key] = value;
   return copied;
 }
 
-/** By which it is told later whether somebody scaled the Deployment, and from what. */
+/** Annotations from which a later reconcile detects that the Deployment was scaled, and from which size. */
 export function sizeAnnotations(deployment: Deployment): Record<string, string> {
   return {
     [desiredReplicasAnnotation]: String(replicasOf(deployment)),

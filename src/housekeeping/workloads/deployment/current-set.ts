@@ -23,14 +23,17 @@ import { growCurrent } from './rolling-step.ts';
 import type { DeploymentScope } from './scope.ts';
 import { withDeploymentCondition } from './status.ts';
 
-/** Oldest first. */
+/** Compares by age, oldest first. */
 export function byAge(a: ReplicaSet, b: ReplicaSet): number {
   const [left = '', right = ''] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
   if (left !== right) return left < right ? -1 : 1;
   return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
 }
 
-/** The ReplicaSet of the Deployment's template; of several the oldest, so that all who look choose the same. */
+/**
+ * Finds the ReplicaSet with the Deployment's present template. If several match, the oldest wins, so that every
+ * reconcile chooses the same one.
+ */
 export function findCurrent(deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
   return sets.find((set) => isSameTemplate(set.spec.template, deployment.spec.template));
 }
@@ -46,7 +49,10 @@ function withoutHash(template: PodTemplateSpec | undefined): unknown {
   return { ...rest, labels: own };
 }
 
-/** Anybody may write a revision, also one that no double holds; what is no number counts as none. */
+/**
+ * Parses the revision annotation. Users may write any text, also numbers beyond the range of a double; anything else
+ * counts as zero.
+ */
 export function revisionOf({ metadata }: ReplicaSet | Deployment): bigint {
   const text = metadata.annotations?.[revisionAnnotation] ?? '';
   return /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
@@ -57,12 +63,12 @@ function later(a: bigint, b: bigint): bigint {
   return a;
 }
 
-/** What comes after all of them. */
+/** Returns a revision above all existing ones. */
 function nextRevision(sets: readonly ReplicaSet[]): bigint {
   return sets.reduce((next, set) => later(next, 1n + revisionOf(set)), 1n);
 }
 
-/** Keeps revision numbers and annotations of the current ReplicaSet and the Deployment as they should be. */
+/** Updates the revision numbers and annotations of the current ReplicaSet and the Deployment. */
 export async function markCurrent(scope: DeploymentScope): Promise<void> {
   const { current, deployment, old, client } = scope;
   if (!current) return;
@@ -107,7 +113,7 @@ function say(scope: DeploymentScope, reason: string, message: string): void {
   scope.conditions = withDeploymentCondition(scope.conditions, condition, scope.clock.now());
 }
 
-/** Makes the ReplicaSet of the template as it is now; false when there is no place for it any more. */
+/** Creates the ReplicaSet for the present template. Returns false if the namespace is terminating. */
 export async function createCurrent(scope: DeploymentScope): Promise<boolean> {
   const { client, deployment, old, events } = scope;
   const replicas = growCurrent(deployment, undefined, old);

@@ -20,13 +20,13 @@ import { isScaled } from './proportional-scaling.ts';
 import { allSets, type DeploymentScope } from './scope.ts';
 import { deploymentStatus, isComplete, progressDeadlineIn } from './status.ts';
 
-/** Moves a Deployment from ReplicaSet to ReplicaSet as its template changes. */
+/** Rolls a Deployment from one ReplicaSet to the next when its template changes. */
 export function deploymentController(): ControllerDefinition {
   let deployments: Lister<Deployment> | undefined;
   let sets: Lister<ReplicaSet> | undefined;
   let pods: Lister<Pod> | undefined;
 
-  /** A Pod that is gone may be the last one a Deployment waited for before it makes new ones. */
+  /** With the Recreate strategy, a Deployment waits for its last old Pod to be deleted before it creates new ones. */
   const waitingFor = (pod: Pod): ObjectKey[] => {
     const owner = controllerOf(pod);
     const { namespace } = pod.metadata;
@@ -78,7 +78,7 @@ export function deploymentController(): ControllerDefinition {
       if (continues) {
         notePause(scope);
         const isChanged = isResting ? await scaleOnly(scope) : await rollOut(scope);
-        // What was changed comes back as an event, and is counted then.
+        // The change causes an event, and the next reconcile counts it.
         if (isChanged && scope.conditions === deployment.status?.conditions) return done();
       }
       const status = deploymentStatus(scope, continues && !isResting);

@@ -11,7 +11,7 @@ import { type Resize, rollingStep } from './rolling-step.ts';
 import { type DeploymentScope, replicasOf } from './scope.ts';
 import { withDeploymentCondition } from './status.ts';
 
-/** Says that a Deployment rests, or goes on. */
+/** Sets the Progressing condition when a Deployment is paused or resumed. */
 export function notePause(scope: DeploymentScope): void {
   const { deployment, clock } = scope;
   if (deployment.spec.progressDeadlineSeconds === undefined) return;
@@ -27,15 +27,15 @@ export function notePause(scope: DeploymentScope): void {
 }
 
 /**
- * Brings ReplicaSets to the number of replicas desired without moving from one to the other. Answers whether it changed one,
- * as the other phases do.
+ * Scales ReplicaSets to the desired number of replicas without a rollout. Like the other phases, returns true if it
+ * changed a ReplicaSet.
  */
 export async function scaleOnly(scope: DeploymentScope): Promise<boolean> {
   await markCurrent(scope);
   return await resize(scope, scalingSteps(scope.deployment, scope.current, scope.old));
 }
 
-/** One step from the old templates to the current one. */
+/** Performs one step of the rollout to the current template. */
 export async function rollOut(scope: DeploymentScope): Promise<boolean> {
   await markCurrent(scope);
   if (scope.deployment.spec.strategy?.type === 'Recreate') return await recreate(scope);
@@ -43,7 +43,7 @@ export async function rollOut(scope: DeploymentScope): Promise<boolean> {
   return await resize(scope, rollingStep(scope.deployment, scope.current, scope.old));
 }
 
-/** The new Pods come when the last of the old ones has gone. */
+/** Creates the new Pods only after the last old Pod is gone. */
 async function recreate(scope: DeploymentScope): Promise<boolean> {
   const { deployment, old, pods } = scope;
   const shrinking = old.filter((set) => replicasOf(set) > 0);
@@ -82,7 +82,7 @@ async function resize(scope: DeploymentScope, steps: readonly Resize[]): Promise
   return isChanged;
 }
 
-/** Of old templates only as many are kept as the Deployment wants to be able to go back to. */
+/** Deletes old ReplicaSets beyond the revision history limit. */
 export async function pruneHistory({ deployment, old, client }: DeploymentScope): Promise<void> {
   const limit = deployment.spec.revisionHistoryLimit ?? 10;
   const idle = old.filter((set) => !isTerminating(set));

@@ -4,7 +4,7 @@ import { rolloutLimits } from './limits.ts';
 import type { Resize } from './rolling-step.ts';
 import { desiredBy, replicasOf } from './scope.ts';
 
-/** Whether somebody scaled the Deployment since its ReplicaSets were last sized for it. */
+/** Reports whether the Deployment was scaled after its ReplicaSets were last sized. */
 export function isScaled(deployment: Deployment, sets: readonly ReplicaSet[]): boolean {
   return sets.some((set) => {
     const desired = set.metadata.annotations?.[desiredReplicasAnnotation];
@@ -13,8 +13,8 @@ export function isScaled(deployment: Deployment, sets: readonly ReplicaSet[]): b
 }
 
 /**
- * What a changed number of replicas means for ReplicaSets, also in the middle of a rollout: then each gets its share, so
- * that as much of the risk stays as was there.
+ * Computes new sizes of the ReplicaSets after the number of replicas changed. During a rollout each gets a proportional
+ * share, which limits the risk of a bad new template.
  */
 export function scalingSteps(
   deployment: Deployment,
@@ -61,7 +61,7 @@ function shares(deployment: Deployment, active: readonly ReplicaSet[]): Resize[]
   return [{ set: largest.set, replicas: Math.max(0, largest.replicas + toAdd - added) }, ...rest];
 }
 
-/** Negative when `a` is the older one. */
+/** Negative if `a` is older. */
 function compareAge(a: ReplicaSet, b: ReplicaSet): number {
   return (a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? -1 : 1;
 }
@@ -74,7 +74,7 @@ function shareOf(set: ReplicaSet, deployment: Deployment, toAdd: number, added: 
   return toAdd > 0 ? Math.min(fraction, limit) : Math.max(fraction, limit);
 }
 
-/** The size it would have had under the limits of now, from that under the limits it was sized for. */
+/** Scales the size of a set from the limits it was sized for to the present limits. */
 function grownSize(set: ReplicaSet, deployment: Deployment): number {
   const before = Number(set.metadata.annotations?.[maxReplicasAnnotation]) || (deployment.status?.replicas ?? 0);
   if (before === 0) return replicasOf(set);

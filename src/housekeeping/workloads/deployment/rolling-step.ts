@@ -3,20 +3,23 @@ import { must } from '../../../machinery/index.ts';
 import { rolloutLimits } from './limits.ts';
 import { availableOf, desiredBy, replicasOf } from './scope.ts';
 
-/** A ReplicaSet and how many Pods it is to have from now on. */
+/** A ReplicaSet and its new number of Pods. */
 export interface Resize {
   readonly set: ReplicaSet;
   readonly replicas: number;
 }
 
-/** What a rolling update does next: the new ReplicaSet grows as far as it may; else the old ones shrink as far as they may. */
+/**
+ * Computes the next step of a rolling update: grows the new ReplicaSet as far as the limits allow, else shrinks the old
+ * ones.
+ */
 export function rollingStep(deployment: Deployment, current: ReplicaSet, old: readonly ReplicaSet[]): Resize[] {
   const grown = growCurrent(deployment, current, old);
   if (grown !== replicasOf(current)) return [{ set: current, replicas: grown }];
   return shrinkOld(deployment, current, old);
 }
 
-/** How many Pods the new ReplicaSet may have now. */
+/** Number of Pods the new ReplicaSet may have now. */
 export function growCurrent(
   deployment: Deployment,
   current: ReplicaSet | undefined,
@@ -45,7 +48,7 @@ function shrinkOld(deployment: Deployment, current: ReplicaSet, old: readonly Re
   });
 }
 
-/** Pods of old templates that serve nobody go first. */
+/** Removes unhealthy Pods of old templates first. */
 function takeBroken(old: readonly ReplicaSet[], sizes: Map<ReplicaSet, number>, limit: number): void {
   let rest = limit;
   for (const set of old) {

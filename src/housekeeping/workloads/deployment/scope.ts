@@ -3,26 +3,25 @@ import type { Lister } from '../../../client/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import type { DeploymentCondition } from './status.ts';
 
-/** What one look at a Deployment works with. */
+/** Working data of one Deployment reconcile. */
 export interface DeploymentScope extends Pick<ReconcileContext, 'client' | 'events' | 'clock'> {
   readonly deployment: Deployment;
   readonly pods: Lister<Pod>;
-  /** the one of the template as it is now; undefined until it is made */
+  /** ReplicaSet of the present template; undefined until it is created */
   current: ReplicaSet | undefined;
-  /** those of earlier templates, oldest first */
+  /** ReplicaSets of earlier templates, oldest first */
   readonly old: readonly ReplicaSet[];
-  /** said by a phase, to be written with the status */
+  /** conditions set by a phase, written together with the status */
   conditions: readonly DeploymentCondition[];
-  /** how often a name turned out to be taken by another template */
+  /** number of hash collisions so far */
   collisions: number;
 }
 
-/** Every ReplicaSet of the Deployment. */
 export function allSets({ current, old }: DeploymentScope): ReplicaSet[] {
   return current ? [...old, current] : [...old];
 }
 
-/** How many Pods the ReplicaSets are to have. */
+/** Sum of the desired replicas of the ReplicaSets. */
 export function desiredBy(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, { spec }) => sum + (spec.replicas ?? 1), 0);
 }

@@ -13,17 +13,17 @@ import { allSets, availableOf, type DeploymentScope, desiredBy, replicasOf } fro
 
 export type DeploymentCondition = Condition & { lastUpdateTime?: string };
 
-/** reasons of Progressing under which no deadline runs */
+/** reasons of Progressing for which no deadline applies */
 const settledReasons: ReadonlySet<string> = new Set([
   'NewReplicaSetAvailable',
   'ProgressDeadlineExceeded',
   'DeploymentPaused',
 ]);
 
-/** no deadline at all, as a number of seconds */
+/** progressDeadlineSeconds value that means no deadline */
 const noDeadline = 2_147_483_647;
 
-/** The conditions with one set; nothing changes when its status and reason are as before. */
+/** Returns the conditions with one of them replaced, or unchanged if its status and reason stay the same. */
 export function withDeploymentCondition(
   conditions: readonly DeploymentCondition[],
   condition: DeploymentCondition,
@@ -43,7 +43,7 @@ function stamped(
   return { ...condition, lastUpdateTime: formatTime(now), lastTransitionTime };
 }
 
-/** Counts and conditions of a Deployment as its ReplicaSets report them. */
+/** Computes the counts and conditions of a Deployment from its ReplicaSets. */
 export function deploymentStatus(scope: DeploymentScope, tracksProgress: boolean): DeploymentStatus {
   const { deployment, current } = scope;
   const counts = countsOf(scope);
@@ -86,7 +86,7 @@ function countsOf(scope: DeploymentScope): DeploymentStatus {
   };
 }
 
-/** Whether every Pod is of the newest template and available, and no other is left. */
+/** Reports whether every Pod has the newest template and is available, and no old Pod is left. */
 export function isComplete(deployment: Deployment, status: DeploymentStatus): boolean {
   const desired = replicasOf(deployment);
   return (
@@ -133,7 +133,7 @@ function withProgress(
     );
   }
   if (hasProgressed(deployment.status ?? {}, counts)) {
-    // Each step forward starts the deadline anew, also when the words stay the same.
+    // Each step of progress restarts the deadline, even if the message stays the same.
     const condition: DeploymentCondition = {
       type: 'Progressing',
       status: 'True',
@@ -156,7 +156,7 @@ function withProgress(
   );
 }
 
-/** In how many milliseconds the rollout counts as stuck; undefined when no deadline runs. */
+/** Milliseconds until the rollout counts as stuck; undefined when no deadline applies. */
 function deadlineIn(
   condition: DeploymentCondition | undefined,
   deadlineSeconds: number,
@@ -167,7 +167,7 @@ function deadlineIn(
   return since === undefined ? undefined : since + deadlineSeconds * 1_000 - now;
 }
 
-/** When to look again at a rollout that may get stuck. */
+/** Milliseconds until the progress deadline must be checked again. */
 export function progressDeadlineIn(deployment: Deployment, status: DeploymentStatus, now: number): number | undefined {
   const deadline = deployment.spec.progressDeadlineSeconds ?? noDeadline;
   if (deadline === noDeadline || isComplete(deployment, status)) return undefined;
@@ -176,7 +176,7 @@ export function progressDeadlineIn(deployment: Deployment, status: DeploymentSta
   return leftMs === undefined ? undefined : Math.max(leftMs, 1_000);
 }
 
-/** What hinders a ReplicaSet from making Pods is shown on the Deployment too; the newest one speaks first. */
+/** Copies the ReplicaFailure condition of a ReplicaSet to the Deployment. The newest ReplicaSet has precedence. */
 function withFailure(
   conditions: readonly DeploymentCondition[],
   { current, old }: DeploymentScope,

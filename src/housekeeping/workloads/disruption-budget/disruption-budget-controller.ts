@@ -39,19 +39,19 @@ import { indexPodsByLabel, podsWithLabels } from '../common/pod-index.ts';
 import { isFinished, isPodReady, isTerminating } from '../common/pods.ts';
 import { indexBySelector, selecting } from '../common/selector-index.ts';
 
-/** how long a Pod that was allowed to be evicted may take to begin to go */
+/** maximum time between an allowed eviction and the deletion of the Pod */
 const evictionPatienceMs = 2 * 60_000;
 
 type Status = NonNullable<PodDisruptionBudget['status']>;
 
-/** Where the desired number of Pods is looked up. */
+/** Listers for the desired number of Pods. */
 interface Scales {
   readonly deployments: Lister<Deployment>;
   readonly replicaSets: Lister<ReplicaSet>;
   readonly statefulSets: Lister<StatefulSet>;
 }
 
-/** Keeps how many Pods may be evicted now, which evictions are held against. */
+/** Computes how many Pods may be evicted now. The eviction API enforces it. */
 export function disruptionBudgetController(): ControllerDefinition {
   let budgets: Lister<PodDisruptionBudget> | undefined;
   let pods: Lister<Pod> | undefined;
@@ -95,7 +95,7 @@ export function disruptionBudgetController(): ControllerDefinition {
       );
       const patch = createMergePatch((budget.status ?? {}) as JsonObject, status as JsonObject);
       if (patch) {
-        // An eviction that was allowed meanwhile must not be forgotten.
+        // The lock preserves evictions that were allowed in the meantime.
         const locked = withOptimisticLock({ status: patch }, budget);
         const options = { fieldManager, subresource: 'status' };
         await client.patch(PodDisruptionBudgets, key, 'merge', locked, options).catch(ignoreNotFound);
@@ -185,7 +185,7 @@ function statusOf(
   };
 }
 
-/** How many Pods there should be, and how many of them must be healthy. */
+/** Computes the expected number of Pods and how many of them must be healthy. */
 function desiredOf(
   { spec }: PodDisruptionBudget,
   pods: readonly Pod[],
@@ -202,7 +202,7 @@ function desiredOf(
   return { expected, desired: scaledValue(minAvailable, expected, 'up') };
 }
 
-/** What those who control the Pods want; Pods nobody controls count themselves. */
+/** Sums the replicas of the Pods' controllers. Pods without a controller count as themselves. */
 function expectedCount(pods: readonly Pod[], scales: Scales): number {
   const specs = new Map<string, number>();
   let alone = 0;
@@ -234,7 +234,7 @@ function asScale(
   return object && { uid: must(object.metadata.uid, 'object.metadata.uid'), replicas: object.spec.replicas ?? 1 };
 }
 
-/** Pods whose eviction was allowed and has not begun; after a while they count as healthy again. */
+/** Pods whose eviction was allowed but has not started. After the limit they count as healthy again. */
 function stillDisrupted(
   { status }: PodDisruptionBudget,
   pods: readonly Pod[],

@@ -40,7 +40,7 @@ const ownName = 'endpointslice-controller.k8s.io';
 const zoneLabel = 'topology.kubernetes.io/zone';
 const maxEndpoints = 100;
 
-/** Keeps the addresses behind Services in slices. */
+/** Maintains EndpointSlices with the Pod addresses of Services. */
 export function endpointSliceController(): ControllerDefinition {
   let services: Lister<Service> | undefined;
   let pods: Lister<Pod> | undefined;
@@ -62,7 +62,7 @@ export function endpointSliceController(): ControllerDefinition {
     },
     async reconcile({ client }, key) {
       const service = must(services, 'services').get(key);
-      // With the Service its slices go: they are its own.
+      // The garbage collector deletes the slices together with the Service.
       if (!service || isTerminating(service) || service.spec.selector === undefined) return done();
       const present = controlledBy(must(slices, 'slices'), service).filter(
         ({ metadata }) => metadata.labels?.[managedByLabel] === ownName && metadata.deletionTimestamp === undefined,
@@ -89,7 +89,7 @@ function contentsOf(
 ): SliceContent[] {
   return familiesOf(service).flatMap((family) => {
     const groups = groupByPorts(service, pods, family);
-    // A Service without Pods has a slice too, so that all can see that there is nobody.
+    // A Service without Pods also has a slice, which shows that it has no endpoints.
     if (groups.length === 0) return [{ addressType: family, endpoints: [], ports: [] }];
     return groups.flatMap(({ ports, places }) =>
       chunks(places.map((place) => endpointOf(service, place, zoneOf(place.pod.spec.nodeName)))).map((endpoints) => ({

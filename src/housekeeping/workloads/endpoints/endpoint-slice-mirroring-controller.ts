@@ -29,13 +29,13 @@ const notCopied: ReadonlySet<string> = new Set([
   'endpoints.kubernetes.io/last-change-trigger-time',
   lastAppliedAnnotation,
 ]);
-/** of one subset; what is beyond is left out, and an event says so */
+/** limit per subset; further addresses are dropped and an event reports it */
 const maxAddresses = 1_000;
 const mirrored = 'mirrored-for';
 
 /**
- * Users may still write Endpoints for Services without a selector, while readers look at EndpointSlices alone: here the
- * former are copied into the latter.
+ * Copies Endpoints that users write for Services without a selector into EndpointSlices, because readers look only at
+ * slices.
  */
 export function endpointSliceMirroringController(): ControllerDefinition {
   let services: Lister<Service> | undefined;
@@ -79,7 +79,7 @@ function mirroredFor({ metadata: { namespace, labels } }: EndpointSlice): Object
   return labels?.[managedByLabel] === ownName && name && namespace !== undefined ? [{ namespace, name }] : [];
 }
 
-/** Endpoints of a Service that has a selector are made from Pods, and so are its slices. */
+/** Endpoints of a Service with a selector are built from Pods, as are its slices, so they are not mirrored. */
 function isMirrored(source: Endpoints, service: Service | undefined): boolean {
   const { labels, annotations } = source.metadata;
   if (!service || service.spec.selector !== undefined || isTerminating(source)) return false;
@@ -96,7 +96,7 @@ function annotationsOf({ metadata }: Endpoints): Record<string, string> {
 
 type Ports = NonNullable<NonNullable<Endpoints['subsets']>[number]['ports']>;
 
-/** One slice for all addresses of a family that are open at the same ports, whatever subsets they are in. */
+/** Groups addresses of a family with the same ports into one slice, across subsets. */
 function contentsOf(source: Endpoints, events: EventRecorder): SliceContent[] {
   const places = new Map<string, { address: EndpointAddress; isReady: boolean; ports: Map<string, Ports[number]> }>();
   let skipped = 0;

@@ -37,7 +37,7 @@ import {
 const managedByLabel = 'endpoints.kubernetes.io/managed-by';
 const ownName = 'endpoint-controller';
 
-/** Keeps the addresses behind Services in the form old clients read. */
+/** Maintains Endpoints objects, which older clients read. */
 export function endpointsController(): ControllerDefinition {
   let services: Lister<Service> | undefined;
   let pods: Lister<Pod> | undefined;
@@ -98,7 +98,7 @@ async function write(
   }
 }
 
-/** Addresses that are open at the same ports, together. */
+/** Groups addresses with the same ports into subsets. */
 function subsetsOf(service: Service, pods: readonly Pod[]): EndpointSubset[] {
   const isPublished = service.spec.publishNotReadyAddresses ?? false;
   const [family = 'IPv4'] = familiesOf(service);

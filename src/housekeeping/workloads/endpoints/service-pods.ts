@@ -6,28 +6,28 @@ import { podsWithLabels } from '../common/pod-index.ts';
 import { isFinished, isPodReady, isTerminating } from '../common/pods.ts';
 import { indexBySelector, selecting } from '../common/selector-index.ts';
 
-// What Endpoints and EndpointSlices have in common: which Pods stand behind a Service, and at which ports.
+// Shared by Endpoints and EndpointSlices: the Pods of a Service and their ports.
 
 const headlessLabel = 'service.kubernetes.io/headless';
 
-/** Makes Services found by the labels of the Pods behind them. */
+/** Indexes Services by selector, so that they can be found by the labels of a Pod. */
 export function indexServices(cache: InformerFactory): Lister<Service> {
   return indexBySelector(cache.informer(Services), ({ spec }) => (hasPods(spec) ? spec.selector : undefined));
 }
 
-/** Services a Pod stands behind. */
+/** Finds the Services that select a Pod. */
 export function servicesOf(services: Lister<Service> | undefined, { metadata }: Pod): ObjectKey[] {
   const { namespace, labels } = metadata;
   if (!services || namespace === undefined) return [];
   return selecting(services, namespace, labels).map(objectKey);
 }
 
-/** Whether the Service has Pods chosen by labels; others have their addresses from somebody else. */
+/** Reports whether the Service selects Pods. Endpoints of other Services are written by somebody else. */
 export function hasPods({ selector, type }: Service['spec']): boolean {
   return selector !== undefined && type !== 'ExternalName' && Object.keys(selector).length > 0;
 }
 
-/** Changes of a Pod that callers of a Service can notice. */
+/** Reports whether a change of a Pod affects endpoints. */
 export function isAboutEndpoints(event: ObjectEvent<Pod>): boolean {
   if (event.type !== 'update') return event.object.status?.podIP !== undefined;
   const { old, object } = event;
@@ -40,7 +40,7 @@ export function isAboutEndpoints(event: ObjectEvent<Pod>): boolean {
   );
 }
 
-/** Pods behind a Service that have an address and are not over, in the order of their names. */
+/** Finds the unfinished Pods of a Service that have an address, sorted by name. */
 export function podsBehind(pods: Lister<Pod>, { metadata, spec }: Service): Pod[] {
   return podsWithLabels(pods, must(metadata.namespace, 'metadata.namespace'), spec.selector ?? {})
     .filter((pod) => !isFinished(pod) && pod.status?.podIP !== undefined)
@@ -56,12 +56,12 @@ export function familiesOf({ spec }: Service): readonly string[] {
   return spec.ipFamilies && spec.ipFamilies.length > 0 ? spec.ipFamilies : ['IPv4'];
 }
 
-/** The labels of a Service's own, and that there is nothing in front of its Pods. */
+/** Returns the labels of the Service and, for a headless one, the headless label. */
 export function labelsBehind({ metadata, spec }: Service): Record<string, string> {
   return { ...metadata.labels, ...(spec.clusterIP === 'None' && { [headlessLabel]: '' }) };
 }
 
-/** A port as it is open at a Pod. */
+/** A Service port with the number a Pod uses. */
 export interface ResolvedPort {
   name: string;
   protocol: string;
@@ -69,7 +69,7 @@ export interface ResolvedPort {
   appProtocol?: string;
 }
 
-/** Ports of a Service where its named ones are known; those the Pod does not have are left out. */
+/** Resolves the ports of a Service. Named ports the Pod does not have are left out. */
 function resolvePorts(desired: readonly ServicePort[], named: ReadonlyMap<string, number>): ResolvedPort[] {
   return desired.flatMap((one) => {
     const { name = '', protocol = 'TCP', appProtocol, port: own, targetPort = own } = one;
@@ -82,7 +82,7 @@ function namedPort(name: string, protocol: string): string {
   return `${protocol} ${name}`;
 }
 
-/** Numbers of those ports of a Pod that a Service calls by name; the first of a name counts. */
+/** Finds the numbers of the Pod ports that the Service refers to by name. The first port of a name wins. */
 function namedPortsAt(names: ReadonlySet<string>, { spec }: Pod): Map<string, number> {
   const found = new Map<string, number>();
   if (names.size === 0) return found;
@@ -96,19 +96,18 @@ function namedPortsAt(names: ReadonlySet<string>, { spec }: Pod): Map<string, nu
   return found;
 }
 
-/** A Pod at its address. */
 export interface Place {
   readonly pod: Pod;
   readonly address: string;
 }
 
-/** Pods that are open at the same ports. */
+/** Pods with the same resolved ports. */
 export interface PortGroup {
   readonly ports: ResolvedPort[];
   readonly places: Place[];
 }
 
-/** Pods with an address of a family, those that are open at the same ports together. */
+/** Groups Pods that have an address of the family by their resolved ports. */
 export function groupByPorts(service: Service, pods: readonly Pod[], family: string): PortGroup[] {
   const desired = service.spec.ports ?? [];
   const names = new Set<string>();
@@ -119,7 +118,7 @@ export function groupByPorts(service: Service, pods: readonly Pod[], family: str
   for (const pod of pods) {
     const address = addressOf(pod, family);
     if (address === undefined) continue;
-    // Only named ports differ from Pod to Pod: thousands of others are looked at once, not once for every Pod.
+    // Only named ports differ between Pods, so ports are resolved once per group, not once per Pod.
     const named = namedPortsAt(names, pod);
     const key = JSON.stringify([...named].sort(([a], [b]) => (a < b ? -1 : 1)));
     let group = groups.get(key);
@@ -132,7 +131,7 @@ export function groupByPorts(service: Service, pods: readonly Pod[], family: str
   return [...groups.values()];
 }
 
-/** What Endpoints and EndpointSlices say of a Pod in the same words. */
+/** Fields that Endpoints and EndpointSlices share for a Pod. */
 export function identityAt(service: Service, pod: Pod): PodIdentity {
   const hostname = hostnameAt(service, pod);
   return {
@@ -148,7 +147,7 @@ export interface PodIdentity {
   targetRef: { kind: string; namespace: string; name: string; uid: string };
 }
 
-/** The name under which a Pod is found below a headless Service. */
+/** DNS name of a Pod below a headless Service. */
 function hostnameAt({ metadata }: Service, { spec }: Pod): string | undefined {
   return spec.hostname !== undefined && spec.subdomain === metadata.name ? spec.hostname : undefined;
 }

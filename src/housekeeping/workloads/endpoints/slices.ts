@@ -8,16 +8,18 @@ import { controllerReference } from '../common/ownership.ts';
 export const serviceNameLabel = 'kubernetes.io/service-name';
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 
-/** What a slice says, without its identity. */
+/** Content of a slice without its identity. */
 export type SliceContent = Required<Pick<EndpointSlice, 'addressType' | 'endpoints' | 'ports'>>;
 
-/** Labels and annotations of slices. */
 export interface SliceMarks {
   readonly labels: Record<string, string>;
   readonly annotations?: Record<string, string>;
 }
 
-/** Slices of an owner that say what is desired stay; the others are changed to, as far as there are any. */
+/**
+ * Writes the desired slices of an owner. Slices with the right content stay; others are updated and reused where
+ * possible.
+ */
 export async function writeSlices(
   client: Client,
   owner: KubeObject,
@@ -31,7 +33,7 @@ export async function writeSlices(
     return same === undefined || !left.delete(same);
   });
   for (const content of missing) {
-    // What kind of addresses a slice holds is its own for ever.
+    // addressType is immutable.
     const reused = [...left].find(({ addressType }) => addressType === content.addressType);
     if (reused) {
       left.delete(reused);

@@ -3,16 +3,16 @@ import { judgeFailure } from './failure-policy.ts';
 import { IndexSet } from './indexes.ts';
 import { endOf, failuresBefore, type IndexFailures, indexOf, isFailedPod, isTracked } from './job-pod.ts';
 
-/** Which indexes of a Job with `backoffLimitPerIndex` have failed for good, and how often the others have. */
+/** Failed indexes of a Job with `backoffLimitPerIndex`, and failure counts of the other indexes. */
 export interface FailedIndexes {
   readonly failed: IndexSet;
-  /** failures of indexes that get another Pod */
+  /** failures of indexes that are retried */
   readonly failures: ReadonlyMap<number, IndexFailures & { readonly lastAt: number }>;
-  /** Pods that may not go yet: the next Pod of their index learns from them how often it has failed */
+  /** Pods that must be kept, because the next Pod of their index takes the failure count from them */
   readonly held: ReadonlySet<Pod>;
 }
 
-/** Undefined for Jobs that count failures over all indexes. */
+/** Returns undefined for Jobs that count failures over all indexes. */
 export function judgeIndexes(job: Job, pods: readonly Pod[]): FailedIndexes | undefined {
   const limit = job.spec.backoffLimitPerIndex;
   if (limit === undefined) return undefined;
@@ -40,7 +40,7 @@ export function judgeIndexes(job: Job, pods: readonly Pod[]): FailedIndexes | un
   return { failed, failures, held };
 }
 
-/** Whether it was written down how the Job ends: then no index gets another Pod. */
+/** Reports whether the outcome of the Job is recorded. Then no index is retried. */
 function isDecided({ status }: Job): boolean {
   return (
     status?.conditions?.some(
@@ -49,7 +49,7 @@ function isDecided({ status }: Job): boolean {
   );
 }
 
-/** The last Pod of each index: the one that was made after the most failures. */
+/** Finds the last Pod of each index: the one with the highest failure count. */
 function newestByIndex(pods: readonly Pod[]): Map<number, Pod> {
   const newest = new Map<number, Pod>();
   for (const pod of pods) {

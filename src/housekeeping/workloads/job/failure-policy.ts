@@ -1,11 +1,11 @@
 import type { Job, Pod, PodFailurePolicyRule } from '../../../api/index.ts';
 
-/** What a Job's policy makes of a Pod that failed. */
+/** Outcome of the pod failure policy for a failed Pod. */
 export type FailureVerdict =
   | { readonly action: 'Count' | 'FailIndex' | 'Ignore' }
   | { readonly action: 'FailJob'; readonly message: string };
 
-/** The first rule that is for the failure decides; without one it counts. */
+/** Applies the first rule that matches the failure. Without a match the failure counts. */
 export function judgeFailure(job: Job, pod: Pod): FailureVerdict {
   const rules = job.spec.podFailurePolicy?.rules ?? [];
   for (const [index, rule] of rules.entries()) {
@@ -18,7 +18,9 @@ export function judgeFailure(job: Job, pod: Pod): FailureVerdict {
   return { action: 'Count' };
 }
 
-/** Why a rule is for the Pod, in the words of the Job's condition. */
+/**
+ * Returns the reason why a rule matches the Pod, in the wording of the Job's condition; undefined if it does not match.
+ */
 function matchOf({ onExitCodes, onPodConditions }: PodFailurePolicyRule, pod: Pod): string | undefined {
   const { namespace, name } = pod.metadata;
   if (onExitCodes) {

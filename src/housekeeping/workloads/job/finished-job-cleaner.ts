@@ -4,7 +4,7 @@ import { ignoreNotFound, isConflict, must, parseRfc3339 } from '../../../machine
 import { after, type ControllerDefinition, defineController, done, watchObjects } from '../../../runtime/index.ts';
 import { isFinishedJob } from './outcome.ts';
 
-/** Removes Jobs that are over when the time they were to be kept for has passed. */
+/** Deletes finished Jobs after `ttlSecondsAfterFinished`. */
 export function finishedJobCleaner(): ControllerDefinition {
   return defineController({
     name: 'ttl-after-finished-controller',
@@ -19,7 +19,7 @@ export function finishedJobCleaner(): ControllerDefinition {
         clock.now();
       if (restMs > 0) return after(restMs, 'a finished Job to be removed');
       const { uid, resourceVersion } = job.metadata;
-      // Somebody may have given it more time meanwhile: then the event brings us back.
+      // If the TTL was extended in the meantime, the precondition fails and the event enqueues the Job again.
       await client
         .delete(Jobs, objectKey(job), {
           propagationPolicy: 'Foreground',

@@ -1,13 +1,16 @@
 import { must } from '../../../machinery/index.ts';
 /**
- * Numbers of the Pods of an indexed Job, kept as ranges: a status may say `0-2147483646`, and such a set must not cost
- * more than the text.
+ * Set of indexes of an indexed Job, stored as ranges. A status may contain `0-2147483646`, and the set must not need
+ * more memory than that text.
  */
 export class IndexSet {
-  /** sorted, neither overlapping nor touching; both ends belong to a range */
+  /** sorted, disjoint and not adjacent; both ends are inclusive */
   #ranges: [from: number, to: number][] = [];
 
-  /** Numbers below the limit that a Job has written down, as `0,2-4`. What is no number is left out. */
+  /**
+   * Parses the index list of a Job status, such as `0,2-4`. Ignores parts that are not numbers and numbers at or above
+   * the limit.
+   */
   static parse(text: string | undefined, limit: number): IndexSet {
     const set = new IndexSet();
     const ranges: [number, number][] = [];
@@ -34,7 +37,7 @@ export class IndexSet {
     return this.firstOutside(index) !== index;
   }
 
-  /** The first number from `start` on that is not in the set. */
+  /** Returns the first number from `start` on that is not in the set. */
   firstOutside(start: number): number {
     const range = this.#ranges[this.#position(start)];
     return range && range[0] <= start ? range[1] + 1 : start;
@@ -55,7 +58,7 @@ export class IndexSet {
     else this.#ranges.splice(position, 0, [index, index]);
   }
 
-  /** How many numbers are in both sets. */
+  /** Counts the numbers that are in both sets. */
   countShared(other: IndexSet): number {
     let shared = 0;
     let position = 0;
@@ -72,13 +75,13 @@ export class IndexSet {
   }
 
   toString(): string {
-    // Two neighbours are no range yet.
+    // Kubernetes writes two adjacent numbers as `1,2`, not as a range.
     return this.#ranges
       .map(([from, to]) => (from === to ? `${from}` : to === from + 1 ? `${from},${to}` : `${from}-${to}`))
       .join(',');
   }
 
-  /** Where the first range is that does not end before the number. */
+  /** Returns the position of the first range that does not end before the number. */
   #position(index: number): number {
     let low = 0;
     let high = this.#ranges.length;

@@ -41,7 +41,7 @@ type JobCondition = Condition & { lastProbeTime?: string };
 
 const noFailures: IndexFailures = { counted: 0, ignored: 0 };
 
-/** Runs the Pods of a Job until enough of them have ended well, or too many have not. */
+/** Runs the Pods of a Job until enough succeed or too many fail. */
 export function jobController(): ControllerDefinition {
   let jobs: Lister<Job> | undefined;
   let pods: Lister<Pod> | undefined;
@@ -56,7 +56,7 @@ export function jobController(): ControllerDefinition {
     async reconcile(context, key) {
       const { client } = context;
       const job = must(jobs, 'jobs').get(key);
-      // Those it leaves behind are let go by `lostJobPods`.
+      // `lostJobPods` releases the Pods of a deleted Job.
       if (!job) return done();
       if ((job.spec.managedBy ?? ownManager) !== ownManager) return done();
       const owned = await claimObjects({
@@ -80,7 +80,7 @@ function selects(job: Job, { metadata }: Pod): boolean {
   return labelSelectorFromObject(job.spec.selector).matches(metadata.labels ?? {});
 }
 
-/** One step of a Job that is not over: what ended is counted, then Pods are made or taken away. */
+/** One step of an unfinished Job: counts finished Pods, then creates or deletes Pods. */
 async function advance(context: ReconcileContext, job: Job, pods: readonly Pod[]): Promise<Result> {
   const { client, clock } = context;
   const now = clock.now();
@@ -119,7 +119,7 @@ async function keepRunning(
   const missing = wanted - tally.active.length;
   if (missing < 0) {
     const surplus = surplusPods(tally.active, wanted).slice(0, podsPerRound);
-    // Let go before they are deleted: what nobody asks for any more has not failed.
+    // The finalizer is removed before the deletion, so that surplus Pods do not count as failed.
     await releasePods(context.client, surplus);
     const failure = await deletePods(context, job, surplus);
     if (failure) throw failure.error;
@@ -136,7 +136,7 @@ async function keepRunning(
   return waits.length > 0 ? after(Math.min(...waits), 'a pause after Pods that failed') : done();
 }
 
-/** The next Pods of a Job; how long indexes have to wait for theirs is added to `waits`. */
+/** Yields the next Pods of a Job. The backoff of indexes that must wait is added to `waits`. */
 function* newPods(
   job: Job,
   tally: JobTally,
@@ -176,7 +176,7 @@ function statusOf(
     if (isOver) say(isSuccess ? 'Complete' : 'Failed', 'True', reason, message);
   } else if (job.spec.suspend) say('Suspended', 'True', 'JobSuspended', 'Job suspended');
   else if (isConditionTrue(job, 'Suspended')) say('Suspended', 'False', 'JobResumed', 'Job resumed');
-  // The clock of the deadline starts anew when a suspended Job goes on.
+  // The deadline restarts when a suspended Job is resumed.
   const startTime = job.spec.suspend && !outcome ? undefined : (before.startTime ?? formatTime(now));
   return {
     ...talliedStatus(job, tally),

@@ -4,7 +4,7 @@ import { ignoreNotFound, must, parseRfc3339 } from '../../../machinery/index.ts'
 import { fieldManager } from '../common/names.ts';
 import { isTerminating, podFromTemplate } from '../common/pods.ts';
 
-/** holds a Pod until its end was counted */
+/** finalizer that keeps a Pod until its outcome is counted */
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
 const indexMark = 'batch.kubernetes.io/job-completion-index';
 const failuresMark = 'batch.kubernetes.io/job-index-failure-count';
@@ -15,7 +15,7 @@ export function isIndexed({ spec }: Job): boolean {
   return spec.completionMode === 'Indexed';
 }
 
-/** The number of a Pod of an indexed Job; undefined when it has none. */
+/** Completion index of a Pod; undefined when it has none. */
 export function indexOf({ metadata }: Pod): number | undefined {
   const text = metadata.annotations?.[indexMark];
   return text === undefined ? undefined : Number(text);
@@ -25,14 +25,14 @@ export function isTracked({ metadata }: Pod): boolean {
   return metadata.finalizers?.includes(trackingFinalizer) ?? false;
 }
 
-/** Whether a Pod counts as failed: one that is taken away may never have the time to say so. */
+/** Reports whether a Pod counts as failed. A deleted Pod may never report a final phase. */
 export function isFailedPod(job: Job, pod: Pod): boolean {
   if (pod.status?.phase === 'Failed') return true;
   if (pod.status?.phase === 'Succeeded' || job.spec.podReplacementPolicy === 'Failed') return false;
   return isTerminating(pod);
 }
 
-/** When its last container ended, or it was taken away. */
+/** Time at which the last container ended or the Pod was deleted. */
 export function endOf(pod: Pod): number | undefined {
   let latest: number | undefined;
   for (const { state } of pod.status?.containerStatuses ?? []) {
@@ -48,10 +48,10 @@ export function endOf(pod: Pod): number | undefined {
   );
 }
 
-/** How often an index had failed before a Pod of it was made. */
+/** Failures of an index before one of its Pods was created. */
 export interface IndexFailures {
   readonly counted: number;
-  /** those that a rule of the Job's policy passes over */
+  /** failures that a rule of the pod failure policy ignores */
   readonly ignored: number;
 }
 
@@ -60,7 +60,9 @@ export function failuresBefore({ metadata }: Pod): IndexFailures {
   return { counted: read(failuresMark), ignored: read(ignoredMark) };
 }
 
-/** The next Pod of a Job; `index` is for indexed ones, `failures` for those with a limit for each index. */
+/**
+ * Builds the next Pod of a Job. `index` is set for indexed Jobs, `failures` for those with a backoff limit per index.
+ */
 export function jobPod(job: Job, index: number | undefined, failures?: IndexFailures): Pod {
   const name = must(job.metadata.name, 'job.metadata.name');
   const template = job.spec.template ?? {};
@@ -87,7 +89,7 @@ function tellIndex(container: Container): void {
   container.env = [...(container.env ?? []), { name: indexVariable, valueFrom: { fieldRef } }];
 }
 
-/** Lets Pods go that were counted, or that nobody counts. */
+/** Removes the tracking finalizer from Pods that were counted or need no counting. */
 export async function releasePods(client: Client, pods: readonly Pod[]): Promise<void> {
   for (const pod of pods) {
     if (!isTracked(pod)) continue;

@@ -12,8 +12,8 @@ import { controlledBy, controllerOf, indexByController } from '../common/ownersh
 import { isTracked, releasePods } from './job-pod.ts';
 
 /**
- * Takes the finalizer of Jobs off Pods that no Job counts any more: their Job is gone, or they were taken out of its
- * hands. Else they, and their namespace, could never go.
+ * Removes the Job finalizer from Pods that no Job counts any more, because their Job is gone or no longer owns them.
+ * Otherwise the Pods and their namespace could never be deleted.
  */
 export function lostJobPods(): ControllerDefinition {
   let jobs: Lister<Job> | undefined;

@@ -4,7 +4,7 @@ import { endOf, isFailedPod } from './job-pod.ts';
 import { metSuccessRule } from './success-policy.ts';
 import type { JobTally } from './tally.ts';
 
-/** How a Job ends, before its last Pods have gone. */
+/** Outcome of a Job, decided before its last Pods are gone. */
 export interface JobOutcome {
   readonly isSuccess: boolean;
   readonly reason: string;
@@ -22,7 +22,7 @@ export function isFinishedJob(job: Job): boolean {
   return isConditionTrue(job, 'Complete') || isConditionTrue(job, 'Failed');
 }
 
-/** Whether a Job is over, and why; what was decided once stands. */
+/** Decides whether and why a Job is finished. A recorded decision is final. */
 export function outcomeOf(job: Job, tally: JobTally, now: number): JobOutcome | undefined {
   const decided = job.status?.conditions?.find(
     ({ type, status }) => status === 'True' && (type === 'FailureTarget' || type === 'SuccessCriteriaMet'),
@@ -56,7 +56,7 @@ function fromCondition({ type, reason = '', message = '' }: Condition): JobOutco
   return { isSuccess: type === 'SuccessCriteriaMet', reason, message };
 }
 
-/** Pods that restart their containers themselves never fail; their restarts count instead. */
+/** Pods with restartPolicy OnFailure never fail by themselves, so their container restarts count. */
 function isRestartedTooOften(job: Job, active: readonly Pod[], limit: number): boolean {
   if (job.spec.template?.spec?.restartPolicy !== 'OnFailure') return false;
   let restarts = 0;
@@ -67,7 +67,7 @@ function isRestartedTooOften(job: Job, active: readonly Pod[], limit: number): b
   return limit === 0 ? restarts > 0 : restarts >= limit;
 }
 
-/** In how many milliseconds the Job has been active for too long; undefined: it may last. */
+/** Milliseconds until activeDeadlineSeconds is exceeded; undefined without a deadline. */
 export function deadlineIn(job: Job, now: number): number | undefined {
   const { activeDeadlineSeconds, suspend } = job.spec;
   const start = parseRfc3339(job.status?.startTime ?? '');
@@ -75,7 +75,7 @@ export function deadlineIn(job: Job, now: number): number | undefined {
   return Math.max(0, start + activeDeadlineSeconds * 1_000 - now);
 }
 
-/** How many Pods are to run at the same time now. */
+/** Number of Pods that should be active now. */
 export function wantedActive(job: Job, tally: JobTally): number {
   const { completions, parallelism = 1, suspend } = job.spec;
   if (suspend) return 0;
@@ -84,7 +84,7 @@ export function wantedActive(job: Job, tally: JobTally): number {
   return Math.min(parallelism, Math.max(0, completions - tally.succeeded - failedIndexes));
 }
 
-/** How long to wait before the next Pod because the last ones failed. */
+/** Backoff before the next Pod after failures. */
 export function pauseMs(job: Job, tally: JobTally, pods: readonly Pod[], now: number): number {
   if (tally.failed === 0 || tally.failedIndexes) return 0;
   let last = 0;
@@ -92,7 +92,7 @@ export function pauseMs(job: Job, tally: JobTally, pods: readonly Pod[], now: nu
   return restOfPause(tally.failed, last, now);
 }
 
-/** How long an index that failed has to wait for its next Pod. */
+/** Backoff before the next Pod of a failed index. */
 export function indexPauseMs(tally: JobTally, index: number, now: number): number {
   const failures = tally.failedIndexes?.failures.get(index);
   return failures ? restOfPause(failures.counted + failures.ignored, failures.lastAt, now) : 0;

@@ -1,7 +1,9 @@
 import type { Job } from '../../../api/index.ts';
 import { IndexSet } from './indexes.ts';
 
-/** Which rule of a Job's policy is met, in the words of the Job's condition; undefined: none. */
+/**
+ * Returns the rule of the success policy that is met, in the wording of the Job's condition; undefined if none is met.
+ */
 export function metSuccessRule({ spec }: Job, completed: IndexSet): string | undefined {
   if (completed.size === 0) return undefined;
   for (const [index, rule] of (spec.successPolicy?.rules ?? []).entries()) {

@@ -7,26 +7,26 @@ import { IndexSet } from './indexes.ts';
 import { indexOf, isFailedPod, isIndexed, isTracked } from './job-pod.ts';
 
 /**
- * Who ended how. A Pod is first written down as ended, then let go, then added to the totals: whatever happens in between,
- * it is counted once.
+ * Counts of finished Pods. A Pod is first listed as uncounted in the status, then its finalizer is removed, then it is
+ * added to the totals. This counts it exactly once even if the controller crashes in between.
  */
 export interface JobTally {
   readonly active: readonly Pod[];
   readonly ready: number;
   readonly terminating: number;
-  /** totals with those that are only written down yet */
+  /** totals including uncounted Pods */
   readonly succeeded: number;
   readonly failed: number;
-  /** totals of those that were let go */
+  /** totals of Pods whose finalizer is already removed */
   readonly settledSucceeded: number;
   readonly settledFailed: number;
   readonly uncounted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] };
-  /** Pods that may be let go once the above is stored */
+  /** Pods whose finalizer may be removed once the status is stored */
   readonly release: readonly Pod[];
   readonly completedIndexes: IndexSet;
-  /** only of Jobs with a limit for each index */
+  /** only for Jobs with a backoff limit per index */
   readonly failedIndexes: FailedIndexes | undefined;
-  /** why the Job is to fail because of the way a Pod failed */
+  /** reason why the pod failure policy fails the Job */
   readonly verdict: string | undefined;
 }
 
@@ -97,7 +97,7 @@ function isEnded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
-/** The totals as the status shows them. */
+/** Builds the status fields for the counts. */
 export function talliedStatus(job: Job, tally: JobTally): NonNullable<Job['status']> {
   const { succeeded, failed } = tally.uncounted;
   return {

@@ -25,9 +25,9 @@ const sentAway: Disruption = {
   message: 'Taint manager: deleting due to NoExecute taint',
 };
 
-/** Removes Pods whose node is gone, and sends away those that do not put up with what their node has become. */
+/** Deletes Pods whose node is gone, and evicts Pods that do not tolerate NoExecute taints of their node. */
 export function podGarbageController(): ControllerDefinition {
-  /** when a node was first missed */
+  /** time at which each node was first found missing */
   const missing = new Map<string, number>();
   let pods: Lister<Pod> | undefined;
   let nodes: Lister<Node> | undefined;
@@ -53,7 +53,7 @@ export function podGarbageController(): ControllerDefinition {
       if (!pod) return done();
       const { nodeName } = pod.spec;
       if (nodeName === undefined) {
-        // No kubelet will ever say that it has ended.
+        // No kubelet will report its end.
         if (isTerminating(pod)) await deletePod(client, pod, 0);
         return done();
       }
@@ -80,7 +80,7 @@ export function podGarbageController(): ControllerDefinition {
   });
 }
 
-/** What a Pod does on its node is nothing to us. */
+/** Status updates of a Pod on its node are irrelevant here. */
 function isPlacedOrLeaving(event: ObjectEvent<Pod>): boolean {
   const { object } = event;
   if (event.type === 'delete') return false;
@@ -88,7 +88,7 @@ function isPlacedOrLeaving(event: ObjectEvent<Pod>): boolean {
   return object.spec.nodeName !== event.old.spec.nodeName || isTerminating(object) !== isTerminating(event.old);
 }
 
-/** Only what Pods may not put up with any more, and nodes that go, concern Pods here. */
+/** Only taint changes and node deletions are relevant. */
 function isAboutPods(event: ObjectEvent<Node>): boolean {
   if (event.type !== 'update') return event.type === 'delete';
   return evictingTaints(event.old) !== evictingTaints(event.object);
@@ -100,7 +100,7 @@ function evictingTaints({ spec }: Node): string {
   return text;
 }
 
-/** When a Pod must leave its node because of a taint; undefined when it may stay. */
+/** Time at which a Pod must leave its node because of a taint; undefined when it may stay. */
 function evictionTime(pod: Pod, node: Node): number | undefined {
   let earliest: number | undefined;
   for (const taint of node.spec?.taints ?? []) {
@@ -114,7 +114,7 @@ function evictionTime(pod: Pod, node: Node): number | undefined {
   return earliest;
 }
 
-/** Seconds a taint is put up with; undefined: for ever. No toleration at all: not a second. */
+/** Shortest toleration in seconds: undefined for unlimited, 0 without any toleration. */
 function shortest(tolerations: readonly Toleration[]): number | undefined {
   if (tolerations.length === 0) return 0;
   const limits = tolerations.flatMap(({ tolerationSeconds }) =>

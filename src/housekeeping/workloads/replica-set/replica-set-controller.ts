@@ -41,20 +41,20 @@ import { isActive, isAvailable, isPodReady, isTerminating, nextAvailableIn, podF
 import { count, writeStatus } from '../common/status.ts';
 import { surplusPods } from './surplus.ts';
 
-/** What ReplicaSets and ReplicationControllers have in common. */
+/** Fields shared by ReplicaSets and ReplicationControllers. */
 interface Replicas extends KubeObject {
   spec: { replicas?: number; minReadySeconds?: number; template?: PodTemplateSpec };
   status?: NonNullable<ReplicaSet['status']>;
 }
 
-/** Keeps as many Pods as a ReplicaSet asks for. */
+/** Maintains the Pods of ReplicaSets. */
 export function replicaSetController(): ControllerDefinition {
   return replicasController('replicaset-controller', ReplicaSets, ({ spec }, labels) =>
     labelSelectorFromObject(spec.selector).matches(labels),
   );
 }
 
-/** Keeps as many Pods as a ReplicationController, the ReplicaSet's forerunner, asks for. */
+/** Maintains the Pods of ReplicationControllers, the predecessor of ReplicaSets. */
 export function replicationController(): ControllerDefinition {
   return replicasController<ReplicationController>(
     'replication-controller',
@@ -92,7 +92,8 @@ function replicasController<T extends Replicas>(
       const active = claimed.filter(isActive);
       const missing = isTerminating(set) ? 0 : (set.spec.replicas ?? 1) - active.length;
       const failure = missing === 0 ? undefined : await arrange(context, set, active, missing);
-      // What was made or removed comes back as an event, and is counted then; on a long way there the status is kept up.
+      // Created and deleted Pods cause an event, and the next reconcile counts them. When many rounds are needed, the
+      // status is updated in between.
       if (missing !== 0 && !failure && Math.abs(missing) < podsPerRound) return done();
       const now = context.clock.now();
       await writeStatus(context.client, resource, set, statusOf(set, active, failure, now) as NonNullable<T['status']>);
@@ -103,7 +104,7 @@ function replicasController<T extends Replicas>(
   });
 }
 
-/** One round towards the Pods that are asked for. */
+/** Creates or deletes the Pods of one round. */
 async function arrange(
   context: ReconcileContext,
   set: Replicas,
@@ -124,7 +125,7 @@ function* newPods(set: Replicas, amount: number): Generator<Pod> {
   }
 }
 
-/** Why not all Pods are there; without an error there is nothing to try again: events say when to go on. */
+/** Reason why Pods are missing. Without an error no retry is needed, because events enqueue the owner. */
 type Failure = PodFailure | typeof tooManyWait;
 
 const tooManyWait = {
@@ -160,7 +161,7 @@ function statusOf(
   };
 }
 
-/** Messages name the Pod that was tried, a new one every time: only another reason is worth a write. */
+/** Messages name the failed Pod, a new one each time. Only a changed reason is worth a status write. */
 function withFailure(before: readonly Condition[], failure: Failure, now: number): readonly Condition[] {
   const known = before.find(({ type }) => type === 'ReplicaFailure');
   if (known?.status === 'True' && known.reason === failure.reason) return before;

@@ -5,7 +5,7 @@ import { readySince } from '../common/pods.ts';
 const deletionCostAnnotation = 'controller.kubernetes.io/pod-deletion-cost';
 const phaseRanks: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
 
-/** Which Pods go first when there are too many, in the order ReplicaSets have always taken them. */
+/** Selects the surplus Pods to delete, in the order ReplicaSets have always used. */
 export function surplusPods(pods: readonly Pod[], desired: number): Pod[] {
   if (pods.length <= desired) return [];
   if (desired === 0) return [...pods];
@@ -16,7 +16,7 @@ export function surplusPods(pods: readonly Pod[], desired: number): Pod[] {
   return ranked.slice(0, pods.length - desired).map(({ pod }) => pod);
 }
 
-/** Lower goes first: what serves least, costs least, is crowded most, and is youngest. */
+/** Ranks of a Pod; lower ranks are deleted first: not ready, low deletion cost, on crowded nodes, youngest. */
 function ranksOf(pod: Pod, crowds: ReadonlyMap<string, number>): number[] {
   const { spec, status, metadata } = pod;
   const since = readySince(pod);

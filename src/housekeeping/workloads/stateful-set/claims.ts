@@ -23,7 +23,7 @@ import { claimName } from './member.ts';
 
 type ClaimContext = Pick<ReconcileContext, 'client' | 'events'>;
 
-/** Makes the claims of a member that are missing. */
+/** Creates the missing claims of a StatefulSet Pod. */
 export async function createClaims(
   { client, events }: ClaimContext,
   claims: Lister<PersistentVolumeClaim>,
@@ -63,19 +63,19 @@ function newClaim(set: StatefulSet, template: PersistentVolumeClaim, name: strin
   };
 }
 
-/** Whom a claim is to go with: the set, or the Pod that is no longer desired. */
+/** Owners of a claim under the retention policy: the set, or the Pod that is scaled away. */
 function desiredOwners(set: StatefulSet, condemned: Pod | undefined): OwnerReference[] {
   const { whenDeleted, whenScaled } = set.spec.persistentVolumeClaimRetentionPolicy ?? {};
   if (condemned && whenScaled === 'Delete') return [controllerReference(typed(condemned))];
   return whenDeleted === 'Delete' ? [controllerReference(set)] : [];
 }
 
-/** Lists may leave out what kind of objects they are lists of. */
+/** Lists may omit the apiVersion and kind of their items. */
 function typed(pod: Pod): Pod {
   return { ...pod, apiVersion: 'v1', kind: Pods.kind };
 }
 
-/** Keeps on the claims of a member whom they go with. */
+/** Updates the owner references of a Pod's claims. */
 export async function keepClaimOwners(
   { client }: ClaimContext,
   claims: Lister<PersistentVolumeClaim>,

@@ -19,7 +19,7 @@ export function memberName({ metadata }: StatefulSet, ordinal: number): string {
   return `${metadata.name}-${ordinal}`;
 }
 
-/** The number a Pod has in the set; undefined when its name is not of the set. */
+/** Ordinal of a Pod in the set; undefined when its name does not belong to the set. */
 export function ordinalOf(set: StatefulSet, { metadata }: Pod): number | undefined {
   const prefix = `${set.metadata.name}-`;
   const name = metadata.name ?? '';
@@ -36,7 +36,7 @@ export function isRunningAndReady(pod: Pod): boolean {
   return pod.status?.phase === 'Running' && isPodReady(pod);
 }
 
-/** In how many milliseconds a member counts as available; undefined while it is not running and ready. */
+/** Milliseconds until a Pod counts as available; undefined while it is not running and ready. */
 export function memberAvailableIn(set: StatefulSet, pod: Pod, now: number): number | undefined {
   return isRunningAndReady(pod) ? availableIn(pod, set.spec.minReadySeconds, now) : undefined;
 }
@@ -52,7 +52,10 @@ const hopelessReasons: ReadonlySet<string> = new Set([
   'RunContainerError',
 ]);
 
-/** Whether a Pod will not become ready as it is: it cannot be placed, or a container cannot start or keeps ending. */
+/**
+ * Reports whether a Pod cannot become ready as it is: it cannot be scheduled, or a container cannot start or keeps
+ * crashing.
+ */
 export function isHopeless(pod: Pod): boolean {
   if (isTerminating(pod) || isFinished(pod)) return false;
   const { conditions = [], initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
@@ -71,7 +74,7 @@ export function claimName(template: PersistentVolumeClaim, podName: string): str
   return `${template.metadata.name}-${podName}`;
 }
 
-/** The Pod of a number, from the template of a revision. */
+/** Builds the Pod with an ordinal from the template of a revision. */
 export function memberPod(set: StatefulSet, ordinal: number, revision: ControllerRevision): Pod {
   const name = memberName(set, ordinal);
   const labels = {

@@ -12,25 +12,25 @@ import {
   revisionName,
 } from './member.ts';
 
-/** What is to be done now; what must wait for another Pod waits for its event. */
+/** Actions of this reconcile. Actions that depend on another Pod follow after its event. */
 export interface MemberPlan {
-  /** numbers of Pods to be made, with the name of the revision each is made from */
+  /** ordinals of Pods to create, with the name of their revision */
   readonly create: readonly { readonly ordinal: number; readonly revision: string }[];
   readonly remove: readonly Pod[];
-  /** Pods beyond the number desired, whether they go now or later */
+  /** Pods beyond the desired number, including those deleted in a later step */
   readonly condemned: readonly Pod[];
-  /** a Pod becomes available by time alone */
+  /** time until a Pod becomes available without a further event */
   readonly recheckMs?: number;
 }
 
 export interface MemberRevisions {
-  /** name of the revision all members had last */
+  /** name of the revision before the update */
   readonly current: string;
-  /** name of the revision they are to have */
+  /** name of the revision to update to */
   readonly update: string;
 }
 
-/** One step towards the desired Pods of a StatefulSet, in the order it asks for. */
+/** Plans the next step towards the desired Pods of a StatefulSet, in the order of its pod management policy. */
 export function planMembers(
   set: StatefulSet,
   pods: readonly Pod[],
@@ -39,7 +39,7 @@ export function planMembers(
 ): MemberPlan {
   const first = firstOrdinal(set);
   const desired = replicasOf(set);
-  // Only Pods that are there are kept: how many are asked for is a number anybody may write.
+  // Only existing Pods are stored, because users may ask for any number of replicas.
   const present: [number, Pod][] = [];
   const condemned: Pod[] = [];
   for (const pod of pods) {
@@ -56,9 +56,9 @@ export function planMembers(
 
 interface Situation {
   readonly set: StatefulSet;
-  /** Pods by their place, in order; those that are missing have none */
+  /** existing Pods by ordinal, sorted */
   readonly members: ReadonlyMap<number, Pod>;
-  /** how many places there are */
+  /** desired number of Pods */
   readonly desired: number;
   readonly condemned: readonly Pod[];
   readonly revisions: MemberRevisions;
@@ -74,7 +74,7 @@ function wait(ms: number | undefined): Step {
   return ms === undefined ? nothing : { ...nothing, recheckMs: ms };
 }
 
-/** One Pod at a time: the next one is touched when all before it are available. */
+/** Plans one Pod at a time: a Pod is touched only when all before it are available. */
 function orderedStep(situation: Situation): Step {
   const { set, members, desired, condemned, first, now } = situation;
   for (let index = 0; index < desired; index++) {
@@ -84,7 +84,7 @@ function orderedStep(situation: Situation): Step {
     if (isFinished(pod)) return { create: [], remove: [pod] };
     const inMs = memberAvailableIn(set, pod, now);
     if (inMs === 0) continue;
-    // A template that cannot work would hold up its own replacement for ever.
+    // A broken template would otherwise block its own replacement for ever.
     const isReplaced = isHopeless(pod) && isOutdated(situation, index, pod);
     return isReplaced ? { create: [], remove: [pod] } : wait(inMs);
   }
@@ -97,7 +97,7 @@ function orderedStep(situation: Situation): Step {
   return updateStep(situation);
 }
 
-/** As many as one round takes, except that an update still goes Pod by Pod. */
+/** Plans as many Pods as one round allows. Updates still go Pod by Pod. */
 function parallelStep(situation: Situation): Step {
   const { members, desired, condemned, first } = situation;
   const create: { ordinal: number; revision: string }[] = [];
@@ -120,7 +120,7 @@ function newMember({ set, revisions, first }: Situation, ordinal: number): { ord
   return { ordinal, revision: isKept ? revisions.current : revisions.update };
 }
 
-/** Whether the update strategy wants another revision for a member than it has. */
+/** Reports whether the update strategy requires another revision for a Pod. */
 function isOutdated({ set, revisions, first }: Situation, index: number, pod: Pod): boolean {
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   if (type === 'OnDelete' || revisionName(pod) === revisions.update) return false;
@@ -128,8 +128,8 @@ function isOutdated({ set, revisions, first }: Situation, index: number, pod: Po
 }
 
 /**
- * Outdated Pods go from the last to the first, as many at a time as may be unavailable. Those that do not work go at once:
- * nobody misses them, and waiting for them could last for ever.
+ * Replaces outdated Pods from the last to the first, within maxUnavailable. Broken Pods are replaced at once, because
+ * waiting for them could last for ever.
  */
 function updateStep(situation: Situation): Step {
   const { set, members, desired, now } = situation;

@@ -32,7 +32,7 @@ import { statefulSetStatus } from './status.ts';
 
 const hashLabel = 'controller.kubernetes.io/hash';
 
-/** Keeps the numbered Pods of a StatefulSet and their claims. */
+/** Maintains the numbered Pods of StatefulSets and their claims. */
 export function statefulSetController(): ControllerDefinition {
   let sets: Lister<StatefulSet> | undefined;
   let pods: Lister<Pod> | undefined;
@@ -41,7 +41,7 @@ export function statefulSetController(): ControllerDefinition {
   return defineController({
     name: 'statefulset-controller',
     for: StatefulSets,
-    // every Pod it makes is waited for until it is stored: one set must not hold up the others
+    // A reconcile waits until each created Pod is stored, so one set must not block the others.
     concurrency: 2,
     watches: [
       watchObjects(StatefulSets),
@@ -70,9 +70,10 @@ export function statefulSetController(): ControllerDefinition {
       const status = statefulSetStatus(set, members, { revisions: names, collisions, now: clock.now() });
       const isMoving = plan.create.length + plan.remove.length > 0;
       const isLong = plan.create.length >= podsPerRound || plan.remove.length >= podsPerRound;
-      // What was made or removed comes back as an event, and is counted then; a new template is reported at once.
+      // Created and deleted Pods cause an event, and the next reconcile counts them. A new template is reported at
+      // once.
       if (!isMoving || isLong || tellsOfTemplate(set, status)) await writeStatus(client, StatefulSets, set, status);
-      // the end of an update makes the new revision the current one
+      // When the update completes, the new revision becomes the current one.
       const { currentRevision = names.current } = isMoving ? {} : status;
       const live = new Set([currentRevision, names.update, ...members.map(revisionName)]);
       const isLive = ({ metadata }: ControllerRevision): boolean => live.has(must(metadata.name, 'metadata.name'));
@@ -82,7 +83,7 @@ export function statefulSetController(): ControllerDefinition {
   });
 }
 
-/** What a set decides by and counts; where a Pod was placed and what its containers do besides is nothing to it. */
+/** Reports whether a Pod change affects decisions or counts. Scheduling and other container changes do not. */
 function isAboutMember(event: ObjectEvent<Pod>): boolean {
   if (event.type !== 'update') return true;
   const { old, object } = event;
@@ -120,7 +121,7 @@ async function carryOut(
 ): Promise<void> {
   if ((set.spec.volumeClaimTemplates ?? []).length > 0) {
     for (const pod of members) {
-      // A claim may be lost while its Pod still waits to be placed.
+      // A claim may be lost while its Pod is still unscheduled.
       if (pod.status?.phase === 'Pending' && !isTerminating(pod)) {
         await createClaims(context, claims, set, must(pod.metadata.name, 'pod.metadata.name'));
       }

@@ -4,7 +4,7 @@ import { count } from '../common/status.ts';
 import { isRunningAndReady, memberAvailableIn, ordinalOf, replicasOf, revisionName } from './member.ts';
 import type { MemberRevisions } from './plan.ts';
 
-/** What the Pods of a set amount to. */
+/** Computes the status of a StatefulSet from its Pods. */
 export function statefulSetStatus(
   set: StatefulSet,
   pods: readonly Pod[],

@@ -17,14 +17,14 @@ import { type EmbeddedWorld, embeddedWorld } from '../../testing/embedded-world.
 import { isPodReady } from '../common/pods.ts';
 import { type WorkloadControllersOptions, workloadControllers } from '../workload-controllers.ts';
 
-/** What becomes of a Pod once it is on its node. */
+/** Behaviour of a Pod once it runs on its node. */
 export type PodFate = 'ready' | 'running' | 'pending' | 'crashing' | 'succeeded' | 'failed';
 
 export interface WorkloadWorld extends EmbeddedWorld {
   readonly namespace: string;
-  /** decides for every Pod, also later: `redecide` makes the kubelet look again */
+  /** decides for every Pod; after a change `redecide` makes the kubelet evaluate it again */
   fate: (pod: Pod) => PodFate;
-  /** whether Pods that are deleted may go */
+  /** whether deleted Pods may terminate */
   mayEnd: (pod: Pod) => boolean;
   redecide(): Promise<void>;
   pods(labels?: Record<string, string>): Promise<Pod[]>;
@@ -35,18 +35,18 @@ export interface WorkloadWorld extends EmbeddedWorld {
   patchStatus<T extends KubeObject>(resource: Resource<T>, name: string, status: JsonObject): Promise<T>;
   remove<T extends KubeObject>(resource: Resource<T>, name: string): Promise<void>;
   addNode(name: string, spec?: Node['spec'], labels?: Record<string, string>): Promise<void>;
-  /** watches how many Pods there are and how many of them serve, from now until it is asked */
+  /** records the highest number of Pods and the lowest number of ready ones, until the returned function is called */
   watchCounts(): Promise<() => { most: number; fewestReady: number }>;
-  /** reasons of the events told about an object */
+  /** reasons of the events recorded for an object */
   reasons(name: string): Promise<string[]>;
-  /** lets everything come to rest, and says how many writes a minute of rest takes */
+  /** waits until everything is idle, and returns the number of writes in one idle minute */
   writesAtRest(): Promise<number>;
 }
 
 const by = { fieldManager: 'test' };
 const namespace = 'default';
 
-/** The workload controllers on an API server of ours, where the test is the kubelet. */
+/** Runs the workload controllers on the embedded API server. The test plays the kubelet. */
 export async function workloadWorld(options: WorkloadControllersOptions = {}): Promise<WorkloadWorld> {
   const state: Pick<WorkloadWorld, 'fate' | 'mayEnd'> = { fate: () => 'ready', mayEnd: () => true };
   const world = await embeddedWorld({
@@ -134,7 +134,7 @@ export async function workloadWorld(options: WorkloadControllersOptions = {}): P
     },
     async writesAtRest(): Promise<number> {
       for (let round = 0; round < 20; round++) await clock.advance(100);
-      // what nobody waited for may still be under way, and takes turns rather than time
+      // Work that nobody awaits may still be in progress. It needs event loop turns, not time.
       await settle(100);
       const revision = async (): Promise<number> =>
         Number((await client.list(Pods, { namespace })).metadata.resourceVersion);
@@ -160,14 +160,14 @@ const collectedKinds: ReadonlySet<string> = new Set([
   'ReplicationController',
 ]);
 
-/** Following every kind there is takes longer than most tests. */
+/** Following every kind would take longer than most tests. */
 function onlyWorkloads(served: ServedResources): ServedResources {
   const isCollected = ({ group, kind }: Resource): boolean =>
     collectedGroups.has(group) || (group === '' && collectedKinds.has(kind));
   return { ...served, listResources: () => served.listResources().filter(isCollected) };
 }
 
-/** Places Pods and does with them what the test says. */
+/** Schedules Pods and gives them the behaviour the test chose. */
 function kubelet(state: Pick<WorkloadWorld, 'fate' | 'mayEnd'>): ControllerDefinition {
   let addresses = 0;
   return defineController({
@@ -239,7 +239,7 @@ function container(pod: Pod, state: JsonObject): JsonObject {
   return { name, image, imageID: image, ready: false, restartCount: 0, state };
 }
 
-/** A template of one container. */
+/** Pod template with one container. */
 export function template(
   labels: Record<string, string>,
   image = 'app:1',

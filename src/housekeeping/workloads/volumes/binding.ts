@@ -25,7 +25,7 @@ const boundByController = 'pv.kubernetes.io/bound-by-controller';
 
 type Context = Pick<ReconcileContext, 'client' | 'events' | 'clock'>;
 
-/** Promises a volume to a claim, then tells the claim: in this order no two claims can get the same one. */
+/** Sets the claimRef of the volume first, then binds the claim. In this order no two claims can get the same volume. */
 export async function bind(context: Context, claim: PersistentVolumeClaim, volume: PersistentVolume): Promise<void> {
   const promised = await promise(context, claim, volume);
   const { annotations, finalizers, resourceVersion } = claim.metadata;
@@ -71,7 +71,7 @@ async function promise(
   return await client.patch(PersistentVolumes, objectKey(volume), 'merge', patch, { fieldManager });
 }
 
-/** What is left to do for a claim that has its volume, or names the one it wants. */
+/** Completes a claim that is bound or names a volume. */
 export async function settleBound(
   context: Context,
   claim: PersistentVolumeClaim,
@@ -81,7 +81,7 @@ export async function settleBound(
 ): Promise<void> {
   const isComplete = claim.metadata.annotations?.[bindCompleted] !== undefined;
   if (!volume || (volume.spec.claimRef && !isPromisedTo(volume, claim))) {
-    // Before the first binding the volume may still come, or be given back.
+    // Before the first binding, the volume may still be created or released.
     if (isComplete) await sayLost(context, claim, volume);
     return;
   }
@@ -122,7 +122,7 @@ export async function writeBoundStatus(
   await writeStatus(client, PersistentVolumeClaims, claim, status);
 }
 
-/** The volume, made larger when the claim asks for more than it was given. */
+/** Returns the volume, expanded if the claim requests more than its capacity. */
 export async function grown(
   { client, events }: Context,
   claim: PersistentVolumeClaim,

@@ -27,7 +27,7 @@ import { finishAbandoned, isBeingProvisioned, provisionFor } from './provisionin
 
 const podsByClaim = 'by-claim';
 
-/** Gives claims their volumes: those that are there, or new ones. */
+/** Binds claims to existing or newly provisioned volumes. */
 export function claimBinder(provisioners: Provisioners): ControllerDefinition {
   let claims: Lister<PersistentVolumeClaim> | undefined;
   let volumes: Lister<PersistentVolume> | undefined;
@@ -94,7 +94,7 @@ export function claimBinder(provisioners: Provisioners): ControllerDefinition {
       const volume = mustWait ? undefined : matchingVolume(claim, must(volumes, 'volumes').list());
       const standard = hasNoClass(claim) ? defaultClass(must(classes, 'classes').list()) : undefined;
       if (volume) await bind(context, claim, volume);
-      // One that waited for a default class gets it now that there is one; the change brings it here again.
+      // The claim waited for a default class and gets it now. The change enqueues it again.
       else if (standard) await giveClass(context, claim, standard);
       else await provisionFor(context, claim, storageClass, { provisioners, mustWait });
       return done();

@@ -2,14 +2,14 @@ import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from 
 import { compareQuantities, labelSelectorFromObject, must } from '../../../machinery/index.ts';
 import { isTerminating } from '../common/pods.ts';
 
-/** annotation of the time before the class was a field; it still wins */
+/** annotation from before the class was a field; it still takes precedence */
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class';
 
 export function classOf({ metadata, spec }: PersistentVolumeClaim | PersistentVolume): string {
   return metadata.annotations?.[classAnnotation] ?? spec.storageClassName ?? '';
 }
 
-/** Whether the user left the class open: an empty name means none at all. */
+/** Reports whether the claim leaves the class open. An empty class name means no class at all. */
 export function hasNoClass({ metadata, spec }: PersistentVolumeClaim): boolean {
   return metadata.annotations?.[classAnnotation] === undefined && spec.storageClassName === undefined;
 }
@@ -23,7 +23,7 @@ export function isDefaultClass({ metadata }: StorageClass): boolean {
   return defaultAnnotations.some((name) => metadata.annotations?.[name] === 'true');
 }
 
-/** The class of claims that name none: of several the newest, of those the first by name. */
+/** Default class of claims: the newest one marked as default; among equals the first by name. */
 export function defaultClass(classes: readonly StorageClass[]): StorageClass | undefined {
   let best: StorageClass | undefined;
   for (const one of classes) {
@@ -40,14 +40,14 @@ export function defaultClass(classes: readonly StorageClass[]): StorageClass | u
   return best;
 }
 
-/** Whether a volume was promised to exactly this claim, by its uid where that is known. */
+/** Reports whether the volume's claimRef is this claim; the uid must match if it is set. */
 export function isPromisedTo({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
   const reference = spec.claimRef;
   if (reference?.name !== metadata.name || reference?.namespace !== metadata.namespace) return false;
   return !reference?.uid || reference.uid === metadata.uid;
 }
 
-/** The volume for a claim: one promised to it, else the smallest free one that is large enough. */
+/** Finds the volume for a claim: a reserved one, else the smallest free one that is large enough. */
 export function matchingVolume(
   claim: PersistentVolumeClaim,
   volumes: readonly PersistentVolume[],
@@ -85,7 +85,7 @@ function isSelected({ metadata }: PersistentVolume, { spec }: PersistentVolumeCl
   return spec.selector === undefined || labelSelectorFromObject(spec.selector).matches(metadata.labels ?? {});
 }
 
-/** Names of the claims a Pod uses, those made for it included. */
+/** Names of the claims a Pod uses, including its ephemeral volumes. */
 export function claimsOf({ metadata, spec }: Pod): string[] {
   return (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
     if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];

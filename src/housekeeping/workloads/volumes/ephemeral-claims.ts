@@ -14,7 +14,7 @@ import { fieldManager } from '../common/names.ts';
 import { controllerReference } from '../common/ownership.ts';
 import { isActive } from '../common/pods.ts';
 
-/** Makes the claims that live and die with a Pod. */
+/** Creates claims for the ephemeral volumes of Pods. */
 export function ephemeralClaims(): ControllerDefinition {
   let pods: Lister<Pod> | undefined;
   return defineController({

@@ -26,13 +26,13 @@ const selectedNode = 'volume.kubernetes.io/selected-node';
 
 export interface ExternalProvisionerOptions {
   readonly provisioners: Provisioners;
-  /** where the volumes are: claims that were given to other nodes are for others to serve */
+  /** node that holds the volumes; claims assigned to other nodes are ignored */
   readonly nodeName: string;
 }
 
 /**
- * Makes and removes volumes where another Kubernetes binds claims: its controllers write the name of the provisioner on a claim
- * that needs a volume, bind the volume that appears, and say when nobody needs it any more.
+ * Provisions and deletes volumes for a cluster whose own controllers bind claims. They write the provisioner's name on
+ * a claim that needs a volume, bind the volume, and release it when it is no longer needed.
  */
 export function externalProvisionerControllers(options: ExternalProvisionerOptions): ControllerDefinition[] {
   return [claimServer(options), volumeRemover(options)];
@@ -91,7 +91,7 @@ function volumeRemover({ provisioners }: ExternalProvisionerOptions): Controller
     },
     async reconcile(context, key) {
       const volume = must(volumes, 'volumes').get(key);
-      // That nobody needs it is for the controllers to say who bind claims.
+      // The controllers that bind claims decide when a volume is released.
       if (volume?.status?.phase !== 'Released') return done();
       const isToGo = isTerminating(volume) || volume.spec.persistentVolumeReclaimPolicy === 'Delete';
       if (isToGo) await reclaim(context, volume, provisioners);

@@ -5,42 +5,44 @@ import type {
   StorageClass,
 } from '../../../api/index.ts';
 
-// Where claims meet what keeps the data.
+// Interface between claims and the storage backend.
 
-/** A volume to be made. */
 export interface ProvisionRequest {
-  /** of the PersistentVolume; the same for the same claim, so that a repeated request finds what an earlier one made */
+  /**
+   * name of the PersistentVolume; the same for the same claim, so that a repeated request finds the volume of an
+   * earlier one
+   */
   readonly name: string;
   readonly claim: PersistentVolumeClaim;
   readonly storageClass: StorageClass;
   readonly capacityBytes: number;
 }
 
-/** What was made for a claim. */
+/** Volume created for a claim. */
 export interface ProvisionedVolume {
-  /** the part of the PersistentVolume that says where the data is, e.g. `{ hostPath: { path } }` */
+  /** the volume source of the PersistentVolume, e.g. `{ hostPath: { path } }` */
   readonly source: Partial<PersistentVolumeSpec>;
-  /** when it is more than was asked for */
+  /** set if larger than requested */
   readonly capacity?: string;
 }
 
-/** Makes and removes what holds the data of claims. Errors it throws are told to users and tried again. */
+/** Creates and removes the storage of claims. Errors are reported as events and retried. */
 export interface Provisioner {
   provision(request: ProvisionRequest): Promise<ProvisionedVolume>;
-  /** removes the data; succeeds when there is none any more */
+  /** removes the data; succeeds if it does not exist */
   remove(volume: PersistentVolume): Promise<void>;
-  /** makes it larger; absent: it cannot */
+  /** expands the volume; absent if not supported */
   expand?(volume: PersistentVolume, capacityBytes: number): Promise<void>;
 }
 
-/** Provisioners by the name storage classes know them by. */
+/** Provisioners by the name that storage classes use. */
 export type Provisioners = Readonly<Record<string, Provisioner>>;
 
-/** holds a claim while its volume is made, so that none is made that nobody knows of */
+/** finalizer that keeps a claim while its volume is created, so that no volume is orphaned */
 export const provisioningFinalizer = 'capstan.dev/provisioning';
 export const provisionedBy = 'pv.kubernetes.io/provisioned-by';
 
-/** Who made a volume, by the name storage classes know it by; empty when it was brought. */
+/** Name of the provisioner that created a volume; empty for volumes created by hand. */
 export function provisionerOf({ metadata }: PersistentVolume): string {
   return metadata.annotations?.[provisionedBy] ?? '';
 }

@@ -13,7 +13,7 @@ import { bind } from './binding.ts';
 import { classOf, requestOf } from './claims.ts';
 import { type Provisioner, type Provisioners, provisionedBy, provisioningFinalizer } from './provisioner.ts';
 
-/** holds a volume until its data was dealt with */
+/** finalizer that keeps a volume until its data is reclaimed */
 export const reclaimFinalizer = 'external-provisioner.volume.kubernetes.io/finalizer';
 export const storageProvisioner = 'volume.kubernetes.io/storage-provisioner';
 const storageProvisionerBeta = 'volume.beta.kubernetes.io/storage-provisioner';
@@ -24,7 +24,7 @@ export function isBeingProvisioned({ metadata }: PersistentVolumeClaim): boolean
   return metadata.finalizers?.includes(provisioningFinalizer) ?? false;
 }
 
-/** Makes the volume of a claim nobody had one for, or says what it waits for. */
+/** Provisions a volume for an unbound claim, or reports what the claim waits for. */
 export async function provisionFor(
   context: Context,
   claim: PersistentVolumeClaim,
@@ -73,7 +73,7 @@ export async function provisionFor(
   await bind(context, held, await makeVolume(context, held, storageClass, provisioner));
 }
 
-/** External provisioners wait for their name on a claim. */
+/** An external provisioner acts on claims annotated with its name. */
 async function callProvisioner({ client }: Context, claim: PersistentVolumeClaim, name: string): Promise<void> {
   const { annotations, resourceVersion } = claim.metadata;
   if (annotations?.[storageProvisioner] === name) return;
@@ -84,7 +84,10 @@ async function callProvisioner({ client }: Context, claim: PersistentVolumeClaim
   await client.patch(PersistentVolumeClaims, objectKey(claim), 'merge', { metadata }, { fieldManager });
 }
 
-/** A claim that goes while its volume is made: the volume is finished, so that it goes the way of all volumes. */
+/**
+ * Completes the volume of a claim that is deleted during provisioning, so that the volume is reclaimed in the normal
+ * way.
+ */
 export async function finishAbandoned(
   context: Context,
   claim: PersistentVolumeClaim,
@@ -101,13 +104,13 @@ export async function finishAbandoned(
     .catch(ignoreNotFound);
 }
 
-/** The volume of a claim, which is there once however often it is asked for. */
+/** Creates the volume of a claim. Idempotent. */
 export async function makeVolume(
   { client, events }: Context,
   claim: PersistentVolumeClaim,
   storageClass: StorageClass,
   provisioner: Provisioner,
-  /** the only node it can be used on; absent: any */
+  /** only node the volume can be used on; absent for any node */
   nodeName?: string,
 ): Promise<PersistentVolume> {
   const name = `pvc-${claim.metadata.uid}`;

@@ -20,7 +20,7 @@ import { writeStatus } from '../common/status.ts';
 import { type Provisioners, provisionerOf } from './provisioner.ts';
 import { reclaimFinalizer } from './provisioning.ts';
 
-/** Says whether volumes are free, bound or left behind, and removes those that are to go with their claim. */
+/** Maintains the phase of volumes, and deletes volumes whose reclaim policy is Delete after their claim is gone. */
 export function volumeReclaimer(provisioners: Provisioners): ControllerDefinition {
   let volumes: Lister<PersistentVolume> | undefined;
   let claims: Lister<PersistentVolumeClaim> | undefined;
@@ -64,7 +64,7 @@ async function phaseOf(
   const cached = claims.get({ namespace, name });
   if (!uid) return cached ? 'Bound' : 'Available';
   if (cached?.metadata.uid === uid) return cached.spec.volumeName === metadata.name ? 'Bound' : 'Pending';
-  // Data is about to be given up: the cache alone is not believed, it may be late.
+  // Data is about to be deleted and the cache may be stale, so the server is asked.
   const stored = await client.get(PersistentVolumeClaims, { namespace, name }).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;
     return undefined;
@@ -72,7 +72,7 @@ async function phaseOf(
   return stored?.metadata.uid === uid ? 'Pending' : 'Released';
 }
 
-/** Removes data and volume; false when the data is not ours to remove. */
+/** Deletes the data and the volume. Returns false if another provisioner owns the data. */
 export async function reclaim(
   { client, events }: ReconcileContext,
   volume: PersistentVolume,

@@ -2,9 +2,9 @@ import { checkDns1123Label, checkDns1123Subdomain } from '../../validation/names
 import { defineMethod } from '../library.ts';
 import { CelError, type CelMap, type CelValue, Opaque } from '../values.ts';
 
-/** What is asked to be done, as far as an expression says. */
+/** Parameters of an authorization check in an expression. */
 export interface AuthorizationQuestion {
-  /** another than who sent the request */
+  /** checks this service account instead of the user of the request */
   serviceAccount?: { namespace: string; name: string };
   path?: string;
   group?: string;
@@ -17,10 +17,10 @@ export interface AuthorizationQuestion {
   verb: string;
 }
 
-/** Answers for the user of the request. */
+/** Answers for the user of the request, unless a service account is given. */
 export type AuthorizationCheck = (question: AuthorizationQuestion) => { allowed: boolean; reason: string };
 
-/** The variable `authorizer`; asked for `requestResource`, it knows what the request is about. */
+/** The variable `authorizer`. Its `requestResource` is the resource of the request. */
 export class CelAuthorizer extends Opaque implements CelMap {
   readonly typeName = 'kubernetes.Authorizer';
   readonly isMap = true;
@@ -47,7 +47,7 @@ export class CelAuthorizer extends Opaque implements CelMap {
   }
 }
 
-/** Questions about a path, a group or a resource, on their way to a verb. */
+/** A check of a path, group or resource that lacks a verb. */
 abstract class Check extends Opaque {
   readonly check: AuthorizationCheck;
   readonly about: Omit<AuthorizationQuestion, 'verb'>;
@@ -101,7 +101,7 @@ function notEmpty(text: CelValue | undefined, what: string): string {
   return trimmed;
 }
 
-/** A check may ask another program: as much work as upstream reckons for one. */
+/** A check may call an external authorizer. Upstream assumes the same cost. */
 const checkCost = 350_000;
 
 defineMethod('path(Authorizer, string): PathCheck', ([authorizer, path]) => {
@@ -135,6 +135,6 @@ for (const kind of ['PathCheck', 'ResourceCheck']) {
 }
 defineMethod('allowed(Decision): bool', ([decision]) => (decision as CelDecision).allowed);
 defineMethod('reason(Decision): string', ([decision]) => (decision as CelDecision).reason);
-// Answers come from memory: a check cannot fail.
+// Answers come from memory, so a check cannot fail.
 defineMethod('errored(Decision): bool', () => false);
 defineMethod('error(Decision): string', () => '');

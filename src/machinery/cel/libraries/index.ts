@@ -1,4 +1,4 @@
-// Importing a library declares its functions.
+// Importing a library registers its functions.
 import './authorizer.ts';
 import './kubernetes.ts';
 import './lists.ts';

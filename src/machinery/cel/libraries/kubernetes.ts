@@ -81,7 +81,7 @@ const semver = new RegExp(
   `^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(?:-(${identifier}(?:\\.${identifier})*))?(?:\\+([0-9a-zA-Z-]+(?:\\.[0-9a-zA-Z-]+)*))?$`,
 );
 
-/** `normalize` accepts a leading v, missing minor and patch numbers, and leading zeros */
+/** `normalize` accepts a leading v, missing minor and patch numbers, and leading zeros. */
 function parseSemver(text: string, { normalize }: { normalize: boolean }): SemverValue | undefined {
   let candidate = text;
   if (normalize) {
@@ -147,7 +147,7 @@ defineMethod('isLessThan(Semver, Semver): bool', ([a, b]) => compareSemver(a as 
 defineMethod('isGreaterThan(Semver, Semver): bool', ([a, b]) => compareSemver(a as SemverValue, b as SemverValue) > 0n);
 defineMethod('compareTo(Semver, Semver): int', ([a, b]) => compareSemver(a as SemverValue, b as SemverValue));
 
-/** A named rule for texts; gives what is wrong with one. */
+/** A named string format that returns the violations of a text. */
 class FormatValue extends Opaque {
   readonly typeName = 'kubernetes.Format';
   readonly name: string;

@@ -2,7 +2,7 @@ import { formatIp, isIpv4Mapped, maskAddress, parseCidr, parseIp } from '../../n
 import { defineFunction, defineMethod } from '../library.ts';
 import { CelError, CelList, CidrBlock, EntryMap, IpAddress, Opaque, sameBytes } from '../values.ts';
 
-/** Text to address; IPv4-mapped IPv6 addresses and zones are not accepted. */
+/** Parses an address. IPv4-mapped IPv6 addresses and zones are rejected. */
 function toIp(text: string): IpAddress {
   const bytes = parseIp(text);
   if (!bytes) {
@@ -91,7 +91,7 @@ defineMethod('masked(CIDR): CIDR', ([cidr]) => {
   return new CidrBlock(maskAddress(address, prefixLength), prefixLength);
 });
 
-/** A URL taken apart as Go's url.ParseRequestURI does: nothing is normalized. */
+/** A URL split as by Go's url.ParseRequestURI, without normalization. */
 class UrlValue extends Opaque {
   readonly typeName = 'kubernetes.URL';
   readonly text: string;

@@ -38,7 +38,7 @@ export function checkedUint(value: bigint): Uint {
   return new Uint(value);
 }
 
-/** Tests a regular expression in Go's dialect; the pattern may come from data. */
+/** Matches a regular expression in Go's dialect. The pattern may come from data. */
 export function matchRegexp(text: string, pattern: string): boolean {
   const compiled = goRegexp(pattern);
   if (typeof compiled === 'string') throw new CelError(compiled);
@@ -175,7 +175,7 @@ for (const [name, unit] of Object.entries(spans)) {
   defineMethod(`${name}(duration): int`, ([span]) => (span as Duration).nanos / unit);
 }
 
-/** whether a list has an element equal to a value */
+/** Reports whether a list contains an equal element. */
 export function listHas(list: CelList, value: CelValue): boolean {
   return list.items.some((item) => celEquals(item, value));
 }

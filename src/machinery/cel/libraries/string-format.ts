@@ -2,7 +2,7 @@ import { formatDuration, formatTimestamp } from '../time.ts';
 import { CelError, CelList, CelType, type CelValue, Duration, isMap, Timestamp, typeName, Uint } from '../values.ts';
 import { formatDouble } from './standard.ts';
 
-/** `'%s has %d'.format([…])` of CEL's string library. */
+/** Implements `'%s has %d'.format([…])` of CEL's string library. */
 export function formatString(text: string, args: readonly CelValue[]): string {
   let next = 0;
   return text.replace(/%(?:\.(\d+))?([a-zA-Z%]?)/g, (_whole, precision: string | undefined, verb: string) => {
@@ -47,7 +47,7 @@ function formatVerb(verb: string, value: CelValue, precision: number): string {
 
 const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
-/** 1.500000×10⁰³: cel-go writes exponents for readers, and always with six digits */
+/** Formats as 1.500000×10⁰³: cel-go writes Unicode exponents and always six digits. */
 function formatScientific(value: number): string {
   const [mantissa, exponent] = value.toExponential(6).split('e') as [string, string];
   const digits = exponent
@@ -84,7 +84,7 @@ function hex(value: CelValue): string {
   return toInteger(value, 'hex').toString(16);
 }
 
-/** How `%s` prints a value on its own. */
+/** Formats a top-level value for `%s`. */
 function describe(value: CelValue): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return special(value) || formatDouble(value);
@@ -92,7 +92,7 @@ function describe(value: CelValue): string {
   return describeMember(value);
 }
 
-/** How `%s` prints a value inside a list or a map: texts are quoted, doubles have six digits. */
+/** Formats a value inside a list or map for `%s`: strings are quoted, doubles have six digits. */
 function describeMember(value: CelValue): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (value === null) return 'null';

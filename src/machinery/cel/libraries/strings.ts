@@ -67,7 +67,7 @@ defineMethod('replace(string, string, string, int): string', ([text, old, fresh,
   return (text as string).replaceAll(old as string, (match) => (count-- > 0 ? (fresh as string) : match));
 });
 
-/** Paid for by the length of the result, before it exists: replacing a text by itself a few times fills any memory. */
+/** Charges the cost of the result before it is built. Repeated replacement of a text by itself would exhaust memory. */
 function chargeReplacement(text: string, old: string, fresh: string, limit: number, meter: CostMeter): void {
   meter.charge(text.length / 10);
   let found = old === '' ? text.length + 1 : 0;

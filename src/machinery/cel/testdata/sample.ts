@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/value.ts';
 import type { Schema } from '../../schema/types.ts';
 
-/** One field of every type that expressions can see. */
+/** One field of every type visible to expressions. */
 export const sampleSchema: Schema = {
   "type": "object",
   "properties": {

@@ -1,10 +1,10 @@
 const maxRune = 0x10ffff;
 
-/** A set of code points: sorted, non-overlapping [low, high] pairs, plus Unicode properties asked of the platform. */
+/** A set of code points: sorted, disjoint [low, high] pairs, plus Unicode properties tested by the platform. */
 export interface CharClass {
   /** low0, high0, low1, high1, … */
   ranges: readonly number[];
-  /** `\p{…}` members; the boolean says whether membership is wanted */
+  /** `\p{…}` members; `wanted` is false for `\P{…}` */
   properties: readonly { test: RegExp; wanted: boolean }[];
   negated: boolean;
 }
@@ -32,7 +32,7 @@ function inRanges(set: CharClass, rune: number): boolean {
   return false;
 }
 
-/** Sorts and joins ranges so that membership can stop early. */
+/** Sorts and merges ranges, so that membership tests can stop early. */
 export function normalizeRanges(ranges: readonly number[]): number[] {
   const pairs = pairsOf(ranges).sort((a, b) => a[0] - b[0]);
   const result: number[] = [];
@@ -61,7 +61,7 @@ export function complement(ranges: readonly number[]): number[] {
   return result;
 }
 
-/** Adds the other case of every letter, for `(?i)`. Beyond wide ranges only ASCII letters are folded. */
+/** Adds the other case of every letter, for `(?i)`. In wide ranges only ASCII letters are folded. */
 export function foldRanges(ranges: readonly number[]): number[] {
   const result = [...ranges];
   for (const [low, high] of pairsOf(ranges)) {
@@ -108,7 +108,7 @@ export const posixClasses: Readonly<Record<string, readonly number[]>> = {
   xdigit: [0x30, 0x39, 0x41, 0x46, 0x61, 0x66],
 };
 
-/** The matcher for `\p{name}`, undefined when there is no such category or script. */
+/** Returns the matcher for `\p{name}`; undefined if no such category or script exists. */
 export function unicodeProperty(name: string): RegExp | undefined {
   if (name === 'Any') return /[\s\S]/u;
   if (!/^[A-Za-z_]+$/.test(name)) return undefined;
@@ -116,7 +116,7 @@ export function unicodeProperty(name: string): RegExp | undefined {
     try {
       return new RegExp(`^\\p{${expression}}$`, 'u');
     } catch {
-      // not a category: try it as a script
+      // Not a category: try it as a script.
     }
   }
   return undefined;

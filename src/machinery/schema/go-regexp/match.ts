@@ -3,15 +3,15 @@ import { classContains, isWordRune } from './char-class.ts';
 import type { Assertion } from './parse.ts';
 import type { Program } from './program.ts';
 
-/** [start, end, group 1 start, group 1 end, …]; undefined where a group took no part */
+/** [start, end, group 1 start, group 1 end, …]; undefined for groups that did not participate */
 export type Match = (number | undefined)[];
 
-/** Steps a matcher may still take; shared by all matches that are given the same one. */
+/** Remaining matcher steps, shared by all matches that receive the same budget. */
 export interface StepBudget {
   left: number;
 }
 
-/** The pattern and the text together cost more steps than the caller allows. */
+/** Pattern and text together need more steps than the caller allows. */
 export class RegexpBudgetExceeded extends Error {
   constructor() {
     super('matching the regular expression takes too many steps');
@@ -31,8 +31,8 @@ interface Thread {
 }
 
 /**
- * Finds the leftmost match from `from` on by following all alternatives at once, so that time is linear in the text.
- * Returns string offsets, or undefined when nothing matches.
+ * Finds the leftmost match at or after `from`. Follows all alternatives in parallel, so the time is linear in the text.
+ * Returns string offsets; undefined without a match.
  */
 export function findMatch(program: Program, text: string, from: number, budget?: StepBudget): Match | undefined {
   const { instructions } = program;
@@ -42,7 +42,7 @@ export function findMatch(program: Program, text: string, from: number, budget?:
   let generation = 0;
 
   const follow = (threads: Thread[], pc: number, slots: Match, at: number): void => {
-    // An explicit stack, since a long pattern would exhaust the call stack; the preferred branch is followed first.
+    // An explicit stack, because a long pattern would exhaust the call stack. The preferred branch is followed first.
     const stack: Thread[] = [{ pc, slots }];
     for (let thread = stack.pop(); thread; thread = stack.pop()) {
       if (visited[thread.pc] === generation) continue;
@@ -81,7 +81,7 @@ export function findMatch(program: Program, text: string, from: number, budget?:
       if (instruction.op === 'match') {
         best = thread.slots.slice();
         best[1] = at;
-        // threads after this one have lower priority
+        // The remaining threads have lower priority.
         break;
       }
       if (instruction.op === 'char' && rune >= 0 && classContains(instruction.set, rune))

@@ -24,7 +24,7 @@ export type RegexpNode =
   /** `max` is Infinity for an open end */
   | { kind: 'repeat'; node: RegexpNode; min: number; max: number; lazy: boolean };
 
-/** The pattern is not valid RE2 syntax; the message has Go's wording. */
+/** The pattern is invalid RE2 syntax. The message has Go's wording. */
 export class RegexpSyntaxError extends Error {
   constructor(problem: string, part: string) {
     super(`error parsing regexp: ${problem}: \`${part}\``);
@@ -50,7 +50,7 @@ export function parseRegexp(pattern: string): RegexpNode {
 
 const copies = new WeakMap<RegexpNode, number>();
 
-/** how many copies of its most repeated part a node is compiled to */
+/** Number of copies that the most repeated part of a node is compiled to. */
 function copiesIn(node: RegexpNode): number {
   const known = copies.get(node);
   if (known !== undefined) return known;
@@ -106,7 +106,7 @@ class Parser {
     return second ? { kind: 'concat', nodes } : first;
   }
 
-  /** undefined for constructs that match nothing themselves, such as `(?i)` */
+  /** Returns undefined for constructs that match nothing themselves, such as `(?i)`. */
   #atom(char: string): RegexpNode | undefined {
     switch (char) {
       case '(':
@@ -163,7 +163,7 @@ class Parser {
       if (bounds.max < bounds.min) throw new RegexpSyntaxError('invalid repeat count', text);
       previous = text;
       node = { kind: 'repeat', node, min: bounds.min, max: bounds.max, lazy };
-      // Go counts what nested repetitions multiply to; a copy is compiled for each.
+      // Go limits the product of nested repetitions, because each copy is compiled separately.
       if (copiesIn(node) > maxRepeat) throw new RegexpSyntaxError('invalid repeat count', text);
     }
   }
@@ -181,7 +181,7 @@ class Parser {
         return { min: 0, max: 1 };
       case '{': {
         const match = /^\{(\d{1,9})(,(\d{1,9})?)?\}/.exec(this.#pattern.slice(this.#at, this.#at + 24));
-        // RE2 takes a brace that is no repetition literally
+        // RE2 treats a brace that is not a repetition literally.
         if (!match) return undefined;
         this.#at += match[0].length;
         const min = Number(match[1]);
@@ -215,7 +215,7 @@ class Parser {
     return capture ? { kind: 'capture', node } : node;
   }
 
-  /** Reads `?flags:` or `?flags)`; returns whether a group body follows. */
+  /** Parses `?flags:` or `?flags)`. Returns whether a group body follows. */
   #flagGroup(start: number): boolean {
     this.#at++;
     const flags = { ...this.#flags };

@@ -2,7 +2,7 @@ import { must } from '../../errors/must.ts';
 import type { CharClass } from './char-class.ts';
 import { type Assertion, type RegexpNode, RegexpSyntaxError } from './parse.ts';
 
-/** One step of the automaton; targets are indexes into the program. */
+/** An instruction of the automaton. Targets are indexes into the program. */
 export type Instruction =
   | { op: 'char'; set: CharClass; next: number }
   /** `next` is preferred to `other` */
@@ -14,9 +14,9 @@ export type Instruction =
 export interface Program {
   instructions: Instruction[];
   start: number;
-  /** number of capture groups, the whole match not counted */
+  /** number of capture groups, excluding the whole match */
   captures: number;
-  /** uses assertions that look at the neighbouring characters, which the state cache cannot do */
+  /** uses assertions about adjacent characters, which the state cache does not support */
   needsContext: boolean;
 }
 

@@ -3,25 +3,28 @@ import { classContains } from './char-class.ts';
 import { type StepBudget, spend } from './match.ts';
 import type { Program } from './program.ts';
 
-/** A set of automaton positions that the text so far can be in. */
+/** A set of automaton positions that are reachable after the text so far. */
 interface State {
-  /** `char` instructions, and `assert` ones that wait for the end of the text */
+  /** `char` instructions, and `assert` instructions that wait for the end of the text */
   readonly positions: readonly number[];
-  /** a match has been seen: the answer is yes whatever follows */
+  /** a match has been found; the rest of the text does not matter */
   readonly matched: boolean;
   /** a match if the text ends here */
   readonly matchesAtEnd: boolean;
-  /** by ASCII character; filled when first needed */
+  /** next states by ASCII character, filled on demand */
   readonly next: (State | undefined)[];
 }
 
 const maxStates = 1_000;
-/** Positions of all kept states together: a state of a long pattern holds as many as the pattern has characters. */
+/**
+ * Limit for the positions of all cached states together. A state of a long pattern may hold as many positions as the
+ * pattern has characters.
+ */
 const maxPositions = 200_000;
 
 /**
- * Answers "does it match anywhere?" in time linear in the text. States are built when first reached and kept, so that
- * the usual text costs one array read per character.
+ * Tests for a match anywhere in time linear in the text. States are built on demand and cached, so that typical text
+ * costs one array read per character.
  */
 export class StateCache {
   readonly #program: Program;
@@ -64,7 +67,7 @@ export class StateCache {
       const instruction = must(instructions[position], 'instructions[position]');
       if (instruction.op === 'char' && classContains(instruction.set, rune)) targets.push(instruction.next);
     }
-    // the search is not anchored: a match may begin at every character
+    // The search is not anchored: a match may start at every character.
     targets.push(start);
     const next = this.#intern(targets, false, budget);
     if (keep) state.next[rune] = next;
@@ -78,7 +81,7 @@ export class StateCache {
     const key = `${atStart ? '^' : ''}${matched ? 'm' : ''}${positions.join(',')}`;
     const known = this.#states.get(key);
     if (known) return known;
-    // Forgetting everything bounds memory for patterns with very many states; old states die with their last user.
+    // Dropping the whole cache bounds memory for patterns with very many states.
     if (this.#states.size >= maxStates || this.#kept + positions.length > maxPositions) {
       this.#states.clear();
       this.#initial = undefined;
@@ -95,7 +98,7 @@ export class StateCache {
     return state;
   }
 
-  /** Follows the steps that eat no character; returns whether a match is among what can be reached. */
+  /** Follows instructions that consume no character. Returns whether a match is reachable. */
   #close(
     targets: readonly number[],
     atStart: boolean,

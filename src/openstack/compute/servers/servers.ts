@@ -22,14 +22,14 @@ import {
 } from './wire.ts';
 
 export interface Servers extends Readable<Server, ServerFilter>, Updatable<Server, ServerChanges>, Deletable {
-  /** nova answers with no more than the id; the server builds from then on */
+  /** Returns only the id, as nova does. The server then builds asynchronously. */
   create(desired: ServerSpec, options?: CallOptions): Promise<{ readonly id: string }>;
   start(id: string, options?: CallOptions): Promise<void>;
   stop(id: string, options?: CallOptions): Promise<void>;
   reboot(id: string, type: 'SOFT' | 'HARD', options?: CallOptions): Promise<void>;
-  /** the last lines of the console, all of it when `lines` is absent */
+  /** returns the last lines of the console, or all of it without `lines` */
   consoleOutput(id: string, options?: CallOptions & { readonly lines?: number }): Promise<string>;
-  /** adds to or changes the metadata */
+  /** adds or changes metadata items */
   setMetadata(id: string, metadata: Readonly<Record<string, string>>, options?: CallOptions): Promise<void>;
   deleteMetadata(id: string, key: string, options?: CallOptions): Promise<boolean>;
   replaceTags(id: string, tags: readonly string[], options?: CallOptions): Promise<void>;
@@ -49,7 +49,7 @@ export interface Servers extends Readable<Server, ServerFilter>, Updatable<Serve
     options?: CallOptions,
   ): Promise<VolumeAttachment>;
   detachVolume(id: string, volumeId: string, options?: CallOptions): Promise<boolean>;
-  /** what was done to it, the newest first */
+  /** actions on the server, newest first */
   actions(id: string, options?: CallOptions): Promise<ServerAction[]>;
 }
 
@@ -153,7 +153,7 @@ export function servers(service: ServiceClient): Servers {
   };
 }
 
-/** The newest feature a request uses. */
+/** Microversion of the newest feature a request uses. */
 function needsOf(desired: ServerSpec): Call['needs'] {
   if (desired.blockDevices?.some((device) => device.volumeType !== undefined)) {
     return { version: '2.67', for: 'the volume type of a block device' };

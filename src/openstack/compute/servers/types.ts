@@ -1,4 +1,3 @@
-/** An address of a server on one of its networks. */
 export interface ServerAddress {
   readonly address: string;
   readonly version: number;
@@ -6,7 +5,7 @@ export interface ServerAddress {
   readonly macAddress: string | undefined;
 }
 
-/** Why a server went wrong, in nova's words. */
+/** Reason why a server failed, in nova's words. */
 export interface ServerFault {
   readonly code: number;
   readonly message: string;
@@ -21,12 +20,12 @@ export interface Server {
   readonly vmState: string | undefined;
   readonly powerState: number | undefined;
   readonly fault: ServerFault | undefined;
-  /** by name of the network */
+  /** by network name */
   readonly addresses: Readonly<Record<string, readonly ServerAddress[]>>;
-  /** undefined when it boots from a volume */
+  /** undefined when the server boots from a volume */
   readonly imageId: string | undefined;
   readonly flavor: {
-    /** only from clouds older than microversion 2.47 */
+    /** only with microversions before 2.47 */
     readonly id: string | undefined;
     readonly name: string | undefined;
     readonly vcpus: number | undefined;
@@ -61,9 +60,9 @@ export type ServerNetwork =
 export interface BlockDevice {
   readonly source: 'image' | 'volume' | 'snapshot' | 'blank';
   readonly destination: 'local' | 'volume';
-  /** of the image, volume or snapshot */
+  /** id of the image, volume or snapshot */
   readonly id?: string | undefined;
-  /** 0 is the root disk, -1 none to boot from */
+  /** 0 is the root disk, -1 a disk that is not bootable */
   readonly bootIndex: number;
   /** GiB */
   readonly size?: number | undefined;
@@ -75,11 +74,11 @@ export interface BlockDevice {
 export interface ServerSpec {
   readonly name: string;
   readonly flavorId: string;
-  /** left out when it boots from a volume */
+  /** undefined when the server boots from a volume */
   readonly imageId?: string | undefined;
   readonly networks: readonly ServerNetwork[] | 'auto' | 'none';
   readonly availabilityZone?: string | undefined;
-  /** as the server shall see it, not encoded */
+  /** as the server receives it, not encoded */
   readonly userData?: string | Uint8Array | undefined;
   readonly keyName?: string | undefined;
   readonly tags?: readonly string[] | undefined;
@@ -87,9 +86,9 @@ export interface ServerSpec {
   readonly configDrive?: boolean | undefined;
   readonly blockDevices?: readonly BlockDevice[] | undefined;
   readonly serverGroupId?: string | undefined;
-  /** more hints for the scheduler, beside the group */
+  /** scheduler hints besides the server group */
   readonly schedulerHints?: Readonly<Record<string, unknown>> | undefined;
-  /** names or ids, for ports that nova makes */
+  /** names or ids, for ports that nova creates */
   readonly securityGroups?: readonly string[] | undefined;
   readonly description?: string | undefined;
 }
@@ -100,23 +99,23 @@ export interface ServerChanges {
 }
 
 export interface ServerFilter {
-  /** a regular expression anywhere in the name */
+  /** regular expression, matched anywhere in the name */
   readonly name?: string | undefined;
   readonly status?: string | undefined;
   readonly imageId?: string | undefined;
   readonly flavorId?: string | undefined;
-  /** a regular expression */
+  /** regular expression */
   readonly ip?: string | undefined;
-  /** has all of these */
+  /** must have all of these */
   readonly tags?: readonly string[] | undefined;
   readonly tagsAny?: readonly string[] | undefined;
   readonly notTags?: readonly string[] | undefined;
   readonly notTagsAny?: readonly string[] | undefined;
-  /** changed at or after this time; deleted ones are shown too */
+  /** changed at or after this time; includes deleted servers */
   readonly changesSince?: string | undefined;
   readonly sortKey?: string | undefined;
   readonly sortDir?: 'asc' | 'desc' | undefined;
-  /** administrators: servers of all projects */
+  /** servers of all projects; requires administrator rights */
   readonly allTenants?: boolean | undefined;
 }
 
@@ -134,11 +133,10 @@ export interface VolumeAttachment {
   readonly device: string | undefined;
 }
 
-/** Something that was done to a server. */
 export interface ServerAction {
   readonly action: string;
   readonly requestId: string;
   readonly startTime: string | undefined;
-  /** `Error` when it failed */
+  /** `Error` if it failed */
   readonly message: string | undefined;
 }

@@ -30,7 +30,7 @@ export function parseServer(value: JsonObject): Server {
   const fault = objectIf(value, 'fault');
   return {
     id: text(value, 'id'),
-    // nova tells no more than the id of servers whose cell it cannot reach
+    // nova returns only the id of servers whose cell it cannot reach.
     name: textOrEmpty(value, 'name'),
     status: textOrEmpty(value, 'status') || 'UNKNOWN',
     taskState: textIf(value, 'OS-EXT-STS:task_state'),
@@ -119,7 +119,7 @@ function blockDeviceBody(device: BlockDevice): object {
   };
 }
 
-/** Hints stand beside the server in the body of a create. */
+/** Hints are a sibling of `server` in the body of a create. */
 export function schedulerHints(desired: ServerSpec): object | undefined {
   const hints = {
     ...desired.schedulerHints,
@@ -146,7 +146,7 @@ export function serverQuery(filter: ServerFilter): Query {
   };
 }
 
-/** nova's filter by name is a regular expression. */
+/** Escapes a name: nova's name filter is a regular expression. */
 export function exactName(name: string): string {
   return `^${name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`;
 }

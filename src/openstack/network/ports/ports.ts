@@ -7,7 +7,7 @@ import { networkQuery, parseCommon, type Tags, tagsOf } from '../common.ts';
 import type { Port, PortChanges, PortFilter, PortSpec } from './types.ts';
 
 export interface Ports extends Collection<Port, PortSpec, PortChanges, PortFilter>, Tags {
-  /** several in one request, all or none */
+  /** creates several in one request, all or none */
   createMany(specs: readonly PortSpec[], options?: CallOptions): Promise<Port[]>;
 }
 

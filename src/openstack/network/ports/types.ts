@@ -5,7 +5,7 @@ export interface FixedIp {
   readonly address: string;
 }
 
-/** Further addresses a port may send from. */
+/** Additional addresses a port may use as source. */
 export interface AddressPair {
   readonly address: string;
   readonly macAddress?: string | undefined;
@@ -18,18 +18,18 @@ export interface Port extends NetworkResource {
   readonly adminStateUp: boolean;
   readonly macAddress: string;
   readonly fixedIps: readonly FixedIp[];
-  /** empty when nobody uses it */
+  /** empty when unused */
   readonly deviceId: string;
   readonly deviceOwner: string;
   readonly securityGroupIds: readonly string[];
   readonly allowedAddressPairs: readonly AddressPair[];
   readonly portSecurityEnabled: boolean;
   readonly vnicType: string | undefined;
-  /** administrators only */
+  /** for administrators only */
   readonly hostId: string | undefined;
   readonly profile: Readonly<Record<string, unknown>>;
   readonly dnsName: string;
-  /** the trunk this port is the parent of */
+  /** trunk of which this port is the parent */
   readonly trunkId: string | undefined;
 }
 
@@ -48,13 +48,13 @@ export interface PortChanges {
   readonly deviceOwner?: string | undefined;
   readonly macAddress?: string | undefined;
   readonly vnicType?: string | undefined;
-  /** administrators only */
+  /** for administrators only */
   readonly hostId?: string | undefined;
-  /** administrators only, on most clouds */
+  /** for administrators only on most clouds */
   readonly profile?: Readonly<Record<string, unknown>> | undefined;
   readonly dnsName?: string | undefined;
   readonly propagateUplinkStatus?: boolean | undefined;
-  /** attributes of extensions, by neutron's names: the value specs of a port */
+  /** attributes of extensions, by neutron's names; the value specs of a port */
   readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { Node, Pod } from '../../../api/index.ts';
 import { podRequests } from '../../../apiserver/index.ts';
 import { must, parseQuantity } from '../../../machinery/index.ts';
 
-/** Why there is no room, in the words of kube-scheduler; none: there is. */
+/** Reasons for missing room in kube-scheduler's words; empty if there is room. */
 export type Shortages = readonly string[];
 
 const noShortage: Shortages = [];
@@ -10,7 +10,7 @@ const portsTaken = "node(s) didn't have free ports for the requested pod ports";
 const tooManyPods = 'Too many pods';
 const one = 1_000_000_000n;
 
-/** Pods never change: what each asks for is read once. */
+/** Pods are immutable here, so the requests of each are computed once. */
 const requests = new WeakMap<Pod, ReadonlyMap<string, bigint>>();
 
 function requestsOf(pod: Pod): ReadonlyMap<string, bigint> {
@@ -44,7 +44,7 @@ function clash(a: HostPort, b: HostPort): boolean {
   return a.address === b.address || a.address === anyAddress || b.address === anyAddress;
 }
 
-/** Whether anything but the mere number of Pods on a node matters to it. */
+/** Reports whether a Pod needs more of a node than a free Pod slot. */
 export function isDemanding(pod: Pod): boolean {
   return requestsOf(pod).size > 0 || hostPortsOf(pod).length > 0;
 }
@@ -53,21 +53,21 @@ export function isOver({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
-/** How many Pods a node takes; undefined: it does not say. */
+/** Maximum Pods of a node; undefined if it reports none. */
 export function podLimit({ status }: Node): number | undefined {
   const quantity = parseQuantity(status?.allocatable?.['pods']);
   return quantity && Number(quantity.nanos / one);
 }
 
-/** Why a kubelet does not take a Pod it was given: the reason and the words of the real one. */
+/** Reason and message with which a kubelet rejects a Pod. */
 export interface PodRejection {
   readonly reason: string;
   readonly message: string;
 }
 
 /**
- * Whether a node has no room for a Pod that was given to it. The scheduler has asked before; somebody who names the node or
- * binds the Pod has not.
+ * Returns a rejection if a node has no room for an assigned Pod. The scheduler has checked before, but users may set
+ * the node or bind the Pod themselves.
  */
 export function rejectionOn(node: Node, pod: Pod, others: readonly Pod[]): PodRejection | undefined {
   const [shortage] = shortagesOn(node, pod, others);
@@ -88,7 +88,7 @@ function outOf(name: string, requested: bigint, used: bigint, capacity: bigint):
   return { reason: `OutOf${name}`, message };
 }
 
-/** What a Pod lacks on a node beside the Pods that are there; those that are over take nothing. */
+/** Returns what a Pod lacks on a node next to the existing Pods. Finished Pods use nothing. */
 export function shortagesOn(node: Node, pod: Pod, others: readonly Pod[]): Shortages {
   const living = others.filter((other) => !isOver(other));
   const wanted = hostPortsOf(pod);

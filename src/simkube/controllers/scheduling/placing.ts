@@ -3,23 +3,23 @@ import { matchesSelection, tolerates, untoleratedTaint } from '../../../housekee
 import { must } from '../../../machinery/index.ts';
 import { isDemanding, podLimit, shortagesOn } from './node-room.ts';
 
-/** What the scheduler knows of the Pods on nodes, with those it has just given to them. */
+/** Pods by node as the scheduler knows them, including those it has just assigned. */
 export interface Occupancy {
   count(node: string): number;
-  /** Pods that count against a Pod: those that are there, and those the node is kept free for that go before it */
+  /** Pods that compete with a Pod: those on the node, and nominated ones with precedence */
   beside(node: string, pod: Pod): readonly Pod[];
 }
 
-/** Why a Pod cannot be on a node. */
+/** Reason why a Pod does not fit on a node. */
 export interface Objection {
   readonly reasons: readonly string[];
-  /** whether it could if other Pods were not there */
+  /** true if it would fit without some other Pods */
   readonly isCrowded: boolean;
 }
 
 const unschedulable = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
-/** Asked in the order of kube-scheduler's filters; the first that objects speaks for the node. */
+/** Checks in the order of kube-scheduler's filters. The first objection is reported for the node. */
 function objectionOf(node: Node, pod: Pod, occupancy: Occupancy): Objection | undefined {
   const firm = (reason: string): Objection => ({ reasons: [reason], isCrowded: false });
   if (node.spec?.unschedulable && !tolerates(pod.spec.tolerations, unschedulable)) {
@@ -29,7 +29,7 @@ function objectionOf(node: Node, pod: Pod, occupancy: Occupancy): Objection | un
   if (taint) return firm(`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`);
   if (!matchesSelection(node, pod.spec)) return firm("node(s) didn't match Pod's node affinity/selector");
   const name = must(node.metadata.name, 'metadata.name');
-  // Most Pods ask for nothing: then counting is enough, as long as there are few.
+  // Most Pods request nothing, so counting is enough while the node is not full.
   const limit = podLimit(node);
   if (!isDemanding(pod) && (limit === undefined || occupancy.count(name) < limit)) return undefined;
   const reasons = shortagesOn(node, pod, occupancy.beside(name, pod));
@@ -40,7 +40,7 @@ export type Placing =
   | { readonly node: string }
   | { readonly objections: ReadonlyMap<Node, Objection>; readonly nodeCount: number };
 
-/** The node for a Pod, or why there is none. Among those that fit, the emptiest is taken. */
+/** Finds the node for a Pod, or the reason why there is none. Prefers the emptiest node that fits. */
 export function placePod(pod: Pod, nodes: readonly Node[], occupancy: Occupancy): Placing {
   const objections = new Map<Node, Objection>();
   const fitting: string[] = [];
@@ -59,7 +59,7 @@ export function placePod(pod: Pod, nodes: readonly Node[], occupancy: Occupancy)
   return best ? { node: best.node } : { objections, nodeCount: nodes.length };
 }
 
-/** What kube-scheduler says when it finds no node; `preemption` is what came of taking Pods away. */
+/** kube-scheduler's message when no node fits. `preemption` is the result of the preemption attempt. */
 export function describeFailure(
   objections: ReadonlyMap<Node, Objection>,
   nodeCount: number,
@@ -70,7 +70,7 @@ export function describeFailure(
   return `0/${nodeCount} nodes are available: ${histogram(reasons)}. no new claims to deallocate, preemption: ${preemption}`;
 }
 
-/** Why taking Pods away does not help either. */
+/** Reason why preemption does not help. */
 export function describeVain(objections: ReadonlyMap<Node, Objection>, nodeCount: number): string {
   const reasons = [...objections.values()].map(({ isCrowded }) =>
     isCrowded ? 'No preemption victims found for incoming pod' : 'Preemption is not helpful for scheduling',

@@ -6,15 +6,15 @@ export function priorityOf({ spec }: Pod): number {
   return spec.priority ?? 0;
 }
 
-/** Pods that would have to go from a node for another one. */
+/** Pods to preempt on a node for another Pod. */
 export interface Victims {
   readonly node: string;
   readonly pods: readonly Pod[];
-  /** how many of them a disruption budget protects */
+  /** number of Pods that a disruption budget protects */
   readonly protectedCount: number;
 }
 
-/** The fewest Pods of lower priority that have to go; undefined: it would not help. */
+/** Finds the fewest Pods of lower priority to preempt; undefined if that does not help. */
 export function victimsOn(
   node: Node,
   pod: Pod,
@@ -26,7 +26,7 @@ export function victimsOn(
   if (lower.length === 0) return undefined;
   const kept = others.filter((other) => priorityOf(other) >= own);
   if (shortagesOn(node, pod, kept).length > 0) return undefined;
-  // Those who are protected and those who matter most are let stay first, as long as there is room beside them.
+  // Protected Pods and those of higher priority are kept first, while there is room.
   const isProtected = protection(budgets);
   const inOrder = [...lower].sort((a, b) => priorityOf(b) - priorityOf(a) || startOf(a) - startOf(b));
   const guarded = new Set(inOrder.filter(isProtected));
@@ -40,7 +40,10 @@ export function victimsOn(
   return { node: must(node.metadata.name, 'metadata.name'), pods: victims, protectedCount };
 }
 
-/** Says of one Pod after the other whether taking it away would break a budget, given those asked about before. */
+/**
+ * Returns a function that reports whether a preemption would violate a budget, counting the Pods it was called for
+ * before.
+ */
 function protection(budgets: readonly PodDisruptionBudget[]): (pod: Pod) => boolean {
   const left = new Map(budgets.map((budget) => [budget, budget.status?.disruptionsAllowed ?? 0]));
   return ({ metadata }) => {
@@ -63,14 +66,14 @@ function startOf({ status, metadata }: Pod): number {
 }
 
 /**
- * Where taking Pods away hurts least: fewest broken budgets, lowest highest priority, lowest sum, fewest Pods, youngest of
- * the most important ones.
+ * Chooses the node where preemption does least harm: fewest budget violations, lowest maximum priority, lowest sum,
+ * fewest Pods, youngest Pods of highest priority.
  */
 export function leastHarm(candidates: readonly Victims[]): Victims | undefined {
   const harm = ({ pods, protectedCount }: Victims): number[] => {
     const highest = Math.max(...pods.map(priorityOf));
     const earliest = Math.min(...pods.filter((pod) => priorityOf(pod) === highest).map(startOf));
-    // Negative priorities must not make many victims look cheap.
+    // The offset keeps a sum of many negative priorities from looking cheap.
     const sum = pods.reduce((total, pod) => total + priorityOf(pod) + 2 ** 31, 0);
     return [protectedCount, highest, sum, pods.length, -earliest];
   };

@@ -12,7 +12,7 @@ import type { SimulatedProcess } from '../../process.ts';
 import type { SimulatedKubernetes } from '../kubernetes.ts';
 import { type CloudConf, cloudEntryOf, confFlag, confText, parseCloudConf } from './cloud-conf.ts';
 
-/** The cloud as a program inside of a Pod knows it: from the files that are mounted there. */
+/** The cloud as configured by files mounted into a Pod. */
 export interface ConfiguredCloud {
   readonly conf: CloudConf;
   readonly cloud: OpenStack;
@@ -23,8 +23,8 @@ const usualCloudsFile = '/etc/openstack/clouds.yaml';
 const cloudName = 'openstack';
 
 /**
- * Reads the configuration, and clouds.yaml where it says so, and shows the credentials to the cloud. Throws in words fit for
- * the log of the program.
+ * Reads the configuration, and clouds.yaml if it refers to one, and authenticates with the cloud. Throws errors
+ * suitable for the program's log.
  */
 export async function openConfiguredCloud(
   kubernetes: SimulatedKubernetes,
@@ -38,7 +38,7 @@ export async function openConfiguredCloud(
     ? await fromCloudsFile(process, conf)
     : await fromGlobal(process, conf, confFile);
   const cloud = kubernetes.openCloud(config, process);
-  // Wrong credentials are found here, not at the first thing that is to be done.
+  // Detects wrong credentials at the start.
   await cloud.identity.whoami({ signal: process.signal });
   return { conf, cloud, region: config.region };
 }
@@ -66,7 +66,7 @@ async function fromGlobal(process: SimulatedProcess, conf: CloudConf, source: st
   return await cloudFromText({ text, source, cloud: cloudName, ...(ca && { ca }) });
 }
 
-/** PEM of the authorities the cloud is to be trusted by. */
+/** PEM of the CA certificates of the cloud. */
 function authority({ files }: SimulatedProcess, path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
   const content = files.read(path);

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../../machinery/index.ts';
 
-/** A configuration file of cloud-provider-openstack: sections of keys, the way gcfg reads them. */
+/** A configuration file of cloud-provider-openstack: sections of keys, in gcfg format. */
 export type CloudConf = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** What is wrong with a configuration file, in the words of the program that reads it. */
+/** An invalid configuration file, in the words of the program that reads it. */
 export class CloudConfProblem extends Error {}
 
-/** Sections are known by their names without regard to case; `[LoadBalancerClass "x"]` is `loadbalancerclass "x"`. */
+/** Section names are case-insensitive: `[LoadBalancerClass "x"]` is `loadbalancerclass "x"`. */
 export function parseCloudConf(text: string): CloudConf {
   const sections = new Map<string, Map<string, string>>();
   let current: Map<string, string> | undefined;
@@ -40,12 +40,12 @@ export function confFlag(conf: CloudConf, section: string, key: string, otherwis
 }
 
 export function confNumber(conf: CloudConf, section: string, key: string, otherwise: number): number {
-  // Durations are written 5 or 5s; octavia counts in seconds.
+  // Durations are written 5 or 5s; octavia uses seconds.
   const found = Number.parseInt(confText(conf, section, key) ?? '', 10);
   return Number.isFinite(found) ? found : otherwise;
 }
 
-/** A value with its quotes taken off and what follows a comment sign left out. */
+/** Removes quotes and comments from a value. */
 function value(written: string, line: number): string {
   if (!written.startsWith('"')) return written.replace(/[#;].*$/, '').trimEnd();
   let text = '';
@@ -63,7 +63,7 @@ function value(written: string, line: number): string {
   throw new CloudConfProblem(`${line}:1: string not terminated`);
 }
 
-/** Settings of [Global] and what clouds.yaml calls them. */
+/** Settings of [Global] and their names in clouds.yaml. */
 const authSettings: Readonly<Record<string, string>> = {
   'auth-url': 'auth_url',
   username: 'username',
@@ -82,14 +82,14 @@ const authSettings: Readonly<Record<string, string>> = {
   'trust-id': 'trust_id',
 };
 
-/** The credentials of [Global] as an entry of clouds.yaml has them. */
+/** Converts the credentials of [Global] to a clouds.yaml entry. */
 export function cloudEntryOf(conf: CloudConf): JsonObject {
   const auth: JsonObject = {};
   for (const [key, setting] of Object.entries(authSettings)) {
     const found = confText(conf, 'global', key);
     if (found !== undefined) auth[setting] = found;
   }
-  // One domain may be written for both the user and the project.
+  // One domain setting may apply to user and project.
   for (const [short, parts] of Object.entries({ 'domain-name': '_domain_name', 'domain-id': '_domain_id' })) {
     const found = confText(conf, 'global', short);
     if (found === undefined) continue;

@@ -3,7 +3,7 @@ import { type LogFields, type Logger, redact } from '../../../runtime/index.ts';
 import type { SimulatedProcess } from '../../process.ts';
 import { klog } from '../klog.ts';
 
-/** What our own runtime logs, in the log of a simulated program: in the form its readers know. */
+/** Writes log entries of our runtime to the log of a simulated program in klog format. */
 export function klogger(process: SimulatedProcess, own: LogFields = {}): Logger {
   const say =
     (severity: 'I' | 'W' | 'E') =>

@@ -8,8 +8,8 @@ import { ProgramFailure } from '../failure.ts';
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * The API of the cluster a Pod is in, with the rights of its service account: client-go's in-cluster configuration. Token and
- * authority are read when they are used, because kubelets renew them.
+ * Client for the Pod's own cluster with its service account: client-go's in-cluster configuration. Token and CA are
+ * read on each use, because kubelets renew them.
  */
 export function serviceAccountClient(process: SimulatedProcess): Client {
   const { env, files } = process;

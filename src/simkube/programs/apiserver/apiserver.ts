@@ -6,7 +6,7 @@ import { between, program, untilStopped } from '../running.ts';
 import { apiServerSettings } from './settings.ts';
 import { openStorage } from './storage.ts';
 
-/** kube-apiserver: serves what is below its prefix in etcd, with the certificates that were mounted. */
+/** kube-apiserver: serves the data below its prefix in etcd with the mounted certificates. */
 export function apiServerProgram(kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     const settings = apiServerSettings(process);

@@ -43,10 +43,10 @@ const switches = names(`
   service-account-extend-token-expiration service-account-lookup show-hidden-metrics-for-version shutdown-send-retry-after
   unauthenticated-http2-dos-mitigation watch-cache`);
 
-/** What kube-apiserver can be told. */
+/** Flags of kube-apiserver. */
 export const apiServerFlags: FlagTable = cobraTable(valued, switches);
 
-/** flags whose files must be there */
+/** flags that name existing files */
 export const fileFlags: readonly string[] = names(`
   admission-control-config-file audit-policy-file audit-webhook-config-file authentication-config authorization-config
   client-ca-file egress-selector-config-file encryption-provider-config etcd-cafile etcd-certfile etcd-keyfile

@@ -10,7 +10,7 @@ import { apiServerFlagLives, ofRelease } from '../releases.ts';
 import { followedPair, requiredFile } from '../running.ts';
 import { apiServerFlags, fileFlags } from './flags.ts';
 
-/** What one API server is started with. */
+/** Settings of one API server. */
 export interface ApiServerSettings {
   readonly cluster: ClusterSettings;
   readonly serving: Readonly<CertificateAndKey>;
@@ -29,7 +29,7 @@ const authorizationModes: ReadonlySet<string> = new Set([
   'Webhook',
 ]);
 
-/** Reads command line and files; throws what kube-apiserver says of wrong ones. */
+/** Parses the command line and reads files. Throws kube-apiserver's errors. */
 export function apiServerSettings(process: SimulatedProcess): ApiServerSettings {
   const { argv } = process;
   const known = ofRelease(apiServerFlags, apiServerFlagLives, kubernetesVersionOf(process.image));
@@ -113,7 +113,7 @@ function serviceAccountKeys(
   return { serviceAccountKey: signing, ...(unique.length > 0 && { olderServiceAccountKeys: unique }) };
 }
 
-/** Every public key of a file; private keys and certificates stand for theirs. */
+/** Returns all public keys of a file, also those of private keys and certificates. */
 function keysIn(text: string, problem: (reason: string) => ProgramFailure): string[] {
   const blocks = decodePem(text);
   if (blocks.length === 0) throw problem('data does not contain any valid RSA or ECDSA public keys');
@@ -129,13 +129,13 @@ function publicPart(pem: string, problem: (reason: string) => ProgramFailure): s
   }
 }
 
-/** Keys are below one name; kube-apiserver adds the slash itself. */
+/** Normalizes the etcd prefix; kube-apiserver adds the slash itself. */
 function prefixOf(given: string | undefined): string {
   const name = (given ?? '').replace(/^\/+|\/+$/g, '');
   return `/${name === '' ? 'registry' : name}`;
 }
 
-/** The API hands out addresses of IPv4 only; ranges of IPv6 are served with the usual one. */
+/** The API assigns only IPv4 addresses. For an IPv6 range the default is used. */
 export function ipv4Range(range: string | undefined): string {
   return range?.split(',').find((cidr) => /^\d+\.\d+\.\d+\.\d+\/\d+$/.test(cidr)) ?? '10.0.0.0/24';
 }

@@ -5,18 +5,18 @@ import { connectEtcd, type EtcdConnection, type EtcdCredentials, prefixEnd } fro
 import { klog } from '../klog.ts';
 import type { SimulatedKubernetes } from '../kubernetes.ts';
 
-/** Where an API server keeps its objects. */
+/** Etcd settings of an API server. */
 export interface StorageSettings {
   readonly etcdServers: readonly string[];
   readonly etcdPrefix: string;
   readonly etcdCredentials: EtcdCredentials;
 }
 
-/** how long it tries before it gives up */
+/** Time to retry before giving up. */
 const patienceMs = 20_000;
 const retryMs = 1_000;
 
-/** Finds etcd and waits until it agrees; undefined, after saying so, when it does not in time. */
+/** Connects to etcd and waits for a quorum. After a timeout it logs the reason and returns undefined. */
 export async function openStorage(
   kubernetes: SimulatedKubernetes,
   process: SimulatedProcess,
@@ -45,7 +45,7 @@ export async function openStorage(
   }
 }
 
-/** The cluster, or why none of the servers lets us to it. */
+/** Returns the cluster, or the reason why no server accepts the connection. */
 function tryServers(
   kubernetes: SimulatedKubernetes,
   process: SimulatedProcess,

@@ -8,7 +8,7 @@ import type { SimulatedProcess } from '../../process.ts';
 import type { ReachableApi } from '../../types.ts';
 import { ProgramFailure } from '../failure.ts';
 
-/** An API a program has reached with its kubeconfig. */
+/** An API reached through a kubeconfig. */
 export interface ReachedApi {
   readonly api: ReachableApi;
   readonly client: Client;
@@ -16,8 +16,8 @@ export interface ReachedApi {
 }
 
 /**
- * A way to the API a kubeconfig names, as its user. Every call goes the way anew and throws as Go's client does; the file
- * is read again only when it has changed, and hands are shaken only with an API that was not met before.
+ * Connects to the API of a kubeconfig as its user. Every call is routed again and throws like Go's client. The file is
+ * parsed again only after a change, and a handshake happens only with a new API.
  */
 export function kubeconfigWay(process: SimulatedProcess, path: string): () => ReachedApi {
   let known: { readonly text: string; readonly facts: KubeconfigFacts } | undefined;

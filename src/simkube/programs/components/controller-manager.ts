@@ -11,7 +11,7 @@ import { componentFlagLives, ofRelease } from '../releases.ts';
 import { between, program, requiredFile } from '../running.ts';
 import { workForCluster } from './leading.ts';
 
-/** What kube-controller-manager can be told. */
+/** Flags of kube-controller-manager. */
 export const controllerManagerFlags: FlagTable = cobraTable(
   names(`
     allocate-node-cidrs-type attach-detach-reconcile-sync-period authentication-kubeconfig authentication-token-webhook-cache-ttl
@@ -48,7 +48,7 @@ export const controllerManagerFlags: FlagTable = cobraTable(
     use-service-account-credentials`),
 );
 
-/** kube-controller-manager: its controllers run in the cluster while it may and can work there. */
+/** kube-controller-manager: runs its controllers in the cluster while it is authorized and the API is reachable. */
 export function controllerManagerProgram(_kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     const { argv } = process;
@@ -68,7 +68,7 @@ export function controllerManagerProgram(_kubernetes: SimulatedKubernetes): Simu
   });
 }
 
-/** What a component answers while it is up. */
+/** Health endpoints of a component. */
 export function answerHealth(path: string): { status: number; body: string } {
   const [plain] = path.split('?');
   const isHealth = plain === '/healthz' || plain === '/livez' || plain === '/readyz';

@@ -19,7 +19,7 @@ const table = cobraTable(
     alsologtostderr need-tls`),
 );
 
-/** The server end of konnectivity: agents of the nodes come to its port, the API server to its socket. */
+/** The konnectivity server: node agents connect to its port, the API server to its socket. */
 export function konnectivityServerProgram(kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     const { argv } = process;

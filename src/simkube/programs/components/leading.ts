@@ -16,12 +16,12 @@ export interface ComponentSettings {
 
 const retryMs = 1_000;
 const checkMs = 10_000;
-/** how many looks in a row may find nobody before the lease is lost */
+/** consecutive failed checks before the lease is lost */
 const patience = 2;
 
 /**
- * Works for the cluster its kubeconfig leads to, from the moment the API lets it in until it cannot be reached any longer.
- * Resolves with the exit code. Which of several leads is the cluster's affair: all that may work are known to it.
+ * Works for the cluster of its kubeconfig, from the moment the API accepts it until the API becomes unreachable.
+ * Resolves with the exit code. The cluster chooses the leader among all candidates.
  */
 export async function workForCluster(
   process: SimulatedProcess,
@@ -45,7 +45,7 @@ export async function workForCluster(
     }
     misses = 0;
     if (found === cluster) continue;
-    // The endpoint leads elsewhere now: the data was restored into a new cluster.
+    // The endpoint now leads to another cluster, because the data was restored into a new one.
     cluster.removeControllers(id);
     cluster = found;
     cluster.addControllers(id, settings.roles);
@@ -68,7 +68,7 @@ function look(reach: () => ReachedApi): WorkloadCluster | undefined {
   }
 }
 
-/** Waits until the API answers and allows it to lead. */
+/** Waits until the API answers and grants the lease. */
 async function enter(process: SimulatedProcess, reach: () => ReachedApi, name: string): Promise<ReachedApi> {
   let said = '';
   for (;;) {
@@ -88,7 +88,7 @@ async function enter(process: SimulatedProcess, reach: () => ReachedApi, name: s
   }
 }
 
-/** Proves that the API knows the program and lets it have the lease; written once, not renewed. */
+/** Verifies that the API authorizes the program to write its lease. The lease is written once and not renewed. */
 async function takeLease(process: SimulatedProcess, { client }: ReachedApi, name: string): Promise<void> {
   const key = { namespace: 'kube-system', name };
   try {

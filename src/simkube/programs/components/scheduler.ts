@@ -9,7 +9,7 @@ import { between, program } from '../running.ts';
 import { answerHealth, kubeconfigOf } from './controller-manager.ts';
 import { workForCluster } from './leading.ts';
 
-/** What kube-scheduler can be told. */
+/** Flags of kube-scheduler. */
 export const schedulerFlags: FlagTable = cobraTable(
   names(`
     authentication-kubeconfig authentication-token-webhook-cache-ttl authorization-always-allow-paths
@@ -26,7 +26,7 @@ export const schedulerFlags: FlagTable = cobraTable(
     permit-address-sharing permit-port-sharing profiling`),
 );
 
-/** kube-scheduler: Pods of the cluster find their nodes while it may and can work there. */
+/** kube-scheduler: schedules Pods of the cluster while it is authorized and the API is reachable. */
 export function schedulerProgram(_kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     const { argv } = process;

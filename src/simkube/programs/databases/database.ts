@@ -21,7 +21,7 @@ const kinds: Readonly<Record<'postgres' | 'mysqld', DatabaseKind>> = {
   mysqld: { port: 3306, directory: '/var/lib/mysql', ready: '[System] [MY-010931] mysqld: ready for connections.' },
 };
 
-/** A database, as far as kine needs one: it keeps what is stored in its directory, for every schema apart. */
+/** A database as kine needs it: keeps the data in its directory, separately by schema. */
 export function databaseProgram(kind: keyof typeof kinds): (kubernetes: SimulatedKubernetes) => SimulatedProgram {
   const { port, directory, directoryVariable, ready } = kinds[kind];
   return (kubernetes) =>

@@ -25,7 +25,7 @@ const table: FlagTable = {
 const retryMs = 1_000;
 const attempts = 30;
 
-/** kine: looks like etcd to the API server, and keeps everything in a database. */
+/** kine: serves the etcd API and stores everything in a database. */
 export function kineProgram(kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     const { argv } = process;
@@ -47,7 +47,7 @@ export function kineProgram(kubernetes: SimulatedKubernetes): SimulatedProgram {
   });
 }
 
-/** The keys in a schema of a database; waits for it. */
+/** Opens the keys of a database schema. Waits for the database. */
 export async function openDataSource(
   kubernetes: SimulatedKubernetes,
   process: SimulatedProcess,

@@ -1,4 +1,4 @@
-/** Where a database is, and what of it is meant. */
+/** Address of a database and schema. */
 export interface DataSource {
   readonly kind: 'postgres' | 'mysql' | 'nats' | 'sqlite';
   readonly host: string;
@@ -8,7 +8,7 @@ export interface DataSource {
 
 const ports = { postgres: 5432, mysql: 3306, nats: 4222, sqlite: 0 } as const;
 
-/** Reads the address of a database as kine takes it; undefined when it cannot be one. */
+/** Parses a database address in kine's format; undefined if invalid. */
 export function parseDataSource(text: string): DataSource | undefined {
   if (text === '' || text.startsWith('sqlite')) return { kind: 'sqlite', host: '', port: 0, schema: 'kine' };
   const match =

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../machinery/index.ts';
 
-/** What the data directory of a member says: whose data it is. */
+/** Content of a member's data directory. */
 export interface EtcdData {
   readonly clusterId: string;
   readonly memberId: string;
@@ -16,7 +16,7 @@ export function writeEtcdData(data: EtcdData): string {
   return `${JSON.stringify(data)}\n`;
 }
 
-/** undefined: it is something else */
+/** Returns undefined for anything else. */
 export function readEtcdData(text: string | undefined): EtcdData | undefined {
   if (text === undefined || text.length > 1_000 || !text.startsWith('{"clusterId":')) return undefined;
   try {

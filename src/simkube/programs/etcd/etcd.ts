@@ -14,7 +14,7 @@ import { clusterOfPeers, fatal, findMembership, type Membership } from './member
 import { type EtcdSettings, etcdSettings } from './settings.ts';
 import { type EtcdWay, markEtcd } from './way.ts';
 
-/** Connections that brought the news of its removal wait for their answer. */
+/** Connections that requested the removal still wait for their response. */
 const removedLingersMs = 1_000;
 const peerCheckMs = 5_000;
 
@@ -40,7 +40,7 @@ export function etcdProgram(kubernetes: SimulatedKubernetes): SimulatedProgram {
       version: settings.version,
       data: new EtcdKeys(kubernetes.clusters, etcd),
     };
-    // Peers find it from now on, which keeps two that start together from beginning two clusters.
+    // From now on peers find this member. This keeps two members that start together from creating two clusters.
     listenToPeers(kubernetes, process, { closing, settings, endpoint });
     const { name, clientUrls, version } = settings;
     etcd.start(memberId, { name, clientUrls, version });
@@ -78,7 +78,7 @@ function readServing(process: SimulatedProcess, settings: EtcdSettings): Serving
   return { pair, ...(demands && authority !== undefined && { authority }) };
 }
 
-/** Its volume says whose data it is as soon as the others have agreed that it is: before that it holds nothing. */
+/** Writes the identity to the volume once the cluster has a quorum. Before that the volume stays empty. */
 async function settle(
   kubernetes: SimulatedKubernetes,
   process: SimulatedProcess,
@@ -89,7 +89,7 @@ async function settle(
   while (!etcd.hasQuorum) {
     await Promise.race([process.pass(peerCheckMs), agreed]);
     process.signal.throwIfAborted();
-    // Peers that were away may turn out to have a cluster already.
+    // Peers that were unreachable may turn out to have a cluster already.
     const others = clusterOfPeers(process, settings);
     if (others && others !== etcd) throw fatal('discovery failed', `member ${memberId} has already been bootstrapped`);
   }
@@ -100,7 +100,7 @@ async function settle(
   process.files.write(dataFile(settings.dataDirectory), text, 0o600);
 }
 
-/** resolves when enough members run, or the program is to end */
+/** Resolves when enough members run, or the program must exit. */
 function agreement({ signal }: SimulatedProcess, etcd: Membership['etcd']): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
@@ -175,7 +175,7 @@ function portsOf(urls: readonly URL[], otherwise: number): number[] {
   return [...new Set(urls.map(({ port }) => Number(port) || otherwise))];
 }
 
-/** resolves when the other members have removed this one */
+/** Resolves when the other members have removed this one. */
 function removal({ etcd, memberId }: Membership, closing: Closing): Promise<void> {
   return new Promise((resolve) => {
     closing.add(

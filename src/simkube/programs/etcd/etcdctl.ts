@@ -28,7 +28,7 @@ interface Asked {
   readonly credentials: EtcdCredentials;
 }
 
-/** etcdctl: what probes and people ask a member. */
+/** etcdctl: requests of probes and people to a member. */
 export function etcdctlProgram(kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process) => {
     const { flags, words } = parseFlags(process.argv.slice(1), table);

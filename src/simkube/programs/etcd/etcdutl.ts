@@ -19,7 +19,7 @@ const table: FlagTable = {
   missing: (name) => new ProgramFailure(`Error: flag needs an argument: --${name}`, 128),
 };
 
-/** etcdutl: makes the data directory of a new cluster from a snapshot, and looks into snapshots. */
+/** etcdutl: restores a snapshot to the data directory of a new cluster, and inspects snapshots. */
 export function etcdutlProgram(kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process) => {
     const { flags, words } = parseFlags(process.argv.slice(1), table);
@@ -41,7 +41,7 @@ export function etcdutlProgram(kubernetes: SimulatedKubernetes): SimulatedProgra
     const peerUrl = flagValue(flags, 'initial-advertise-peer-urls') ?? 'http://localhost:2380';
     const { clusters } = kubernetes;
     const etcd = clusters.createEtcd();
-    // A name means that it has been a member before: it does not begin anew when it starts.
+    // With a name, the member counts as started before, so that it does not bootstrap a new cluster.
     const member = etcd.found({ name, peerUrls: peerUrl.split(','), clientUrls: [peerUrl] });
     clusters.claim(etcd.id, member.id);
     await new EtcdKeys(clusters, etcd).restore(text);

@@ -9,15 +9,15 @@ import { dataFile, readEtcdData } from './data-directory.ts';
 import type { EtcdSettings } from './settings.ts';
 import { etcdBehind } from './way.ts';
 
-/** Which member of which cluster a process is. */
+/** Cluster and member of a process. */
 export interface Membership {
   readonly etcd: EtcdCluster;
   readonly memberId: string;
-  /** nothing of it is on its volume yet */
+  /** its volume is still empty */
   readonly isFresh: boolean;
 }
 
-/** Clusters that begin: found by what their first members are started with, until all of them have started. */
+/** Clusters being bootstrapped, by the settings of their first members, until all of these have started. */
 export class Bootstraps {
   readonly #clusters = new Map<string, string>();
 
@@ -30,7 +30,10 @@ export class Bootstraps {
   }
 }
 
-/** Finds out who a process is, from its volume, from its peers, or because it is the first; throws as etcd does. */
+/**
+ * Determines the membership of a process: from its volume, from its peers, or as the first member. Throws etcd's
+ * errors.
+ */
 export function findMembership(
   kubernetes: SimulatedKubernetes,
   process: SimulatedProcess,
@@ -55,7 +58,7 @@ function restarted(
   return { etcd, memberId, isFresh: false };
 }
 
-/** The cluster other members from the list are in, when one of them answers. */
+/** Returns the cluster of the first peer that answers. */
 export function clusterOfPeers(
   process: SimulatedProcess,
   { initialCluster, name }: EtcdSettings,
@@ -67,7 +70,7 @@ export function clusterOfPeers(
       const way = etcdBehind(process.dial(hostname.replace(/^\[|\]$/g, ''), Number(port) || 2380));
       if (way) return way.endpoint.cluster;
     } catch {
-      // Others may answer.
+      // Other peers may answer.
     }
   }
   return undefined;
@@ -123,7 +126,7 @@ function joined(process: SimulatedProcess, settings: EtcdSettings): Membership {
   const own = members.find(({ peerUrls }) => settings.peerUrls.some((url) => peerUrls.includes(url)));
   if (!own) throw fatal('discovery failed', 'error validating peerURLs: unmatched member while checking PeerURLs');
   if (own.clientUrls.length > 0) {
-    // It once had data that the leader counts on.
+    // Its data is lost, although the leader counts on it.
     throw new ProgramFailure(
       `${JSON.stringify({
         level: 'panic',
@@ -135,7 +138,7 @@ function joined(process: SimulatedProcess, settings: EtcdSettings): Membership {
   return { etcd, memberId: own.id, isFresh: true };
 }
 
-/** One minor version at a time, and never back. */
+/** Upgrades go one minor version at a time, and never back. */
 function checkVersion({ version }: EtcdCluster, programVersion: string): void {
   if (version === undefined) return;
   const own = minorOf(programVersion);

@@ -6,18 +6,18 @@ import type { Closing } from '../running.ts';
 import { dataFile, readEtcdData, writeEtcdData } from './data-directory.ts';
 import type { EtcdWay } from './way.ts';
 
-/** How a store of one's own is kept. */
+/** Settings of a private store. */
 export interface OwnStoreOptions {
-  /** where its data is */
+  /** directory of its data */
   readonly directory: string;
   readonly version?: string;
-  /** the store that others already have, which this one is to belong to */
+  /** existing store of other members to join */
   readonly existing?: EtcdCluster | undefined;
 }
 
 /**
- * A store that a program keeps in a directory for itself: a database, or the storage inside of k0s. To the simulation all of
- * them are a cluster of etcd, mostly with one member.
+ * Opens a store that a program keeps in a directory: a database, or the storage inside of k0s. The simulation
+ * represents each as an etcd cluster, usually with one member.
  */
 export async function openOwnStore(
   { clusters }: SimulatedKubernetes,

@@ -3,13 +3,13 @@ import { ProgramFailure } from '../failure.ts';
 import { type Flags, type FlagTable, flagValue, isSwitchedOn, names, parseFlags } from '../flags.ts';
 import { versionInTag } from '../image.ts';
 
-/** Who is to be there when a cluster begins, or is joined. */
+/** Member of the initial cluster. */
 export interface InitialMember {
   readonly name: string;
   readonly peerUrl: string;
 }
 
-/** What a member is started with. */
+/** Settings of a member. */
 export interface EtcdSettings {
   readonly name: string;
   readonly dataDirectory: string;
@@ -26,7 +26,7 @@ export interface EtcdSettings {
   readonly keyFile: string | undefined;
   readonly trustedFile: string | undefined;
   readonly wantsClientCertificates: boolean;
-  /** peers prove who they are with these */
+  /** certificate files for peer authentication */
   readonly peerFiles: readonly string[];
 }
 
@@ -63,7 +63,7 @@ const table: FlagTable = {
   missing: (name) => new ProgramFailure(`flag needs an argument: -${name}`, 2),
 };
 
-/** Throws what etcd says of a wrong configuration. */
+/** Throws etcd's errors for an invalid configuration. */
 export function etcdSettings(process: SimulatedProcess): EtcdSettings {
   const { argv, env, image } = process;
   const { flags: given, words } = parseFlags(argv[0]?.startsWith('-') ? argv : argv.slice(1), table);
@@ -108,7 +108,7 @@ export function etcdSettings(process: SimulatedProcess): EtcdSettings {
   };
 }
 
-/** Every flag may come by the environment; what is on the command line wins. */
+/** Adds flags from environment variables. The command line takes precedence. */
 function withEnvironment(given: Flags, env: Readonly<Record<string, string>>): Flags {
   const flags = new Map(given);
   for (const [variable, value] of Object.entries(env)) {

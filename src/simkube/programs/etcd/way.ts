@@ -5,20 +5,20 @@ import type { SimulatedProcess } from '../../process.ts';
 import type { PortService } from '../../types.ts';
 import type { SimulatedKubernetes } from '../kubernetes.ts';
 
-/** What a client meets behind a port that etcd, or what stands in for it, listens on. */
+/** Target of a client on a port of etcd or a substitute. */
 export interface EtcdWay {
   readonly endpoint: EtcdEndpoint;
-  /** PEM of the certificate it serves with; absent: it speaks in the clear */
+  /** PEM of the serving certificate; absent: no TLS */
   readonly serving?: string;
-  /** PEM of the authorities whose clients it lets in; absent: all of them */
+  /** PEM of the CA for client certificates; absent: all clients are accepted */
   readonly clientAuthorities?: string;
-  /** where the keys of a client with this prefix are */
+  /** keys of a client below a prefix */
   keyspace(prefix: string): WorkloadCluster;
 }
 
 const ways = new WeakMap<PortService, EtcdWay>();
 
-/** Marks a port as one of etcd, for clients in this process. */
+/** Marks a port as etcd's, for clients in this process. */
 export function markEtcd(service: PortService, way: EtcdWay): PortService {
   ways.set(service, way);
   return service;
@@ -28,21 +28,21 @@ export function etcdBehind(service: PortService | undefined): EtcdWay | undefine
   return service && ways.get(service);
 }
 
-/** How a client shows who it is; PEM. */
+/** Client credentials, PEM. */
 export interface EtcdCredentials {
   readonly authorities: string | undefined;
   readonly certificate: string | undefined;
   readonly key: string | undefined;
 }
 
-/** A cluster that was reached and has let the client in. */
+/** A cluster that accepted the client. */
 export interface EtcdConnection {
   readonly way: EtcdWay;
-  /** the common name of the client's certificate */
+  /** common name of the client certificate */
   readonly user: string;
 }
 
-/** Goes to one server of etcd; throws an error in the words of Go's client. */
+/** Connects to one etcd server. Throws errors in the words of Go's client. */
 export function connectEtcd(
   kubernetes: SimulatedKubernetes,
   process: SimulatedProcess,
@@ -74,7 +74,7 @@ export function connectEtcd(
   return { way, user: user.name };
 }
 
-/** The end of the range of all keys below a prefix. */
+/** Returns the end of the range of all keys below a prefix. */
 export function prefixEnd(prefix: string): string {
   return `${prefix.slice(0, -1)}${String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)}`;
 }

@@ -15,10 +15,10 @@ const managedBy = 'app.kubernetes.io/managed-by';
 const releaseName = 'meta.helm.sh/release-name';
 const releaseNamespace = 'meta.helm.sh/release-namespace';
 
-/** Finds what Helm has installed. */
+/** Label selector for objects that Helm installed. */
 export const helmSelector = 'app.kubernetes.io/managed-by=Helm';
 
-/** Whether an object belongs to a release, as Helm marks what it installs. */
+/** Reports whether an object belongs to a release, by Helm's labels and annotations. */
 export function isOfRelease(
   { metadata }: KubeObject,
   release: { readonly name: string; readonly namespace: string },
@@ -27,7 +27,7 @@ export function isOfRelease(
   return annotations[releaseName] === release.name && annotations[releaseNamespace] === release.namespace;
 }
 
-/** What a chart leaves in a cluster; throws in Helm's words when it cannot be had or rendered. */
+/** Renders the objects of a chart. Throws in Helm's words if it is not found or cannot be rendered. */
 export function chartContent(
   chart: HelmChart,
   options: { readonly charts: ChartSource; readonly repository?: string | undefined; readonly kubeVersion: string },
@@ -54,7 +54,7 @@ export function chartContent(
   };
 }
 
-/** Charts nobody here has: something runs under their name. */
+/** Builds placeholder content for unknown charts: a workload with their name. */
 function standIn(chart: HelmChart, kind: string): ChartContent {
   const name = chart.name.includes(kind) ? chart.name : `${chart.name}-${kind}`;
   const labels = { 'app.kubernetes.io/name': kind, 'app.kubernetes.io/instance': chart.name };

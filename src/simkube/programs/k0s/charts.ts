@@ -44,7 +44,7 @@ export interface ChartsContext {
   readonly now: number;
 }
 
-/** Installs, upgrades and uninstalls charts until they are as the configuration says. */
+/** Installs, upgrades and uninstalls charts until they match the configuration. */
 export async function reconcileCharts(
   writer: ObjectWriter,
   helm: HelmExtensions,
@@ -133,7 +133,7 @@ async function install(
   );
 }
 
-/** The repository of a chart, as far as it has one; charts of a repository nobody configured are not found. */
+/** Repository URL of a chart, if any. Charts of unconfigured repositories are not found. */
 function locate({ repositories }: HelmExtensions, { chartName }: HelmChart): string | undefined {
   if (chartName.startsWith('oci://') || chartName.startsWith('/') || !chartName.includes('/')) return undefined;
   const repository = chartName.slice(0, chartName.indexOf('/'));
@@ -143,7 +143,7 @@ function locate({ repositories }: HelmExtensions, { chartName }: HelmChart): str
   return repository;
 }
 
-/** Helm puts what names no namespace into that of the release. */
+/** Helm puts objects without a namespace into the namespace of the release. */
 function inNamespace({ server }: ObjectWriter, object: KubeObject, ofRelease: string): KubeObject {
   const { metadata } = object;
   const isNamespaced = resourceOfKind(server, object.apiVersion ?? '', object.kind ?? '')?.namespaced ?? false;
@@ -175,7 +175,7 @@ const releasedKinds: readonly Resource<KubeObject>[] = [
   ServiceAccounts,
 ];
 
-/** Deletes what a release left in the cluster and does not have any more. */
+/** Deletes objects of a release that it no longer contains. */
 async function removeReleased(
   { client }: ObjectWriter,
   release: { readonly name: string; readonly namespace: string },

@@ -2,9 +2,9 @@ import { parse } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machinery/index.ts';
 import { ProgramFailure } from '../failure.ts';
 
-/** What k0s is told by its configuration; only what matters here is taken out of it. */
+/** The relevant parts of a k0s configuration. */
 export interface K0sConfig {
-  /** all of it, as it was written */
+  /** the whole configuration as written */
   readonly document: JsonObject;
   readonly api: {
     readonly port: number;
@@ -41,7 +41,7 @@ export interface K0sNetwork {
 export interface HelmExtensions {
   /** names of repositories */
   readonly repositories: ReadonlySet<string>;
-  /** in the order they are to be installed */
+  /** in installation order */
   readonly charts: readonly HelmChart[];
 }
 
@@ -66,7 +66,7 @@ const defaults = {
 } as const;
 const providers: ReadonlySet<string> = new Set(['kuberouter', 'calico', 'custom']);
 
-/** Throws what k0s says of a configuration it cannot use. */
+/** Throws k0s's errors for an invalid configuration. */
 export function parseK0sConfig(text: string): K0sConfig {
   let document: JsonValue;
   try {

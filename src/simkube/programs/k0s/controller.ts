@@ -79,7 +79,7 @@ export async function runController(
       charts: kubernetes.charts,
     });
   });
-  // It ends by itself only when there is nothing left to follow.
+  // It ends by itself only if there is nothing left to reconcile.
   deploying.catch(() => undefined);
   await untilStopped(process);
   say(process, 'info', 'Shutting down k0s controller');

@@ -1,6 +1,6 @@
 import type { KubeObject, Resource, UnstructuredObject } from '../../../machinery/index.ts';
 
-/** The configuration of a cluster, kept in the cluster. */
+/** The cluster configuration as an object in the cluster. */
 export const ClusterConfigs: Resource<UnstructuredObject> = {
   group: 'k0s.k0sproject.io',
   version: 'v1beta1',
@@ -9,7 +9,7 @@ export const ClusterConfigs: Resource<UnstructuredObject> = {
   namespaced: true,
 };
 
-/** A chart k0s installs. */
+/** A chart installed by k0s. */
 export const Charts: Resource<UnstructuredObject> = {
   group: 'helm.k0sproject.io',
   version: 'v1beta1',
@@ -18,7 +18,7 @@ export const Charts: Resource<UnstructuredObject> = {
   namespaced: true,
 };
 
-/** The kinds k0s adds to a cluster. */
+/** CustomResourceDefinitions that k0s adds to a cluster. */
 export function k0sDefinitions(): KubeObject[] {
   return [definition(ClusterConfigs, { hasStatus: false }), definition(Charts, { hasStatus: true })];
 }

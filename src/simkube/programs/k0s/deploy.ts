@@ -11,13 +11,13 @@ import { k0sStacks } from './stacks.ts';
 export interface DeployOptions {
   readonly writer: ObjectWriter;
   readonly config: K0sConfig;
-  /** of k0s, such as v1.32.6+k0s.0 */
+  /** version of k0s, such as v1.32.6+k0s.0 */
   readonly version: string;
-  /** components that are switched off */
+  /** disabled components */
   readonly disabled: ReadonlySet<string>;
-  /** follow the configuration in the cluster rather than the file */
+  /** follow the configuration in the cluster instead of the file */
   readonly isDynamic: boolean;
-  /** where charts of extensions come from */
+  /** source of extension charts */
   readonly charts: ChartSource;
 }
 
@@ -26,8 +26,8 @@ const retryMs = 2_000;
 const definitionMs = 50;
 
 /**
- * Keeps in the cluster what k0s brings along, until the program ends: stacks, manifests and charts, from the file or, when
- * it is told so, from the configuration inside of the cluster.
+ * Applies what k0s contains until the program ends: stacks, manifests and charts, configured by the file or, if
+ * dynamic, by the object in the cluster.
  */
 export async function deploy(process: SimulatedProcess, options: DeployOptions): Promise<void> {
   const applied = new Map<string, string>();
@@ -55,7 +55,7 @@ export async function deploy(process: SimulatedProcess, options: DeployOptions):
   }
 }
 
-/** The kinds of k0s, and the configuration where there is none yet. */
+/** Creates the kinds of k0s, and the configuration if it does not exist yet. */
 async function prepare(process: SimulatedProcess, { writer, config, isDynamic }: DeployOptions): Promise<void> {
   for (const definition of k0sDefinitions()) await applyObject(writer, definition);
   while (
@@ -79,7 +79,7 @@ async function prepare(process: SimulatedProcess, { writer, config, isDynamic }:
   }
 }
 
-/** What belongs to a node of the control plane stays as its file says. */
+/** Settings of the control plane node stay as in its file. */
 function merged(config: K0sConfig, object: UnstructuredObject): K0sConfig {
   const ofCluster = asJson(object);
   const own = objectAt(config.document, 'spec');
@@ -107,7 +107,7 @@ async function apply(
   await reconcileCharts(writer, config.helm, { charts, kubeVersion, now: process.clock.now() });
 }
 
-/** Tries until it works, or the program ends. */
+/** Retries until it succeeds, or the program must exit. */
 async function again(process: SimulatedProcess, work: () => Promise<void>): Promise<void> {
   for (;;) {
     try {

@@ -23,7 +23,7 @@ const table: FlagTable = {
   missing: (name) => new ProgramFailure(`Error: flag needs an argument: --${name}`),
 };
 
-/** k0s of a container: the controller, and the commands people run beside it. */
+/** k0s in a container: the controller, and commands that users run beside it. */
 export function k0sProgram(kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     const version = k0sVersionOf(/:([^/:@]+)(?:@.*)?$/.exec(process.image)?.[1] ?? 'v1.34.0');
@@ -76,7 +76,7 @@ function status(kubernetes: SimulatedKubernetes, process: SimulatedProcess, args
   return 0;
 }
 
-/** The address others reach the API by. */
+/** Address at which others reach the API. */
 function serverOf({ api }: K0sConfig, { address }: SimulatedProcess): string {
   const external = api.externalAddress;
   if (external === undefined) return `https://${address}:${api.port}`;

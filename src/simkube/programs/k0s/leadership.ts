@@ -1,16 +1,16 @@
 import type { WorkloadCluster } from '../../cluster/workload-cluster.ts';
 
-/** A controller among those of its cluster. */
+/** A controller that is a candidate for leadership of its cluster. */
 export interface Candidate {
-  /** resolves when it leads, which may be never */
+  /** resolves when it becomes the leader, which may never happen */
   readonly leads: Promise<void>;
-  /** has the next one lead; to be called once */
+  /** passes leadership to the next candidate; must be called once */
   leave(): void;
 }
 
 const lines = new WeakMap<WorkloadCluster, (() => void)[]>();
 
-/** Of the controllers of a cluster one writes what k0s brings along: the first that came and is still there. */
+/** Among the controllers of a cluster, one applies what k0s contains: the earliest that still runs. */
 export function standForLeader(cluster: WorkloadCluster): Candidate {
   const line = lines.get(cluster) ?? [];
   lines.set(cluster, line);

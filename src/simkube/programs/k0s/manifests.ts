@@ -5,7 +5,7 @@ import { applyObject, type ObjectWriter } from './objects.ts';
 
 const directory = '/var/lib/k0s/manifests/';
 
-/** Applies what lies below the directory of manifests, each stack in the order of its files. Says what cannot be. */
+/** Applies all stacks below the manifest directory, each in the order of its files. Logs errors. */
 export async function applyManifests(
   process: SimulatedProcess,
   writer: ObjectWriter,

@@ -4,13 +4,13 @@ import { type KubeObject, parseApiVersion, type Resource } from '../../../machin
 
 export const fieldManager = 'k0s';
 
-/** Where objects of a cluster are written, whatever their kind. */
+/** Writes objects of any kind to a cluster. */
 export interface ObjectWriter {
   readonly server: ApiServer;
   readonly client: Client;
 }
 
-/** How objects of a kind are asked for; undefined while the API does not serve it. */
+/** Finds the resource of a kind; undefined while the API does not serve it. */
 export function resourceOfKind(
   { registry }: ApiServer,
   apiVersion: string,
@@ -25,7 +25,7 @@ export function resourceOfKind(
   return undefined;
 }
 
-/** Writes an object as desired; throws when its kind is not served. */
+/** Applies an object. Throws if its kind is not served. */
 export async function applyObject({ server, client }: ObjectWriter, object: KubeObject): Promise<void> {
   const { apiVersion = '', kind = '' } = object;
   const resource = resourceOfKind(server, apiVersion, kind);

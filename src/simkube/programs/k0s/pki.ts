@@ -11,14 +11,14 @@ export const pkiDirectory = '/var/lib/k0s/pki';
 /** Keys and certificates of one controller. */
 export interface K0sPki {
   readonly authority: CertificateAndKey;
-  /** PEM of all authorities whose clients are let in */
+  /** PEM of all accepted client CAs */
   readonly clientAuthorities: string;
   readonly serviceAccountKey: string;
   readonly olderServiceAccountKeys: readonly string[];
   readonly serving: CertificateAndKey;
 }
 
-/** Takes what is there and makes what is missing, as k0s does at every start. */
+/** Loads existing keys and certificates and creates missing ones, as k0s does at every start. */
 export async function ensureK0sPki(process: SimulatedProcess, config: K0sConfig): Promise<K0sPki> {
   const { files, clock } = process;
   const at = (name: string): string => `${pkiDirectory}/${name}`;
@@ -71,7 +71,7 @@ async function ensurePair(
   return made;
 }
 
-/** The API server shows what its own arguments name rather than what k0s made. */
+/** Serving certificate from the API server's extra arguments; it replaces the one of k0s. */
 function givenServing(process: SimulatedProcess, { api }: K0sConfig): CertificateAndKey | undefined {
   const certificate = api.extraArgs['tls-cert-file'];
   const privateKey = api.extraArgs['tls-private-key-file'];
@@ -87,7 +87,7 @@ function clientAuthorities(process: SimulatedProcess, { api }: K0sConfig): strin
   return path === undefined ? undefined : requiredFile(process, path, unreadable);
 }
 
-/** Tokens that were signed before a rotation are believed when their keys are given. */
+/** Verification keys for tokens signed before a key rotation, if they are configured. */
 function olderKeys(process: SimulatedProcess, { api }: K0sConfig, current: string): string[] {
   const path = api.extraArgs['service-account-key-file'];
   if (path === undefined) return [];
@@ -121,7 +121,7 @@ function servingHosts({ address, hostname }: SimulatedProcess, { api, network }:
   return [...new Set(hosts.filter((host) => host !== ''))];
 }
 
-/** A host with or without a port, without it. */
+/** Removes the port from a host. */
 export function hostOf(address: string): string {
   const bracketed = /^\[([^\]]+)\]/.exec(address);
   if (bracketed) return bracketed[1] ?? '';

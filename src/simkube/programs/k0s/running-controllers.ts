@@ -5,7 +5,7 @@ import { localOnly, type SimulatedKubernetes } from '../kubernetes.ts';
 import type { K0sConfig } from './config.ts';
 import type { K0sPki } from './pki.ts';
 
-/** A controller that runs, as commands beside it see it. */
+/** A running controller from the view of commands beside it. */
 export interface RunningController {
   readonly config: K0sConfig;
   readonly pki: K0sPki;
@@ -16,7 +16,7 @@ export interface RunningController {
 const statusSocket = '/run/k0s/status.sock';
 const running = new WeakMap<PortService, RunningController>();
 
-/** Has commands in the same container find the controller; answers how to end that. */
+/** Registers the controller for commands in the same container. Returns a function that removes it. */
 export function announceController(
   kubernetes: SimulatedKubernetes,
   process: SimulatedProcess,
@@ -27,7 +27,7 @@ export function announceController(
   return kubernetes.listenLocally(process, statusSocket, service);
 }
 
-/** undefined: none runs in this Pod */
+/** Returns undefined if no controller runs in this Pod. */
 export function controllerBeside(
   kubernetes: SimulatedKubernetes,
   process: SimulatedProcess,

@@ -4,12 +4,12 @@ import type { K0sConfig } from './config.ts';
 import { hostOf } from './pki.ts';
 import { configMap, daemonSet, deployment, serviceAccount } from './workloads.ts';
 
-/** What k0s brings into every cluster, by the name of the stack. */
+/** Objects that k0s creates in every cluster, by stack name. */
 export type Stacks = ReadonlyMap<string, readonly KubeObject[]>;
 
 const rbac = 'rbac.authorization.k8s.io';
 
-/** The stacks of a configuration. `version` is that of k0s, such as v1.32.6+k0s.0. */
+/** Builds the stacks of a configuration. `version` is that of k0s, such as v1.32.6+k0s.0. */
 export function k0sStacks(config: K0sConfig, version: string, disabled: ReadonlySet<string>): Stacks {
   const stacks: [string, readonly KubeObject[]][] = [
     ['bootstraprbac', bootstrapRbac()],
@@ -33,7 +33,7 @@ function binding(name: string, role: string, group: string): KubeObject {
   } as KubeObject;
 }
 
-/** What lets workers with a token become nodes. */
+/** RBAC rules that let workers with a bootstrap token join as nodes. */
 function bootstrapRbac(): KubeObject[] {
   const csrs = 'system:certificates.k8s.io:certificatesigningrequests';
   return [
@@ -43,7 +43,7 @@ function bootstrapRbac(): KubeObject[] {
   ];
 }
 
-/** The name of what a worker of this version reads first. */
+/** Name of the ConfigMap that a worker of this version reads first. */
 export function workerConfigName(version: string, profile = 'default'): string {
   const [, minor = '1.34'] = /^v?(\d+\.\d+)/.exec(version) ?? [];
   return `worker-config-${profile}-${minor}`;

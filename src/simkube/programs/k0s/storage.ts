@@ -14,7 +14,7 @@ import type { K0sConfig, K0sStorage } from './config.ts';
 const natsClusterPort = 6222;
 const ownPrefix = '/registry';
 
-/** Where a controller keeps the objects of the cluster; throws when it cannot be reached in time. */
+/** Opens the storage of a controller. Throws if it is unreachable for too long. */
 export async function openK0sStorage(
   kubernetes: SimulatedKubernetes,
   process: SimulatedProcess,
@@ -65,7 +65,7 @@ async function openExternalEtcd(
   return cluster;
 }
 
-/** NATS inside of every controller: those that find each other keep the same data. */
+/** Opens NATS, which is embedded in every controller. Controllers that reach each other share data. */
 async function openNats(
   kubernetes: SimulatedKubernetes,
   process: SimulatedProcess,
@@ -84,7 +84,7 @@ function natsPeer(process: SimulatedProcess): EtcdCluster | undefined {
       const way = etcdBehind(process.dial(host, Number(port)));
       if (way) return way.endpoint.cluster;
     } catch {
-      // Others may be there.
+      // Other controllers may answer.
     }
   }
   return undefined;

@@ -8,12 +8,12 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const namespace = 'kube-system';
 const beginning = 'bootstrap-token-';
 
-/** Packs a kubeconfig the way k0s hands it to workers. */
+/** Encodes a kubeconfig as a k0s join token. */
 export function encodeJoinToken(kubeconfig: string): string {
   return gzipSync(kubeconfig).toString('base64');
 }
 
-/** The kubeconfig in a join token; throws what k0s says of a token that is none. */
+/** Decodes the kubeconfig of a join token. Throws k0s's errors for an invalid token. */
 export function decodeJoinToken(token: string): string {
   let bytes: Buffer;
   try {
@@ -26,13 +26,13 @@ export function decodeJoinToken(token: string): string {
 
 export interface JoinTokenSpec {
   readonly role: 'worker' | 'controller';
-  /** milliseconds; 0: for ever */
+  /** milliseconds; 0 for unlimited */
   readonly validityMs: number;
   readonly server: string;
   readonly certificateAuthority: string;
 }
 
-/** Makes a token that a worker or a controller may join with. */
+/** Creates a join token for a worker or a controller. */
 export async function createJoinToken(
   client: Client,
   { random, now }: { readonly random: Random; readonly now: number },
@@ -77,7 +77,7 @@ export async function listJoinTokens(client: Client): Promise<{ id: string; role
   });
 }
 
-/** Whether there was such a token. */
+/** Returns whether the token existed. */
 export async function invalidateJoinToken(client: Client, id: string): Promise<boolean> {
   try {
     await client.delete(Secrets, { namespace, name: beginning + id });

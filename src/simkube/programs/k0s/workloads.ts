@@ -1,15 +1,15 @@
 import type { JsonObject, KubeObject } from '../../../machinery/index.ts';
 
-/** A workload in few words. */
+/** Short form of a workload. */
 export interface WorkloadSpec {
   readonly name: string;
   readonly namespace?: string;
   readonly image: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly replicas?: number;
-  /** more of the container */
+  /** additional container fields */
   readonly container?: JsonObject;
-  /** more of the Pod's spec */
+  /** additional fields of the Pod spec */
   readonly pod?: JsonObject;
 }
 

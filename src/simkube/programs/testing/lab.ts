@@ -8,17 +8,17 @@ import type { PortService } from '../../types.ts';
 import { simulatedProgram } from '../index.ts';
 import { SimulatedKubernetes } from '../kubernetes.ts';
 
-/** Pods without anything that runs them: started and ended by hand, on a network where every name is a Pod's. */
+/** Pods without a host: tests start and stop them on a network where every name is a Pod's. */
 export interface ProgramLab {
   readonly clock: Clock;
   readonly kubernetes: SimulatedKubernetes;
-  /** a place for containers, whose files stay when these end */
+  /** creates a Pod, whose files stay when containers exit */
   pod(name: string, files?: Readonly<Record<string, string>>): LabPod;
-  /** another name for Pods, as a Service: the first that listens answers */
+  /** adds a name for several Pods, like a Service: the first that listens answers */
   name(name: string, ...pods: readonly LabPod[]): void;
-  /** what listens somewhere; throws ECONNREFUSED */
+  /** connects to a port; throws ECONNREFUSED */
   dial(name: string, port: number): PortService;
-  /** lets time pass until the condition holds */
+  /** advances time until the condition holds */
   until(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -26,16 +26,16 @@ export interface ProgramLab {
 export interface LabPod {
   readonly name: string;
   readonly files: Map<string, string>;
-  /** what its containers said */
+  /** output of its containers */
   readonly lines: string[];
   start(image: string, argv: readonly string[], env?: Readonly<Record<string, string>>): LabContainer;
-  /** runs a program until it ends: its exit code, and what it said */
+  /** runs a program until it exits; returns the exit code and output */
   exec(image: string, ...argv: readonly string[]): Promise<{ code: number; lines: string[] }>;
 }
 
 export interface LabContainer {
   readonly exited: Promise<number>;
-  /** undefined while it runs */
+  /** undefined while running */
   exitCode(): number | undefined;
   stop(): Promise<number>;
 }
@@ -47,7 +47,7 @@ export interface ProgramLabOptions {
   readonly charts?: ChartSource;
 }
 
-/** how often a lab on real time looks */
+/** Poll interval of a lab with real time. */
 const pollMs = 10;
 
 export function createProgramLab(options: ProgramLabOptions = {}): ProgramLab {

@@ -12,7 +12,7 @@ import type { LabContainer, LabPod, ProgramLab } from './lab.ts';
 export const etcdImage = 'registry.k8s.io/etcd:3.5.21-0';
 export const apiServerImage = 'registry.k8s.io/kube-apiserver:v1.33.1';
 
-/** Authorities and keys of one plane. */
+/** Authorities and keys of one control plane. */
 export interface PlanePki {
   readonly authority: CertificateAndKey;
   readonly etcdAuthority: CertificateAndKey;
@@ -80,7 +80,7 @@ export async function createPlanePki(clock: Clock): Promise<PlanePki> {
   };
 }
 
-/** The command line of a member. */
+/** Command line of a member. */
 export function etcdArgs(name: string, more: readonly string[] = []): string[] {
   return [
     'etcd',
@@ -103,7 +103,7 @@ export function initialCluster(...names: readonly string[]): string {
   return names.map((name) => `${name}=https://${name}:2380`).join(',');
 }
 
-/** The command line of an API server. */
+/** Command line of an API server. */
 export function apiArgs(etcdServers: string, more: readonly string[] = []): string[] {
   return [
     'kube-apiserver',
@@ -126,7 +126,7 @@ export function apiArgs(etcdServers: string, more: readonly string[] = []): stri
   ];
 }
 
-/** Starts a member with an API server over it, and waits until it answers. */
+/** Starts an etcd member and an API server, and waits until it answers. */
 export async function startPlane(
   lab: ProgramLab,
   pki: PlanePki,
@@ -147,7 +147,7 @@ export function isServing(lab: ProgramLab, name: string): boolean {
   }
 }
 
-/** A client of the API in a Pod, as an administrator. */
+/** Administrator client for the API in a Pod. */
 export async function adminOf(lab: ProgramLab, pki: PlanePki, name: string): Promise<Client> {
   const pair = await issueCertificate({
     authority: pki.authority,

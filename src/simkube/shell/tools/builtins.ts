@@ -89,7 +89,7 @@ const printf: Tool = ({ state, streams }, [format = '', ...args]) => {
       ),
     );
     state.use.spendText(template.length + 100);
-    // A format that takes no arguments is written once.
+    // A format that consumes no arguments is printed once.
     if (used === before) break;
   } while (used < args.length);
   return 0;
@@ -138,7 +138,7 @@ const source: Tool = async ({ state, streams, runner }, [file = '', ...args]) =>
   }
 };
 
-/** Whether a name is something that can be run, and where it is. */
+/** Returns the location of a command; undefined if it does not exist. */
 function whereIs({ functions, host }: ShellState, name: string): string | undefined {
   if (functions.has(name)) return name;
   if (name.includes('/')) return host.disk.read(name) === undefined ? undefined : name;
@@ -158,7 +158,7 @@ const which: Tool = ({ state, streams }, args) => {
   return status;
 };
 
-/** `sh -c …`, `bash script …`, or what comes in. */
+/** `sh -c …`, `bash script …`, or a script from standard input. */
 const shell: Tool = async ({ state, streams, runner }, args) => {
   const child = childProcess(state, 'sh', []);
   let at = 0;
@@ -199,7 +199,7 @@ const shell: Tool = async ({ state, streams, runner }, args) => {
   }
 };
 
-/** Runs the rest of its words, with what stands before them taken away. */
+/** Runs the remaining words as a command, after its own options. */
 const prefix =
   (skip: (args: readonly string[]) => number): Tool =>
   ({ state, streams, runner }, args) => {
@@ -230,14 +230,14 @@ const environment: Tool = async ({ state, streams, runner }, args) => {
   return 0;
 };
 
-/** No timer runs for longer. */
+/** Maximum duration of one timer. */
 const longestMs = 86_400_000;
 
 async function passAll({ host }: ShellState, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= longestMs) await host.pass(Math.min(left, longestMs));
 }
 
-/** What the shell itself does. */
+/** Builtins of the shell. */
 export const builtins: Readonly<Record<string, Tool>> = {
   ':': () => 0,
   true: () => 0,

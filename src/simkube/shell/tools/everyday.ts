@@ -10,7 +10,7 @@ const months = [
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** A time in the words of strftime; the time zone is always UTC. */
+/** Formats a time like strftime. The time zone is always UTC. */
 function formatDate(ms: number, format: string): string {
   const time = new Date(ms);
   const iso = time.toISOString();
@@ -75,7 +75,7 @@ const date: Tool = ({ state, streams }, args) => {
 
 class ExpressionError extends Error {}
 
-/** `expr`: whole numbers, comparisons, and what fits at the beginning of a text. */
+/** Evaluates `expr`: integers, comparisons, and matches at the start of a text. */
 function evaluate(words: readonly string[]): string {
   let at = 0;
   let depth = 0;
@@ -162,7 +162,7 @@ function calculated(operator: string, left: string, right: string): string {
   return String(value ?? (operator === '/' ? Math.trunc(a / b) : a % b));
 }
 
-/** The first group, or how much of the beginning fits. */
+/** Returns the first group, or the length of the matching prefix. */
 function matched(text: string, pattern: string): string {
   const found = toPattern(pattern.startsWith('^') ? pattern : `^${pattern}`, { isExtended: false }).exec(text);
   const hasGroup = pattern.includes('\\(');
@@ -189,7 +189,7 @@ const uname: Tool = ({ state, streams }, args) => {
   return 0;
 };
 
-/** What people type to look around, and scripts to calculate. */
+/** Commands for interactive use and for calculations in scripts. */
 export const everydayTools: Readonly<Record<string, Tool>> = {
   date,
   expr,

@@ -7,7 +7,7 @@ interface Arguments {
   readonly rest: readonly string[];
 }
 
-/** Letters and words after dashes, and what is left; `valued` flags take the next argument with them. */
+/** Parses short and long flags. Flags in `valued` take the next argument. */
 export function flagsOf(
   args: readonly string[],
   valued = '',
@@ -88,7 +88,7 @@ const remove: Tool = ({ state, streams }, args) => {
   return status;
 };
 
-/** `cp` and `mv`: from all but the last to the last. */
+/** `cp`, `mv` and others: from all arguments but the last to the last. */
 const transfer =
   (name: 'cp' | 'mv' | 'ln' | 'install'): Tool =>
   ({ state, streams }, args) => {
@@ -113,7 +113,7 @@ const transfer =
       if (disk.read(from) !== undefined) copied.push([from, to]);
       for (const path of disk.list(`${from}/`)) copied.push([path, to + path.slice(from.length)]);
       if (copied.length === 0 && !disk.isDirectory(from)) {
-        // A link may lead to something that is not simulated.
+        // A link may refer to a file that is not simulated.
         if (name === 'ln') continue;
         streams.error(`${name}: cannot stat '${source}': No such file or directory\n`);
         status = 1;
@@ -164,7 +164,7 @@ const list: Tool = ({ state, streams }, args) => {
   return status;
 };
 
-/** What works on files as such. */
+/** File commands. */
 export const fileTools: Readonly<Record<string, Tool>> = {
   mkdir: makeDirectory,
   rm: remove,

@@ -1,7 +1,7 @@
 import { LinearPattern, must, PatternError, type PatternMatch } from '../../../machinery/index.ts';
 import { Gathered } from '../limits.ts';
 
-/** A line editing command: which lines, and what. */
+/** A sed command with its address range. */
 interface Edit {
   readonly from: Address | undefined;
   readonly to: Address | undefined;
@@ -22,10 +22,10 @@ interface Outcome {
   readonly isEnd?: boolean;
 }
 
-/** A script that sed would not take. */
+/** An invalid sed script. */
 export class SedError extends Error {}
 
-/** Basic regular expressions escape what extended ones do not, and the other way round. */
+/** Converts basic and extended regular expressions, which escape opposite sets of characters. */
 export function toPattern(
   source: string,
   { isExtended, ignoreCase = false }: { isExtended: boolean; ignoreCase?: boolean },
@@ -59,7 +59,7 @@ export function toPattern(
   }
 }
 
-/** Where a bracket expression ends, with classes such as `[:space:]` inside of it; -1: nowhere. */
+/** Returns the end of a bracket expression, which may contain classes such as `[:space:]`; -1 if it is not closed. */
 function endOfBrackets(source: string, start: number): number {
   let at = start + (source[start + 1] === '^' ? 2 : 1);
   if (source[at] === ']') at++;
@@ -73,7 +73,7 @@ function endOfBrackets(source: string, start: number): number {
   return -1;
 }
 
-/** Applies a sed script to a text. Throws SedError for what is not understood. */
+/** Applies a sed script to a text. Throws SedError for unsupported syntax. */
 export async function sed(
   scripts: readonly string[],
   text: string,
@@ -226,7 +226,7 @@ class ScriptReader {
     };
   }
 
-  /** The text up to the delimiter; escaped ones stay. */
+  /** Reads the text up to the delimiter. Escaped delimiters are kept. */
   #until(delimiter: string): string {
     let text = '';
     for (; this.#at < this.#text.length; this.#at++) {

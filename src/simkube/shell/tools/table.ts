@@ -1,4 +1,4 @@
 import type { Tool } from '../state.ts';
 
-/** The commands every image has, by name. Apart from the commands themselves, as some of them look others up. */
+/** Common commands by name. In a file of its own, because some commands look up others. */
 export const tools: Map<string, Tool> = new Map();

@@ -1,7 +1,7 @@
 import { Glob, LinearPattern, must, PatternError } from '../../../machinery/index.ts';
 import { pathIn, type ShellState, type Tool } from '../state.ts';
 
-/** The size of a file; undefined when there is none. */
+/** Size of a file; undefined if it does not exist. */
 const sizeOf = (state: ShellState, path: string): number | undefined =>
   path === '' ? undefined : state.host.disk.read(pathIn(state, path))?.length;
 
@@ -25,7 +25,7 @@ const unary: Readonly<Record<string, (state: ShellState, value: string) => boole
   '-v': (state, name) => state.variables.has(name),
 };
 
-/** The root disk is all that is always there. */
+/** Devices that always exist; the only disk among them is the root disk. */
 function isDevice(path: string): boolean {
   return /^\/dev\/(?:null|zero|console|vda\d*)$/.test(path);
 }
@@ -43,11 +43,11 @@ const maxDepth = 100;
 
 class TestSyntaxError extends Error {}
 
-/** `test`, `[` and `[[`: the same grammar, patterns only in the last one. */
+/** Evaluates `test`, `[` and `[[`, which share a grammar. Only `[[` supports patterns. */
 function evaluate(state: ShellState, words: readonly string[], hasPatterns: boolean): boolean {
   let at = 0;
   let depth = 0;
-  /** A test within another one, to a depth that no person writes. */
+  /** Limits the nesting of tests. */
   const inner = (work: () => boolean): boolean => {
     if (++depth > maxDepth) throw new TestSyntaxError('too many arguments');
     const value = work();

@@ -10,7 +10,7 @@ interface Context {
   readonly streams: Streams;
 }
 
-/** The files named, or what comes in; undefined, and said so, when one is not there. */
+/** Reads the named files, or standard input. Prints an error and returns undefined if a file does not exist. */
 function inputs(
   { state, streams }: Context,
   name: string,
@@ -40,7 +40,7 @@ const joined = (list: readonly { text: string }[]): string => {
   return whole.text();
 };
 
-/** Lets others have their turn while lines are matched: a line costs its length. */
+/** Yields while lines are matched; the cost of a line is its length. */
 const breathing =
   ({ state }: Context) =>
   async (line: string): Promise<void> => {
@@ -54,7 +54,7 @@ function linesOf(text: string): string[] {
   return lines;
 }
 
-/** A tool that turns the whole input into another text. */
+/** Builds a tool that transforms its whole input. */
 const filter =
   (name: string, valued: string, work: (text: string, args: ReturnType<typeof flagsOf>) => string): Tool =>
   (context, args) => {
@@ -133,7 +133,7 @@ const sedTool: Tool = async (context, args) => {
 
 const maxProgram = 2_000;
 
-/** The one thing scripts of machines do with awk: pick columns of lines that fit. */
+/** The subset of awk that machine scripts use: columns of matching lines. */
 const awk: Tool = async (context, args) => {
   const { rest, values } = flagsOf(args, 'Fv');
   const program = /^ ?(?:\/((?:[^/\\]|\\.)*)\/|NR ?== ?(\d+))? ?\{ ?print ?([^}]*)\} ?$/.exec(
@@ -251,7 +251,7 @@ const lastLines = filter('tail', 'nc', (text, { flags, values }) =>
     .join(''),
 );
 
-/** What works on text: lines in, lines out. */
+/** Text filters. */
 export const textTools: Readonly<Record<string, Tool>> = {
   cat: filter('cat', '', (text) => text),
   tee: ({ state, streams }, args) => {
@@ -282,7 +282,7 @@ export const textTools: Readonly<Record<string, Tool>> = {
   ),
   tail: async (context, args) => {
     const status = await lastLines(context, args);
-    // Who follows a file waits for lines that never come, until somebody ends it.
+    // Following a file waits for further lines, which never come, until it is interrupted.
     const follows = args.some((arg) => /^-[a-z]*[fF]/.test(arg) || arg.startsWith('--follow'));
     while (status === 0 && follows) await context.state.host.pass(86_400_000);
     return status;

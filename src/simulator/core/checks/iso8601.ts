@@ -2,9 +2,9 @@ const form =
   /^(\d{4})(?:(?:-(\d{1,2})|(\d{2})(?!$))(?:(?:-(\d{1,2})|(\d{2}))(?:[ T](\d{2})(?::?(\d{2}))?(?::?(\d{1,2})(?:[.,](\d{1,20}))?)?(Z|([-+])(\d{2}):?(\d{2})?)?)?)?)?$/;
 
 /**
- * A moment in any of the forms Python's `iso8601` takes, which nova and glance read times with: parts may be left out from
- * the right (`2026`, `2026-11`), separators too (`20261115T0347`), and what names no zone is in UTC. Milliseconds since the
- * epoch; undefined when it is not a moment.
+ * Parses a timestamp in any form that Python's `iso8601` accepts, as nova and glance do. Parts may be missing from the
+ * right (`2026`, `2026-11`), separators may be missing (`20261115T0347`), and the default zone is UTC. Returns
+ * milliseconds since the epoch, or undefined if the text is invalid.
  */
 export function parseIso8601(text: string): number | undefined {
   const match = form.exec(text);
@@ -14,7 +14,7 @@ export function parseIso8601(text: string): number | undefined {
   const [year, month, day] = [number(1, 0), number(2, number(3, 1)), number(4, number(5, 1))];
   const [hour, minute, second] = [number(6, 0), number(7, 0), number(8, 0)];
   const date = new Date(Date.UTC(2000, month - 1, day, hour, minute, second));
-  // Years before 100 would be taken for those of the last century.
+  // `Date.UTC` maps years below 100 to the 20th century.
   date.setUTCFullYear(year, month - 1, day);
   const isReal =
     year > 0 &&

@@ -1,11 +1,11 @@
-// The services are written in Python and put values into their messages as Python writes them.
+// OpenStack is written in Python and formats values in messages with `str` or `repr`.
 
-/** `str(value)`: text bare, everything else as `repr`. */
+/** Formats like `str(value)`: strings unquoted, all other values like `repr`. */
 export function pythonText(value: unknown): string {
   return typeof value === 'string' ? value : pythonRepr(value);
 }
 
-/** `repr(value)` of a value that came from JSON. */
+/** Formats a JSON value like `repr(value)`. */
 export function pythonRepr(value: unknown): string {
   switch (typeof value) {
     case 'string':
@@ -25,7 +25,7 @@ export function pythonRepr(value: unknown): string {
   }
 }
 
-/** Double quotes are used only around text with a single quote and none of its own. */
+/** Python uses double quotes only if the text contains a single quote and no double quote. */
 function quote(text: string): string {
   const escaped = text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t');
   if (!text.includes("'")) return `'${escaped}'`;

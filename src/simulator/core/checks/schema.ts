@@ -4,8 +4,8 @@ import { parseIso8601 } from './iso8601.ts';
 import { pythonRepr } from './python.ts';
 
 /**
- * The part of JSON Schema the services describe their bodies with. Keywords are applied in the order they are written and
- * the first that fails speaks, in the words of Python's jsonschema library: that text is what clients see.
+ * The part of JSON Schema that the services use for request bodies. Keywords are checked in the order they are written.
+ * The first failure is reported with the message of Python's jsonschema library, because clients see that text.
  */
 export interface BodySchema {
   readonly type?: string | readonly string[];
@@ -31,15 +31,15 @@ export interface BodySchema {
 }
 
 export interface SchemaError {
-  /** from the top; empty for the whole body */
+  /** path from the root; empty for the whole body */
   readonly path: readonly (string | number)[];
   readonly value: unknown;
   readonly message: string;
-  /** the keyword that failed */
+  /** failed keyword */
   readonly keyword: string;
 }
 
-/** While an error is on its way up, every level puts its key in front. */
+/** A failure on its way up. Each level prepends its key to the path. */
 interface Failure {
   readonly path: (string | number)[];
   readonly value: unknown;
@@ -49,10 +49,10 @@ interface Failure {
 
 type Check = (value: unknown, schema: BodySchema) => Failure | undefined;
 
-/** the checks of a schema, in its order; found once */
+/** checks of a schema in order, compiled once */
 const compiledChecks = new WeakMap<BodySchema, readonly Check[]>();
 
-/** The first thing wrong with a value, or undefined. */
+/** Returns the first error of a value, or undefined. */
 export function firstError(schema: BodySchema, value: unknown): SchemaError | undefined {
   return apply(schema, value);
 }
@@ -96,7 +96,7 @@ function isOfType(value: unknown, type: string): boolean {
   }
 }
 
-/** The patterns are the services', the text is a client's: matched in linear time, whatever it is. */
+/** Clients choose the text, so patterns are matched in linear time. */
 const patterns = new Map<string, GoRegexp>();
 
 function compiled(pattern: string): GoRegexp {
@@ -124,7 +124,7 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
   'date-time': (text) => parseIso8601(text) !== undefined,
 };
 
-/** Decoding and encoding again is an order of magnitude faster than any pattern on what user data weighs. */
+/** For large user data, decoding and encoding again is ten times faster than a pattern. */
 function isBase64(text: string): boolean {
   const bare = text.includes('\n') ? text.replaceAll('\n', '') : text;
   return bare.length % 4 === 0 && Buffer.from(bare, 'base64').toString('base64') === bare;

@@ -1,7 +1,7 @@
 import { must, type Random, seededRandom } from '../../../machinery/index.ts';
 import { type FaultEffect, type FaultRule, isOutcomeEffect, type OutcomeEffect, type RequestEffect } from './rule.ts';
 
-/** What a request is known by before it is handled. */
+/** Properties of a request that rules match, known before it is handled. */
 export interface RequestTraits {
   readonly service: string;
   readonly method: string;
@@ -10,7 +10,7 @@ export interface RequestTraits {
   readonly projectName: string | undefined;
 }
 
-/** What an asynchronous step is about. */
+/** Properties of an asynchronous step that rules match. */
 export interface OutcomeTraits {
   readonly operation: string;
   readonly projectId: string;
@@ -32,7 +32,7 @@ interface Armed {
   struck: number;
 }
 
-/** The rules in force. Each has its own dice, so that adding one does not change what the others do. */
+/** Active fault rules. Each rule has a random generator of its own, so adding a rule does not affect the others. */
 export class Faults {
   readonly #requests = new Map<string, Armed>();
   readonly #outcomes = new Map<string, Armed>();
@@ -41,7 +41,7 @@ export class Faults {
     for (const rule of rules) this.set(rule);
   }
 
-  /** Adds a rule, or replaces the one of the same id and starts it anew. */
+  /** Adds a rule, or replaces the rule with the same id and resets its counters. */
   set(rule: FaultRule): void {
     this.delete(rule.id);
     const { path, name, operation } = rule.when;
@@ -64,7 +64,7 @@ export class Faults {
     this.#outcomes.clear();
   }
 
-  /** Every rule with how often it had the occasion and how often it struck. */
+  /** Lists all rules with the number of matches and of strikes. */
   list(): { rule: FaultRule; seen: number; struck: number }[] {
     return [...this.#requests.values(), ...this.#outcomes.values()].map(({ rule, seen, struck }) => ({
       rule,
@@ -81,7 +81,7 @@ export class Faults {
     return this.#outcomes.size > 0;
   }
 
-  /** What strikes this request: of several rules each that fits, in the order they were set. */
+  /** Returns the effects of all matching rules, in the order the rules were set. */
   forRequest(traits: RequestTraits): RequestEffect[] {
     const effects: RequestEffect[] = [];
     for (const armed of this.#requests.values()) {
@@ -97,7 +97,7 @@ export class Faults {
     return effects;
   }
 
-  /** How this step ends, when not well. */
+  /** Returns the effect on this step, or undefined if it proceeds normally. */
   forOutcome(traits: OutcomeTraits): OutcomeEffect | undefined {
     for (const armed of this.#outcomes.values()) {
       const { when } = armed.rule;
@@ -111,7 +111,7 @@ export class Faults {
     return undefined;
   }
 
-  /** A duration an effect names. */
+  /** Returns a duration, random within a range. */
   duration(ms: number | readonly [min: number, max: number]): number {
     return typeof ms === 'number' ? ms : ms[0] + this.#spread.next() * (ms[1] - ms[0]);
   }
@@ -129,7 +129,7 @@ function strike(armed: Armed): FaultEffect | undefined {
   return rule.effect;
 }
 
-/** Texts with `*` for anything, compared without compiling anything per request. */
+/** Builds a matcher of a pattern with `*`, precompiled for speed. */
 function matcher(pattern: string | undefined): Matcher | undefined {
   if (pattern === undefined || pattern === '*') return undefined;
   const pieces = pattern.split('*');
@@ -150,7 +150,7 @@ function matcher(pattern: string | undefined): Matcher | undefined {
   };
 }
 
-/** FNV-1a: the same name, the same dice. */
+/** FNV-1a hash, so equal names give equal random sequences. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);

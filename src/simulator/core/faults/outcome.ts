@@ -1,7 +1,7 @@
 import type { Core } from '../core.ts';
 import type { OutcomeEffect } from './rule.ts';
 
-/** How an asynchronous step on something of a project ends, when a fault rule has a say in it. */
+/** Returns the effect of fault rules on an asynchronous step of a project's resource. */
 export function outcomeOf(
   core: Core,
   operation: string,

@@ -1,7 +1,7 @@
 import { must } from '../../../machinery/index.ts';
 import type { FaultEffect, FaultRule, FaultSelector } from './rule.ts';
 
-/** Something is wrong with a rule; the message names the field. */
+/** An invalid rule. The message names the field. */
 export class FaultRuleError extends Error {
   constructor(field: string, problem: string) {
     super(`${field}: ${problem}`);
@@ -45,7 +45,7 @@ const isSpan = (value: unknown): value is number | [number, number] =>
 
 const selectorKeys = ['service', 'method', 'path', 'project', 'name', 'operation'] as const;
 
-/** Reads a rule that came as JSON; throws `FaultRuleError`. */
+/** Parses a rule from JSON. Throws `FaultRuleError`. */
 export function parseFaultRule(value: unknown, id?: string): FaultRule {
   const fields = objectAt(value, 'rule');
   mustKnow(fields, ['id', 'when', 'probability', 'count', 'after', 'seed', 'effect'], '');

@@ -2,14 +2,14 @@ import { goRegexp } from '../../../machinery/index.ts';
 import type { AccessRule } from '../caller.ts';
 import type { RequestContext } from './context.ts';
 
-/** Whether one of the rules is for this request. */
+/** Reports whether one of the rules allows this request. */
 export function permits(rules: readonly AccessRule[], { service, method, path }: RequestContext): boolean {
-  // Cinder is known under two names.
+  // Cinder has several catalogue types.
   const types = service.type === 'volumev3' ? ['volumev3', 'block-storage', 'volume'] : [service.type];
   return rules.some((rule) => types.includes(rule.service) && rule.method === method && isPathLike(rule.path, path));
 }
 
-/** `*` and `{name}` stand for one part of a path, `**` for any rest. */
+/** `*` and `{name}` match one path segment, `**` matches any rest. */
 function isPathLike(pattern: string, path: string): boolean {
   const source = pattern.replace(/\*\*|\*|\{[^}]*\}|[^*{]+|\{/g, (part) => {
     if (part === '**') return '.*';

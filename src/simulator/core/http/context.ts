@@ -4,21 +4,23 @@ import { Query } from './query.ts';
 
 const decoder = new TextDecoder();
 
-/** One request as its handler sees it. Query and body are parsed when first asked for. */
+/** A request for its handler. Query and body are parsed lazily. */
 export class RequestContext {
   readonly service: ServiceDefinition;
   readonly method: string;
-  /** below the service's root */
+  /** path below the service's root */
   readonly path: string;
   readonly requestId: string;
-  /** scheme and authority the client used: `http://127.0.0.1:8080` */
+  /** scheme and authority the client used, for example `http://127.0.0.1:8080` */
   readonly origin: string;
-  /** names in lower case */
+  /** lower-case names */
   readonly headers: Readonly<Record<string, string>>;
   readonly rawBody: Uint8Array | string | undefined;
   readonly queryText: string;
   params: Readonly<Record<string, string>> = {};
-  /** the minor microversion in force: 60 for compute 2.60; 0 where there are none; -1 when it could not be told */
+  /**
+   * minor microversion of the request: 60 for compute 2.60; 0 for services without microversions; -1 until it is known
+   */
   minor = -1;
   #caller: Caller | undefined;
   #query: Query | undefined;
@@ -44,7 +46,7 @@ export class RequestContext {
     this.rawBody = options.rawBody;
   }
 
-  /** Who asks. Routes that need no token must use `optionalCaller`. */
+  /** The authenticated caller. Routes without authentication must use `optionalCaller`. */
   get caller(): Caller {
     if (!this.#caller) throw new Error(`${this.method} ${this.path} has no caller`);
     return this.#caller;
@@ -58,7 +60,7 @@ export class RequestContext {
     return this.#caller;
   }
 
-  /** The project the token is scoped to; policies keep unscoped tokens away from routes that need one. */
+  /** The project of the token. Policies refuse unscoped tokens on routes that need a project. */
   get project(): string {
     return this.caller.projectId ?? '';
   }
@@ -68,7 +70,7 @@ export class RequestContext {
     return this.#query;
   }
 
-  /** The service's root as the client reaches it: `http://127.0.0.1:8080/compute`. */
+  /** Root URL of the service for the client, for example `http://127.0.0.1:8080/compute`. */
   get serviceUrl(): string {
     return this.origin + this.service.root;
   }
@@ -79,7 +81,7 @@ export class RequestContext {
     return value;
   }
 
-  /** The body as JSON; undefined without a body. Throws the service's refusal when it is not JSON. */
+  /** The parsed JSON body; undefined without a body. Throws the service's refusal if it is not JSON. */
   get json(): unknown {
     this.#json ??= { value: this.#parse() };
     return this.#json.value;

@@ -14,7 +14,7 @@ interface Mounted {
   readonly router: Router<Route>;
 }
 
-/** A request whose service is known; what comes next is up to the rules and the handler. */
+/** A request with a known service, not yet handled. */
 export class Arrived {
   readonly context: RequestContext;
   readonly #core: Core;
@@ -26,12 +26,12 @@ export class Arrived {
     this.#router = router;
   }
 
-  /** Does the work and gives the answer; never throws. */
+  /** Handles the request. Never throws. */
   answer(): WireResponse {
     return finish(this.context, answerOf(this.#core, this.context, this.#router));
   }
 
-  /** An answer of the service's making that is not the handler's. */
+  /** Answers with a refusal of the service instead of calling the handler. */
   refuse(refusal: Refusal): WireResponse {
     return finish(this.context, this.context.service.renderRefusal(refusal, this.context));
   }
@@ -42,22 +42,24 @@ export class Arrived {
 }
 
 export interface Dispatcher {
-  /** Finds the service a request is for; undefined when no service has that path. */
+  /** Finds the service of a request. Returns undefined if no service has that path. */
   arrive(request: WireRequest): Arrived | undefined;
 }
 
 export interface DispatcherOptions {
   readonly core: Core;
   readonly services: readonly ServiceDefinition[];
-  /** paths below other roots than a service's own, where clients go when they take relative links literally */
+  /**
+   * path prefixes that clients use by mistake when they resolve relative links literally, mapped to the service's root
+   */
   readonly strays?: Readonly<Record<string, string>>;
-  /** what links and catalogues show instead of the address the client used */
+  /** base URL in links and catalogues instead of the address the client used */
   readonly publicUrl?: () => string | undefined;
 }
 
 const noBytes = new Uint8Array();
 
-/** The one way into the cloud, for sockets and for callers in process alike. */
+/** Builds the single entry point of the cloud, for sockets and in-process callers. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { core } = options;
   const byRoot = new Map<string, Mounted>();
@@ -95,7 +97,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     });
     const token = context.headers['x-auth-token'];
     const caller = token === undefined ? undefined : core.services.identity.caller(token);
-    // Keystone itself is open to every token it gave out.
+    // Access rules do not apply to keystone itself.
     const isBarred = caller?.accessRules && service.type !== 'identity' && !permits(caller.accessRules, context);
     if (caller && !isBarred) context.caller = caller;
     return new Arrived(core, context, router);
@@ -108,7 +110,7 @@ function answerOf(core: Core, context: RequestContext, router: Router<Route>): A
   try {
     const match = router(context.method, context.path);
     const isOpen = match.kind === 'found' && match.route.open === true;
-    // Who may not come in does not learn which paths there are.
+    // Authentication comes first: without it a client must not learn which paths exist.
     if (!isOpen && !context.optionalCaller) return service.renderUnauthenticated(context);
     if (match.kind === 'unknown path') return service.renderUnknownPath(context);
     if (match.kind === 'wrong method') return service.renderWrongMethod(context, match.allowed);
@@ -126,7 +128,7 @@ function answerOf(core: Core, context: RequestContext, router: Router<Route>): A
     if (route.policy && !(service.allows ?? allows)(context.caller, route.policy.level)) {
       throw service.forbidden(route.policy, context);
     }
-    // Reading changes nothing, so there is nothing to keep or to undo.
+    // Reads need no transaction.
     return context.method === 'GET' || context.method === 'HEAD'
       ? route.handle(context)
       : core.state.transact(() => route.handle(context));

@@ -1,6 +1,6 @@
 import type { Answer } from '../service.ts';
 
-// Answers several services share, because they share the framework that gives them.
+// Answers that several services share because they use the same framework.
 
 const title: Readonly<Record<number, string>> = {
   300: 'Multiple Choices',
@@ -23,12 +23,12 @@ const title: Readonly<Record<number, string>> = {
   504: 'Gateway Timeout',
 };
 
-/** The reason phrase of a status. */
+/** Returns the reason phrase of a status. */
 export function statusTitle(status: number): string {
   return title[status] ?? 'Error';
 }
 
-/** The HTML page of webob: what glance gives for every error, the others for a path nobody serves. */
+/** Builds webob's HTML page. Glance uses it for all errors, other services for unknown paths. */
 export function htmlAnswer(status: number, message: string): Answer {
   const heading = `${status} ${statusTitle(status)}`;
   const bytes =
@@ -46,7 +46,7 @@ function escapeHtml(text: string): string {
     .replaceAll("'", '&#x27;');
 }
 
-/** keystonemiddleware's answer in front of nova, neutron, cinder and octavia. */
+/** Builds the answer of keystonemiddleware in front of nova, neutron, cinder and octavia. */
 export function unauthenticatedAnswer(identityUrl: string): Answer {
   const message = 'The request you have made requires authentication.';
   return {

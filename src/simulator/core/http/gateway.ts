@@ -7,7 +7,7 @@ import type { Transport, WireRequest, WireResponse } from './wire.ts';
 
 const defaultHoldMs = 600_000;
 
-/** Stands for a connection that broke: over HTTP the socket is cut, in process the transport rejects with it. */
+/** A broken connection. Over HTTP the socket is destroyed, in process the transport rejects with this error. */
 export class ConnectionBroken extends Error {
   readonly code = 'ECONNRESET';
 
@@ -20,17 +20,17 @@ export class ConnectionBroken extends Error {
 export interface GatewayOptions {
   readonly core: Core;
   readonly dispatcher: Dispatcher;
-  /** resolves when what was committed so far is safe; undefined: nothing to wait for */
+  /** resolves once all commits so far are durable; undefined if there is nothing to wait for */
   readonly committed?: () => Promise<void> | undefined;
-  /** answers what no service serves */
+  /** answers paths of no service */
   readonly elsewhere: (request: WireRequest, path: string) => WireResponse;
 }
 
-/** Takes requests one by one: faults first, then the work, then its being safe, then faults again. */
+/** Builds the request pipeline: request faults, the work, waiting for durability, then faults after the work. */
 export function createGateway(options: GatewayOptions): Transport {
   const { core, dispatcher } = options;
 
-  // Written without `await` where nothing is waited for: in process that is most of the way.
+  // Avoids `await` if there is nothing to wait for, because it dominates the cost of an in-process request.
   const doWork = (arrived: Arrived): Promise<WireResponse> => {
     const response = arrived.answer();
     const safe = options.committed?.();
@@ -107,7 +107,7 @@ function refusalOf(effect: Extract<RequestEffect, { kind: 'status' }>, arrived: 
   return { ...response, headers: { ...response.headers, ...headers } };
 }
 
-/** What a load balancer in front of the services answers in their name. */
+/** Builds the answer of a load balancer in front of the services. */
 export function proxyAnswer(status: number, title: string): WireResponse {
   const text = `<html><head><title>${status} ${title}</title></head><body><h1>${status} ${title}</h1></body></html>\n`;
   const body = Buffer.from(text);

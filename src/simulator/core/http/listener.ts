@@ -6,24 +6,24 @@ import type { Transport } from './wire.ts';
 
 export interface ListenOptions {
   readonly host: string;
-  /** 0 takes a free one */
+  /** 0 chooses a free port */
   readonly port: number;
-  /** PEM; absent: plain HTTP */
+  /** PEM; without it plain HTTP */
   readonly tls?: { readonly certificate: string; readonly privateKey: string };
 }
 
 export interface CloudListener {
   readonly host: string;
   readonly port: number;
-  /** `http://127.0.0.1:41234` */
+  /** for example `http://127.0.0.1:41234` */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Images are kept in memory: more than this is not an image anybody uploads to a simulation. */
+/** Image data is kept in memory, so uploads are limited. */
 const maxBodyBytes = 64 * 1024 * 1024;
 
-/** Serves the cloud over HTTP, or HTTPS, on one port. */
+/** Serves the cloud over HTTP or HTTPS on one port. */
 export async function listen(transport: Transport, options: ListenOptions): Promise<CloudListener> {
   const scheme = options.tls ? 'https' : 'http';
   const onRequest: RequestListener = (message, response) => {
@@ -73,7 +73,7 @@ async function serve(
       url: `${scheme}://${host}${message.url ?? '/'}`,
       headers: message.headers as Record<string, string>,
       ...(body && { body }),
-      // Made when asked for: only what makes a client wait has a use for it.
+      // Created lazily: only faults that delay an answer use it.
       get signal() {
         return goneSignal(response);
       },
@@ -81,13 +81,13 @@ async function serve(
     response.writeHead(answer.status, answer.headers as Record<string, string>);
     response.end(answer.body.length > 0 ? answer.body : undefined);
   } catch (error) {
-    // Whoever has gone away needs no answer; a broken connection is one.
+    // A simulated broken connection destroys the socket. A client that has disconnected needs no answer.
     if (!(error instanceof ConnectionBroken) && !response.destroyed) throw error;
     message.socket.destroy();
   }
 }
 
-/** Aborts when the client has gone away. */
+/** Returns a signal that aborts when the client disconnects. */
 function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   if (response.destroyed) gone.abort();

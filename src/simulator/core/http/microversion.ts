@@ -8,11 +8,11 @@ export interface Negotiated {
 }
 
 const none: Negotiated = { minor: 0 };
-/** what was made of headers before: clients send the same again and again */
+/** cache of negotiated headers, because clients repeat them */
 const known = new WeakMap<Microversions, Map<string, Negotiated>>();
 const mostKnown = 1000;
 
-/** Which microversion a request runs at: what it asks for, `latest`, or the oldest. */
+/** Determines the microversion of a request: the requested one, `latest`, or the oldest. */
 export function negotiate(versions: Microversions, context: RequestContext): Negotiated {
   if (!context.path.startsWith(versions.below)) return none;
   const header = context.headers['openstack-api-version'] ?? '';
@@ -49,7 +49,7 @@ function read(versions: Microversions, asked: string | undefined): Negotiated {
   return { minor };
 }
 
-/** The header names the services it is for; one for another service is ignored. */
+/** Returns the requested version. The header names its service, and other services ignore it. */
 function askedFor(versions: Microversions, header: string, legacy: string): string | undefined {
   for (const part of header.split(',')) {
     const [service, version] = part.trim().split(/\s+/);

@@ -1,6 +1,6 @@
 import { must } from '../../../machinery/index.ts';
 
-/** The arguments after the question mark, in order, repeats kept. */
+/** The query parameters in order, including duplicates. */
 export class Query {
   readonly entries: readonly (readonly [name: string, value: string])[];
 
@@ -8,12 +8,12 @@ export class Query {
     this.entries = typeof source !== 'string' ? source : source === '' ? none : parse(source);
   }
 
-  /** The same arguments by name; those of one name stay in order. */
+  /** Returns the parameters sorted by name. Duplicates keep their order. */
   sorted(): Query {
     return new Query([...this.entries].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
   }
 
-  /** The last value of a name, as the services' frameworks read it. */
+  /** Returns the last value of a name, like the services' frameworks. */
   get(name: string): string | undefined {
     for (let i = this.entries.length - 1; i >= 0; i--)
       if (must(this.entries[i], 'entries[i]')[0] === name) return must(this.entries[i], 'entries[i]')[1];
@@ -34,7 +34,7 @@ export class Query {
     return new Set(this.entries.map(([name]) => name));
   }
 
-  /** The same arguments with some left out and others put at the end, encoded again. */
+  /** Returns the encoded query with some parameters removed and others appended. */
   with(changes: Readonly<Record<string, string | undefined>>): string {
     const parts: string[] = [];
     for (const [name, value] of this.entries) if (!(name in changes)) parts.push(encode(name, value));
@@ -61,7 +61,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(spaced);
   } catch {
-    // What cannot be decoded is taken as written; it then matches nothing.
+    // Text that cannot be decoded is used as is and then matches nothing.
     return spaced;
   }
 }

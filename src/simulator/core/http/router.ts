@@ -1,6 +1,9 @@
 import { must } from '../../../machinery/index.ts';
 
-/** A path pattern is written `/servers/{id}/action`; a literal segment wins over a named one. */
+/**
+ * Node of the route tree. A pattern looks like `/servers/{id}/action`. A literal segment takes precedence over a named
+ * one.
+ */
 interface Node<R> {
   readonly literals: Map<string, Node<R>>;
   named: Node<R> | undefined;
@@ -22,7 +25,7 @@ export type Router<R> = (method: string, path: string) => RouteMatch<R>;
 const noParams: Readonly<Record<string, string>> = Object.freeze({});
 const unknownPath: RouteMatch<never> = { kind: 'unknown path' };
 
-/** Compiles routes into a tree that is walked segment by segment: no pattern is tried one after the other. */
+/** Compiles routes into a tree that is walked by segment, instead of trying all patterns. */
 export function compileRoutes<R extends Routable>(routes: readonly R[]): Router<R> {
   const root = newNode<R>();
   for (const route of routes) {
@@ -65,7 +68,7 @@ function newNode<R>(): Node<R> {
   return { literals: new Map(), named: undefined, routes: new Map() };
 }
 
-/** A trailing slash does not matter. */
+/** Ignores a trailing slash. */
 function segmentsOf(path: string): string[] {
   const segments = path.split('/');
   segments.shift();

@@ -1,7 +1,7 @@
-/** A request as it comes off the wire; the shape a client's transport sends. */
+/** An HTTP request, in the format of the client's transport. */
 export interface WireRequest {
   readonly method: string;
-  /** absolute, or from the path on */
+  /** absolute URL, or path with query */
   readonly url: string;
   /** names in any case */
   readonly headers: Readonly<Record<string, string>>;
@@ -16,5 +16,5 @@ export interface WireResponse {
   readonly body: Uint8Array;
 }
 
-/** Sends one request; what a client plugs in where it would use a socket. Rejects as a broken connection would. */
+/** Sends one request, in place of a socket. Rejects when the connection breaks. */
 export type Transport = (request: WireRequest) => Promise<WireResponse>;

@@ -1,7 +1,7 @@
 import { must } from '../../../machinery/index.ts';
 import { asTableOf, type Row, type Table } from './table.ts';
 
-/** One row that changed: what it is now, or that it is gone. */
+/** A changed row: its current state, or its deletion. */
 export interface Change {
   readonly table: string;
   readonly id: string;
@@ -11,11 +11,11 @@ export interface Change {
 interface Step {
   readonly table: Table<Row>;
   readonly id: string;
-  /** nothing: it was made; otherwise the values it had where it changed, or all of a row that was deleted */
+  /** undefined: the row was created; otherwise the previous values of changed columns, or the whole deleted row */
   readonly before: object | undefined;
 }
 
-/** Remembers what a request changed: to undo it when the request fails, to journal it when it succeeds. */
+/** Records the changes of a transaction, to roll them back on failure and to journal them on success. */
 export class ChangeLog {
   #steps: Step[] = [];
   #afterwards: (() => void)[] = [];
@@ -26,15 +26,15 @@ export class ChangeLog {
     this.#steps.push({ table: asTableOf(table), id, before });
   }
 
-  /** Has something done once the transaction is committed; not at all when it fails. */
+  /** Runs work after the transaction commits, and not at all if it fails. */
   afterwards(work: () => void): void {
     if (this.#depth === 0) work();
     else this.#afterwards.push(work);
   }
 
   /**
-   * Runs `work`; when it throws, nothing it changed remains. A transaction inside another joins it: it undoes its own part
-   * when it fails and leaves the rest to the outer one.
+   * Runs `work` and rolls its changes back if it throws. A nested transaction joins the outer one. If the nested one
+   * fails, only its own changes are rolled back.
    */
   transact<R>(work: () => R, onCommit: (changes: () => Change[]) => void): R {
     const start = this.#steps.length;
@@ -68,7 +68,7 @@ export class ChangeLog {
   }
 }
 
-/** The last state of every row touched, in the order of the first touch. */
+/** Returns the final state of every changed row, in the order of the first change. */
 function summarise(steps: readonly Step[]): Change[] {
   const seen = new Map<Table<Row>, Set<string>>();
   const changes: Change[] = [];

@@ -6,19 +6,19 @@ import type { Change } from './change-log.ts';
 import type { State } from './state.ts';
 import type { Row } from './table.ts';
 
-/** A journal is rewritten when it has grown by this much beyond twice what the state needed at its start. */
+/** A journal is rewritten once it exceeds twice the size of its initial snapshot plus this much. */
 const usualRewriteBytes = 32 * 1024 * 1024;
 const filePattern = /^state-(\d+)\.jsonl$/;
 
 type Entry = readonly [table: string, id: string, row: Row | null];
 
 export interface Journal {
-  /** resolves when everything committed so far is written; undefined when it is already */
+  /** resolves once all commits so far are written; undefined if they already are */
   committed(): Promise<void> | undefined;
   close(): Promise<void>;
 }
 
-/** Puts back what a directory keeps; says whether there was anything. */
+/** Loads the state from a directory. Returns whether there was any. */
 export async function loadState(directory: string, state: State): Promise<boolean> {
   const existing = await newestFile(directory);
   if (!existing) return false;
@@ -27,9 +27,9 @@ export async function loadState(directory: string, state: State): Promise<boolea
 }
 
 /**
- * Keeps the state in a directory: one file that begins with every row there was and goes on with every transaction since,
- * a line each. A transaction is handed to the operating system before its request is answered, so a killed process loses
- * nothing it acknowledged; a line cut short by the end of the process is taken back when the file is read.
+ * Persists the state in a directory, in one file: a snapshot of all rows, followed by one line per transaction. A
+ * transaction is written to the operating system before its request is answered, so a killed process loses no
+ * acknowledged change. A truncated last line is discarded when the file is read.
  */
 export async function startJournal(
   directory: string,
@@ -41,7 +41,7 @@ export async function startJournal(
   await removeOthers(directory, generation);
 
   let pending = '';
-  /** what is being written, and what will be when that is done */
+  /** the running write, and the one that follows it */
   let current: Promise<void> | undefined;
   let next: Promise<void> | undefined;
 
@@ -51,7 +51,8 @@ export async function startJournal(
     await file.handle.write(text);
     file.size += Buffer.byteLength(text);
     if (file.size < 2 * file.startSize + rewriteBytes) return;
-    // The new file has it already; what comes while it is made is in `pending` again and may be there twice.
+    // The snapshot already contains the pending changes. Changes made during the rewrite are pending again and may
+    // appear twice.
     pending = '';
     const old = file.handle;
     file = await writeSnapshot(directory, ++generation, state);
@@ -77,8 +78,8 @@ export async function startJournal(
   };
 
   const unsubscribe = state.onCommit((changes) => {
-    // What no request waits for, because a timer brought it about, is written soon all the same. A failure stays: the
-    // next request that waits hears of it.
+    // Changes of timers are written soon as well, although no request waits for them. A failure is kept and reported to
+    // the next request that waits.
     if (pending === '') setImmediate(() => void committed()?.catch(() => {}));
     pending += encode(changes);
   });
@@ -125,7 +126,7 @@ async function removeOthers(directory: string, generation: number): Promise<void
   }
 }
 
-/** A new file takes its name only when it is whole. */
+/** Writes a snapshot to a temporary file, and renames it once it is complete. */
 async function writeSnapshot(
   directory: string,
   generation: number,
@@ -134,7 +135,7 @@ async function writeSnapshot(
   const path = join(directory, `state-${generation}.jsonl`);
   const temporary = `${path}.tmp`;
   const handle = await open(temporary, 'w', 0o600);
-  // Encoded at once: rows change in place, and a snapshot must be of one moment.
+  // Encoded synchronously, because rows change in place and a snapshot must be consistent.
   let size = 0;
   for (const line of encodeAll(state)) {
     size += Buffer.byteLength(line);
@@ -166,5 +167,5 @@ async function load(path: string, state: State): Promise<void> {
     rest = lines.pop() ?? '';
     for (const line of lines) apply(line);
   }
-  // What is left has no end: the process was killed while it wrote, and nobody was told that it was done.
+  // Incomplete last line: the process was killed while writing, and the change was never acknowledged.
 }

@@ -3,13 +3,13 @@ import { asTableOf, type Row, Table, type TableOptions } from './table.ts';
 
 export type CommitListener = (changes: readonly Change[]) => void;
 
-/** Everything the cloud knows, in tables. Changes happen in transactions: all of a request's, or none. */
+/** Complete state of the cloud, in tables. Changes happen in transactions, which are atomic. */
 export class State {
   readonly #log = new ChangeLog();
   readonly #tables = new Map<string, Table<Row>>();
   readonly #listeners = new Set<CommitListener>();
 
-  /** Declares a table; each name once. */
+  /** Declares a table with a unique name. */
   table<T extends Row>(name: string, options?: TableOptions<T>): Table<T> {
     if (this.#tables.has(name)) throw new Error(`table ${name} is declared twice`);
     const table = new Table<T>(name, this.#log, options);
@@ -21,7 +21,7 @@ export class State {
     return this.#tables.values();
   }
 
-  /** Runs `work` so that all its changes are kept, or none when it throws. */
+  /** Runs `work` in a transaction. If it throws, all its changes are rolled back. */
   transact<R>(work: () => R): R {
     return this.#log.transact(work, (changes) => {
       if (this.#listeners.size === 0) return;
@@ -30,18 +30,18 @@ export class State {
     });
   }
 
-  /** Has something done once the running transaction is committed; at once when none runs. */
+  /** Runs work after the current transaction commits, or at once outside of transactions. */
   afterCommit(work: () => void): void {
     this.#log.afterwards(work);
   }
 
-  /** Hears of every committed change; the rows are live, so keep copies of what must not move. */
+  /** Subscribes to committed changes. The rows are live and mutable, so listeners must copy what they keep. */
   onCommit(listener: CommitListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Puts back rows that were saved, in the order they were; a table this version does not know is refused. */
+  /** Loads saved rows in order. Refuses tables that this version does not know. */
   load(changes: Iterable<Change>): void {
     for (const { table: name, id, row } of changes) {
       const table = this.#tables.get(name);
@@ -50,7 +50,7 @@ export class State {
     }
   }
 
-  /** Every row there is. */
+  /** Yields all rows. */
   *rows(): Generator<Change> {
     for (const table of this.#tables.values()) {
       for (const row of table.all()) yield { table: table.name, id: row.id, row };

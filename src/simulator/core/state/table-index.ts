@@ -1,14 +1,14 @@
-/** A row's key in an index, or its keys; undefined leaves the row out. */
+/** Key or keys of a row in an index; undefined excludes the row. */
 export type IndexKey = string | readonly string[] | undefined;
 
-/** How a row's key follows from it. With the columns it looks at, other changes pass the index by. */
+/** Function from a row to its key. With the columns it reads, changes of other columns skip the index. */
 export type IndexDefinition<T> =
   | ((row: T) => IndexKey)
   | { readonly of: readonly (keyof T)[]; readonly key: (row: T) => IndexKey };
 
 /**
- * Rows by a key. Most keys of most indexes have one row, which then stands there by itself: a set for each would weigh
- * more than the rows.
+ * Index of rows by key. Most keys have exactly one row, which is stored without a set, because the sets would need more
+ * memory than the rows.
  */
 export class TableIndex<T extends object> {
   readonly name: string;
@@ -52,7 +52,7 @@ export class TableIndex<T extends object> {
     this.#removeUnder(this.#keyOf(row), row);
   }
 
-  /** Called with the row as it is, then as it has become; nothing else happens in between. */
+  /** Called with the row before a change, directly followed by the call after it. */
   beforeChange(row: T): void {
     this.#keyBefore = this.#keyOf(row);
   }

@@ -1,4 +1,4 @@
-/** How much a row adds to which group. With the columns it looks at, other changes pass the sum by. */
+/** Group of a row and its amount. With the columns it reads, changes of other columns skip the sum. */
 export type SumDefinition<T> =
   | ((row: T) => SumPart | undefined)
   | { readonly of: readonly (keyof T)[]; readonly part: (row: T) => SumPart | undefined };
@@ -8,7 +8,7 @@ export interface SumPart {
   readonly amount: number;
 }
 
-/** A total per group over all rows, exact at every moment. */
+/** Total per group over all rows, kept up to date with every change. */
 export class TableSum<T extends object> {
   readonly name: string;
   readonly of: readonly (keyof T)[] | undefined;

@@ -2,31 +2,32 @@ import type { ChangeLog } from './change-log.ts';
 import { type IndexDefinition, TableIndex } from './table-index.ts';
 import { type SumDefinition, TableSum } from './table-sum.ts';
 
-/** What every row has: rows are found by it and journalled under it. */
 export interface Row {
   readonly id: string;
 }
 
-/** What is computed from rows beside the table: told of every row that comes, goes, changes or is put back. */
+/**
+ * Data derived from rows and kept outside the table. It is notified when a row is added, removed, changed or restored.
+ */
 export interface Derived<T extends Row> {
   added(row: Readonly<T>): void;
   removed(row: Readonly<T>): void;
-  /** the columns it looks at; absent: any */
+  /** columns it reads; default: all */
   readonly of?: readonly (keyof T)[];
 }
 
 export interface TableOptions<T extends Row> {
-  /** name -> the key (or keys) a row is found under; undefined leaves the row out */
+  /** index name -> key or keys of a row; undefined excludes the row */
   readonly indexes?: Readonly<Record<string, IndexDefinition<T>>>;
-  /** name -> group and amount: kept up to date with every change, so that a quota costs one look-up */
+  /** sum name -> group and amount; kept up to date with every change, so a quota check is one lookup */
   readonly sums?: Readonly<Record<string, SumDefinition<T>>>;
-  /** columns that earlier versions saved under another name: that name -> today's */
+  /** columns with another name in data of earlier versions: old name -> current name */
   readonly renamed?: Readonly<Record<string, keyof T>>;
-  /** a changed row is removed and added; must not throw */
+  /** a change is reported as removal and addition; must not throw */
   readonly derived?: Derived<T>;
 }
 
-/** A table of more columns as one of those it shares with others: to read it, or to change what is shared. */
+/** Views a table with more columns as a table of the shared ones, to read or change those. */
 export function asTableOf<T extends Row, R extends T>(table: Table<R>): Table<T> {
   return table as unknown as Table<T>;
 }
@@ -58,7 +59,7 @@ export class Table<T extends Row> {
     this.#renamed = Object.entries(options.renamed ?? {});
   }
 
-  /** changes with every change: what was derived from the rows is good as long as this stays */
+  /** changes with every change of the table; data derived from the rows is valid while it stays the same */
   get version(): number {
     return this.#version;
   }
@@ -71,7 +72,7 @@ export class Table<T extends Row> {
     return this.#rows.get(id);
   }
 
-  /** A row that must exist. */
+  /** Returns a row that must exist. */
   known(id: string): Readonly<T> {
     const row = this.#rows.get(id);
     if (!row) throw new Error(`${this.name} has no ${id}`);
@@ -82,17 +83,17 @@ export class Table<T extends Row> {
     return this.#rows.has(id);
   }
 
-  /** every row, oldest first */
+  /** all rows, oldest first */
   all(): IterableIterator<Readonly<T>> {
     return this.#rows.values();
   }
 
-  /** the rows under a key of an index, oldest first */
+  /** rows with a key of an index, oldest first */
   by(index: string, key: string): ReadonlySet<Readonly<T>> {
     return this.#index(index).rows(key) ?? nothing;
   }
 
-  /** the oldest row under a key of an index */
+  /** oldest row with a key of an index */
   first(index: string, key: string): Readonly<T> | undefined {
     return this.#index(index).first(key);
   }
@@ -101,7 +102,7 @@ export class Table<T extends Row> {
     return this.#index(index).count(key);
   }
 
-  /** the keys of an index that have rows */
+  /** keys of an index that have rows */
   keys(index: string): IterableIterator<string> {
     return this.#index(index).keys();
   }
@@ -127,7 +128,7 @@ export class Table<T extends Row> {
     return row;
   }
 
-  /** Removes a row; says whether it was there. */
+  /** Removes a row. Returns whether it existed. */
   delete(id: string): boolean {
     const row = this.#rows.get(id);
     if (!row) return false;
@@ -136,7 +137,9 @@ export class Table<T extends Row> {
     return true;
   }
 
-  /** Undoes one change: nothing before means the row was made, otherwise it was deleted or had these values. */
+  /**
+   * Rolls back one change. Without previous values the row was created; otherwise it was deleted or had these values.
+   */
   undo(id: string, before: Partial<T> | undefined): void {
     const row = this.#rows.get(id);
     if (before === undefined) {
@@ -144,12 +147,12 @@ export class Table<T extends Row> {
     } else if (row) {
       this.#assign(row, before);
     } else {
-      // What was deleted was recorded whole.
+      // A deletion records the whole row.
       this.#link(before as T);
     }
   }
 
-  /** Puts a row into the state it was saved in, where it stands; nothing means it was deleted. */
+  /** Sets a row to a saved state, keeping its position. Undefined means it was deleted. */
   load(id: string, change: T | undefined): void {
     const row = this.#rows.get(id);
     const saved = change && withTodaysColumns(change, this.#renamed);
@@ -196,7 +199,7 @@ export class Table<T extends Row> {
   }
 }
 
-/** Whether a change touches one of the columns; undefined stands for any. */
+/** Reports whether a change affects one of the columns; undefined means any column. */
 function concerns(columns: readonly PropertyKey[] | undefined, changes: object): boolean {
   if (columns === undefined) return true;
   for (const column of columns) if (column in changes) return true;
@@ -210,14 +213,14 @@ function withTodaysColumns<T extends Row>(saved: T, renamed: readonly [string, k
   return Object.fromEntries(columns) as T;
 }
 
-/** Undefined for what a row has and its saved form has not: what had no value was not saved. */
+/** Returns undefined for columns that the saved row lacks, because columns without a value are not saved. */
 function blank<T extends Row>(row: T, saved: T): Partial<T> {
   const extra: Partial<T> = {};
   for (const key in row) if (!(key in saved)) extra[key] = undefined as T[typeof key];
   return extra;
 }
 
-/** What a row has now where it is about to change. */
+/** Returns the current values of the columns about to change. */
 function valuesBefore<T extends Row>(row: T, changes: Partial<Omit<T, 'id'>>): Partial<T> {
   const before: Partial<T> = {};
   for (const key in changes) before[key as keyof T] = row[key as keyof T];

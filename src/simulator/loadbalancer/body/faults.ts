@@ -1,5 +1,5 @@
-/** A value that is of the right kind but not allowed: refused under the attribute's name. */
+/** A value of the right type that is not allowed. The refusal names the attribute. */
 export class NotAllowed extends Error {}
 
-/** A value that could not even be read: refused under the name of the whole body. */
+/** A value that cannot be parsed. The refusal names the whole body. */
 export class Unreadable extends Error {}

@@ -47,7 +47,7 @@ export function integer(min?: number, max?: number): Read {
 
 export function oneOf(allowed: readonly (string | number)[]): Read {
   return (value) => {
-    // Numbers may come as text, and in any notation: `1.0` is 1.
+    // Numbers may be strings in any notation: `1.0` equals 1.
     const isSame = (each: string | number): boolean =>
       each === value ||
       (typeof each === 'number' && typeof value === 'string' && /^\s*[\d.]+\s*$/.test(value) && Number(value) === each);
@@ -89,7 +89,7 @@ export function list(read: Read): Read {
   };
 }
 
-/** Tags are kept sorted and once. */
+/** Tags are stored sorted and without duplicates. */
 export const tags: Read = (value) => {
   const given = list(text(255))(value) as string[];
   return [...new Set(given)].sort();
@@ -102,7 +102,7 @@ export const headers: Read = (value) => {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, text(255)(each)]));
 };
 
-/** A whole object inside of a body. */
+/** Reads a nested object. */
 export function nested(shape: Shape): Read {
   return (value) => readShape(value, shape);
 }

@@ -10,26 +10,26 @@ export type Read = (value: unknown) => unknown;
 export interface Field {
   readonly read: Read;
   readonly mandatory?: boolean;
-  /** stands in for an absent value */
+  /** default for an absent value */
   readonly default?: unknown;
 }
 
-/** The attributes a body may have, in the order octavia looks at them. */
+/** Attributes of a body, in the order octavia validates them. */
 export type Shape = Readonly<Record<string, Field>>;
 
-/** A body that was read: absent attributes are absent, null stays null. */
+/** Values of a parsed body. Absent attributes stay absent, null stays null. */
 export type Values = Record<string, unknown>;
 
-/** What to call a body in refusals, and what is expected in it. */
+/** Name of a body in refusals, and its expected contents. */
 export interface BodyForm {
-  /** `listener_`: the name of octavia's own parameter shows in its messages */
+  /** for example `listener_`: octavia's messages show the name of its own parameter */
   readonly argument: string;
-  /** `listener` */
+  /** for example `listener` */
   readonly wrapper: string;
   readonly shape: Shape;
 }
 
-/** Raised inside of nested objects; the argument is known only further out. */
+/** Thrown for nested objects. The name of the argument is added further out. */
 class UnknownAttribute extends Error {
   readonly names: readonly string[];
 
@@ -39,12 +39,12 @@ class UnknownAttribute extends Error {
   }
 }
 
-/** Reads the one object of a body. */
+/** Reads the single object of a body. */
 export function readBody(context: RequestContext, form: BodyForm): Values {
   return inTermsOf(context.json, form, (wrapped) => readShape(wrapped, form.shape));
 }
 
-/** Reads a body that holds a list of objects. */
+/** Reads the list of objects of a body. */
 export function readBodyList(context: RequestContext, form: BodyForm): Values[] {
   return inTermsOf(context.json, form, (wrapped) => {
     if (!Array.isArray(wrapped)) throw new Unreadable(`Value not a valid list: ${pythonText(wrapped)}`);
@@ -52,7 +52,7 @@ export function readBodyList(context: RequestContext, form: BodyForm): Values[] 
   });
 }
 
-/** Reads an object by its shape; throws what `readBody` turns into refusals. */
+/** Reads an object by its shape. `readBody` converts its errors to refusals. */
 export function readShape(value: unknown, shape: Shape): Values {
   if (!isObject(value)) throw new Refusal(500, `'${pythonType(value)}' object has no attribute 'keys'`);
   const { tenant_id: tenant, ...given } = value;

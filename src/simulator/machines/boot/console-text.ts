@@ -1,13 +1,13 @@
 import type { HostedMachine } from '../host/running-machine.ts';
 
-/** Versions a simulated image shows. */
+/** Versions shown by a simulated image. */
 export const journal = {
   kernel: '6.8.0-86-generic',
   cloudInit: '24.4.1-0ubuntu0~22.04.1',
   systemd: '249.11-0ubuntu3.16',
 } as const;
 
-/** What a kernel says on its way, with the share of the boot time at which it says it. */
+/** Kernel messages, each with the fraction of the boot time at which it appears. */
 const kernelLines: readonly (readonly [number, (machine: HostedMachine) => string])[] = [
   [0, () => `Linux version ${journal.kernel} (simulated) #1 SMP PREEMPT_DYNAMIC`],
   [
@@ -36,17 +36,17 @@ const systemdLines: readonly string[] = [
   'Started Network Name Resolution',
 ];
 
-/** Seconds since power on, as the kernel writes them. */
+/** Formats the time since power-on like the kernel. */
 function stamp(ms: number): string {
   return `[${(ms / 1000).toFixed(6).padStart(12)}]`;
 }
 
-/** What the firmware says when a machine is started again; the first time nova has shown it. */
+/** Firmware output of a restart. On the first boot nova already wrote it. */
 export function firmwareText({ server: { flavor } }: HostedMachine): string {
   return `\nSeaBIOS (simulated)\nMachine: ${flavor.vcpus} vCPU, ${flavor.ramMiB} MiB\nBooting from Hard Disk...\n`;
 }
 
-/** Everything from the kernel to the first program of the image's own. */
+/** Builds the output from the kernel to the first program of the image. */
 export function bootText(machine: HostedMachine, bootMs: number): string {
   let text = '';
   for (const [share, line] of kernelLines) text += `${stamp(bootMs * share)} ${line(machine)}\n`;
@@ -54,18 +54,18 @@ export function bootText(machine: HostedMachine, bootMs: number): string {
   return text;
 }
 
-/** The end of a boot: whoever connects to the console finds this. */
+/** Builds the login prompt at the end of a boot. */
 export function loginText({ hostname, server }: HostedMachine): string {
   const name = server.image?.name ?? 'Linux';
   return `\n${name} ${hostname} ttyS0\n\n${hostname} login: `;
 }
 
-/** A line of a service on the console. */
+/** Builds a console line of a service. */
 export function serviceLine(machine: HostedMachine, service: string, line: string): string {
   return `${stamp(machine.uptime())} ${service}: ${line}\n`;
 }
 
-/** A text of a service, every line of it stamped; what does not end is kept for the next one. */
+/** Writes the output of a service with a timestamp on each line. Incomplete lines are buffered. */
 export function stampedWriter(machine: HostedMachine, service: string): { write(text: string): void; end(): void } {
   let rest = '';
   return {
@@ -89,7 +89,7 @@ export function failedLine(what: string): string {
   return `[FAILED] ${what}.\n`;
 }
 
-/** The way python's logging shows a time. */
+/** Formats a time like Python's logging. */
 export function logTime(ms: number): string {
   return new Date(ms).toISOString().replace('T', ' ').replace('.', ',').slice(0, 23);
 }

@@ -1,5 +1,8 @@
-/** The first boot came to its end, whatever became of the user data. */
+/** Exists once the first boot has ended, even if the user data failed. */
 export const finishedMark = '/var/lib/cloud/instance/boot-finished';
 
-/** A first boot was cut short by somebody inside the cloud; without it, the simulator itself ended meanwhile. */
+/**
+ * Exists if something inside the cloud interrupted the first boot. Without it the simulator itself stopped during the
+ * boot.
+ */
 export const interruptedMark = '/var/lib/cloud/data/interrupted';

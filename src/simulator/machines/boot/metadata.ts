@@ -1,6 +1,6 @@
 import type { RunningMachine } from '../types.ts';
 
-/** What nova tells a machine about itself, as in openstack/latest/meta_data.json. */
+/** Builds the contents of openstack/latest/meta_data.json. */
 export function openstackMetadata({ server, hostname }: RunningMachine): Record<string, unknown> {
   return {
     uuid: server.id,
@@ -19,7 +19,7 @@ export function openstackMetadata({ server, hostname }: RunningMachine): Record<
   };
 }
 
-/** The variables of jinja templates in user data, as cloud-init offers them. */
+/** Builds the variables that cloud-init offers to jinja templates in user data. */
 export function instanceData(machine: RunningMachine): Record<string, unknown> {
   const { server, hostname } = machine;
   const metadata = {
@@ -44,11 +44,11 @@ export function instanceData(machine: RunningMachine): Record<string, unknown> {
     subplatform: server.configDrive ? 'config-disk (/dev/sr0)' : 'metadata (http://169.254.169.254)',
     userdata: '',
   };
-  // The keys of v1 can be named without it.
+  // Keys of v1 are also available without the prefix.
   return { ...v1, v1, ds: { meta_data: metadata }, instance_data: { v1 } };
 }
 
-/** What the metadata service answers; undefined: 404. */
+/** Returns the answer of the metadata service; undefined means 404. */
 export function metadataAnswer(machine: RunningMachine, path: string): string | undefined {
   const { server, hostname, addresses } = machine;
   if (/^\/openstack\/[^/]+\/meta_data\.json$/.test(path)) return JSON.stringify(openstackMetadata(machine));

@@ -11,11 +11,11 @@ import { startEnabledUnits } from './systemd/control.ts';
 export interface BootOptions {
   readonly machine: HostedMachine;
   readonly software: Software;
-  /** it was only asleep: everything goes on as it was, without a boot */
+  /** the machine was suspended: everything continues without a boot */
   readonly isResumed: boolean;
 }
 
-/** Images whose first boot is Ignition's. */
+/** Operating systems that run Ignition on first boot. */
 const ignitionSystems: ReadonlySet<string> = new Set([
   'flatcar',
   'coreos',
@@ -25,7 +25,10 @@ const ignitionSystems: ReadonlySet<string> = new Set([
   'rhel-coreos',
 ]);
 
-/** From power to login prompt. Ends early when the user data cannot be booted with; rejects when the power goes. */
+/**
+ * Boots a machine up to the login prompt. Returns early if the user data makes the boot fail, and rejects if the power
+ * goes off.
+ */
 export async function boot({ machine, software, isResumed }: BootOptions): Promise<void> {
   const isFirst = machine.disk.read(finishedMark) === undefined;
   if (isResumed && !isFirst) {
@@ -51,7 +54,7 @@ async function bootWithCloudInit(machine: HostedMachine, software: Software, isF
     await startEnabledUnits(shellsOf(machine, software));
   }
   await runCloudInit(machine, software);
-  // What the first boot installed is started by it too; what is installed later starts with the next boot.
+  // The first boot also starts services it has installed. Services installed later start at the next boot.
   if (isFirst) startServices(machine, software);
   machine.screen.write(okLine('Reached target Multi-User System') + loginText(machine));
 }

@@ -2,19 +2,19 @@ import { normalPath, type ShellDisk } from '../../../simkube/index.ts';
 import type { DiskStore } from '../../core/contracts.ts';
 import type { Disk } from '../types.ts';
 
-/** Where nothing is kept over a reboot. */
+/** Directories that do not survive a reboot. */
 const volatile = /^\/(?:run|tmp|dev|proc|sys)\//;
 const usualMode = 0o644;
 const usualDirectoryMode = 0o755;
 
-/** What all files of a machine may take; the memory of this process holds them. */
+/** Maximum size of a machine's files, which this process holds in memory. */
 const capacity = 32 * 1024 * 1024;
 
 function sizeOf(path: string, content: string): number {
   return path.length + content.length + 64;
 }
 
-/** A disk as the boot sequence and the shell need it: with directories and modes. */
+/** A disk with directories and modes, for the boot sequence and the shell. */
 export type MachineDisk = Disk & ShellDisk;
 
 interface StoredFile {
@@ -22,7 +22,7 @@ interface StoredFile {
   readonly mode: number;
 }
 
-/** The disk of one machine for one run of it: what is below /run and the like goes with the run. */
+/** Opens the disk of a machine for one run. Files below /run and similar directories are lost with the run. */
 export function openDisk(store: DiskStore, serverId: string): MachineDisk {
   const passing = new Map<string, StoredFile>();
   const isVolatile = (path: string): boolean => volatile.test(path);
@@ -89,7 +89,7 @@ export function openDisk(store: DiskStore, serverId: string): MachineDisk {
   };
 }
 
-/** What every image has. */
+/** Directories of every image. */
 const usualDirectories: ReadonlySet<string> = new Set(
   [
     ['bin', 'boot', 'dev', 'etc', 'home', 'lib', 'media', 'mnt', 'opt', 'proc', 'root', 'run', 'sbin', 'srv', 'sys'],

@@ -16,19 +16,19 @@ import { createRunningMachine, type HostedMachine } from './running-machine.ts';
 export interface MachineHostOptions {
   readonly core: Core;
   readonly software: Software;
-  /** floating addresses and load balancers are reachable over real sockets where their addresses are this machine's */
+  /** floating IPs and load balancers are reachable over real sockets if their addresses belong to this host */
   readonly sockets: boolean;
   readonly log: Logger;
-  /** what machines find beyond the cloud */
+  /** hosts outside the cloud that machines can reach */
   readonly outside?: Outside;
 }
 
-/** Makes servers boot: runs what their user data says, and serves what that brings up. */
+/** Boots servers: runs their user data and serves the resulting APIs. */
 export interface Machines extends MachineHost {
   readonly network: MachineNetwork;
-  /** a machine that is switched on */
+  /** the machine of a server, if it is on */
   running(serverId: string): RunningMachine | undefined;
-  /** resolves when no socket is being opened or closed; for those who wait for a listener */
+  /** resolves once no socket is being opened or closed */
   socketsSettled(): Promise<void>;
   close(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export function createMachineHost(options: MachineHostOptions): Machines {
     try {
       await boot({ machine, software, isResumed });
     } catch (error) {
-      // Whatever waits on a machine is told when it is switched off; nobody needs to hear of that.
+      // Pending work of a machine rejects on power-off, which is not an error.
       if (!machine.signal.aborted) {
         core.onError(error, `machine ${machine.server.name} (${machine.server.id})`);
         log.error('A simulated machine failed to boot', {
@@ -92,7 +92,7 @@ export function createMachineHost(options: MachineHostOptions): Machines {
       machines.set(server.id, machine);
       const isResumed = suspended.delete(server.id);
       if (wasForsaken(machine)) {
-        // The simulator ended in the middle of its first boot; to its owner that never happened.
+        // The simulator stopped during the first boot. The disk is wiped so that the boot starts over.
         software.forget(server.id);
         core.services.compute.disks.wipe(server.id);
       }
@@ -119,7 +119,7 @@ export function createMachineHost(options: MachineHostOptions): Machines {
     answers: (landing, port, origin) => network.answers(landing, port, origin),
     async close() {
       watch.stop();
-      // Not `off`: the disks stay as they are, and the machines go on when the cloud is opened again.
+      // Not powered off: the disks stay unchanged, and the machines continue when the cloud is opened again.
       for (const machine of machines.values()) machine.switchOff('the simulated cloud was closed');
       machines.clear();
       await sockets?.close();
@@ -128,7 +128,7 @@ export function createMachineHost(options: MachineHostOptions): Machines {
   };
 }
 
-/** A first boot that has begun, has not ended and was not cut short by anybody inside the cloud. */
+/** Reports whether the first boot began, did not end, and was not interrupted by anything inside the cloud. */
 function wasForsaken({ disk }: HostedMachine): boolean {
   return disk.list('/').length > 0 && disk.read(finishedMark) === undefined && disk.read(interruptedMark) === undefined;
 }

@@ -6,21 +6,21 @@ import type { Listeners } from '../network/listeners.ts';
 import type { RunningMachine, SimulatedNetwork } from '../types.ts';
 import { type MachineDisk, openDisk } from './disk.ts';
 
-/** A running machine as its host sees it. */
+/** A running machine, for its host. */
 export interface HostedMachine extends RunningMachine {
   readonly disk: MachineDisk;
   readonly network: SimulatedNetwork;
-  /** its console as it is, whatever a program's output is led to */
+  /** its console, unaffected by `whileWriting` */
   readonly screen: Console;
-  /** Has what is written to `console` go elsewhere while a program runs. */
+  /** Redirects the output on `console` while a program runs. */
   whileWriting<R>(out: (text: string) => void, work: () => Promise<R>): Promise<R>;
-  /** milliseconds since it was switched on */
+  /** milliseconds since power-on */
   uptime(): number;
-  /** Gives it another host name, for good. */
+  /** Changes the host name permanently. */
   rename(hostname: string): void;
-  /** Its ports are other ones now. */
+  /** Replaces its ports. */
   replaceInterfaces(server: Machine): void;
-  /** Ends everything on it. */
+  /** Stops everything on it. */
   switchOff(reason: string): void;
 }
 
@@ -30,7 +30,7 @@ export interface MachineParts {
   readonly listeners: Listeners;
 }
 
-/** Switches a machine on; nothing runs on it yet. */
+/** Switches a machine on without running anything yet. */
 export function createRunningMachine(parts: MachineParts, machine: Machine, out: Console): HostedMachine {
   const { core, network, listeners } = parts;
   const { clock, random, timings } = core;
@@ -39,7 +39,7 @@ export function createRunningMachine(parts: MachineParts, machine: Machine, out:
   const startedAt = clock.now();
   const disk = openDisk(core.services.compute.disks, machine.id);
   const screen = gatheringConsole(out, signal);
-  // Programs know the machine itself: one object for all of them, so the way of their output is noted here.
+  // All programs share one machine object, so the machine tracks the redirection of their output.
   const outputs: ((text: string) => void)[] = [];
   let server = machine;
   let addresses = addressesOf(server);
@@ -82,7 +82,7 @@ export function createRunningMachine(parts: MachineParts, machine: Machine, out:
     signal,
     uptime: () => clock.now() - startedAt,
     listen(port: number, service: PortService) {
-      // What starts in the moment of being switched off must not answer afterwards.
+      // A service that starts during power-off must not listen.
       if (signal.aborted) return () => {};
       return listeners.add(machine.id, port, service);
     },
@@ -98,7 +98,7 @@ export function createRunningMachine(parts: MachineParts, machine: Machine, out:
   };
 }
 
-/** Why what ran on a machine ended. */
+/** Reason why the programs of a machine stopped. */
 export class MachineOff extends Error {
   constructor(serverId: string, reason: string) {
     super(`machine ${serverId} was switched off: ${reason}`);
@@ -106,7 +106,7 @@ export class MachineOff extends Error {
   }
 }
 
-/** As nova makes a host name of a server's name. */
+/** Derives a host name from the server's name like nova. */
 export function hostnameOf(name: string): string {
   const host = name
     .replace(/[ _]/g, '-')
@@ -120,7 +120,7 @@ function addressesOf({ interfaces }: Machine): readonly string[] {
   return interfaces.flatMap(({ fixedIps }) => fixedIps.map(({ address }) => address));
 }
 
-/** Every write to a console is a transaction of the cloud; lines that come in one go are written in one. */
+/** Each write to a console is a transaction of the cloud, so writes of the same tick are batched. */
 function gatheringConsole(out: Console, signal: AbortSignal): Console {
   let pending = '';
   const flush = (): void => {

@@ -3,14 +3,14 @@ import type { ApiCredentials, ReachableApi, WorkloadCluster } from '../../../sim
 import { clusterOfApi, dialWords, type KubeconfigFacts, serverAddress } from '../../../simkube/index.ts';
 import type { RunningMachine } from '../types.ts';
 
-/** An API that a machine has reached through the network. */
+/** An API server reached from a machine through the network. */
 export interface ReachedApi {
   readonly api: ReachableApi;
-  /** undefined: it is not in this process */
+  /** undefined: the cluster is not in this process */
   readonly cluster: WorkloadCluster | undefined;
 }
 
-/** Goes through the network to an API server; throws ApiUnreachableError in the words of Go's dialer. */
+/** Finds an API server through the network. Throws ApiUnreachableError with the message of Go's dialer. */
 export function reachApi(machine: RunningMachine, host: string, port: number): ReachedApi {
   let api: ReachableApi | undefined;
   try {
@@ -26,7 +26,7 @@ export function reachApi(machine: RunningMachine, host: string, port: number): R
   return { api, cluster: clusterOfApi(api) };
 }
 
-/** A client with the credentials of a kubeconfig. */
+/** Builds a client with the credentials of a kubeconfig. */
 export function connectWith(machine: RunningMachine, facts: KubeconfigFacts): { client: Client; reached: ReachedApi } {
   const { host, port } = serverAddress(facts.server);
   const reached = reachApi(machine, host, port);

@@ -1,3 +1,3 @@
-// What kubeadm brings up on simulated machines: etcd, the workload API, kubelets and the Pods on them.
+// Kubernetes on simulated machines: kubeadm, etcd, the workload API, kubelets and their Pods.
 export type { CniRule, KubernetesSoftwareOptions } from './options.ts';
 export { createKubernetesSoftware } from './software.ts';

@@ -6,20 +6,20 @@ const programs: ReadonlySet<string> = new Set(['kubeadm', 'kubectl', 'kubelet'])
 const places = ['/usr/local/bin/', '/usr/bin/', '/opt/bin/'];
 const mark = /^#!simulated \S+ (v\S+)/;
 
-/** Whether an image is made for nodes: it says so by its version, its tags or its name. */
+/** Reports whether an image is a node image, by its version, tags or name. */
 function isForNodes({ server: { image } }: RunningMachine): boolean {
   if (!image) return false;
   if (imageVersion(image)) return true;
   return /(?:^|[-_ .])(?:capi|kube|kubeadm|k8s|node|nodes)(?:$|[-_ .])/i.test(image.name);
 }
 
-/** Whether a program of Kubernetes is on a machine: its image brought it, or somebody has installed it. */
+/** Reports whether a Kubernetes program is on a machine, from its image or installed later. */
 export function hasProgram(machine: RunningMachine, name: string): boolean {
   if (!programs.has(name) || isForNodes(machine)) return true;
   return places.some((place) => machine.disk.read(place + name) !== undefined);
 }
 
-/** The version of Kubernetes on a machine, of its image or of what was installed since; undefined: nobody knows. */
+/** Returns the Kubernetes version of a machine, from its image or from later installations, or undefined if unknown. */
 export function installedVersion(machine: RunningMachine): KubernetesVersion | undefined {
   for (const name of ['kubelet', 'kubeadm']) {
     for (const place of places) {
@@ -31,7 +31,10 @@ export function installedVersion(machine: RunningMachine): KubernetesVersion | u
   return imageVersion(machine.server.image);
 }
 
-/** What the packages of Kubernetes put on a machine: what a package manager was told, or the repository it has says. */
+/**
+ * Returns the files of Kubernetes packages. The version comes from the package manager's arguments, or else from its
+ * repository.
+ */
 export function packageContent(
   machine: RunningMachine,
   wanted: string,
@@ -44,7 +47,7 @@ export function packageContent(
   return { path: `/usr/bin/${name}`, content: simulatedBinary(name, version) };
 }
 
-/** `https://pkgs.k8s.io/core:/stable:/v1.33/deb/` in the sources of a package manager. */
+/** Finds the minor version in repository URLs such as `https://pkgs.k8s.io/core:/stable:/v1.33/deb/`. */
 function repositoryMinor({ disk }: RunningMachine): string | undefined {
   for (const directory of ['/etc/apt/sources.list.d/', '/etc/yum.repos.d/']) {
     for (const path of disk.list(directory)) {
@@ -55,7 +58,10 @@ function repositoryMinor({ disk }: RunningMachine): string | undefined {
   return undefined;
 }
 
-/** `https://dl.k8s.io/release/v1.33.1/bin/linux/amd64/kubeadm`, `https://pkgs.k8s.io/core:/stable:/v1.33/deb/Release.key` */
+/**
+ * Serves URLs such as `https://dl.k8s.io/release/v1.33.1/bin/linux/amd64/kubeadm` and
+ * `https://pkgs.k8s.io/core:/stable:/v1.33/deb/Release.key`.
+ */
 export function downloadKubernetes(url: URL): string | undefined {
   if (/^\/core:\/stable:\/v1\.\d{1,2}\/(?:deb\/Release\.key|rpm\/repodata\/repomd\.xml\.key)$/.test(url.pathname)) {
     return '-----BEGIN PGP PUBLIC KEY BLOCK-----\nsimulated\n-----END PGP PUBLIC KEY BLOCK-----\n';

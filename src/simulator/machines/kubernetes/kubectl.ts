@@ -2,7 +2,7 @@ import { kubectl, readKubeconfig } from '../../../simkube/index.ts';
 import type { Program } from '../types.ts';
 import { connectWith } from './connect.ts';
 
-/** kubectl on a machine: what user data applies to a cluster that has just begun. */
+/** kubectl on a machine, used by user data to apply manifests to a new cluster. */
 export const kubectlProgram: Program = (machine, args, caller) =>
   kubectl(args, {
     files: machine.disk,

@@ -2,16 +2,16 @@ import type { SimulatedKubernetesOptions } from '../../../simkube/index.ts';
 import type { Timings } from '../../core/timings.ts';
 
 /**
- * Whether Pods find a network on a fresh node. `builtin`: the machine image brings one, nodes turn Ready by themselves.
- * `required`: as kubeadm leaves a cluster, nodes stay NotReady until the Pod of a CNI DaemonSet runs on them.
+ * Whether a new node has a Pod network. `builtin`: the machine image provides one, so nodes become Ready on their own.
+ * `required`: nodes stay NotReady until the Pod of a CNI DaemonSet runs on them, as after kubeadm.
  */
 export type CniRule = 'builtin' | 'required';
 
 export interface KubernetesSoftwareOptions extends SimulatedKubernetesOptions {
-  /** of the whole cloud; the steps of nodes are declared in it */
+  /** timings of the cloud, in which the steps of nodes are declared */
   readonly timings: Timings;
-  /** whether connections over real sockets come in; without them no TLS server is ever made */
+  /** whether real sockets accept connections; without them no TLS server is created */
   readonly sockets: boolean;
-  /** default builtin; the image property `capstan_cni` of a machine's image decides otherwise for that machine */
+  /** default: builtin; the image property `capstan_cni` overrides it per machine */
   readonly cni?: CniRule;
 }

@@ -84,7 +84,7 @@ describe.skipIf(!bindable)(
       });
 
     it.skipIf(!kubectl)(
-      'is used by kubectl as any other',
+      'can be used by kubectl like any other cluster',
       async () => {
         await run('wait', 'node', '--all', '--for=condition=Ready', '--timeout=20s');
         expect(await run('get', 'nodes')).toMatch(/cp-0\s+Ready\s+control-plane\s+\S+\s+v1.33.1/);
@@ -98,7 +98,7 @@ describe.skipIf(!bindable)(
     );
 
     it.skipIf(!kubectl)(
-      'runs what containers are told to, and lets people in',
+      'runs the commands of containers and lets kubectl exec into them',
       async () => {
         const script = 'echo "$GREETING from $(hostname)"; cat /etc/settings/color; echo; exec sleep 3600';
         const settings = {
@@ -151,7 +151,7 @@ describe.skipIf(!bindable)(
     );
 
     it.skipIf(!kubectl)(
-      'leads Pods to the Services of the cluster, by name and by address',
+      'routes Pods to the Services of the cluster by name and by address',
       async () => {
         await run('create', 'deployment', 'shop', '--image=nginx', '--port=8080', '--replicas=2');
         await run('expose', 'deployment', 'shop', '--port=80', '--target-port=8080');
@@ -175,13 +175,13 @@ describe.skipIf(!bindable)(
         expect(await get('http://nobody')).toContain('connection refused');
         expect(await get(`http://${address}:81`)).toContain('connection refused');
         expect(await get('http://stranger')).not.toContain('simulated container');
-        // the API says the same
+        // Checks the same through the API.
         expect(await run('get', 'endpoints', 'shop')).toMatch(/:8080,/);
       },
       60_000,
     );
 
-    it('leads to etcd through pods/portforward, for those with a certificate of its authority', async () => {
+    it('reaches etcd through pods/portforward with a certificate of its authority', async () => {
       const { authority, pair } = await etcdIdentity();
       const members = await callEtcd('/etcdserverpb.Cluster/MemberList', { 1: true }, authority.certificate, pair);
       const [member] = members.get(2) ?? [];
@@ -211,7 +211,7 @@ describe.skipIf(!bindable)(
       return { authority, pair };
     }
 
-    /** One gRPC call to the member on cp-0, through the API server. */
+    /** Sends one gRPC call to the etcd member on cp-0, through the API server. */
     async function callEtcd(
       path: string,
       fields: Parameters<typeof writeFields>[0],
@@ -291,7 +291,7 @@ describe.skipIf(!bindable)(
             Number(new RegExp(`127.0.0.1:(\\d+) -> ${target}\\n`).exec(said)?.[1]);
           await vi.waitFor(() => expect(portTo(1), said).toBeGreaterThan(0), 15_000);
           const dial = async (port: number): Promise<Duplex> => dialTcp(port, '127.0.0.1');
-          // several connections, one after the other and at once, share one connection to the API server
+          // Sequential and concurrent connections share one connection to the API server.
           for (let round = 0; round < 3; round++) {
             const calls = Array.from({ length: 4 }, () =>
               callEtcd('/etcdserverpb.Cluster/MemberList', { 1: true }, authority.certificate, pair, () =>
@@ -349,7 +349,7 @@ describe.skipIf(!bindable)(
       expect(answer).toEqual({ code: 400, message: expect.stringContaining(words) as string });
     });
 
-    it('answers the call that removes the member of the very machine it passes through', async () => {
+    it('answers the call that removes the member of the machine it passes through', async () => {
       const { port } = listener.address() as AddressInfo;
       const second = lab.machine('cp-1');
       shareAuthorities(machine, second);

@@ -13,7 +13,7 @@ import type { CniRule, KubernetesSoftwareOptions } from './options.ts';
 import { downloadRke2 } from './rke2/installer.ts';
 import { rke2Program } from './rke2/program.ts';
 
-/** How long the parts of a node take, by default: about two seconds each. */
+/** Default durations of a node's components, about two seconds each. */
 const stepTimings = {
   'node.etcd': [1_600, 2_400],
   'node.apiserver': [1_600, 2_400],
@@ -24,7 +24,9 @@ const stepTimings = {
 
 const cniProperty = 'capstan_cni';
 
-/** What a Kubernetes machine image has installed, kubeadm, kubelet and container images, and k0s where it is loaded. */
+/**
+ * Builds the software of a Kubernetes machine image: kubeadm, kubelet, container images, and k0s if it is downloaded.
+ */
 export function createKubernetesSoftware(options: KubernetesSoftwareOptions): Software {
   options.timings.declare(stepTimings);
   const kubelets = new WeakMap<RunningMachine, Kubelet>();

@@ -5,44 +5,47 @@ import type { RunningMachine, SimulatedNetwork } from '../types.ts';
 import type { Listeners } from './listeners.ts';
 import { UnreachableError } from './unreachable.ts';
 
-/** Who callers outside of the cloud are: everybody on this machine. */
+/** Source address of callers outside the cloud, which all run on this host. */
 export const outsideAddress = '127.0.0.1';
 
 const ownNames: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
 
-/** The simulated network, with the ways in that others need to look at besides dialling. */
+/** The simulated network with additional functions for its own use. */
 export interface MachineNetwork extends SimulatedNetwork {
-  /** the same as `dial` for a caller outside who has this address */
+  /** like `dial`, for an outside caller with this source address */
   dialFrom(source: string, address: string, port: number): PortService;
-  /** whether something answers at a machine's port and its security groups let the origin in */
+  /** whether a machine's port has a listener and its security groups allow the origin */
   answers(landing: Landing, port: number, origin: Origin): boolean;
 }
 
 /**
- * What lies beyond the cloud, by name or address. Undefined: nothing of that name or address is known. Throws an error with
- * a `code` when it is known and does not answer.
+ * Resolves hosts outside the cloud by name or address. Returns undefined for unknown hosts. Throws an error with a
+ * `code` if a known host does not answer.
  */
 export type Outside = (host: string, port: number) => PortService | undefined;
 
 export interface NetworkParts {
   readonly core: Pick<Core, 'services'>;
   readonly listeners: Listeners;
-  /** the running machine's own ports, by server */
+  /** ports of a running machine, by server */
   portsOf(serverId: string): readonly string[];
-  /** absent: there is nothing beyond the cloud */
+  /** absent: no hosts outside the cloud */
   readonly outside?: Outside;
 }
 
-/** Leads from addresses to what answers there, as the cloud's networks, routers, groups and load balancers have it. */
+/**
+ * Builds the network: it resolves addresses to listeners through the cloud's networks, routers, security groups and
+ * load balancers.
+ */
 export function createNetwork({ core, listeners, portsOf, outside }: NetworkParts): MachineNetwork {
-  /** What a connection meets at a port; a code when it meets nothing. */
+  /** Returns the listener at a port, or the error code. */
   const arrive = (landing: Landing, port: number, origin: Origin): PortService | 'ECONNREFUSED' | 'ETIMEDOUT' => {
     const { reach } = core.services.network;
     let outcome: 'ECONNREFUSED' | 'ETIMEDOUT' = 'ETIMEDOUT';
     for (const portId of landing.holders ?? [landing.portId]) {
       const serverId = reach.serverOf(portId);
       if (serverId === undefined) continue;
-      // What a security group drops is never answered; whose machine is off neither.
+      // Packets that a security group drops, or for a machine that is off, time out.
       if (!reach.admits(portId, port, origin)) continue;
       const service = listeners.get(serverId, port);
       if (service) return service;
@@ -64,7 +67,7 @@ export function createNetwork({ core, listeners, portsOf, outside }: NetworkPart
       const met = arrive(target.landing, target.tcpPort, target.origin);
       if (typeof met !== 'string') return met;
     }
-    // The balancer takes the connection and has nobody to give it to.
+    // The load balancer accepts the connection but has no healthy member.
     throw new UnreachableError('ECONNRESET', address, port);
   };
 
@@ -76,7 +79,7 @@ export function createNetwork({ core, listeners, portsOf, outside }: NetworkPart
     return beyond;
   };
 
-  /** Out of the cloud from a machine, when one of its networks leads there and its security groups let it. */
+  /** Dials out of the cloud, if one of the machine's networks leads out and its security groups allow it. */
   const dialBeyond = (host: string, port: number, serverId: string): PortService | undefined => {
     const { reach } = core.services.network;
     const exits = outside ? portsOf(serverId).filter((portId) => reach.leadsOut(portId)) : [];
@@ -122,7 +125,7 @@ export function createNetwork({ core, listeners, portsOf, outside }: NetworkPart
   };
 }
 
-/** An address as it is, a name as the machine's hosts file has it. */
+/** Resolves a name with the machine's hosts file. Addresses are returned unchanged. */
 function named(name: string, { disk, hostname }: RunningMachine): string | undefined {
   if (/^[\d.]+$/.test(name) || name.includes(':') || name === 'localhost') return name;
   if (name === hostname) return '127.0.0.1';

@@ -1,11 +1,11 @@
 import type { PortService } from '../../../simkube/index.ts';
 
-/** What answers at the ports of all machines that are switched on. */
+/** Listeners on the ports of all running machines. */
 export class Listeners {
   readonly #byServer = new Map<string, Map<number, PortService>>();
   readonly #changed: (serverId: string) => void;
 
-  /** `changed` is called after every change, with the server it was about. */
+  /** `changed` is called with the server after every change. */
   constructor(changed: (serverId: string) => void) {
     this.#changed = changed;
   }
@@ -18,7 +18,7 @@ export class Listeners {
     return this.#byServer.get(serverId)?.keys() ?? [];
   }
 
-  /** Has something answer at a port; it takes the place of what answered there before. */
+  /** Adds a listener. It replaces an existing one on the port. */
   add(serverId: string, port: number, service: PortService): () => void {
     let ports = this.#byServer.get(serverId);
     if (!ports) {
@@ -36,7 +36,7 @@ export class Listeners {
     };
   }
 
-  /** Nothing of a machine answers any more. */
+  /** Removes all listeners of a machine. */
   clear(serverId: string): void {
     if (this.#byServer.delete(serverId)) this.#changed(serverId);
   }

@@ -4,7 +4,7 @@ import { type LogEntry, memoryLogger } from '../../../runtime/index.ts';
 import { smallWorld } from '../../testing/small-world.ts';
 import { type BootingCloud, bootingCloud } from '../testing/booting-cloud.ts';
 
-/** An address range of its own, so that a cloud that runs on this computer is left alone. */
+/** Uses an address range of its own, to avoid other clouds on this host. */
 const world = {
   ...smallWorld,
   externalNetworks: [
@@ -23,7 +23,7 @@ const isBindable = await new Promise<boolean>((resolve) => {
   probe.listen({ host: '127.71.0.9', port: 0 }, () => probe.close(() => resolve(true)));
 });
 
-/** What an address says to whoever connects, or the code of the failure. */
+/** Returns the greeting of an address, or the error code. */
 function hear(address: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
@@ -95,7 +95,7 @@ describe.skipIf(!isBindable)('sockets at loopback addresses (this system lets an
     expect(await hear(address, 8443)).toBe('ECONNREFUSED');
   });
 
-  it('close with the security group, and with the cloud', async () => {
+  it('close with the security group and with the cloud', async () => {
     const { address, cloud, user, read } = await cloudWithServer(8445);
     const rules = read<{ id: string; security_group_id: string; direction: string; protocol: string | null }[]>(
       await user.request('GET', '/network/v2.0/security-group-rules'),
@@ -114,9 +114,10 @@ describe.skipIf(!isBindable)('sockets at loopback addresses (this system lets an
     expect(await hear(address, 8445)).toBe('ECONNREFUSED');
   });
 
-  it('leave an address alone that somebody else listens on, until it is free', async () => {
+  it('leave an address alone that another program listens on until it is free', async () => {
     const taken = createServer((socket) => socket.end('mine'));
-    // The first address of the pool goes to the router, the floating one is not known beforehand: take the port on all.
+    // The floating IP is unknown in advance (the first address goes to the router), so the port is taken on all
+    // addresses.
     await new Promise<void>((resolve) => taken.listen({ host: '0.0.0.0', port: 0, exclusive: true }, resolve));
     const { port } = taken.address() as { port: number };
     const { address, cloud, clock, console, id } = await cloudWithServer(port);
@@ -138,7 +139,7 @@ describe.skipIf(!isBindable)('sockets at loopback addresses (this system lets an
     ]);
   });
 
-  it('are a thousand without errors', async () => {
+  it('work a thousand at a time without errors', async () => {
     const { address, machine, id, cloud } = await cloudWithServer(8446);
     const first = 20_000;
     const stops = Array.from({ length: 1000 }, (_, i) =>

@@ -10,7 +10,7 @@ export interface SocketsOptions {
   readonly network: MachineNetwork;
   readonly listeners: Listeners;
   readonly log: Logger;
-  /** Puts a line on the console of a running machine. */
+  /** Writes a line on the console of a running machine. */
   tell(serverId: string, line: string): void;
 }
 
@@ -19,14 +19,14 @@ interface OpenSocket {
   readonly connections: Set<Socket>;
 }
 
-/** How long a taken address is left alone before it is tried again. */
+/** Delay before a taken address is tried again. */
 const retryMs = 2_000;
-/** Addresses that are this computer's without being configured. */
+/** Loopback addresses, which need no configuration. */
 const loopback = /^127\.\d+\.\d+\.\d+$/;
 
 /**
- * Real sockets for addresses of the simulated external network that are loopback addresses: each is open exactly while
- * something would answer there.
+ * Real sockets for the loopback addresses of the simulated external network. A socket is open exactly while a
+ * connection would succeed.
  */
 export class Sockets {
   readonly #core: Core;
@@ -36,7 +36,7 @@ export class Sockets {
   readonly #tell: SocketsOptions['tell'];
   readonly #open = new Map<string, Map<number, OpenSocket>>();
   readonly #underWay = new Set<Promise<void>>();
-  /** what was complained of and is not cured, by address */
+  /** ports with a reported, unresolved problem, by address */
   readonly #faulty = new Map<string, Set<number>>();
   #isBindable = true;
   #isClosed = false;
@@ -49,7 +49,7 @@ export class Sockets {
     this.#tell = tell;
   }
 
-  /** Looks again at every address that what was touched may concern. */
+  /** Updates every address the change may affect. */
   refresh({ ports, addresses }: Touched): void {
     if (this.#isClosed) return;
     const { network, loadBalancer } = this.#core.services;
@@ -63,7 +63,7 @@ export class Sockets {
     for (const address of due) if (loopback.test(address)) this.#settle(address);
   }
 
-  /** resolves when nothing is being opened or closed */
+  /** resolves once nothing is being opened or closed */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
@@ -129,7 +129,7 @@ export class Sockets {
     );
   }
 
-  /** The program that has the address may go. */
+  /** Tries again later, because the program that holds the address may exit. */
   #tryAgain(address: string): void {
     this.#core.clock.after(retryMs, () => {
       if (!this.#isClosed) this.#settle(address);
@@ -139,7 +139,7 @@ export class Sockets {
   #accept(socket: Socket, connections: Set<Socket>, address: string, port: number): void {
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
-    // A peer that goes away in the middle is no event worth a word.
+    // Peers may disconnect at any time, so this is not logged.
     socket.on('error', () => socket.destroy());
     socket.setNoDelay(true);
     try {
@@ -179,7 +179,7 @@ export class Sockets {
       });
       return;
     }
-    // It is tried again and again; that it is still so is not worth a word.
+    // A repeated failure is not logged again.
     const ports = this.#faulty.get(address) ?? new Set();
     this.#faulty.set(address, ports);
     if (ports.has(port)) return;
@@ -194,7 +194,7 @@ export class Sockets {
     this.#tellServers(address, port, `${address}:${port} can be reached from outside of the cloud again`);
   }
 
-  /** Forgets a complaint; whether there was one. */
+  /** Clears a reported problem. Returns whether there was one. */
   #healthy(address: string, port: number): boolean {
     const ports = this.#faulty.get(address);
     if (!ports?.delete(port)) return false;
@@ -202,7 +202,7 @@ export class Sockets {
     return true;
   }
 
-  /** Tells the machines that would answer there, behind a load balancer all of them. */
+  /** Writes to the consoles of the machines behind an address, all of them for a load balancer. */
   #tellServers(address: string, port: number, line: string): void {
     const { network, loadBalancer } = this.#core.services;
     const landing = network.reach.fromOutside(address);

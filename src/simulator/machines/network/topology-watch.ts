@@ -2,18 +2,18 @@ import type { Core } from '../../core/core.ts';
 import type { Change } from '../../core/state/change-log.ts';
 import type { Row } from '../../core/state/table.ts';
 
-/** What may lead somewhere else than before. */
+/** Resources whose routes may have changed. */
 export interface Touched {
   /** ids of ports */
   readonly ports: ReadonlySet<string>;
-  /** floating addresses, those that were let go among them */
+  /** floating IPs, including released ones */
   readonly addresses: ReadonlySet<string>;
-  /** fixed addresses of ports that are gone */
+  /** fixed addresses of deleted ports */
   readonly lost: ReadonlySet<string>;
 }
 
 export interface TopologyWatch {
-  /** Something about a port changed that no table tells: its machine, or what answers there. */
+  /** Reports a change that is in no table: of a port's machine or its listeners. */
   portTouched(portId: string): void;
   stop(): void;
 }
@@ -28,8 +28,7 @@ interface Port extends Row {
 }
 
 /**
- * Tells which ports are concerned when networks, groups or load balancers change: once per transaction, after it. At rest
- * nothing happens here.
+ * Reports the affected ports when networks, groups or load balancers change, once per transaction, after the commit.
  */
 export function watchTopology(core: Core, told: (touched: Touched) => void): TopologyWatch {
   let ports = new Set<string>();
@@ -37,7 +36,7 @@ export function watchTopology(core: Core, told: (touched: Touched) => void): Top
   let lost = new Set<string>();
   let isWaiting = false;
   let isStopped = false;
-  // A row that is gone has no columns any more: what it was about is remembered here.
+  // Deleted rows have no columns, so the relations needed then are kept here.
   const groupOfRule = new Map<string, string>();
   const floatingIps = new Map<string, { address: string; portId: string | null }>();
   const fixedAddresses = new Map<string, readonly string[]>();
@@ -99,7 +98,7 @@ export function watchTopology(core: Core, told: (touched: Touched) => void): Top
         for (const portId of core.services.network.reach.portsBehindRouter(id)) ports.add(portId);
         break;
       case 'loadbalancer.loadbalancers': {
-        // Every change a user makes to a part ends with one of its load balancer; health changes by itself.
+        // Every change of a child also changes its load balancer. Health changes on its own.
         const portId = (row as { vip_port_id?: string } | undefined)?.vip_port_id;
         if (portId !== undefined) ports.add(portId);
         break;
@@ -116,7 +115,7 @@ export function watchTopology(core: Core, told: (touched: Touched) => void): Top
     for (const change of changes) look(change);
     soon();
   });
-  // What is loaded from a directory is committed by nobody.
+  // Loading a saved state causes no commits.
   core.atReturn(() => {
     for (const change of core.state.rows()) look(change);
     soon();

@@ -1,4 +1,4 @@
-/** How a connection fails, in the words of the operating system. */
+/** Connection errors with the codes of the operating system. */
 export type UnreachableCode = 'ECONNREFUSED' | 'ECONNRESET' | 'EHOSTUNREACH' | 'ENOTFOUND' | 'ETIMEDOUT';
 
 const explanations: Readonly<Record<UnreachableCode, string>> = {
@@ -9,7 +9,7 @@ const explanations: Readonly<Record<UnreachableCode, string>> = {
   ETIMEDOUT: 'i/o timeout',
 };
 
-/** Nothing answered at an address. */
+/** A failed connection to an address. */
 export class UnreachableError extends Error {
   readonly code: UnreachableCode;
   readonly address: string;

@@ -4,19 +4,19 @@ import type { CloudOptions } from '../../cloud.ts';
 import { type TestTenant, testTenant } from '../../testing/test-tenant.ts';
 import type { RunningMachine, Software } from '../types.ts';
 
-/** A server of a cloud that boots, as tests look at it. */
+/** A booting cloud with helpers for tests. */
 export interface BootingCloud extends TestTenant {
-  /** what was run: `name: program args` */
+  /** programs that ran: `name: program args` */
   readonly ran: string[];
-  /** Makes a server with user data and lets it boot; answers its id. */
+  /** Creates a server with user data and boots it. Returns its id. */
   bootServer(userData?: string | Uint8Array, desired?: Record<string, unknown>): Promise<string>;
   console(id: string): Promise<string>;
   machine(id: string): RunningMachine;
-  /** the content of a file of a machine */
+  /** content of a machine's file */
   file(id: string, path: string): string | undefined;
 }
 
-/** What answers in tests: says its name to whoever connects. */
+/** A test service that sends its name to every connection. */
 export function greeter(name: string): PortService & { readonly name: string } {
   return {
     name,
@@ -26,7 +26,7 @@ export function greeter(name: string): PortService & { readonly name: string } {
   };
 }
 
-/** Software with a program that serves a port and one that does what it is told. */
+/** Test software with a program that serves a port and a scriptable one. */
 export function testSoftware(ran: string[] = []): Software {
   return {
     programs: {

@@ -8,11 +8,11 @@ import { UnreachableError } from '../network/unreachable.ts';
 
 export interface LoneMachine extends HostedMachine {
   readonly clock: ManualClock;
-  /** everything it wrote to its console */
+  /** returns its whole console output */
   readonly written: () => string;
 }
 
-/** Disks in memory. */
+/** Builds disks in memory. */
 export function memoryDisks(): DiskStore {
   const files = new Map<string, Map<string, { content: string; mode: number }>>();
   const of = (id: string): Map<string, { content: string; mode: number }> => {
@@ -29,7 +29,7 @@ export function memoryDisks(): DiskStore {
   };
 }
 
-/** A machine without a cloud around it, on a clock of its own. */
+/** Creates a machine without a cloud, on its own clock. */
 export function loneMachine(server: Partial<Machine> = {}): LoneMachine {
   const clock = new ManualClock();
   const random = seededRandom(7);

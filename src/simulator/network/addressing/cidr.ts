@@ -1,7 +1,7 @@
 import { must } from '../../../machinery/index.ts';
 import { bitsOf, formatIp, type Ip, type IpVersion, parseIp } from './ip.ts';
 
-/** A network by its first and last address; `ip` is the address as it was written, host bits included. */
+/** A network with its first and last address. `ip` is the address as written, including host bits. */
 export interface Cidr {
   readonly version: IpVersion;
   readonly prefix: number;
@@ -10,12 +10,15 @@ export interface Cidr {
   readonly last: bigint;
 }
 
-/** A range that was checked when it came in. */
+/** Parses a range that was validated before. */
 export function knownCidr(text: string): Cidr {
   return must(parseCidr(text), text);
 }
 
-/** Reads `address/prefix`, `address/netmask` or a lone address (a network of one). Undefined when it is none. */
+/**
+ * Parses `address/prefix`, `address/netmask` or a single address (a network of one). Returns undefined if it is
+ * invalid.
+ */
 export function parseCidr(text: string): Cidr | undefined {
   const slash = text.indexOf('/');
   const ip = parseIp(slash < 0 ? text : text.slice(0, slash));
@@ -24,14 +27,14 @@ export function parseCidr(text: string): Cidr | undefined {
   return prefix === undefined ? undefined : cidrOf(ip, prefix);
 }
 
-/** The network of a length that an address is in. */
+/** Returns the network of an address with the given prefix length. */
 export function cidrOf({ version, value }: Ip, prefix: number): Cidr {
   const hostBits = BigInt(bitsOf[version] - prefix);
   const first = (value >> hostBits) << hostBits;
   return { version, prefix, ip: value, first, last: first + (1n << hostBits) - 1n };
 }
 
-/** `network/prefix`, host bits cut. */
+/** Formats as `network/prefix` without host bits. */
 export function formatCidr({ version, first, prefix }: Cidr): string {
   return `${formatIp({ version, value: first })}/${prefix}`;
 }
@@ -45,8 +48,8 @@ export function overlap(a: Cidr, b: Cidr): boolean {
 }
 
 /**
- * Whether a port may have the address. The first address of a network is its name, the last one of IPv4 its broadcast;
- * only routers may have the first one of IPv6.
+ * Reports whether a port may use the address. Excluded are the network address and, for IPv4, the broadcast address.
+ * Routers may use the first IPv6 address.
  */
 export function isUsable(cidr: Cidr, ip: Ip, isRouter: boolean): boolean {
   if (!contains(cidr, ip)) return false;

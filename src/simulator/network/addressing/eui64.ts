@@ -1,7 +1,7 @@
 import type { Cidr } from './cidr.ts';
 import { formatIp, parseIp } from './ip.ts';
 
-/** The address a host with this MAC gives itself in a /64. */
+/** Returns the SLAAC address of a MAC in a /64. */
 export function eui64Address(cidr: Cidr, mac: string): string {
   const bytes = mac.split(':').map((byte) => Number.parseInt(byte, 16));
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = bytes;
@@ -10,7 +10,7 @@ export function eui64Address(cidr: Cidr, mac: string): string {
   return formatIp({ version: 6, value: cidr.first + host });
 }
 
-/** Whether an address was made from a MAC. */
+/** Reports whether an address was derived from a MAC. */
 export function isEui64Address(address: string): boolean {
   const ip = parseIp(address);
   return ip?.version === 6 && ((ip.value >> 24n) & 0xffffn) === 0xfffen;

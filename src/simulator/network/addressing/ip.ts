@@ -6,35 +6,34 @@ import {
   parseIp as parseAddress,
 } from '../../../machinery/index.ts';
 
-/** 4 or 6. */
 export type IpVersion = 4 | 6;
 
-/** An address as a number of its family. */
+/** Numeric IP address. */
 export interface Ip {
   readonly version: IpVersion;
   readonly value: bigint;
 }
 
-/** Addresses a family has room for. */
+/** Address length in bits. */
 export const bitsOf: Readonly<Record<IpVersion, number>> = { 4: 32, 6: 128 };
 
-/** An address that was checked when it came in. */
+/** Parses an address that was validated before. */
 export function knownIp(text: string): Ip {
   return must(parseIp(text), text);
 }
 
-/** Reads an address in its usual notation; undefined when it is none. */
+/** Parses an address, or returns undefined if it is invalid. */
 export function parseIp(text: string): Ip | undefined {
   const bytes = parseAddress(text, { lenient: true });
   return bytes && { version: bytes.length === 4 ? 4 : 6, value: bytesToBigInt(bytes) };
 }
 
-/** The usual notation: IPv6 in lower case with the longest run of zeros left out. */
+/** Formats an address canonically: IPv6 in lower case with the longest run of zeros omitted. */
 export function formatIp({ version, value }: Ip): string {
   return formatAddress(bigIntToBytes(value, version === 4 ? 4 : 16));
 }
 
-/** The same address in the usual notation, or undefined when the text is none. */
+/** Returns the canonical notation of an address, or undefined if it is invalid. */
 export function canonicalIp(text: string): string | undefined {
   const ip = parseIp(text);
   return ip && formatIp(ip);

@@ -3,16 +3,16 @@ import type { Cidr } from './cidr.ts';
 import { formatIp, type IpVersion, knownIp, parseIp } from './ip.ts';
 import { TakenSet } from './taken-set.ts';
 
-/** A range of addresses that are given out, both ends included. */
+/** Range of allocatable addresses, both ends included. */
 export interface Pool {
   readonly start: string;
   readonly end: string;
 }
 
-/** Neutron chooses among so many free addresses of a pool, beginning with the lowest. */
+/** Neutron chooses randomly among this many of the lowest free addresses of a pool. */
 const window = 1000;
 
-/** More than anybody takes one by one; the rest of an IPv6 pool is reached by asking for an address. */
+/** Bound on automatic allocation per pool. The rest of an IPv6 pool is available only for requests with an address. */
 const poolBound = 2 ** 32;
 
 interface CountedPool {
@@ -20,7 +20,7 @@ interface CountedPool {
   readonly taken: TakenSet;
 }
 
-/** Which addresses of a subnet's pools are taken, and which to give out next. */
+/** Used addresses of a subnet's pools, and the choice of the next one. */
 export class SubnetAddresses {
   readonly #version: IpVersion;
   readonly #pools: readonly CountedPool[];
@@ -34,14 +34,14 @@ export class SubnetAddresses {
     });
   }
 
-  /** Addresses that can still be given out. */
+  /** Number of free addresses. */
   get free(): number {
     let free = 0;
     for (const { taken } of this.#pools) free += taken.free;
     return free;
   }
 
-  /** A free address of the first pool that has one; undefined when all are taken. Nothing is taken yet. */
+  /** Returns a free address of the first pool that has one, without taking it, or undefined if all are taken. */
   choose(random: Random, { preferLowest }: { preferLowest: boolean }): string | undefined {
     for (const { first, taken } of this.#pools) {
       const { free } = taken;
@@ -55,7 +55,7 @@ export class SubnetAddresses {
     return undefined;
   }
 
-  /** An address came into use. Says whether it was free; those outside of the pools never are. */
+  /** Marks an address as used. Returns whether it was free; addresses outside of the pools never are. */
   take(address: string): boolean {
     const place = this.#placeOf(address);
     return place?.taken.add(place.number) ?? false;
@@ -78,7 +78,7 @@ export class SubnetAddresses {
   }
 }
 
-/** The pools of a subnet whose owner named none: all its addresses but the gateway's and those no host may have. */
+/** Default pools of a subnet: all host addresses except the gateway. */
 export function defaultPools(cidr: Cidr, gateway: bigint | undefined): Pool[] {
   const { version } = cidr;
   let { first, last } = cidr;

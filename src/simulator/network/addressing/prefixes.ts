@@ -7,13 +7,13 @@ interface Span {
   readonly last: bigint;
 }
 
-/** The fewest prefixes that cover the same addresses, lowest first. */
+/** Returns the minimal prefixes that cover the same addresses, in ascending order. */
 export function mergePrefixes(cidrs: readonly Cidr[]): string[] {
   const [any] = cidrs;
   return any ? prefixesOf(merged(cidrs), any.version) : [];
 }
 
-/** What is left of prefixes once others are taken away. */
+/** Subtracts prefixes. */
 export function removePrefixes(cidrs: readonly Cidr[], gone: readonly Cidr[]): string[] {
   const [any] = cidrs;
   if (!any) return [];
@@ -33,7 +33,7 @@ export function removePrefixes(cidrs: readonly Cidr[], gone: readonly Cidr[]): s
   return prefixesOf(spans, any.version);
 }
 
-/** Whether any of some networks overlaps any of others. */
+/** Reports whether networks of the two lists overlap. */
 export function overlapAny(some: readonly Cidr[], others: readonly Cidr[]): boolean {
   const [left, right] = [merged(some), merged(others)];
   for (let i = 0, j = 0; i < left.length && j < right.length; ) {
@@ -44,7 +44,7 @@ export function overlapAny(some: readonly Cidr[], others: readonly Cidr[]): bool
   return false;
 }
 
-/** The lowest free network of a length inside of prefixes; undefined when there is none. */
+/** Returns the lowest free network of a length within the prefixes, or undefined. */
 export function firstFree(cidrs: readonly Cidr[], taken: readonly Cidr[], prefix: number): Cidr | undefined {
   const used = merged(taken);
   for (const { first, last, version } of [...cidrs].sort((a, b) => (a.first < b.first ? -1 : 1))) {
@@ -53,7 +53,7 @@ export function firstFree(cidrs: readonly Cidr[], taken: readonly Cidr[], prefix
     while (at + size - 1n <= last) {
       const obstacle = used.find((span) => span.first <= at + size - 1n && at <= span.last);
       if (!obstacle) return cidrOf({ version, value: at }, prefix);
-      // The next place of this length behind what is in the way.
+      // Continue at the next aligned network after the obstacle.
       at = ((obstacle.last + size) / size) * size;
     }
   }
@@ -80,7 +80,7 @@ function prefixesOf(spans: readonly Span[], version: IpVersion): string[] {
     let { first } = span;
     while (first <= span.last) {
       let prefix = bits;
-      // As large as alignment and the end allow.
+      // Widen as far as alignment and the end allow.
       while (prefix > 0) {
         const wider = cidrOf({ version, value: first }, prefix - 1);
         if (wider.first !== first || wider.last > span.last) break;

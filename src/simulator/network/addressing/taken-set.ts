@@ -1,11 +1,11 @@
 import { must } from '../../../machinery/index.ts';
 
-/** Five bits per level: a leaf is one 32-bit word. */
+/** Five bits per level, so a leaf is a 32-bit word. */
 const radixBits = 5;
 const radix = 1 << radixBits;
 
 interface Node {
-  /** numbers taken below */
+  /** number of taken numbers below */
   taken: number;
   readonly children: (Node | Leaf | undefined)[];
 }
@@ -16,11 +16,11 @@ interface Leaf {
 }
 
 /**
- * Numbers below a bound that are taken, as a sparse tree that knows how many are taken below every node. Taking, giving
- * back and finding the n-th free number cost the height of the tree: at most seven steps for 2^32 numbers.
+ * Set of taken numbers below a bound, as a sparse tree with counts per node. Taking, releasing and finding the n-th
+ * free number take time proportional to the height: at most seven steps for 2^32 numbers.
  */
 export class TakenSet {
-  /** numbers from 0 to `size` - 1 */
+  /** exclusive upper bound of the numbers */
   readonly size: number;
   readonly #height: number;
   #root: Node | Leaf | undefined;
@@ -47,7 +47,7 @@ export class TakenSet {
     return node !== undefined && ((node as Leaf).bits & (1 << digit(number, 0))) !== 0;
   }
 
-  /** Says whether the number was free. */
+  /** Returns whether the number was free. */
   add(number: number): boolean {
     if (this.has(number)) return false;
     this.#root ??= this.#newNode(this.#height);
@@ -64,7 +64,7 @@ export class TakenSet {
     return true;
   }
 
-  /** Says whether the number was taken. */
+  /** Returns whether the number was taken. */
   delete(number: number): boolean {
     if (!this.has(number)) return false;
     let node = must(this.#root, 'root');
@@ -73,7 +73,7 @@ export class TakenSet {
       const { children } = node as Node;
       const at = digit(number, level);
       const child = must(children[at], 'children[at]');
-      // The last one below: the branch goes with it.
+      // The branch becomes empty.
       if (child.taken === 1) {
         children[at] = undefined;
         return true;
@@ -85,7 +85,7 @@ export class TakenSet {
     return true;
   }
 
-  /** The free number with `rank` free ones before it; undefined when there are not so many. */
+  /** Returns the free number with `rank` free ones before it, or undefined. */
   nthFree(rank: number): number | undefined {
     if (rank < 0 || rank >= this.free) return undefined;
     let node = this.#root;

@@ -1,9 +1,9 @@
 import type { Check } from './checks.ts';
 import type { Convert } from './converters.ts';
 
-/** What may be done with an attribute of a resource, as neutron's attribute maps say it. */
+/** Permitted uses of an attribute, as in neutron's attribute maps. */
 export interface Attribute {
-  /** may be given on creation; a value stands in when it is absent, unless it is `required` or `optional` */
+  /** allowed on creation; if absent the default applies, unless it is `required` or `optional` */
   readonly create?: boolean;
   readonly update?: boolean;
   readonly default?: unknown;
@@ -11,17 +11,17 @@ export interface Attribute {
   readonly convert?: Convert;
   readonly check?: Check;
   readonly filter?: boolean;
-  /** when a filter is read otherwise than a body */
+  /** for filters that are converted differently than bodies */
   readonly convertFilter?: Convert;
   readonly sort?: boolean;
-  /** has a rule of its own in the policy; named in refusals whenever it is given */
+  /** has a policy rule of its own, which refusals name whenever the attribute is given */
   readonly ruled?: boolean;
-  /** a dictionary whose parts have rules too, as those of lists always have */
+  /** a dictionary whose keys have policy rules too, as list items always have */
   readonly hasRuledParts?: boolean;
 }
 
-/** In the order neutron looks at them, which decides what a body with several faults is refused for. */
+/** In the order neutron validates them. The order decides which of several errors is reported. */
 export type Attributes = Readonly<Record<string, Attribute>>;
 
-/** A converted body: what is absent was neither given nor has a default. */
+/** A converted body. Absent attributes were neither given nor have a default. */
 export type Values = Record<string, unknown>;

@@ -6,9 +6,9 @@ import type { Attributes, Values } from './attribute.ts';
 import { isDictionary } from './checks.ts';
 
 export interface BodyShape {
-  /** `security_group` */
+  /** for example `security_group` */
   readonly name: string;
-  /** `security_groups` */
+  /** for example `security_groups` */
   readonly collection: string;
   readonly attributes: Attributes;
 }
@@ -18,7 +18,7 @@ export interface CreateBody {
   readonly isBulk: boolean;
 }
 
-/** The body of a POST: one object, or several to be made together. */
+/** Reads the body of a POST: one object, or several for bulk creation. */
 export function readCreateBody(context: RequestContext, shape: BodyShape): CreateBody {
   const body = readObject(context);
   const many = body[shape.collection];
@@ -34,7 +34,7 @@ export function readCreateBody(context: RequestContext, shape: BodyShape): Creat
   return { items: [createValues(single(body, shape.name), shape, context.caller)], isBulk: false };
 }
 
-/** The body of a PUT: only what is to change. */
+/** Reads the body of a PUT, with only the changes. */
 export function readUpdateBody(context: RequestContext, shape: BodyShape): Values {
   const body = readObject(context);
   if (shape.collection in body) throw badBody('Bulk operation not supported');
@@ -48,7 +48,7 @@ export function readUpdateBody(context: RequestContext, shape: BodyShape): Value
   return values;
 }
 
-/** The object in the body, which must be there. */
+/** Reads the required object of the body. */
 export function readObject(context: RequestContext): Record<string, unknown> {
   const body = context.json;
   if (body === undefined) throw badBody('Resource body required');
@@ -79,7 +79,7 @@ function createValues(given: unknown, shape: BodyShape, caller: Caller): Values 
   return values;
 }
 
-/** `project_id` and `tenant_id` are one; whoever names another project than the token's must be an administrator. */
+/** `project_id` and `tenant_id` are synonyms. Only administrators may name another project than the token's. */
 function ownedValues(given: unknown, caller: Caller): Values {
   if (!isDictionary(given)) throw badBody('Body contains invalid data');
   const { project_id: project, tenant_id: tenant, ...values } = given;
@@ -105,7 +105,7 @@ function convertValues(values: Values, attributes: Attributes): void {
   for (const name in attributes) {
     if (!(name in values)) continue;
     const { convert, check, default: standIn } = must(attributes[name], 'attributes[name]');
-    // A default is what conversion would make of it.
+    // Defaults are already converted.
     if (values[name] === standIn && standIn !== null) continue;
     if (convert) values[name] = convert(values[name]);
     const reason = check?.(values[name]);

@@ -2,7 +2,7 @@ import { pythonRepr, pythonText } from '../../core/checks/python.ts';
 import { formatCidr, parseCidr } from '../addressing/cidr.ts';
 import { parseIp } from '../addressing/ip.ts';
 
-/** What is wrong with a value, or undefined. */
+/** Returns what is wrong with a value, or undefined. */
 export type Check = (value: unknown) => string | undefined;
 
 const uuidPattern = /^\{?(?:urn:uuid:)?[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\}?$/i;
@@ -61,7 +61,7 @@ export function isDictionary(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A list without doubles whose items all pass. */
+/** Checks a list without duplicates and all of its items. */
 export function listOf(check: Check): Check {
   return (value) => {
     if (!Array.isArray(value)) return `'${pythonText(value)}' is not a list`;
@@ -86,7 +86,7 @@ function duplicatesOf(items: readonly unknown[]): unknown[] {
   return [...doubles.values()];
 }
 
-/** A dictionary with exactly these keys. */
+/** Checks for a dictionary with exactly these keys. */
 function keys(value: unknown, expected: readonly string[]): string | undefined {
   if (!isDictionary(value)) {
     return `Invalid input. '${pythonText(value)}' must be a dictionary with keys: ${pythonRepr(expected)}`;
@@ -162,7 +162,7 @@ const routeCidr: Check = (value) => {
   return undefined;
 };
 
-/** A name of one or more labels; a domain ends with a dot. */
+/** Checks a name of one or more labels. A domain ends with a dot. */
 export function dnsName(maxLength: number, { isDomain }: { isDomain: boolean }): Check {
   const label = /^(?!-)[a-zA-Z0-9-]{1,63}(?<!-)$/;
   return (value) => {

@@ -2,7 +2,7 @@ import type { Attribute, Attributes } from './attribute.ts';
 import { string, uuid } from './checks.ts';
 import { toBoolean } from './converters.ts';
 
-// Attributes that many resources have in common.
+// Attributes shared by many resources.
 
 export const id: Attribute = { filter: true, sort: true, check: uuid };
 export const name: Attribute = {
@@ -36,7 +36,6 @@ export const readOnly: Attribute = {};
 export const filterable: Attribute = { filter: true };
 export const listable: Attribute = { filter: true, sort: true };
 
-/** Revision and times. */
 export const standardAttributes: Attributes = {
   revision_number: filterable,
   created_at: readOnly,

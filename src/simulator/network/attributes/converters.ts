@@ -3,7 +3,7 @@ import { parseCidr } from '../addressing/cidr.ts';
 import { canonicalIp, formatIp } from '../addressing/ip.ts';
 import { invalidInput } from '../refusals.ts';
 
-/** Turns what a client sent into what is kept; throws neutron's refusal when it cannot be. */
+/** Converts a given value to the stored one. Throws neutron's refusal if it is invalid. */
 export type Convert = (value: unknown) => unknown;
 
 const trueWords = new Set(['1', 't', 'true', 'on', 'y', 'yes']);
@@ -39,12 +39,12 @@ export function toLowerCase(value: unknown): string {
   return value.toLowerCase();
 }
 
-/** IPv6 addresses are kept in their usual notation; what is no address is left to the check that follows. */
+/** IPv6 addresses are stored canonically. Invalid values are left to the following check. */
 export function toCanonicalIp(value: unknown): unknown {
   return typeof value === 'string' && value.includes(':') ? (canonicalIp(value) ?? value) : value;
 }
 
-/** `address/prefix` with the address as written. */
+/** Converts to `address/prefix`, keeping the host bits. */
 export function toCanonicalCidr(value: unknown): string {
   const cidr = typeof value === 'string' ? parseCidr(value) : undefined;
   if (!cidr) throw invalidInput(`${pythonText(value)} is not in a CIDR format`);

@@ -8,14 +8,14 @@ export interface SortOrder {
   readonly isDescending: boolean;
 }
 
-/** What a list was asked for, checked and converted. */
+/** Parsed and converted parameters of a list. */
 export interface ListQuery {
-  /** attribute -> values, any of which may match */
+  /** attribute -> values, of which any may match */
   readonly filters: ReadonlyMap<string, readonly unknown[]>;
   /** empty: all */
   readonly fields: readonly string[];
   readonly sorts: readonly SortOrder[];
-  /** undefined: everything at once */
+  /** undefined: no paging */
   readonly limit: number | undefined;
   readonly marker: string | undefined;
   readonly isReverse: boolean;
@@ -24,7 +24,7 @@ export interface ListQuery {
 const notFilters = new Set(['fields', 'sort_key', 'sort_dir', 'limit', 'marker', 'page_reverse']);
 const tagFilters = new Set(['tags', 'tags-any', 'not-tags', 'not-tags-any']);
 
-/** Reads the arguments of a list; refuses attributes that cannot be filtered or sorted by. */
+/** Parses the parameters of a list. Refuses attributes that do not support filtering or sorting. */
 export function readListQuery(context: RequestContext, attributes: Attributes): ListQuery {
   const { query } = context;
   const sorts = readSorts(query.all('sort_key'), query.all('sort_dir'), attributes);
@@ -39,12 +39,12 @@ export function readListQuery(context: RequestContext, attributes: Attributes): 
   };
 }
 
-/** The attributes an answer is cut down to. */
+/** Returns the attributes requested with `fields`. */
 export function fieldsOf(context: RequestContext): readonly string[] {
   return context.query.all('fields').filter((name) => name !== '');
 }
 
-/** Keeps only the wanted attributes. */
+/** Selects the requested attributes. */
 export function pickFields(object: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> {
   if (fields.length === 0) return object;
   const picked: Record<string, unknown> = {};

@@ -6,7 +6,7 @@ export interface PageLink {
   readonly href: string;
 }
 
-/** Links to the pages beside; none when no page size was asked for. */
+/** Links to the adjacent pages, only if a page size was requested. */
 export function pageLinks(
   context: RequestContext,
   { limit, isReverse }: Pick<ListQuery, 'limit' | 'isReverse'>,

@@ -1,17 +1,17 @@
 import { must } from '../../../machinery/index.ts';
 import type { ListQuery, SortOrder } from './list-query.ts';
 
-/** A value of a row under the name an attribute has on the wire. */
+/** Reads the value of an attribute from a row, by its name on the wire. */
 export type ReadAttribute<R> = (row: R, name: string) => unknown;
 
-/** Filters that are not a plain comparison, by attribute. */
+/** Filters other than equality, by attribute. */
 export type Matchers<R> = Readonly<Record<string, (row: R, values: readonly unknown[]) => boolean>>;
 
 interface Tagged {
   readonly tags?: readonly string[];
 }
 
-/** Whether a row passes every filter. */
+/** Reports whether a row matches all filters. */
 export function matches<R extends object>(
   row: R,
   filters: ListQuery['filters'],
@@ -29,7 +29,7 @@ export function matches<R extends object>(
   return true;
 }
 
-/** Equality as the usual database has it: the case of letters does not matter. */
+/** Compares case-insensitively, like MySQL. */
 function isAnyOf(value: unknown, wanted: readonly unknown[]): boolean {
   if (value === null || value === undefined) return false;
   const text = typeof value === 'string' ? value.toLowerCase() : String(value);
@@ -47,7 +47,7 @@ function tagsOf(row: Tagged): readonly string[] {
   return row.tags ?? [];
 }
 
-/** Rows in order; with a page size the id decides where nothing else does, so that pages are stable. */
+/** Sorts rows. With paging, the id is the last sort key, so that pages are stable. */
 export function inOrder<R extends { readonly id: string }>(
   rows: R[],
   { sorts, limit }: Pick<ListQuery, 'sorts' | 'limit'>,
@@ -61,7 +61,7 @@ export function inOrder<R extends { readonly id: string }>(
     .map(({ row }) => row);
 }
 
-/** The page after (or, in reverse, before) the marker. The marker itself need not pass the filters. */
+/** Returns the page after the marker, or before it in reverse order. The marker itself need not match the filters. */
 export function pageOf<R extends { readonly id: string }>(
   ordered: readonly R[],
   query: Pick<ListQuery, 'sorts' | 'limit' | 'isReverse'>,
@@ -74,7 +74,7 @@ export function pageOf<R extends { readonly id: string }>(
   if (marker) {
     const order = must(comparison(sorts, { isPaged: true }), 'order');
     const place = placed(marker, sorts, read);
-    // Where the marker would stand: everything before is smaller.
+    // Binary search for the position of the marker.
     let [low, high] = [0, ordered.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -88,7 +88,7 @@ export function pageOf<R extends { readonly id: string }>(
   return isReverse ? ordered.slice(Math.max(from, to - limit), to) : ordered.slice(from, Math.min(to, from + limit));
 }
 
-/** A row with the values it is sorted by, read once. */
+/** A row with its sort values, read once. */
 interface Placed<R> {
   readonly row: R;
   readonly values: readonly unknown[];

@@ -26,7 +26,7 @@ const attributes: Attributes = {
   ...common.standardAttributes,
 };
 
-/** Addresses that rules of security groups name together. */
+/** Address groups, which security group rules refer to. */
 export function addressGroupResource(neutron: Neutron): Resource<AddressGroupRow> {
   const { addressGroups, securityGroupRules } = neutron;
   return {
@@ -70,7 +70,7 @@ export function addressGroupResource(neutron: Neutron): Resource<AddressGroupRow
   };
 }
 
-/** Adding and removing addresses one by one. */
+/** Actions to add and remove individual addresses. */
 export function addressGroupActions(neutron: Neutron, resource: Resource<AddressGroupRow>): Route[] {
   const action = (
     name: 'add_addresses' | 'remove_addresses',

@@ -6,7 +6,7 @@ import { badBody, refuse } from '../refusals.ts';
 
 const maxPairs = 100;
 
-/** Addresses a port may use besides its own. Some faults have a refusal of their own and are thrown. */
+/** Checks allowed address pairs. Some errors have a type of their own and are thrown. */
 export const addressPairs: Check = (value) => {
   if (!Array.isArray(value)) throw badBody('Allowed address pairs must be a list.');
   if (value.length > maxPairs) {

@@ -26,7 +26,7 @@ const attributes: Attributes = {
 
 const rules: AttributeRules = { shared: adminOnly };
 
-/** Subnet pools whose addresses do not overlap. */
+/** Address scopes: groups of subnet pools whose addresses must not overlap. */
 export function addressScopeResource(neutron: Neutron): Resource<AddressScopeRow> {
   const { addressScopes, subnetPools } = neutron;
   return {

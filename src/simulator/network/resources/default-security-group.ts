@@ -1,7 +1,7 @@
 import type { Neutron } from '../neutron.ts';
 import type { SecurityGroupRow, SecurityGroupRuleRow } from '../rows.ts';
 
-/** The group `default` of a project, made when it is first needed. */
+/** Returns the group `default` of a project, and creates it on first use. */
 export function ensureDefaultGroup(neutron: Neutron, projectId: string): Readonly<SecurityGroupRow> {
   const found = neutron.securityGroups.first('default', projectId);
   if (found) return found;
@@ -22,7 +22,7 @@ export interface GroupSpec {
   readonly stateful: boolean;
 }
 
-/** Makes a group that lets everything out; the default one lets its own members in besides. */
+/** Creates a group that allows all egress. The default group also allows ingress from its own members. */
 export function insertGroup(neutron: Neutron, desired: GroupSpec): Readonly<SecurityGroupRow> {
   const group = neutron.securityGroups.insert({
     ...neutron.standard({ tenant_id: desired.projectId, description: desired.description }),

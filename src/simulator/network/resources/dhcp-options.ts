@@ -2,7 +2,7 @@ import { pythonText } from '../../core/checks/python.ts';
 import { type Check, isDictionary } from '../attributes/checks.ts';
 import { invalidInput } from '../refusals.ts';
 
-/** Options a DHCP server would give the port's machine: a name, a value (null takes it away), an IP version. */
+/** Checks DHCP options of a port: a name, a value (null removes it), an IP version. */
 export const extraDhcpOptions: Check = (value) => {
   if (value === null) return undefined;
   if (!Array.isArray(value)) throw invalidInput(`'${pythonText(value)}' is not a list`);

@@ -1,9 +1,9 @@
 import type { PortRow } from '../rows.ts';
 
-/** The domain of ports without one of their own. */
+/** Default domain of ports. */
 const domain = 'openstack.local.';
 
-/** The names a resolver in the network would know a port by. */
+/** Builds the names that the network's DNS resolver has for a port. */
 export function dnsAssignment({ dns_name, fixed_ips }: Pick<PortRow, 'dns_name' | 'fixed_ips'>): object[] {
   return fixed_ips.map(({ ip_address }) => {
     const hostname = dns_name === '' ? `host-${ip_address.replace(/[.:]/g, '-')}` : dns_name;

@@ -93,7 +93,7 @@ export function floatingIpResource(neutron: Neutron): Resource<FloatingIpRow> {
     create: (values, caller) => create(neutron, values, caller),
     update(row, values, caller) {
       const policy = readQosPolicy(neutron, values['qos_policy_id'], caller);
-      // Nothing at all in the body means no port: how floating addresses were let go before null could be sent.
+      // An empty body removes the port: older clients disassociate this way.
       const desired = Object.keys(values).length === 0 ? { port_id: null } : values;
       const association = associationOf(neutron, row, desired, caller);
       const description = values['description'] as string | undefined;
@@ -112,7 +112,7 @@ export function floatingIpResource(neutron: Neutron): Resource<FloatingIpRow> {
   };
 }
 
-/** Gives a floating address back to its pool. */
+/** Releases a floating IP. */
 export function deleteFloatingIp(neutron: Neutron, row: Readonly<FloatingIpRow>): void {
   neutron.floatingIps.delete(row.id);
   const own = neutron.ports.get(row.own_port_id);
@@ -164,7 +164,7 @@ function create(neutron: Neutron, values: Values, caller: Caller): Readonly<Floa
     fixed_ip_address: null,
     router_id: null,
     status: 'DOWN',
-    // No DNS service is connected, and neutron then keeps no names.
+    // Without an external DNS service neutron stores no names.
     dns_name: '',
     dns_domain: '',
   };
@@ -175,7 +175,7 @@ function create(neutron: Neutron, values: Values, caller: Caller): Readonly<Floa
 
 type Association = Pick<FloatingIpRow, 'port_id' | 'fixed_ip_address' | 'router_id'>;
 
-/** What a floating address leads to after a request; a port that is not mentioned stays. */
+/** Returns the association of a floating IP after a request. A port that is not mentioned stays. */
 function associationOf(neutron: Neutron, row: Readonly<FloatingIpRow>, values: Values, caller: Caller): Association {
   const given = values['port_id'] as string | null | undefined;
   const desiredAddress = (values['fixed_ip_address'] as string | null | undefined) ?? undefined;
@@ -244,7 +244,7 @@ function innerSide(
   };
 }
 
-/** A router on the subnet with a gateway to the external network; best the one that is the subnet's gateway. */
+/** Finds a router that connects the subnet to the external network. Prefers the router that is the subnet's gateway. */
 export function routerBetween(
   neutron: Neutron,
   port: Readonly<PortRow>,

@@ -2,7 +2,7 @@ import type { Neutron } from '../neutron.ts';
 import { refuse } from '../refusals.ts';
 import type { FloatingIpRow } from '../rows.ts';
 
-/** What a floating address shows of them. */
+/** Renders the port forwardings of a floating IP. */
 export function forwardingsOf({ portForwardings }: Neutron, floatingIpId: string): object[] {
   return Array.from(portForwardings.by('floatingIp', floatingIpId), (row) => ({
     protocol: row.protocol,
@@ -14,19 +14,19 @@ export function forwardingsOf({ portForwardings }: Neutron, floatingIpId: string
   }));
 }
 
-/** The port of a range of one. */
+/** Returns the port of a range with one element. */
 function single(range: string): number | null {
   const [first, last] = range.split(':');
   return first === last ? Number(first) : null;
 }
 
-/** A floating address that serves single ports cannot lead to a machine as a whole, nor go. */
+/** Refuses to associate or delete a floating IP with port forwardings. */
 export function refuseForwarding({ portForwardings }: Neutron, { id }: Readonly<FloatingIpRow>): void {
   if (portForwardings.count('floatingIp', id) === 0) return;
   throw refuse(409, 'FipInUseByPortForwarding', `Floating IP ${id} in use by Port Forwarding resources.`);
 }
 
-/** Forwardings to a port go with it. */
+/** Deletes the port forwardings to a deleted port. */
 export function dropForwardings(neutron: Neutron, portId: string): void {
   for (const { id } of [...neutron.portForwardings.by('port', portId)]) neutron.portForwardings.delete(id);
 }

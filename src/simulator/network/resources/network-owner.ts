@@ -4,7 +4,7 @@ import type { Neutron } from '../neutron.ts';
 import { networkNotFound, refuse } from '../refusals.ts';
 import { isSharedWith } from './sharing.ts';
 
-/** Ports and subnets go on the caller's own networks and on shared ones only. */
+/** Ports and subnets may be created only on the caller's own and on shared networks. */
 export function checkNetworkOwner(neutron: Neutron, values: Values, caller: Caller, kind: 'port' | 'subnet'): void {
   const id = values['network_id'] as string;
   const network = neutron.networks.get(id);

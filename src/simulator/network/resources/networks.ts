@@ -15,7 +15,7 @@ import { defaultQosPolicy, readQosPolicy } from './qos-use.ts';
 import { dropSharings, hasUsers, isSharedWith, shareWithEverybody, sharingInUse } from './sharing.ts';
 import { deleteSubnet } from './subnets.ts';
 
-/** Overlay networks lose these many bytes of a packet to their own header. */
+/** Encapsulation overhead of overlay networks in bytes. */
 const overlayOverhead: Readonly<Record<string, number>> = { vxlan: 50, geneve: 58, gre: 42 };
 const physicalMtu = 1500;
 
@@ -169,7 +169,7 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
       return neutron.change(networks, row, { ...changes, ...(mtu !== undefined && { mtu }) });
     },
     delete(row) {
-      // Floating addresses that lead nowhere go with their network.
+      // Unassociated floating IPs are deleted with their network.
       const free = [...ports.by('network', row.id)].flatMap(({ device_owner, device_id }) => {
         const floating = device_owner === 'network:floatingip' ? neutron.floatingIps.get(device_id) : undefined;
         return floating && floating.port_id === null && floating.router_id === null ? [floating] : [];
@@ -189,7 +189,7 @@ export function networkResource(neutron: Neutron): Resource<NetworkRow> {
   };
 }
 
-/** What clients may name but this cloud has none of. */
+/** Refuses features that this cloud does not have. */
 function refuseUnsupported(values: Values): void {
   const zones = values['availability_zone_hints'] as string[] | undefined;
   if (zones && zones.length > 0) throw availabilityZoneNotFound(zones[0]);
@@ -215,7 +215,7 @@ function segmentOf({ core }: Neutron, values: Values): Segment {
   };
 }
 
-/** Gateways of routers and floating addresses, also those that lead nowhere yet. */
+/** Reports whether a network has router gateways or floating IPs, associated or not. */
 function hasGateways({ ports }: Neutron, networkId: string): boolean {
   for (const { device_owner } of ports.by('network', networkId)) {
     if (device_owner === 'network:router_gateway' || device_owner === 'network:floatingip') return true;
@@ -223,7 +223,7 @@ function hasGateways({ ports }: Neutron, networkId: string): boolean {
   return false;
 }
 
-/** The scope of the pools a network's subnets come from. */
+/** Returns the address scope of the subnet pools of a network. */
 function scopeOf({ subnets, subnetPools }: Neutron, networkId: string, version: 4 | 6): string | null {
   for (const { ip_version, subnetpool_id } of subnets.by('network', networkId)) {
     if (ip_version !== version || !subnetpool_id) continue;

@@ -8,13 +8,13 @@ import type { FixedIp, SubnetRow } from '../rows.ts';
 import { addressKey } from '../tables.ts';
 import { isAutomatic } from './automatic-subnets.ts';
 
-/** A request for an address: one of a subnet, a certain one, or a certain one of a subnet. */
+/** A requested address: any of a subnet, a specific one, or a specific one of a subnet. */
 export interface FixedIpSpec {
   readonly subnet_id?: string;
   readonly ip_address?: string;
 }
 
-/** What decides about the addresses of a port. */
+/** Parameters of address allocation. */
 export interface AddressRequest {
   readonly networkId: string;
   readonly mac: string;
@@ -32,7 +32,7 @@ export function isRouterOwner(owner: string): boolean {
   return routerOwners.has(owner);
 }
 
-/** The addresses of a new port: those asked for, or one per IP version; automatic ones come on top. */
+/** Allocates the addresses of a new port: the requested ones, or one per IP version, plus automatic ones. */
 export function allocate(
   neutron: Neutron,
   request: AddressRequest,
@@ -60,7 +60,7 @@ export function allocate(
   return taken;
 }
 
-/** Subnets kept for owners such as the port's, or else those kept for nobody. */
+/** Returns the subnets with a service type that matches the port's owner, or else those without service types. */
 function openTo(
   { networkId, deviceOwner }: AddressRequest,
   subnets: readonly Readonly<SubnetRow>[],
@@ -76,7 +76,9 @@ function isOpenTo({ service_types }: Readonly<SubnetRow>, deviceOwner: string): 
   return service_types.length === 0 || service_types.includes(deviceOwner);
 }
 
-/** The addresses a port has after an update of its list: what is asked for again stays, automatic ones stay unasked. */
+/**
+ * Returns the addresses of a port after an update. Requested addresses it already has stay, automatic ones always stay.
+ */
 export function reallocate(
   neutron: Neutron,
   request: AddressRequest,
@@ -113,7 +115,7 @@ export function reallocate(
   return all.sort((a, b) => (a.ip_address < b.ip_address ? -1 : 1));
 }
 
-/** The address a host on an automatic subnet makes itself. */
+/** Returns the SLAAC address of a host. */
 export function automaticAddress(subnet: Readonly<SubnetRow>, mac: string): string {
   return eui64Address(knownCidr(subnet.cidr), mac);
 }
@@ -162,7 +164,7 @@ function resolve(
     }
   }
   if (isAutomatic(subnet) && !isRouterOwner(deviceOwner)) {
-    // Its address comes by itself.
+    // The host derives the address itself.
     if (address === undefined) return undefined;
     const message = `IPv6 address ${desired.ip_address} cannot be directly assigned to a port on subnet ${subnet.id} as the subnet is configured for automatic addresses`;
     throw refuse(400, 'AllocationOnAutoAddressSubnet', message);
@@ -170,7 +172,7 @@ function resolve(
   return { subnet, address };
 }
 
-/** Certain addresses first, lest one of them is given out as any. */
+/** Takes specific addresses first, so that none of them is chosen as any address. */
 function take(
   neutron: Neutron,
   request: AddressRequest,
@@ -192,7 +194,7 @@ function take(
   return taken;
 }
 
-/** An address of the first subnet that has one; `pending` ones are as good as taken. */
+/** Returns an address of the first subnet that has a free one. `pending` addresses count as taken. */
 function firstFree(
   neutron: Neutron,
   { networkId, deviceOwner }: AddressRequest,

@@ -16,7 +16,7 @@ import { routerBetween } from './floating-ips.ts';
 
 const portNumber = { create: true, update: true, convert: toInteger, check: checks.range(1, 65_535) };
 
-/** `first:last` */
+/** Checks `first:last`. */
 const portRange: checks.Check = (value) => {
   const [first = 0, last = first, ...more] = typeof value === 'string' ? value.split(':').map(Number) : [];
   const isGood =
@@ -52,7 +52,7 @@ type Content = Pick<
   'protocol' | 'external_port_range' | 'internal_port_id' | 'internal_ip_address' | 'internal_port_range'
 >;
 
-/** Single ports of a floating address that lead to machines, so that several can share it. */
+/** Routes of port forwardings, with which several machines share a floating IP. */
 export function portForwardingRoutes(neutron: Neutron): Route[] {
   const { portForwardings } = neutron;
   const find = (context: RequestContext): Readonly<PortForwardingRow> => {
@@ -128,7 +128,7 @@ function floatingOf({ floatingIps }: Neutron, context: RequestContext): Readonly
   return floating;
 }
 
-/** What is wanted, once it is clear that it can be. */
+/** Validates the content of a port forwarding. */
 function contentOf(
   neutron: Neutron,
   floating: Readonly<FloatingIpRow>,
@@ -173,7 +173,7 @@ function contentOf(
   return { content, routerId };
 }
 
-/** A range, or a single port as one. */
+/** Reads a range, or a single port as a range. */
 function rangeOf(
   values: Values,
   side: 'external' | 'internal',
@@ -189,7 +189,7 @@ function rangeOf(
   throw badRequest(shape.name, `Either ${side}_port or ${side}_port_range must be given`);
 }
 
-/** Many ports lead to as many, or all to one. */
+/** Ranges must have the same size, or the internal range must be a single port. */
 function refuseUneven({ external_port_range, internal_port_range }: Content): void {
   const size = (text: string): number => boundsOf(text).last - boundsOf(text).first;
   if (size(internal_port_range) === 0 || size(internal_port_range) === size(external_port_range)) return;
@@ -225,7 +225,7 @@ function addressOf(port: Readonly<PortRow>, wanted: string | undefined): string 
   return wanted;
 }
 
-/** Neither side of a forwarding is in another one of the same address and protocol. */
+/** Ranges of forwardings with the same address and protocol must not overlap. */
 function refuseTwice(
   { portForwardings }: Neutron,
   floating: Readonly<FloatingIpRow>,
@@ -250,13 +250,13 @@ function refuseTwice(
   }
 }
 
-/** The floating address is on the router of its forwardings, and up while it has any. */
+/** A floating IP with forwardings belongs to their router and is ACTIVE. */
 function settle(neutron: Neutron, floating: Readonly<FloatingIpRow>, routerId: string | null): void {
   if (floating.router_id !== routerId) neutron.change(neutron.floatingIps, floating, { router_id: routerId });
   neutron.settleFloatingIp(floating.id);
 }
 
-/** A range of one is shown as the port too. */
+/** Renders a range of one also as a single port. */
 function portsOf(row: Readonly<PortForwardingRow>): Record<string, unknown> {
   const shown: Record<string, unknown> = {};
   for (const side of ['external', 'internal'] as const) {

@@ -6,10 +6,10 @@ import { ensureDefaultGroup } from './default-security-group.ts';
 import { dropForwardings } from './forwarding-use.ts';
 import { allocate, automaticAddress, type FixedIpSpec, isRouterOwner } from './port-addresses.ts';
 
-/** Ports that go by themselves when their subnet or network goes. */
+/** Owners of ports that are deleted with their subnet or network. */
 export const autoDeletedOwners: ReadonlySet<string> = new Set(['network:dhcp', 'network:distributed']);
 
-/** A port to be made, its attributes checked. What is absent takes the usual value. */
+/** A validated port to create. Absent fields get defaults. */
 export interface PortSpec {
   readonly projectId: string;
   readonly networkId: string;
@@ -20,7 +20,7 @@ export interface PortSpec {
   readonly deviceOwner?: string;
   readonly macAddress?: string | undefined;
   readonly fixedIps?: readonly FixedIpSpec[] | undefined;
-  /** absent: the project's default group, where port security is on */
+  /** default: the project's default group, if port security is on */
   readonly securityGroups?: readonly string[] | undefined;
   readonly portSecurityEnabled?: boolean | undefined;
   readonly allowedAddressPairs?: readonly { readonly ip_address: string; readonly mac_address?: string }[] | undefined;
@@ -41,7 +41,7 @@ export interface PortSpec {
   >;
 }
 
-/** Makes a port with addresses, a MAC and security groups. */
+/** Creates a port with addresses, a MAC and security groups. */
 export function insertPort(neutron: Neutron, desired: PortSpec): Readonly<PortRow> {
   const network = neutron.networks.known(desired.networkId);
   const owner = desired.deviceOwner ?? '';
@@ -55,7 +55,8 @@ export function insertPort(neutron: Neutron, desired: PortSpec): Readonly<PortRo
   const fixedIps = allocate(neutron, { networkId: network.id, mac, deviceOwner: owner }, desired.fixedIps);
   const { rest = {} } = desired;
   const now = neutron.core.now();
-  // Written out: ports are made by the thousand, and a literal with spreads in it takes several times as long.
+  // Written out for speed: ports are created by the thousand, and an object literal with spreads is several times
+  // slower.
   return neutron.ports.insert({
     id: neutron.core.ids.uuid(),
     tenant_id: desired.projectId,
@@ -86,7 +87,7 @@ export function insertPort(neutron: Neutron, desired: PortSpec): Readonly<PortRo
   });
 }
 
-/** Removes a port, whatever uses it: floating addresses let go of it. */
+/** Deletes a port even if it is in use, and disassociates its floating IPs. */
 export function deletePort(neutron: Neutron, port: Readonly<PortRow>): void {
   for (const floating of [...neutron.floatingIps.by('port', port.id)]) {
     neutron.change(neutron.floatingIps, floating, { port_id: null, fixed_ip_address: null, router_id: null });
@@ -96,13 +97,13 @@ export function deletePort(neutron: Neutron, port: Readonly<PortRow>): void {
   neutron.ports.delete(port.id);
 }
 
-/** Takes a subnet's addresses from a port. */
+/** Removes the addresses of a subnet from a port. */
 export function dropAddresses(neutron: Neutron, port: Readonly<PortRow>, subnetId: string): void {
   const rest = port.fixed_ips.filter(({ subnet_id }) => subnet_id !== subnetId);
   neutron.change(neutron.ports, port, { fixed_ips: rest });
 }
 
-/** Ports that are there already get an address of a new automatic subnet. */
+/** Gives existing ports an address of a new automatic subnet. */
 export function addAutomaticAddresses(neutron: Neutron, subnet: Readonly<SubnetRow>): void {
   for (const port of [...neutron.ports.by('network', subnet.network_id)]) {
     if (isRouterOwner(port.device_owner)) continue;
@@ -111,7 +112,7 @@ export function addAutomaticAddresses(neutron: Neutron, subnet: Readonly<SubnetR
   }
 }
 
-/** Ports of the network service itself are trusted. */
+/** Reports whether a port belongs to the network service, which is trusted. */
 export function isService(owner: string): boolean {
   return owner.startsWith('network:');
 }

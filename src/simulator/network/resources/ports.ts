@@ -36,7 +36,7 @@ const vnicTypes = [
   'remote-managed',
 ];
 
-/** A filter names a part of an address and its value. */
+/** A filter value has the form `key=value`, for a part of an address. */
 function fixedIpFilter(value: unknown): unknown {
   if (typeof value === 'string' && !/^[^=]+=/.test(value))
     throw invalidInput(`'${value}' is not of the form <key>=[value]`);
@@ -167,10 +167,10 @@ export function portResource(neutron: Neutron): Resource<PortRow> {
         fixedIps: values['fixed_ips'] as FixedIpSpec[] | undefined,
         securityGroups: groups,
         portSecurityEnabled: isSecure,
-        // Neutron checks these of ports made in bulk, and then forgets them.
+        // In bulk requests neutron validates address pairs but does not store them.
         allowedAddressPairs: isBulk ? [] : pairs,
         host: (values['binding:host_id'] as string | null | undefined) ?? '',
-        // Neutron takes tags along only when several ports are made at once.
+        // Neutron accepts tags on creation only in bulk requests.
         tags: isBulk ? (values['tags'] as string[]) : [],
         rest: {
           'binding:vnic_type': values['binding:vnic_type'] as string,
@@ -222,7 +222,7 @@ function candidates(
   return caller.isAdmin || caller.projectId === undefined ? undefined : visibleIn(neutron, caller.projectId);
 }
 
-/** A project's ports, and those others have on its networks. */
+/** Yields a project's ports, and ports of others on its networks. */
 function* visibleIn({ ports, networks }: Neutron, projectId: string): Generator<Readonly<PortRow>> {
   yield* ports.by('project', projectId);
   for (const { id } of networks.by('project', projectId)) {
@@ -254,7 +254,8 @@ const matchers: NonNullable<Resource<PortRow>['matchers']> = {
 function view(neutron: Neutron, row: Readonly<PortRow>, caller: Caller): Record<string, unknown> {
   const trunk = trunkDetails(neutron, row.id);
   const host = row['binding:host_id'];
-  // Written out: lists show ports by the thousand, and a literal with spreads in it takes several times as long.
+  // Assigned one by one for speed: lists render thousands of ports, and an object literal with spreads is several times
+  // slower.
   const shown: Record<string, unknown> = {
     id: row.id,
     name: row.name,
@@ -316,7 +317,7 @@ function update(neutron: Neutron, row: Readonly<PortRow>, values: Values, caller
   return neutron.change(neutron.ports, row, changes as Partial<PortRow>);
 }
 
-/** Port security, groups and address pairs hang together. */
+/** Updates port security, groups and address pairs, which depend on each other. */
 function updateSecurity(
   neutron: Neutron,
   row: Readonly<PortRow>,
@@ -356,7 +357,7 @@ function readGroups(neutron: Neutron, values: Values, caller: Caller): string[] 
   return groups;
 }
 
-/** Null stands for any other address. */
+/** Null requests a new random address. */
 function newMac(neutron: Neutron, row: Readonly<PortRow>, given: string | null): string {
   const desired = given ?? chooseMac(neutron, row.network_id, undefined);
   if (desired.toLowerCase() === row.mac_address.toLowerCase()) return desired;
@@ -373,7 +374,7 @@ function mergeOptions(current: readonly object[], values: Values): object[] {
   const key = (option: Record<string, unknown>): string => `${option['opt_name']} ${option['ip_version'] ?? 4}`;
   const merged = new Map(current.map((option) => [key(option as Record<string, unknown>), option]));
   for (const option of given) {
-    // Without a value an option is taken away.
+    // An option without a value is removed.
     if (option['opt_value'] === null) merged.delete(key(option));
     else merged.set(key(option), { ip_version: 4, ...option });
   }
@@ -385,7 +386,7 @@ function pairsNeedSecurity(): Error {
   return refuse(409, 'AddressPairAndPortSecurityRequired', message);
 }
 
-/** The IPv4 address of a router's port stays what it is. */
+/** The IPv4 address of a router port cannot change. */
 function refuseRouterChange(neutron: Neutron, row: Readonly<PortRow>, fixedIps: PortRow['fixed_ips']): void {
   const same = row.fixed_ips.every(({ ip_address }) => fixedIps.some((each) => each.ip_address === ip_address));
   if (same && fixedIps.length === row.fixed_ips.length) return;
@@ -396,7 +397,7 @@ function refuseRouterChange(neutron: Neutron, row: Readonly<PortRow>, fixedIps: 
 
 const serviceOwners = new Set(['network:router_interface', 'network:router_gateway', 'network:floatingip']);
 
-/** Ports of routers and floating addresses go only with what they belong to. */
+/** Ports of routers and floating IPs are deleted only with their owner. */
 function refuseServicePort({ routers, floatingIps }: Neutron, row: Readonly<PortRow>): void {
   if (!serviceOwners.has(row.device_owner)) return;
   if (!routers.has(row.device_id) && !floatingIps.has(row.device_id)) return;

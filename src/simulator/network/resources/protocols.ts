@@ -1,4 +1,4 @@
-/** Names of IP protocols in rules, in the order neutron lists them, with their numbers. */
+/** Protocol names in rules and their numbers, in neutron's order. */
 export const protocolNumbers: Readonly<Record<string, number>> = {
   ah: 51,
   dccp: 33,
@@ -27,13 +27,13 @@ export const protocolNumbers: Readonly<Record<string, number>> = {
   vrrp: 112,
 };
 
-/** Protocols that have ports. */
+/** Protocols with ports. */
 export const portProtocols = ['dccp', 'sctp', 'tcp', 'udp', 'udplite'] as const;
 
 const onlyIpv6 = new Set(['ipv6-encap', 'ipv6-frag', 'ipv6-icmp', 'icmpv6', 'ipv6-nonxt', 'ipv6-opts', 'ipv6-route']);
 const onlyIpv6Numbers = new Set(['41', '44', '58', '59', '60', '43']);
 
-/** The number of a protocol given by name or number. */
+/** Returns the number of a protocol, given as name or number. */
 export function protocolNumber(protocol: string): number {
   return protocolNumbers[protocol] ?? Number(protocol);
 }
@@ -42,7 +42,7 @@ export function isOnlyIpv6(protocol: string): boolean {
   return onlyIpv6.has(protocol) || onlyIpv6Numbers.has(protocol);
 }
 
-/** The old names of ICMP for IPv6 become the one name (or number) rules are compared by. */
+/** Maps the aliases of ICMPv6 to one name or number, for comparing rules. */
 export function canonicalProtocol(protocol: string | null, ethertype: string): string | null {
   if (ethertype !== 'IPv6') return protocol;
   if (protocol === 'icmp' || protocol === 'icmpv6') return 'ipv6-icmp';

@@ -24,7 +24,7 @@ const attributes: Attributes = {
   description: common.description,
 };
 
-/** How much of the wire something may take. Only operators write them. */
+/** QoS policies, which only operators change. */
 export function qosPolicyResource(neutron: Neutron): Resource<QosPolicyRow> {
   const { qosPolicies, qosRules } = neutron;
   const mustBeOnlyDefault = (projectId: string, id?: string): void => {

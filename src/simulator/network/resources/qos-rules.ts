@@ -13,7 +13,7 @@ import { canUse } from './sharing.ts';
 
 const maxInteger = 2 ** 31 - 1;
 
-/** DSCP marks with a meaning. */
+/** Valid DSCP marks. */
 const marks = [0, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 46, 48, 56];
 
 const amount = (rest: object): Attributes[string] => ({
@@ -33,7 +33,7 @@ const direction = (choices: readonly string[]): Attributes[string] => ({
 });
 const bothWays = direction(['egress', 'ingress']);
 
-/** What rules of each type have. */
+/** Attributes of each rule type. */
 export const qosRuleTypes: Readonly<Record<string, Attributes>> = {
   bandwidth_limit: {
     max_kbps: amount({ required: true }),
@@ -59,7 +59,7 @@ export function qosRuleView({ id, values }: Readonly<QosRuleRow>): Record<string
   return { id, ...values };
 }
 
-/** Rules below their policy, and by themselves under an alias. */
+/** Routes of rules below their policy, and of rules by alias. */
 export function qosRuleRoutes(neutron: Neutron): Route[] {
   return Object.entries(qosRuleTypes).flatMap(([type, attributes]) => [
     ...rulesBelow(neutron, type, attributes),
@@ -117,7 +117,7 @@ function rulesBelow(neutron: Neutron, type: string, attributes: Attributes): Rou
   });
 }
 
-/** `/qos/alias-bandwidth-limit-rules/{id}`: without knowing the policy. */
+/** Routes below `/qos/alias-bandwidth-limit-rules/{id}`, which need no policy id. */
 function aliasOf(neutron: Neutron, type: string, attributes: Attributes): Route[] {
   const shape = shapeOf(type, attributes);
   const find = (context: RequestContext): Readonly<QosRuleRow> => {
@@ -135,7 +135,7 @@ function aliasOf(neutron: Neutron, type: string, attributes: Attributes): Route[
   });
 }
 
-/** What can be done with a rule that is there, wherever it is found. */
+/** Show, update and delete of an existing rule. */
 function ruleOperations(
   neutron: Neutron,
   shape: Shape,
@@ -184,7 +184,7 @@ function ruleNotFound(id: string, policyId: string): Error {
   return refuse(404, 'QosRuleNotFound', `QoS rule ${id} for policy ${policyId} could not be found.`);
 }
 
-/** One rule of a type, or one for each direction. */
+/** A policy has one rule per type, or one per type and direction. */
 function refuseConflict(
   policy: Readonly<QosPolicyRow>,
   rules: readonly Readonly<QosRuleRow>[],
@@ -198,7 +198,7 @@ function refuseConflict(
   }
 }
 
-/** What is promised cannot be more than what is allowed. */
+/** The guaranteed minimum must not exceed the maximum. */
 function refuseOpposite(
   policy: Readonly<QosPolicyRow>,
   rules: readonly Readonly<QosRuleRow>[],
@@ -222,7 +222,7 @@ function refuseOpposite(
   }
 }
 
-/** Which types of rules there are, and for operators what takes care of them. */
+/** Routes of rule types. Operators also see their drivers. */
 export function qosRuleTypeRoutes(): Route[] {
   const drivers = [{ name: 'simulated', supported_parameters: [] }];
   return [

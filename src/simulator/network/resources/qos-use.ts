@@ -3,7 +3,7 @@ import type { Neutron } from '../neutron.ts';
 import { qosPolicyNotFound } from '../refusals.ts';
 import { canUse } from './sharing.ts';
 
-/** What a QoS policy is put on. */
+/** A resource with a QoS policy. */
 export interface QosUser {
   readonly kind: 'network' | 'port' | 'floatingip' | 'router';
   readonly id: string;
@@ -24,7 +24,7 @@ export function* qosUsers(neutron: Neutron, policyId: string): Generator<QosUser
   }
 }
 
-/** The policy a request names, which the caller must be able to see; null takes it away, undefined leaves it. */
+/** Reads the policy of a request, which must be visible to the caller. Null removes it, undefined keeps it. */
 export function readQosPolicy(neutron: Neutron, value: unknown, caller: Caller): string | null | undefined {
   if (value === undefined || value === null) return value;
   const policy = neutron.qosPolicies.get(value as string);
@@ -32,7 +32,7 @@ export function readQosPolicy(neutron: Neutron, value: unknown, caller: Caller):
   return policy.id;
 }
 
-/** What new networks of a project get when none is named. */
+/** Returns the default policy for new networks of a project. */
 export function defaultQosPolicy({ qosPolicies }: Neutron, projectId: string): string | null {
   for (const { id, is_default } of qosPolicies.by('project', projectId)) if (is_default) return id;
   return null;

@@ -22,11 +22,11 @@ import { sharingKey } from '../tables.ts';
 import { qosUsers } from './qos-use.ts';
 import { everybody, insertSharing, sharingInUse } from './sharing.ts';
 
-/** A kind of thing that can be shared, and who uses one. */
+/** A resource type that can be shared, and how its use is found. */
 interface Shareable {
   readonly table: Table<StandardRow>;
   notFound(id: string): Refusal;
-  /** projects of what depends on it, its owner's too */
+  /** projects of dependent resources, including the owner's */
   users(id: string): Iterable<string>;
   inUse(id: string): string;
 }
@@ -105,21 +105,21 @@ const attributes: Attributes = {
   action: { create: true, required: true, check: checks.string(255), filter: true, ruled: true },
 };
 
-/** Sharing with everybody is the operator's to decide. */
+/** Only operators may share with everybody. */
 const rules: AttributeRules = { target_tenant: (_caller, values) => values['target_tenant'] !== everybody };
 
-/** What is shared with which project. */
+/** RBAC policies, which share resources with projects. */
 export function rbacPolicyResource(neutron: Neutron): Resource<SharingRow> {
   const { sharings, networks } = neutron;
   const kinds = shareables(neutron);
   const duplicate = (): Error => refuse(409, 'DuplicateRbacPolicy', 'An RBAC policy already exists with those values.');
-  /** Networks know themselves whether everybody may use them. */
+  /** Networks store whether they are shared with everybody. */
   const noteShared = (id: string): void => {
     const network = networks.get(id);
     const shared = sharings.count('grant', sharingKey(id, everybody)) > 0;
     if (network && network.shared !== shared) networks.update(id, { shared });
   };
-  /** Refuses to take a right away that somebody makes use of. */
+  /** Refuses to revoke a right that is in use. */
   const mustBeUnused = (row: Readonly<SharingRow>): void => {
     const kind = kinds[row.object_type];
     const owner = kind.table.get(row.object_id)?.tenant_id;

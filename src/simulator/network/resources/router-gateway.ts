@@ -9,7 +9,7 @@ import { allocate, reallocate } from './port-addresses.ts';
 import { deletePort, insertPort } from './port-writes.ts';
 import { readQosPolicy } from './qos-use.ts';
 
-/** A router's gateway as asked for; empty or null takes it away. */
+/** Requested gateway of a router. Empty or null removes it. */
 export interface GatewaySpec {
   readonly network_id: string;
   readonly enable_snat?: boolean;
@@ -19,10 +19,10 @@ export interface GatewaySpec {
 
 const gatewayOwner = 'network:router_gateway';
 
-/** The host router ports are said to be on. */
+/** Binding host of router ports. */
 export const routerHost = 'network-node';
 
-/** Gives a router the desired gateway, or none. */
+/** Sets or removes the gateway of a router. */
 export function setGateway(
   neutron: Neutron,
   router: Readonly<RouterRow>,
@@ -61,7 +61,7 @@ export function setGateway(
   neutron.routers.update(router.id, { enable_snat, qos_policy_id });
 }
 
-/** Neutron looks at the sets of subnets and of named addresses: one more of a subnet it has is no change to it. */
+/** Neutron compares sets of subnets and of specific addresses, so another address of the same subnet is no change. */
 function isOtherwise({ fixed_ips }: Readonly<PortRow>, wanted: readonly FixedIpSpec[]): boolean {
   if (wanted.length === 0) return false;
   const differ = (some: readonly string[], others: readonly (string | undefined)[]): boolean => {
@@ -84,7 +84,7 @@ export function gatewayPort({ ports }: Neutron, router: Readonly<RouterRow>): Re
   return router.gateway_port_id === null ? undefined : ports.get(router.gateway_port_id);
 }
 
-/** Gateways on a network get an address of a new subnet when they have none of its IP version. */
+/** Gives gateway ports of a network an address of a new subnet if they have none of its IP version. */
 export function addGatewayAddresses(neutron: Neutron, subnet: Readonly<SubnetRow>): void {
   for (const port of [...neutron.ports.by('network', subnet.network_id)]) {
     if (port.device_owner !== gatewayOwner) continue;

@@ -13,13 +13,13 @@ import { isSharedWith } from './sharing.ts';
 
 const interfaceOwner = 'network:router_interface';
 
-/** What an interface is added or removed by. */
+/** Request to add or remove an interface. */
 export interface InterfaceSpec {
   readonly subnet_id?: string;
   readonly port_id?: string;
 }
 
-/** What neutron says about an interface that came or went. */
+/** Answer about an added or removed interface. */
 export interface InterfaceInfo {
   readonly id: string;
   readonly tenant_id: string;
@@ -65,7 +65,7 @@ export function removeInterface(neutron: Neutron, router: Readonly<RouterRow>, d
   return infoOf(router, port, subnets);
 }
 
-/** The ports a router has on inner networks. */
+/** Returns the ports of a router on internal networks. */
 export function interfacePorts({ ports }: Neutron, routerId: string): Readonly<PortRow>[] {
   return [...ports.by('device', routerId)].filter(({ device_owner }) => device_owner === interfaceOwner);
 }
@@ -130,7 +130,7 @@ function visibleSubnet(neutron: Neutron, id: string, caller: Caller): Readonly<S
   return subnet;
 }
 
-/** A router is on a subnet once, and on no two whose addresses overlap. */
+/** A router may be on a subnet only once, and only on subnets that do not overlap. */
 function refuseDoubles(neutron: Neutron, router: Readonly<RouterRow>, added: readonly Readonly<SubnetRow>[]): void {
   const gateway = gatewayPort(neutron, router);
   const present = [...interfacePorts(neutron, router.id), ...(gateway ? [gateway] : [])].flatMap(({ fixed_ips }) =>
@@ -196,7 +196,7 @@ function removeByPort(
   return { port, subnets };
 }
 
-/** Floating addresses and extra routes may need the interface. */
+/** Refuses to remove an interface that floating IPs or extra routes need. */
 function refuseNeeded(neutron: Neutron, router: Readonly<RouterRow>, subnet: Readonly<SubnetRow>): void {
   const cidr = knownCidr(subnet.cidr);
   for (const { fixed_ip_address } of neutron.floatingIps.by('router', router.id)) {

@@ -20,7 +20,7 @@ import { addInterface, interfacePorts, readInterfaceSpec, removeInterface } from
 
 const maxRoutes = 30;
 
-/** An empty object is no gateway, as null is. */
+/** An empty object removes the gateway, like null. */
 const gatewayInfo: checks.Check = (value) => {
   if (value === null || (Array.isArray(value) && value.length === 0)) return undefined;
   if (!checks.isDictionary(value)) return `'${pythonText(value)}' is not a dictionary`;
@@ -150,7 +150,7 @@ export function routerResource(neutron: Neutron): Resource<RouterRow> {
   };
 }
 
-/** Adding and removing interfaces and extra routes. */
+/** Actions to add and remove interfaces and extra routes. */
 export function routerActions(neutron: Neutron, routers: Resource<RouterRow>): Route[] {
   const action = (name: string, handle: (router: Readonly<RouterRow>, context: RequestContext) => object): Route => ({
     method: 'PUT',
@@ -209,7 +209,7 @@ function changeRoutes(
   return { router: routers.view(changed, caller) };
 }
 
-/** The next hop of a route must be next to the router, and not the router itself. */
+/** The next hop of a route must be directly reachable and not the router itself. */
 function checkRoutes(neutron: Neutron, router: Readonly<RouterRow>, routes: readonly HostRoute[]): void {
   if (routes.length > maxRoutes) {
     const message = `Unable to complete operation for ${router.id}. The number of routes exceeds the maximum ${maxRoutes}.`;

@@ -133,7 +133,7 @@ type RuleContent = Pick<
   | 'remote_address_group_id'
 >;
 
-/** The same rule in the one form rules are kept in: all ports are no port range. */
+/** Canonical form of a rule. The range of all ports becomes no range. */
 function canonical(values: Values): RuleContent {
   const given = values as RuleContent;
   const hasAllPorts = given.port_range_min === 1 && given.port_range_max === 65535;
@@ -205,7 +205,7 @@ function checkIcmp(type: number | null, code: number | null): void {
   }
 }
 
-/** Two rules with the same key say the same. */
+/** Equivalent rules have the same key. */
 function keyOf(rule: RuleContent): string {
   const { protocol, remote_ip_prefix: prefix } = rule;
   const isEverywhere = prefix === null || prefix === '0.0.0.0/0' || prefix === '::/0';

@@ -10,7 +10,7 @@ import { ensureDefaultGroup, insertGroup } from './default-security-group.ts';
 import { ruleView } from './security-group-rules.ts';
 import { canUse, dropSharings, everybody, isGranted } from './sharing.ts';
 
-/** Every project has a `default` already. */
+/** Every project already has a group `default`. */
 const nameNotDefault: Check = (value) => {
   const reason = string(255)(value);
   if (reason === undefined && (value as string).toLowerCase() === 'default') {
@@ -66,7 +66,7 @@ export function securityGroupResource(neutron: Neutron): Resource<SecurityGroupR
       tenant_id: row.tenant_id,
       description: row.description,
       shared: isGranted(neutron, row.id, caller.projectId),
-      // Rules have tags only here, and never any.
+      // Only rules inside a group show tags, and the list is always empty.
       security_group_rules: Array.from(securityGroupRules.by('group', row.id), (rule) => ({
         ...ruleView(rule),
         tags: [],
@@ -110,7 +110,7 @@ export function securityGroupResource(neutron: Neutron): Resource<SecurityGroupR
   };
 }
 
-/** Removes a group, its rules and the rules of others that name it. */
+/** Deletes a group, its rules, and rules of other groups that refer to it. */
 export function deleteGroup(neutron: Neutron, id: string): void {
   const { securityGroups, securityGroupRules } = neutron;
   for (const rule of [...securityGroupRules.by('group', id), ...securityGroupRules.by('remote', id)]) {

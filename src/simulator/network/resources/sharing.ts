@@ -5,10 +5,10 @@ import type { StandardRow } from '../resource.ts';
 import type { NetworkRow, SharedType } from '../rows.ts';
 import { sharingKey } from '../tables.ts';
 
-/** Stands for every project. */
+/** Target of RBAC policies for all projects. */
 export const everybody = '*';
 
-/** Whether something was shared with a project, by name or with everybody. */
+/** Reports whether a resource is shared with a project, individually or with everybody. */
 export function isGranted({ sharings }: Neutron, id: string, projectId: string | undefined): boolean {
   return (
     sharings.count('grant', sharingKey(id, everybody)) > 0 ||
@@ -16,12 +16,15 @@ export function isGranted({ sharings }: Neutron, id: string, projectId: string |
   );
 }
 
-/** Whether the caller may see and use something: their own, shared with them, or anything for an administrator. */
+/**
+ * Reports whether the caller may use a resource: it belongs to the project or is shared, or the caller is an
+ * administrator.
+ */
 export function canUse(neutron: Neutron, row: Readonly<StandardRow>, caller: Caller): boolean {
   return caller.isAdmin || row.tenant_id === caller.projectId || isGranted(neutron, row.id, caller.projectId);
 }
 
-/** Whether a project may use a network that is not its own. */
+/** Reports whether a project may use another project's network. */
 export function isSharedWith(
   { sharings }: Neutron,
   network: Readonly<NetworkRow>,
@@ -30,7 +33,7 @@ export function isSharedWith(
   return network.shared || (projectId !== undefined && sharings.count('grant', sharingKey(network.id, projectId)) > 0);
 }
 
-/** Shares something with everybody, or no longer. */
+/** Shares a resource with everybody, or stops sharing it. */
 export function setShared(neutron: Neutron, type: SharedType, row: Readonly<StandardRow>, isShared: boolean): void {
   const { sharings } = neutron;
   const present = sharings.first('grant', sharingKey(row.id, everybody));
@@ -39,7 +42,7 @@ export function setShared(neutron: Neutron, type: SharedType, row: Readonly<Stan
   if (!isShared && present) sharings.delete(present.id);
 }
 
-/** Shares a network with everybody, or no longer. */
+/** Shares a network with everybody, or stops sharing it. */
 export function shareWithEverybody(neutron: Neutron, network: Readonly<NetworkRow>, isShared: boolean): void {
   setShared(neutron, 'network', network, isShared);
   if (network.shared !== isShared) neutron.networks.update(network.id, { shared: isShared });
@@ -64,12 +67,12 @@ export function insertSharing(
   });
 }
 
-/** Ends all sharing of something that is gone. */
+/** Removes all sharing of a deleted resource. */
 export function dropSharings({ sharings }: Neutron, id: string): void {
   for (const sharing of [...sharings.by('object', id)]) sharings.delete(sharing.id);
 }
 
-/** Whether projects that are about to lose a network have ports on it. */
+/** Reports whether projects that would lose access to a network have ports on it. */
 export function hasUsers(
   { ports }: Neutron,
   network: Readonly<NetworkRow>,

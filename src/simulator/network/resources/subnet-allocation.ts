@@ -8,7 +8,7 @@ import { badRequest, refuse, subnetPoolNotFound } from '../refusals.ts';
 import type { NetworkRow, SubnetPoolRow } from '../rows.ts';
 import { canUse } from './sharing.ts';
 
-/** The pool a new subnet is to be cut from, when there is one. */
+/** Returns the subnet pool of a new subnet, if any. */
 export function poolOf(neutron: Neutron, values: Values, caller: Caller): Readonly<SubnetPoolRow> | undefined {
   const version = values['ip_version'] as 4 | 6;
   const id = values['subnetpool_id'] as string | null | undefined;
@@ -31,7 +31,7 @@ export function poolOf(neutron: Neutron, values: Values, caller: Caller): Readon
   return pool;
 }
 
-/** The network that was asked for, or the first that is free. */
+/** Returns the requested network, or the first free one. */
 export function cidrFromPool(neutron: Neutron, pool: Readonly<SubnetPoolRow>, values: Values): Cidr {
   const text = values['cidr'] as string | undefined;
   const length = values['prefixlen'] as number | undefined;
@@ -71,7 +71,7 @@ function cannotAllocate(reason: string): Error {
   return refuse(409, 'SubnetAllocationError', `Failed to allocate subnet: ${reason}.`);
 }
 
-/** IPv4 is counted in addresses, IPv6 in networks of 64 bits. */
+/** The quota of a pool counts addresses for IPv4 and /64 networks for IPv6. */
 function refuseOverPoolQuota(neutron: Neutron, pool: Readonly<SubnetPoolRow>, project: string, prefix: number): void {
   if (pool.default_quota === null) return;
   const unit = pool.ip_version === 4 ? bitsOf[4] : 64;
@@ -85,7 +85,7 @@ function refuseOverPoolQuota(neutron: Neutron, pool: Readonly<SubnetPoolRow>, pr
   }
 }
 
-/** All subnets of a version on one network come from one pool. */
+/** All subnets of an IP version on a network must use the same pool. */
 export function refuseOtherPool(
   { subnets }: Neutron,
   network: Readonly<NetworkRow>,

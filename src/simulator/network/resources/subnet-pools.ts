@@ -48,7 +48,7 @@ const attributes: Attributes = {
 
 const rules: AttributeRules = { shared: adminOnly, is_default: adminOnly };
 
-/** Addresses subnets are cut from. */
+/** Subnet pools. */
 export function subnetPoolResource(neutron: Neutron): Resource<SubnetPoolRow> {
   const { subnetPools, subnets } = neutron;
   return {
@@ -120,7 +120,7 @@ export function subnetPoolResource(neutron: Neutron): Resource<SubnetPoolRow> {
   };
 }
 
-/** Prefixes added to and taken from a pool one by one. */
+/** Actions to add and remove individual prefixes. */
 export function subnetPoolActions(neutron: Neutron, resource: Resource<SubnetPoolRow>): Route[] {
   const action = (
     name: 'add_prefixes' | 'remove_prefixes',
@@ -184,7 +184,7 @@ function updateRefused(problem: string): Error {
   return refuse(400, 'IllegalSubnetPoolPrefixUpdate', `Illegal update to prefixes: ${problem}.`);
 }
 
-/** A pool may grow by this, never shrink. */
+/** The prefixes of a pool may only grow. */
 function widened(row: Readonly<SubnetPoolRow>, given: readonly string[]): readonly string[] {
   const { prefixes, version } = readPrefixes(given);
   if (version !== row.ip_version) throw mixedVersions();

@@ -22,7 +22,7 @@ const mode = { create: true, check: checks.oneOf(modes), filter: true, sort: tru
 const maxNameservers = 5;
 const maxRoutes = 20;
 
-/** Owners of ports that get addresses of the subnet; empty: all others. */
+/** Device owners whose ports get addresses of the subnet; empty: all others. */
 const serviceTypes: checks.Check = (value) => {
   if (!Array.isArray(value)) return `Subnet service types must be a list`;
   for (const type of value) {
@@ -182,7 +182,7 @@ export function subnetResource(neutron: Neutron): Resource<SubnetRow> {
   };
 }
 
-/** Removes a subnet nobody needs, and the addresses that were made automatically. */
+/** Deletes an unused subnet, and its automatic addresses. */
 export function deleteSubnet(neutron: Neutron, subnet: Readonly<SubnetRow>): void {
   for (const port of [...neutron.ports.by('subnet', subnet.id)]) {
     if (autoDeletedOwners.has(port.device_owner) && port.fixed_ips.length === 1) deletePort(neutron, port);
@@ -197,7 +197,7 @@ interface Spec {
   readonly pools: readonly Pool[];
 }
 
-/** Without a pool the network must be named. */
+/** Without a pool the CIDR is required. */
 function givenCidr(values: Values): Cidr {
   const text = values['cidr'] as string | undefined;
   if (text !== undefined && values['prefixlen'] !== undefined) {
@@ -237,7 +237,7 @@ function isAutomaticAddress(values: Values): boolean {
   });
 }
 
-/** The checks creation and update share. */
+/** Checks for both creation and update. */
 function checkCommon(values: Values, cidr: Cidr, current: Readonly<SubnetRow> | undefined): void {
   const version = current?.ip_version ?? (values['ip_version'] as 4 | 6);
   if (!current) checkVersion('cidr', values['cidr'] as string, version);
@@ -363,7 +363,7 @@ function refuseGatewayInPool(gateway: string | null, pools: readonly Pool[]): vo
   }
 }
 
-/** A router that serves the subnet under its gateway address would lose it. */
+/** Refuses to change a gateway address that a router uses. */
 function refuseUsedGateway({ ports }: Neutron, { id, gateway_ip }: Readonly<SubnetRow>): void {
   for (const port of ports.by('subnet', id)) {
     const isGateway = port.fixed_ips.some(({ subnet_id, ip_address }) => subnet_id === id && ip_address === gateway_ip);

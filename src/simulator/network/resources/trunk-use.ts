@@ -1,7 +1,7 @@
 import type { Neutron } from '../neutron.ts';
 import { refuse } from '../refusals.ts';
 
-/** Neither the parent nor a child of a trunk may be deleted. */
+/** Refuses to delete a parent or child port of a trunk. */
 export function refuseTrunkUse({ trunks }: Neutron, portId: string): void {
   const asParent = trunks.first('parent', portId);
   if (asParent) {
@@ -14,7 +14,7 @@ export function refuseTrunkUse({ trunks }: Neutron, portId: string): void {
   }
 }
 
-/** What the parent port shows of its trunk. */
+/** Renders the trunk in the view of its parent port. */
 export function trunkDetails({ trunks, ports }: Neutron, portId: string): object | undefined {
   const trunk = trunks.first('parent', portId);
   if (!trunk) return undefined;

@@ -13,7 +13,7 @@ import { badBody, invalidInput, portNotFound, refuse, trunkNotFound } from '../r
 import type { Resource } from '../resource.ts';
 import type { PortRow, SubPort, TrunkRow } from '../rows.ts';
 
-/** The ports of a list, each named once. What belongs to the segments is looked at later, in another form. */
+/** Checks for a list of distinct ports. Segmentation details are checked later, with other messages. */
 const subPorts: checks.Check = (value) => {
   if (!Array.isArray(value)) return `Invalid data format for subports: '${pythonText(value)}' is not a list`;
   const ports = new Set<unknown>();
@@ -94,7 +94,7 @@ export function trunkResource(neutron: Neutron): Resource<TrunkRow> {
   };
 }
 
-/** Adding, removing and listing the children of a trunk. */
+/** Actions to add, remove and list child ports of a trunk. */
 export function trunkActions(neutron: Neutron, trunks: Resource<TrunkRow>): Route[] {
   const path = (name: string): string => `/v2.0/trunks/{id}/${name}`;
   const own = (context: RequestContext, name: string): Readonly<TrunkRow> =>
@@ -218,7 +218,7 @@ function visiblePort(neutron: Neutron, id: string, caller: Caller): Readonly<Por
   return port;
 }
 
-/** Children come back as ordinary ports. */
+/** Turns child ports back into ordinary ports. */
 function release(neutron: Neutron, subs: readonly SubPort[]): void {
   for (const { port_id } of subs) {
     const port = neutron.ports.get(port_id);
@@ -232,7 +232,7 @@ function refuseDisabled(trunk: Readonly<TrunkRow>): void {
   if (!trunk.admin_state_up) throw refuse(409, 'TrunkDisabled', `Trunk ${trunk.id} is currently disabled.`);
 }
 
-/** Lets go of a port that is deleted by force: its trunk goes with it, or loses a child. */
+/** Handles a forced deletion of a port: its trunk is deleted, or loses a child. */
 export function releaseTrunks(neutron: Neutron, portId: string): void {
   const asParent = neutron.trunks.first('parent', portId);
   if (asParent) {

@@ -3,20 +3,20 @@ import type { TestAnswer, TestUser } from '../../testing/test-cloud.ts';
 // biome-ignore lint/suspicious/noExplicitAny: tests walk freely through answers of many shapes
 export type Json = any;
 
-/** Requests to one service, with the wrappers of its bodies taken off. */
+/** Client of one service. It unwraps bodies. */
 export interface ServiceClient {
   readonly user: TestUser;
-  /** `path` is below the service's API; the whole answer */
+  /** returns the whole answer; `path` is below the service's API */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
   list(path: string): Promise<Json[]>;
   get(path: string): Promise<Json>;
-  /** Makes something that must not be refused. `kind` is the wrapper: `security_group`. */
+  /** Creates an object and expects success. `kind` is the wrapper, for example `security_group`. */
   make(kind: string, desired: object): Promise<Json>;
   change(kind: string, id: string, changes: object): Promise<Json>;
   remove(kind: string, id: string): Promise<void>;
 }
 
-/** How collections are called in paths, where it is not the wrapper and an `s`. */
+/** Paths of collections that are not the wrapper plus `s`. */
 const paths: Readonly<Record<string, string>> = {
   security_group: 'security-groups',
   security_group_rule: 'security-group-rules',
@@ -61,12 +61,12 @@ export function loadBalancerClient(user: TestUser): ServiceClient {
   return clientOf(user, '/load-balancer/v2.0/lbaas');
 }
 
-/** Status and the type of neutron's error. */
+/** Returns the status and neutron's error type. */
 export function refusalOf({ status, body }: TestAnswer): [status: number, type: string | undefined] {
   return [status, (body as Json)?.NeutronError?.type];
 }
 
-/** A network with one subnet. */
+/** Creates a network with one subnet. */
 export async function makeNetwork(
   network: ServiceClient,
   cidr: string,
@@ -77,7 +77,7 @@ export async function makeNetwork(
   return { networkId, subnetId };
 }
 
-/** The network floating addresses come from. */
+/** Creates the external network. */
 export async function makeExternal(admin: ServiceClient, cidr = '203.0.113.0/24'): Promise<string> {
   const { id } = await admin.make('network', { name: 'public', 'router:external': true });
   await admin.make('subnet', { network_id: id, ip_version: 4, cidr, enable_dhcp: false });

@@ -1,6 +1,6 @@
 import type { Recorded } from './recorder.ts';
 
-/** Where two records of the same scenario part, one text per request. */
+/** Returns the differences between two records of a scenario, one text per request. */
 export function differences(real: readonly Recorded[], ours: readonly Recorded[]): string[] {
   const found: string[] = [];
   for (let i = 0; i < Math.max(real.length, ours.length); i++) {

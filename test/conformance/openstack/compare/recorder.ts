@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AccountName, WireAnswer, WireCloud } from './wire.ts';
 
-/** One request and its answer, with everything that differs from run to run replaced by a name. */
+/** A request and its answer. Values that differ between runs are replaced by names. */
 export interface Recorded {
   readonly request: string;
   readonly status: number;
-  /** scenarios cut down what depends on the cloud's whole content */
+  /** scenarios reduce bodies that depend on the whole contents of the cloud */
   body: Json;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Headers that mean something to a client; the rest belongs to the web server. */
+/** Headers relevant to clients. The others belong to the web server. */
 const comparedHeaders = [
   'content-type',
   'location',
@@ -23,7 +23,7 @@ const comparedHeaders = [
 // biome-ignore lint/suspicious/noExplicitAny: scenarios walk freely through answers of many shapes
 export type Json = any;
 
-/** Plays requests against one cloud and keeps what it answered in a form that can be compared with another's. */
+/** Sends requests to a cloud and records normalized answers for comparison with another cloud. */
 export class Recorder {
   readonly records: Recorded[] = [];
   readonly #cloud: WireCloud;
@@ -40,22 +40,22 @@ export class Recorder {
     this.#service = service;
   }
 
-  /** Later requests are made by this account. */
+  /** Sends later requests as this account. */
   as(account: AccountName): void {
     this.#as = account;
   }
 
-  /** A value that comes out differently every time, such as an address chosen at random. */
+  /** Hides a value that differs between runs, for example a random address. */
   hide(value: string, name: string): void {
     this.#names.set(value, `<${name}>`);
   }
 
-  /** An attribute whose value is not compared. */
+  /** Excludes the value of an attribute from the comparison. */
   ignore(key: string): void {
     this.#ignored.add(key);
   }
 
-  /** A list whose order means nothing. */
+  /** Ignores the order of a list. */
   unordered(key: string): void {
     this.#unordered.add(key);
   }
@@ -64,7 +64,7 @@ export class Recorder {
     return this.request('GET', path, undefined, options);
   }
 
-  /** Creates something, and deletes it at the end in the order opposite to creation. */
+  /** Creates an object, and deletes it at the end, in reverse order of creation. */
   async post(path: string, body: unknown, options?: RequestOptions): Promise<Json> {
     const made = await this.request('POST', path, body, options);
     const account = this.#as;
@@ -85,7 +85,7 @@ export class Recorder {
     return this.request('DELETE', path, undefined, options);
   }
 
-  /** Something to do before the things made so far are deleted; what it answers is not compared. */
+  /** Registers a request to send before earlier objects are deleted. Its answer is not compared. */
   undo(method: string, path: string, body?: unknown): void {
     const account = this.#as;
     this.#undo.push(() => this.#send(account, method, path, body));
@@ -108,7 +108,7 @@ export class Recorder {
     return answer.body;
   }
 
-  /** Asks again, unrecorded, until the answer is as wanted. */
+  /** Repeats an unrecorded request until the answer satisfies the condition. */
   async until(
     path: string,
     isDone: (body: Json, status: number) => boolean,
@@ -124,7 +124,7 @@ export class Recorder {
     }
   }
 
-  /** Deletes what was made, the last first. */
+  /** Deletes created objects in reverse order. */
   async cleanUp(): Promise<void> {
     for (const step of this.#undo.reverse()) await step().catch(() => {});
   }
@@ -159,7 +159,7 @@ export class Recorder {
       const origin = url.replace(/\/v[\d.]+.*$/, '');
       if (result.includes(origin)) result = result.replaceAll(origin, '<url>');
     }
-    // Sets are printed in an order that changes from process to process.
+    // Python prints sets in an order that differs between processes.
     return result
       .replace(/(?<=should be one of: )[\w, -]+/, (names) => names.split(', ').sort().join(', '))
       .replace(/req-[0-9a-f-]{36}/g, '<request>')
@@ -169,7 +169,7 @@ export class Recorder {
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?/g, (time) => `<time${time.endsWith('Z') ? ' Z' : ''}>`);
   }
 
-  /** Sorted by what is the same in every run: no times, and no ids but those that have a name already. */
+  /** Sorts by stable values: no times, and no ids except those already replaced by names. */
   #inOrder(list: unknown): unknown {
     if (!Array.isArray(list)) return list;
     const keyOf = (item: unknown): string =>
@@ -194,7 +194,7 @@ export class Recorder {
 }
 
 export interface RequestOptions {
-  /** another service than the scenario's */
+  /** service, if it differs from the scenario's */
   readonly service?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

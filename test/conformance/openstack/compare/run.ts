@@ -1,9 +1,9 @@
-// Plays the same raw requests against a real cloud and the simulated one and prints where the answers part.
+// Sends the same raw requests to a real cloud and the simulated one, and prints the differences.
 //
 //   node --import tsx test/conformance/openstack/compare/run.ts --real FILE [--ours FILE] [--print] [NAME...]
 //
-// FILE is a clouds.yaml with the clouds `openstack` (a project member) and `admin`; without --ours a simulated cloud is
-// started for the purpose. NAME picks scenarios by a part of their name. With --print the real answers are printed instead.
+// FILE is a clouds.yaml with the clouds `openstack` (a project member) and `admin`. Without --ours a simulated cloud is
+// started. NAME selects scenarios by part of their name. With --print the answers of the real cloud are printed instead.
 import { parseArgs } from 'node:util';
 import { differences } from './difference.ts';
 import { type Recorded, Recorder } from './recorder.ts';
@@ -28,7 +28,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { real: { type: 'string' }, ours: { type: 'string' }, print: { type: 'boolean', default: false } },
 });
-// Loaded only when it is wanted: the sources are then part of what is compared.
+// Imported lazily: the simulator is loaded only if it is compared.
 const simulated =
   values.print || values.ours !== undefined ? undefined : await (await import('./simulated.ts')).startSimulated();
 const ours = values.print ? undefined : (values.ours ?? simulated?.cloudsYaml);

@@ -3,7 +3,7 @@ import type { Recorder } from './recorder.ts';
 /** Requests that two clouds must answer alike. */
 export interface Scenario {
   readonly name: string;
-  /** catalogue type the paths belong to */
+  /** catalogue type of the paths */
   readonly service: string;
   play(cloud: Recorder): Promise<void>;
 }

@@ -13,7 +13,7 @@ export interface SimulatedTarget {
 
 const password = 'compare';
 
-/** A simulated cloud with the content the real one is seeded with, as far as scenarios rely on it. */
+/** Starts a simulated cloud with the contents of the real one that scenarios rely on. */
 export async function startSimulated(): Promise<SimulatedTarget> {
   const cloud = await createCloud({
     clock: systemClock,

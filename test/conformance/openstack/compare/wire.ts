@@ -4,14 +4,14 @@ import { parse } from 'yaml';
 export interface WireAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** parsed JSON, text, or undefined when there was none */
+  /** parsed JSON, text, or undefined if empty */
   readonly body: unknown;
 }
 
-/** A cloud reached over HTTP with the tokens of two accounts. */
+/** A cloud over HTTP with tokens of two accounts. */
 export interface WireCloud {
   readonly name: string;
-  /** where services answer, by catalogue type */
+  /** endpoints by catalogue type */
   readonly endpoints: ReadonlyMap<string, string>;
   send(request: WireRequest): Promise<WireAnswer>;
 }
@@ -26,7 +26,7 @@ export interface WireRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Names of entries in clouds.yaml; `nobody` sends no token. */
+/** Entries of clouds.yaml. `nobody` sends no token. */
 export type AccountName = 'openstack' | 'admin' | 'nobody';
 
 interface CloudEntry {
@@ -88,7 +88,7 @@ async function send(
   const answer = await fetch(url, {
     method,
     headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
-    // A text is sent as it is: bad JSON is a case too.
+    // A string is sent as is, to test invalid JSON.
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     redirect: 'manual',
     signal: AbortSignal.timeout(60_000),

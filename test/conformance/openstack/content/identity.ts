@@ -1,7 +1,7 @@
 import { baseUrl, type Layout, type Listener, region } from '../layout.ts';
 import { expectOk, logIn, type Rest } from '../rest.ts';
 
-/** The project and user that tests work as, and the one that may do everything. */
+/** User and project of the tests, and the administrator. */
 export const member = { user: 'capstan', project: 'capstan' } as const;
 export const administrator = { user: 'admin', project: 'admin' } as const;
 
@@ -32,7 +32,7 @@ interface Named {
   name: string;
 }
 
-/** Projects, users, roles and the catalogue. Safe to repeat. */
+/** Creates projects, users, roles and the catalogue. Idempotent. */
 export async function seedIdentity(layout: Layout): Promise<void> {
   const rest = await logIn(layout, administrator);
   const identity = new IdentityContent(rest, `${baseUrl(layout, 'identity')}/v3`, layout.password);

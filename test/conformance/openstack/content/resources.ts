@@ -15,7 +15,7 @@ interface Named {
   name: string;
 }
 
-/** Root disk 0 as the SCS standard has it: members must then boot from a volume. */
+/** Root disk 0, as in the SCS standard: members must boot from a volume. */
 const flavors = [
   { name: 'm1.small', vcpus: 1, ram: 2048, disk: 20 },
   { name: 'm1.medium', vcpus: 2, ram: 4096, disk: 40 },
@@ -26,7 +26,7 @@ const flavors = [
 ];
 const amphoraFlavor = { name: 'amphora', vcpus: 1, ram: 1024, disk: 2, 'os-flavor-access:is_public': false };
 
-/** Flavors, images, networks, quotas and zones, through the APIs. Safe to repeat. */
+/** Creates flavors, images, networks, quotas and zones through the APIs. Idempotent. */
 export async function seedResources(layout: Layout): Promise<AmphoraResources> {
   const rest = await logIn(layout, administrator);
   const projects = await projectIds(layout, rest);
@@ -158,7 +158,7 @@ async function ensureManagementNetwork(
     gateway_ip: null,
     ...owner,
   });
-  // The wire calls them security-groups in paths and security_groups in bodies.
+  // Neutron uses security-groups in paths and security_groups in bodies.
   const { security_groups: groups } = await expectOk<{ security_groups: Named[] }>(
     rest('GET', `${network}/security-groups?name=lb-mgmt-sec-grp`),
     'looking for the amphora group',
@@ -171,7 +171,7 @@ async function ensureManagementNetwork(
   return { managementNetwork: id, securityGroup: group.id };
 }
 
-/** Octavia must never run out; what the member gets is the same on every machine. */
+/** Octavia must never exceed a quota. The member's quota is the same on every machine. */
 async function liftQuotas(layout: Layout, rest: Rest, { service, member: project }: Projects): Promise<void> {
   const compute = `${baseUrl(layout, 'compute')}/v2.1/os-quota-sets`;
   const network = `${baseUrl(layout, 'network')}/v2.0/quotas`;
@@ -187,7 +187,7 @@ async function liftQuotas(layout: Layout, rest: Rest, { service, member: project
   await set(`${network}/${project}`, 'quota', { floatingip: 240 });
 }
 
-/** Hosts outside `nova` get there by an aggregate, once their daemons have reported. */
+/** Puts hosts into zones other than `nova` with aggregates, once their daemons have reported. */
 async function ensureZones(layout: Layout, rest: Rest, compute: string): Promise<void> {
   const deadline = performance.now() + 120_000;
   for (;;) {

@@ -3,7 +3,7 @@ import { type Belonging, type Foreign, look, make } from './foreign.ts';
 import { userDataName } from './manifests.ts';
 import { cloudName, identityName } from './stage.ts';
 
-/** What the user of a cluster brought: it is used, and it is left. */
+/** Existing resources that a cluster uses and must not delete. */
 export interface Brought extends Foreign {
   readonly name: string;
   readonly network: string;
@@ -49,7 +49,7 @@ export async function bringParts(openstack: OpenStackShell, namespace: string): 
 
 const infrastructure = 'infrastructure.cluster.x-k8s.io';
 
-/** A cluster of one control plane machine and one worker on what was brought, with ports of every sort. */
+/** Builds a cluster of one control plane machine and one worker on existing resources, with all kinds of ports. */
 export function clusterOnBroughtParts(cluster: string, brought: Brought): object[] {
   const byName = { filter: { name: brought.name } };
   const identityRef = { name: identityName, cloudName };

@@ -4,33 +4,33 @@ import { eventually } from '../../../support/eventually.ts';
 
 const available = { status: 'available' };
 
-/** What somebody else has in the project and nobody else may touch. */
+/** Resources of another owner in the project, which must not be touched. */
 export interface Foreign {
   readonly keyName: string;
-  /** every detail of it, for comparing before and after */
+  /** returns all their details, to compare before and after */
   look(): Promise<Record<string, unknown>>;
 }
 
-/** Kind as the openstack command calls it, and id. */
+/** Resource kind of the openstack command, and id. */
 export type Belonging = readonly [kind: string, id: string];
 
-/** Makes something with the openstack command and gives its id. */
+/** Creates a resource with the openstack command and returns its id. */
 export async function make(openstack: OpenStackShell, ...args: string[]): Promise<string> {
   return (await openstack.json<{ id: string }>(...args)).id;
 }
 
-/** Every detail of things, as the openstack command shows them. */
+/** Returns all details of resources, as shown by the openstack command. */
 export async function look(openstack: OpenStackShell, things: readonly Belonging[]): Promise<Record<string, unknown>> {
   const seen: Record<string, unknown> = {};
   for (const [kind, id] of things) seen[`${kind} ${id}`] = await openstack.json(...kind.split(' '), 'show', id);
   return seen;
 }
 
-/** Some of everything, under the very names the cluster's resources will get. */
+/** Creates one resource of each kind with the names that the cluster's resources will have. */
 export async function makeForeign(openstack: OpenStackShell, namespace: string, cluster: string): Promise<Foreign> {
   const base = `${namespace}-${cluster}`;
   const keyName = `${namespace}-key`;
-  // without a key of their own it makes one, and prints the private half
+  // Without a given key it creates one and prints the private key.
   await openstack.run('keypair', 'create', keyName);
   const networkName = `k8s-clusterapi-cluster-${base}`;
   const network = await make(openstack, 'network', 'create', networkName);
@@ -41,7 +41,7 @@ export async function makeForeign(openstack: OpenStackShell, namespace: string, 
   const floatingIp = await make(openstack, 'floating', 'ip', 'create', 'public');
   const port = await make(openstack, 'port', 'create', `${cluster}-0`, '--network', network);
   const volume = await make(openstack, 'volume', 'create', `${cluster}-root`, '--size', '1');
-  // what is still being made changes by itself
+  // A volume changes while it is being created.
   await eventually(async () => expect(await openstack.json('volume', 'show', volume)).toMatchObject(available), 60_000);
   const things: readonly Belonging[] = [
     ['volume', volume],

@@ -1,6 +1,6 @@
 import type { OpenStackShell } from '../../../e2e/openstack-command/openstack-shell.ts';
 
-/** What is looked through for leftovers, as the openstack command lists it. */
+/** Resource kinds checked for leaks, as named by the openstack command. */
 const kinds = [
   'server',
   'server group',
@@ -20,10 +20,10 @@ const kinds = [
   'keypair',
 ] as const;
 
-/** By kind: everything the project has, as `id name`. */
+/** All resources of a project by kind, as `id name`. */
 export type Inventory = Readonly<Record<(typeof kinds)[number], readonly string[]>>;
 
-/** What a project has, seen by the openstack command. */
+/** Lists the resources of a project with the openstack command. */
 export async function takeInventory(openstack: OpenStackShell): Promise<Inventory> {
   const found: Partial<Record<(typeof kinds)[number], string[]>> = {};
   for (const kind of kinds) {

@@ -5,10 +5,10 @@ import { cloudName, identityName, secret } from './stage.ts';
 
 const examples = fileURLToPath(new URL('../../../../examples/', import.meta.url));
 
-/** Secret with the user data of machines that are not bootstrapped by anybody. */
+/** Secret with the user data of machines without a bootstrap provider. */
 export const userDataName = 'given-user-data';
 
-/** Where workers wait for a control plane that never comes, this lets them be made. */
+/** Lets workers be created although their control plane never becomes available. */
 const skipPreflight = { 'machineset.cluster.x-k8s.io/skip-preflight-checks': 'All' };
 
 interface Document {
@@ -18,7 +18,7 @@ interface Document {
   spec: any;
 }
 
-/** What every cluster here needs: user data for machines nobody bootstraps. */
+/** User data of machines without a bootstrap provider, needed by all clusters here. */
 export function userData(): object {
   return secret(userDataName, { value: '#cloud-config\nruncmd:\n  - [echo, hello]\n', format: 'cloud-config' });
 }
@@ -28,7 +28,7 @@ async function readExample(name: string): Promise<Document[]> {
   return parseAllDocuments(text).map((document) => document.toJS() as Document);
 }
 
-/** The parts of an example that fit every cloud but this one, made to fit. */
+/** Adapts an example to this cloud. */
 function adapt(document: Document, keyName: string): Document {
   const adapted = structuredClone(document);
   delete adapted.metadata.namespace;
@@ -49,7 +49,7 @@ function adapt(document: Document, keyName: string): Document {
   return adapted;
 }
 
-/** examples/vm-cluster: one control plane machine by kubeadm, two workers that boot with given user data. */
+/** examples/vm-cluster: one kubeadm control plane machine, two workers with given user data. */
 export async function floatingIpCluster(keyName: string): Promise<Document[]> {
   const documents = (await readExample('vm-cluster'))
     .filter(({ kind }) => kind !== 'KubeadmConfigTemplate')
@@ -65,12 +65,12 @@ export async function floatingIpCluster(keyName: string): Promise<Document[]> {
   return documents;
 }
 
-/** Zones of the control plane machines of the second cluster, one each. */
+/** Zones of the second cluster's control plane machines, one each. */
 export const controlPlaneZones = ['nova', 'az2', 'az3'] as const;
 
 /**
- * examples/vm-cluster-ha with a bastion. Its control plane is not kubeadm's, which would make a second machine only when the
- * first one has joined: three Machines are given instead.
+ * examples/vm-cluster-ha with a bastion. A KubeadmControlPlane would create a second machine only after the first has
+ * joined, so three Machines replace it.
  */
 export async function loadBalancerCluster(keyName: string): Promise<Document[]> {
   const documents = (await readExample('vm-cluster-ha'))

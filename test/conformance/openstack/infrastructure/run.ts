@@ -5,7 +5,7 @@ import { cloudsYamlVariable } from './stage.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** Makes clusters on a real cloud and holds them against what the openstack command sees. Gives the exit code. */
+/** Creates clusters on a real cloud and checks them with the openstack command. Returns the exit code. */
 export async function runInfrastructure(cloudsYaml: string, pattern: string | undefined): Promise<number> {
   process.stdout.write(
     'Servers of this cloud become ACTIVE and never boot: no node joins, and control planes are never initialized.\n',

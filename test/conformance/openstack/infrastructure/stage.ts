@@ -9,10 +9,10 @@ import { eventually } from '../../../support/eventually.ts';
 import { kubectl, missingKubectl } from '../../../support/kubectl.ts';
 import { describeOutcome, isInstalled } from '../../../support/process.ts';
 
-/** Names the clouds.yaml of the real cloud; its entry `admin` makes a project to work in. */
+/** Names the clouds.yaml of the real cloud. Its entry `admin` creates the project of the tests. */
 export const cloudsYamlVariable = 'CAPSTAN_REAL_CLOUDS_YAML';
 
-/** Debian's own, where another Python on the path would hide it. */
+/** Prefers Debian's command, which another Python on the PATH may hide. */
 const openstackCommands = ['/usr/bin/openstack', 'openstack'];
 
 async function findOpenStackCommand(): Promise<string | undefined> {
@@ -20,7 +20,7 @@ async function findOpenStackCommand(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Why clusters on a real cloud cannot be tried here; undefined when they can. */
+/** Returns why the tests on a real cloud cannot run here, or undefined if they can. */
 export async function missingForRealCloud(): Promise<string | undefined> {
   if (!process.env[cloudsYamlVariable]) return `needs a real OpenStack: ${cloudsYamlVariable} is not set`;
   const noKubectl = await missingKubectl();
@@ -28,7 +28,7 @@ export async function missingForRealCloud(): Promise<string | undefined> {
   return (await findOpenStackCommand()) === undefined ? 'needs python3-openstackclient' : undefined;
 }
 
-/** The parts of objects that are looked at; which of them are there depends on the kind. */
+/** The used parts of objects. Which are present depends on the kind. */
 export interface Thing {
   kind: string;
   metadata: {
@@ -44,30 +44,30 @@ export interface Thing {
   status: any;
 }
 
-/** A management API of our own beside a real cloud, and people at both: one with kubectl, one with openstack. */
+/** A management API with a real cloud, used through kubectl and the openstack command. */
 export interface Stage {
-  /** a namespace nobody else has: names of cloud resources are made from it */
+  /** unique namespace, from which names of cloud resources derive */
   readonly namespace: string;
   readonly openstack: OpenStackShell;
-  /** must succeed; gives what it prints */
+  /** must succeed; returns the output */
   kubectl(...args: string[]): Promise<string>;
   apply(documents: readonly object[]): Promise<void>;
   get(kind: string, name: string): Promise<Thing>;
   list(kind: string, selector?: string): Promise<Thing[]>;
-  /** stops the management API and starts it again on its data */
+  /** restarts the management API on its data */
   restart(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Name of the Secret with the clouds.yaml of the project. */
+/** Name of the Secret with the project's clouds.yaml. */
 export const identityName = 'real-cloud';
 
-/** Name of its entry. */
+/** Name of the entry in clouds.yaml. */
 export const cloudName = 'openstack';
 
 export async function openStage(): Promise<Stage> {
   const undo: (() => Promise<unknown>)[] = [];
-  /** everything is tried, the newest first; the first failure is told */
+  /** Runs all cleanups, the newest first, and reports the first failure. */
   const close = async (): Promise<void> => {
     const results: PromiseSettledResult<unknown>[] = [];
     for (const action of undo.splice(0).reverse()) results.push(...(await Promise.allSettled([action()])));
@@ -94,7 +94,7 @@ async function build(undo: (() => Promise<unknown>)[], close: () => Promise<void
       HOME: scratch,
       OS_CLIENT_CONFIG_FILE: cloudsFile,
       OS_CLOUD: cloudName,
-      // the oldest that shows the tags of servers
+      // oldest microversion with server tags
       OS_COMPUTE_API_VERSION: '2.26',
     },
   });
@@ -133,7 +133,7 @@ async function build(undo: (() => Promise<unknown>)[], close: () => Promise<void
   return stage;
 }
 
-/** A project nobody else works in, so that everything in it is ours or a leak; made by the entry `admin`. */
+/** Creates a project for the tests with the entry `admin`, so that leaks are visible. */
 async function openProject(
   adminFile: string,
   undo: (() => Promise<unknown>)[],
@@ -170,7 +170,7 @@ export function secret(name: string, stringData: Readonly<Record<string, string>
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData };
 }
 
-/** Waits until so many servers of a cluster run, and gives their OpenStackServers by name. */
+/** Waits until a cluster has this number of running servers. Returns their OpenStackServers by name. */
 export async function activeServers(
   stage: Stage,
   selector: string,
@@ -216,7 +216,7 @@ export function conditionOf(status: unknown, type: string): Condition | undefine
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** What a person reading along should know; goes to the terminal beside the names of the expectations. */
+/** Prints progress to the terminal, next to the names of the tests. */
 export function tell(text: string): void {
   process.stderr.write(`  ${text}\n`);
 }

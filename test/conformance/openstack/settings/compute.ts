@@ -3,7 +3,7 @@ import type { IniFile } from '../ini.ts';
 import { type ComputeHost, type Layout, loopback, region } from '../layout.ts';
 import { commonSections, credentialsOf, databaseUrl, messagesUrl, serviceUserSection } from './shared.ts';
 
-/** Nova's API, scheduler and conductor. */
+/** Settings of nova's API, scheduler and conductor. */
 export function computeControlSettings(layout: Layout): IniFile {
   return {
     ...everywhere(layout),
@@ -12,7 +12,7 @@ export function computeControlSettings(layout: Layout): IniFile {
   };
 }
 
-/** One compute host: Nova's own fake hypervisor, without access to the database. */
+/** Settings of a compute host with nova's fake driver, without access to the database. */
 export function computeHostSettings(layout: Layout, host: ComputeHost): IniFile {
   const state = join(layout.data, 'hosts', host.name);
   const settings = everywhere(layout);
@@ -40,7 +40,7 @@ function everywhere(layout: Layout): IniFile {
       api_paste_config: '/usr/share/nova-common/api-paste.ini',
       default_availability_zone: 'nova',
       allow_resize_to_same_host: true,
-      // Periodic repairs would undo what tests do on purpose, and cost a small machine dearly.
+      // Periodic repairs would undo intentional changes of tests, and need much CPU on a small machine.
       sync_power_state_interval: -1,
       heal_instance_info_cache_interval: -1,
       running_deleted_instance_action: 'noop',

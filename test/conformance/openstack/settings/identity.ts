@@ -3,7 +3,6 @@ import type { IniFile } from '../ini.ts';
 import { baseUrl, type Layout, loopback } from '../layout.ts';
 import { commonSections, databaseUrl } from './shared.ts';
 
-/** Keystone. */
 export function identitySettings(layout: Layout): IniFile {
   return {
     DEFAULT: { public_endpoint: baseUrl(layout, 'identity') },
@@ -16,12 +15,11 @@ export function identitySettings(layout: Layout): IniFile {
     token: { provider: 'fernet', expiration: 86_400 },
     fernet_tokens: { key_repository: join(layout.data, 'keystone-tokens') },
     credential: { key_repository: join(layout.data, 'keystone-credentials') },
-    // The weakest hash there is: nothing is protected here, and every log-in pays for it.
+    // The cheapest hash, because nothing is protected here and every login computes it.
     identity: { password_hash_rounds: 4 },
   };
 }
 
-/** Placement. */
 export function placementSettings(layout: Layout): IniFile {
   return {
     placement_database: { connection: databaseUrl(layout, 'placement') },

@@ -3,7 +3,7 @@ import type { IniFile } from '../ini.ts';
 import { baseUrl, type Layout, loopback } from '../layout.ts';
 import { commonSections, databaseUrl } from './shared.ts';
 
-/** Glance, with images in files. */
+/** Settings of glance, with images in files. */
 export function imageSettings(layout: Layout): IniFile {
   const files = (part: string): { filesystem_store_datadir: string } => ({
     filesystem_store_datadir: join(layout.data, 'images', part),

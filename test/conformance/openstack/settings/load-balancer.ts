@@ -3,7 +3,7 @@ import type { IniFile } from '../ini.ts';
 import { baseUrl, type Layout, loopback } from '../layout.ts';
 import { commonSections, credentialsOf, databaseUrl, messagesUrl } from './shared.ts';
 
-/** What Octavia must know of the content of the other services to boot its amphorae. */
+/** Resources of other services that octavia needs to boot amphorae. */
 export interface AmphoraResources {
   readonly flavor: string;
   readonly managementNetwork: string;
@@ -11,15 +11,15 @@ export interface AmphoraResources {
   readonly imageOwner: string;
 }
 
-/** Where the authority that signs amphora certificates is kept. */
+/** Returns the files of the CA that signs amphora certificates. */
 export function amphoraAuthority(layout: Layout): { certificate: string; key: string; passphrase: string } {
   const directory = join(layout.data, 'amphora-authority');
   return { certificate: join(directory, 'ca.pem'), key: join(directory, 'ca.key'), passphrase: 'unprotected' };
 }
 
 /**
- * Octavia. Amphorae are servers of the fake hypervisor and their ports are Neutron's; only the agent inside, which a fake
- * server cannot run, is Octavia's no-op one.
+ * Settings of octavia. Amphorae are servers of the fake driver with real neutron ports. Only the agent inside them is
+ * octavia's no-op driver, because a fake server cannot run it.
  */
 export function loadBalancerSettings(layout: Layout, amphora: AmphoraResources | undefined): IniFile {
   const authority = amphoraAuthority(layout);
@@ -48,7 +48,7 @@ export function loadBalancerSettings(layout: Layout, amphora: AmphoraResources |
       ca_certificate: authority.certificate,
       ca_private_key: authority.key,
       ca_private_key_passphrase: authority.passphrase,
-      // Octavia wants exactly 32 characters.
+      // Octavia requires exactly 32 characters.
       server_certs_key_passphrase: 'conformance-key-of-32-characters',
     },
     controller_worker: {

@@ -3,10 +3,10 @@ import type { IniFile } from '../ini.ts';
 import { type Layout, loopback } from '../layout.ts';
 import { commonSections, credentialsOf, databaseUrl, messagesUrl } from './shared.ts';
 
-/** Name of the physical network that floating IPs come from. */
+/** Physical network of floating IPs. */
 export const externalPhysicalNetwork = 'public';
 
-/** Neutron with ML2. There are no agents: our mechanism driver (python/pretended) binds ports in their place. */
+/** Settings of neutron with ML2. Instead of agents, the mechanism driver in python/pretended binds the ports. */
 export function networkSettings(layout: Layout): IniFile {
   return {
     DEFAULT: {
@@ -44,7 +44,7 @@ export function networkSettings(layout: Layout): IniFile {
     ml2: {
       type_drivers: 'flat,vlan,vxlan,geneve',
       tenant_network_types: 'vxlan',
-      // The second never gets a turn, but trunks and QoS demand a driver they know.
+      // The second driver is never used, but trunks and QoS require a driver they know.
       mechanism_drivers: 'pretended,openvswitch',
       extension_drivers: 'port_security,qos,dns_domain_ports',
     },

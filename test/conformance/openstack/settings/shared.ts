@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { IniFile, IniSection } from '../ini.ts';
 import { baseUrl, type Layout, loopback, region } from '../layout.ts';
 
-/** The databases there must be. */
 export const databases = [
   'keystone',
   'placement',
@@ -16,7 +15,7 @@ export const databases = [
 ] as const;
 export type Database = (typeof databases)[number];
 
-/** Account of all services at the database and the message broker. */
+/** Account of all services in the database and the message broker. */
 export const serviceAccount = 'openstack';
 
 export function databaseUrl(layout: Layout, name: Database): string {
@@ -31,7 +30,7 @@ export function settingsFile(layout: Layout, name: string): string {
   return join(layout.settings, name);
 }
 
-/** How a service logs in as `user` to call another one. */
+/** Settings with which a service authenticates as `user` to call another one. */
 export function credentialsOf(layout: Layout, user: string): IniSection {
   return {
     auth_type: 'password',
@@ -45,7 +44,7 @@ export function credentialsOf(layout: Layout, user: string): IniSection {
   };
 }
 
-/** What every service besides the identity service has: token checks, locks, no notifications. */
+/** Common settings of all services except keystone: token validation, locks, no notifications. */
 export function commonSections(layout: Layout, user: string): IniFile {
   return {
     keystone_authtoken: {
@@ -60,7 +59,7 @@ export function commonSections(layout: Layout, user: string): IniFile {
   };
 }
 
-/** Lets a service vouch for a user's request that outlives the user's token. */
+/** Lets a service extend a user's request beyond the expiry of the user's token. */
 export function serviceUserSection(layout: Layout, user: string): IniFile {
   return { service_user: { ...credentialsOf(layout, user), send_service_user_token: true } };
 }

@@ -3,7 +3,7 @@ import type { IniFile } from '../ini.ts';
 import { baseUrl, type Layout, loopback } from '../layout.ts';
 import { commonSections, credentialsOf, databaseUrl, messagesUrl, serviceUserSection } from './shared.ts';
 
-/** Cinder, one back end without storage per availability zone. */
+/** Settings of cinder, with one backend without storage per availability zone. */
 export function volumeSettings(layout: Layout): IniFile {
   const zones = [...new Set(layout.hosts.map((host) => host.zone))].sort();
   const backends = zones.map((zone) => [

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { constants, createDeflate, createInflate, type Deflate, type Inflate } from 'node:zlib';
 import { headerDictionary } from '../dictionary.ts';
 
-/** A frame as it stands on the wire: control frames by their type, data frames as 0. */
+/** A frame on the wire: the type of a control frame, or 0 for data. */
 export interface WireFrame {
   type: number;
   flags: number;
@@ -10,7 +10,7 @@ export interface WireFrame {
   streamId: number;
 }
 
-/** The client's half of SPDY, written apart from the server's, with zlib's own compressor. */
+/** A SPDY client independent of the server code, with zlib's own compressor. */
 export class SpdyClient {
   readonly frames: WireFrame[] = [];
   readonly #socket: Duplex;
@@ -42,7 +42,7 @@ export class SpdyClient {
     }
   }
 
-  /** The compressed form of these headers, after all that were compressed before. */
+  /** Compresses headers in the state after all previous headers. */
   async pack(headers: Record<string, string>): Promise<Buffer> {
     const parts: Buffer[] = [word(Object.keys(headers).length)];
     for (const [name, value] of Object.entries(headers)) {
@@ -67,14 +67,14 @@ export class SpdyClient {
     for (const part of bytes) this.#socket.write(part);
   }
 
-  /** what was sent to a stream so far */
+  /** data received on a stream so far */
   dataOf(streamId: number): Buffer {
     return Buffer.concat(
       this.frames.filter((frame) => frame.type === 0 && frame.streamId === streamId).map(({ payload }) => payload),
     );
   }
 
-  /** whether the server has said that nothing more comes on a stream */
+  /** whether the server has ended a stream */
   finished(streamId: number): boolean {
     return this.frames.some((frame) => frame.type === 0 && frame.streamId === streamId && frame.flags === 1);
   }
@@ -110,7 +110,7 @@ export function data(streamId: number, bytes: Uint8Array | string, flags = 0): B
   return Buffer.concat([head, payload]);
 }
 
-/** One step of a compressor that goes on afterwards. */
+/** Runs one step of a compressor that stays open. */
 async function through(codec: Deflate | Inflate, bytes: Buffer, flush: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   const collect = (part: Buffer): void => {

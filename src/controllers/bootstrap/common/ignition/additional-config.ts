@@ -5,16 +5,16 @@ import { headFields, listShapes, nestedShapes, programSections, type Shape } fro
 import { base64Url, dataUrl } from './encode.ts';
 import type { IgnitionContent, IgnitionFile } from './types.ts';
 
-// Container Linux Configs and Butane configs are Ignition's configuration in YAML, with names_like_this and with the
-// content of files in place.
+// Container Linux Configs and Butane configs are Ignition configurations in YAML with snake_case names and inline file
+// contents.
 
 export interface AdditionalConfig {
   content: IgnitionContent;
-  /** what was not understood and left out; nothing in strict mode, where it is refused */
+  /** settings that were not understood and left out; strict mode refuses them instead */
   warnings: readonly string[];
 }
 
-/** Reads what a user adds to the generated configuration in a field; problems name that field. */
+/** Parses the user's addition to the generated configuration; errors name its field. */
 export function readAdditionalConfig(
   text: string,
   { field, strict }: { field: string; strict: boolean },
@@ -93,7 +93,7 @@ function readObject(value: JsonValue | undefined, shape: Shape, path: string, wa
 }
 
 function readField(key: string, value: JsonValue, path: string, warnings: string[]): JsonValue {
-  // Butane adds to files by a list of contents, the older kind by a flag
+  // Butane's `append` is a list of contents, that of Container Linux Config a flag
   if (key === 'append' && Array.isArray(value)) {
     return value.map((one, i) => readContents(one, `${path}[${i}]`, warnings));
   }
@@ -103,7 +103,7 @@ function readField(key: string, value: JsonValue, path: string, warnings: string
   return Array.isArray(value) ? readList(value, shape, path, warnings) : readObject(value, shape, path, warnings);
 }
 
-/** In place, or from somewhere; a file of the machine that made the config cannot be meant. */
+/** Reads inline or remote contents. `local` is refused: it names a file on the machine where Butane runs. */
 function readContents(value: JsonValue, path: string, warnings: string[]): JsonObject {
   const { inline, remote, local, source, compression, verification } = readObject(
     value,
@@ -123,7 +123,7 @@ function readContents(value: JsonValue, path: string, warnings: string[]): JsonO
   };
 }
 
-/** A YAML !!binary arrives as bytes. */
+/** The YAML parser returns !!binary values as bytes. */
 function inlineUrl(inline: unknown): string {
   return inline instanceof Uint8Array ? base64Url(Buffer.from(inline).toString('base64')) : dataUrl(String(inline));
 }
@@ -131,7 +131,7 @@ function inlineUrl(inline: unknown): string {
 const hashOf = ({ hash }: JsonObject): JsonValue =>
   isJsonObject(hash) ? `${String(hash['function'])}-${String(hash['sum'])}` : (hash ?? '');
 
-/** What the two kinds say differently, brought to the words of Ignition. */
+/** Converts fields that differ between the two formats to Ignition. */
 function finish(name: string, entry: JsonObject): JsonObject {
   if (name === 'disks' && Array.isArray(entry['partitions'])) {
     return { ...entry, partitions: entry['partitions'].map((one) => partitionSizes(one as JsonObject)) };
@@ -173,7 +173,7 @@ function toMebibytes(value: JsonValue): number {
   return Math.floor(Number(amount) * (mebibytes[unit ?? ''] ?? 1));
 }
 
-/** Ignition 3 has no section for networkd: its units are files. */
+/** Ignition 3 has no networkd section; networkd units become files. */
 function networkFiles({ name, contents, dropins }: JsonObject): JsonObject[] {
   const file = (path: string, text: JsonValue): IgnitionFile => ({
     path: `/etc/systemd/network/${path}`,

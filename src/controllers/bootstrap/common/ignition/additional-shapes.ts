@@ -1,4 +1,4 @@
-/** field as the user writes it -> field of Ignition */
+/** source field name to Ignition field name */
 export type Shape = Readonly<Record<string, string>>;
 
 export interface ListShape {
@@ -9,7 +9,7 @@ export interface ListShape {
 
 const node: Shape = { path: 'path', user: 'user', group: 'group', overwrite: 'overwrite' };
 
-/** The lists a Container Linux Config and a Butane config have in common, by what they become. */
+/** Lists that Container Linux Config and Butane share, by Ignition list name. */
 export const listShapes: Readonly<Record<string, ListShape>> = {
   users: {
     section: 'passwd',
@@ -131,8 +131,8 @@ export const nestedShapes: Readonly<Record<string, Shape>> = {
   },
 };
 
-/** Sections that describe programs rather than files and units. */
+/** Sections that configure programs rather than files and units. */
 export const programSections: readonly string[] = ['etcd', 'flannel', 'docker', 'update', 'locksmith', 'ignition'];
 
-/** Heads of a Butane config; the rest of it is read like the older kind. */
+/** Header fields of Butane; its other fields are parsed like Container Linux Config. */
 export const headFields: readonly string[] = ['variant', 'version'];

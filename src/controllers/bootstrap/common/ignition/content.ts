@@ -3,14 +3,14 @@ import { BootstrapInputError, type MachineContent } from '../machine-content.ts'
 import { base64Url, dataUrl, systemdPathName } from './encode.ts';
 import type { IgnitionContent, IgnitionDisk, IgnitionFile, IgnitionUnit, IgnitionUser } from './types.ts';
 
-/** Files of an image are replaced, as cloud-init does; Ignition would stop the machine otherwise. */
+/** Files of the image are overwritten, as cloud-init does. Without this flag Ignition fails the boot. */
 const overwrite = true;
 
 export function ignitionFile(path: string, mode: number, text: string): IgnitionFile {
   return { path, overwrite, mode, contents: { source: dataUrl(text) } };
 }
 
-/** What cloud-init does by itself, said in the words of Ignition and systemd. */
+/** Expresses cloud-init features with Ignition and systemd. */
 export function ignitionContent(content: MachineContent): IgnitionContent {
   const { users = [], ntp, diskSetup, mounts = [] } = content;
   const { partitions = [], filesystems = [] } = diskSetup ?? {};
@@ -56,7 +56,10 @@ function sudoFiles(users: readonly BootstrapUser[]): IgnitionFile[] {
   );
 }
 
-/** Flatcar's ssh server takes no passwords unless told; the other lines are its own defaults, which this file replaces. */
+/**
+ * Enables password login. Flatcar's sshd denies it by default; the other lines repeat Flatcar's defaults, because this
+ * file replaces them.
+ */
 function passwordLogin(users: readonly BootstrapUser[]): IgnitionFile[] {
   const names = users.filter(({ lockPassword }) => lockPassword === false).map(({ name }) => name);
   if (names.length === 0) return [];
@@ -111,12 +114,15 @@ function diskEntry({ device, overwrite: wipeTable, layout, diskLayout }: DiskPar
   return {
     device,
     ...(wipeTable !== undefined && { wipeTable }),
-    // one partition without a size takes the whole disk
+    // one partition without a size spans the whole disk
     ...((layout === true || diskLayout) && { partitions: [{ number: 1 }] }),
   };
 }
 
-/** The first field of a mount is the label of a file system above, or what systemd takes for a device. */
+/**
+ * Builds a mount unit. The first field of a mount is the label of a configured file system, or a device name for
+ * systemd.
+ */
 function mountUnit(mount: readonly string[], devices: ReadonlyMap<string | undefined, string>): IgnitionUnit {
   const [label = '', where, ...options] = mount;
   if (where === undefined) {

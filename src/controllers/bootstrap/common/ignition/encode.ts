@@ -1,6 +1,6 @@
 import { type IgnitionContent, ignitionVersion } from './types.ts';
 
-/** The configuration as the machine reads it. */
+/** Encodes the configuration as Ignition JSON. */
 export function encodeIgnition(content: IgnitionContent): string {
   const { users, groups, units, disks, raid, filesystems, files, directories, links } = content;
   return JSON.stringify({
@@ -16,7 +16,7 @@ function section(name: string, lists: Readonly<Record<string, readonly unknown[]
   return filled.length === 0 ? {} : { [name]: Object.fromEntries(filled) };
 }
 
-/** A text inside of a URL, as Ignition takes the content of files. */
+/** Encodes text as a data URL, the form of file contents in Ignition. */
 export function dataUrl(text: string): string {
   return `data:,${encodeURIComponent(text)}`;
 }
@@ -25,7 +25,7 @@ export function base64Url(base64: string): string {
   return `data:;base64,${base64.replaceAll(/\s+/g, '')}`;
 }
 
-/** `/var/lib/my-data` -> `var-lib-my\x2ddata`, the name systemd insists on for the unit that mounts it. */
+/** Escapes a path as systemd requires for mount unit names: `/var/lib/my-data` becomes `var-lib-my\x2ddata`. */
 export function systemdPathName(path: string): string {
   const trimmed = path.replaceAll(/\/+/g, '/').replace(/^\//, '').replace(/\/$/, '');
   if (trimmed === '') return '-';

@@ -2,7 +2,7 @@ import type { IgnitionContent } from './types.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** What tells the entries of each list apart. */
+/** Merge key of the entries in each list. */
 const keys: Readonly<Record<keyof IgnitionContent | 'dropins' | 'partitions', (entry: Entry) => string>> = {
   users: ({ name }) => String(name),
   groups: ({ name }) => String(name),
@@ -18,8 +18,8 @@ const keys: Readonly<Record<keyof IgnitionContent | 'dropins' | 'partitions', (e
 };
 
 /**
- * Ignition's own way to put one configuration over another: entries of the same name become one, in which the later says
- * what counts; other lists (keys of a user, text added to a file) are joined.
+ * Merges two configurations like Ignition does: entries with the same key become one and the later value wins; other
+ * lists (SSH keys of a user, appended text) are concatenated.
  */
 export function mergeIgnition(first: IgnitionContent, second: IgnitionContent): IgnitionContent {
   const merged: Record<string, readonly Entry[]> = {};

@@ -1,4 +1,4 @@
-// Ignition's configuration, specification 3.3.0 (docs/decisions say why not 2.3.0, as upstream).
+// Ignition specification version; docs/decisions explains why not 2.3.0 as upstream.
 
 export const ignitionVersion = '3.3.0';
 
@@ -102,7 +102,7 @@ export interface IgnitionGroup {
   system?: boolean;
 }
 
-/** The lists that make up a configuration; absent and empty mean the same. */
+/** Lists of an Ignition configuration; absent and empty are equal. */
 export interface IgnitionContent {
   users?: IgnitionUser[];
   groups?: IgnitionGroup[];

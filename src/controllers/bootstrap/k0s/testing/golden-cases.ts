@@ -2,14 +2,14 @@ import type { K0sWorkerConfigSpec } from '../../../../api/index.ts';
 import { ingressFiles } from '../ingress.ts';
 import { type RenderedWorker, renderWorker, type WorkerUserData } from '../render.ts';
 
-// Configurations as people have them, in the form they are stored in.
+// Typical configurations, in stored form.
 
 export interface GoldenCase {
   name: string;
   render(): RenderedWorker;
 }
 
-/** Bodies stand for themselves: rendering does not look into certificates. */
+/** Placeholder: rendering does not parse certificates. */
 const authority = 'certificate of ca\n';
 
 function golden(name: string, spec: K0sWorkerConfigSpec, more: Partial<WorkerUserData> = {}): GoldenCase {

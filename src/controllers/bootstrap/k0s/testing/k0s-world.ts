@@ -4,7 +4,7 @@ import { createMachineWith, world } from '../../testing/bootstrap-world.ts';
 
 export * from '../../testing/bootstrap-world.ts';
 
-/** A machine with a configuration and infrastructure of its own name. */
+/** Creates a machine with a configuration and infrastructure of the same name. */
 export async function createWorker(name: string, spec: K0sWorkerConfigSpec = {}, version = 'v1.33.0'): Promise<void> {
   const config: K0sWorkerConfig = {
     apiVersion: 'bootstrap.cluster.x-k8s.io/v1beta2',

@@ -14,7 +14,7 @@ const nodeRegistration: KubeadmNodeRegistration = {
   imagePullSerial: false,
 };
 
-/** Everything that can be asked for at once, with the texts that YAML and templates are most likely to spoil. */
+/** Uses every field at once, with texts that YAML and templates easily break. */
 export const everything: KubeadmConfigSpec = {
   clusterConfiguration: {
     certificatesDir: '/etc/kubernetes/pki',

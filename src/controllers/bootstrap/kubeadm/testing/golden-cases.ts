@@ -13,7 +13,7 @@ import { type RenderInput, renderControlPlaneJoin, renderInit, renderWorkerJoin 
 import type { RenderedUserData } from '../user-data.ts';
 import { everything } from './everything.ts';
 
-// Manifests as people have them (in the form they are stored in), and all that can be said at once.
+// Typical manifests in stored form, and one with every field.
 
 export interface GoldenCase {
   name: string;
@@ -24,7 +24,7 @@ type Role = 'init' | 'control-plane' | 'worker';
 
 const renderers = { init: renderInit, 'control-plane': renderControlPlaneJoin, worker: renderWorkerJoin } as const;
 
-/** Bodies stand for themselves: rendering does not look into certificates. */
+/** Placeholder bodies: rendering does not parse certificates. */
 function certificates(plans: readonly CertificatePlan[]): ClusterCertificates {
   const entry = (plan: CertificatePlan): ClusterCertificate => ({
     plan,
@@ -35,7 +35,7 @@ function certificates(plans: readonly CertificatePlan[]): ClusterCertificates {
   return new Map(plans.map((plan) => [plan.purpose, entry(plan)]));
 }
 
-/** What discovery looks like once the controller has filled it in. */
+/** Adds the discovery that the controller fills in. */
 function withDiscovery(spec: KubeadmConfigSpec): KubeadmConfigSpec {
   if (spec.joinConfiguration?.discovery) return spec;
   const bootstrapToken = {
@@ -77,7 +77,7 @@ function cases(
   }));
 }
 
-/** The kinds of one manifest of the API's own golden files. */
+/** Returns the objects of a golden manifest of the API by kind. */
 function manifest(name: string): { of<T>(kind: string): T } {
   const url = new URL(`../../../../api/testdata/${name}.golden.yaml`, import.meta.url);
   const objects = parseAllDocuments(readFileSync(url, 'utf8')).map((document) => document.toJS() as UnstructuredObject);

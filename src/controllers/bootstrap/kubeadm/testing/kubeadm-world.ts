@@ -10,7 +10,7 @@ export interface MachineSpec {
   spec?: KubeadmConfigSpec;
 }
 
-/** A machine with a configuration and infrastructure of its own name. */
+/** Creates a machine with a configuration and infrastructure of the same name. */
 export async function createMachine(name: string, desired: MachineSpec = {}): Promise<void> {
   await createMachineWith(name, {
     resource: KubeadmConfigs,

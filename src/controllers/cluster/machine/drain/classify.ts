@@ -4,32 +4,30 @@ import { controllerOf, drainLabel } from '../../../shared/index.ts';
 
 export type DrainBehavior = 'Drain' | 'Skip' | 'WaitCompleted';
 
-/** What is to become of one Pod of a Node that is being drained. */
 export interface DrainDecision {
   pod: Pod;
   behavior: DrainBehavior;
-  /** lower ones go first */
+  /** lower values are evicted first */
   order: number;
-  /** the Pod goes, but somebody may miss something */
+  /** warnings about a Pod that is evicted regardless */
   warnings: string[];
 }
 
 export interface DrainFacts {
-  /** rules that apply to the machine, by name */
+  /** rules that apply to the machine, sorted by name */
   rules: readonly MachineDrainRule[];
   namespaces: ReadonlyMap<string, Namespace>;
-  /** "namespace/name" of the DaemonSets that exist */
+  /** existing DaemonSets as "namespace/name" */
   daemonSets: ReadonlySet<string>;
-  /** the kubelet does not answer: Pods that are being deleted will never be confirmed gone */
+  /** the kubelet does not respond, so it will never confirm the deletion of Pods */
   unreachable: boolean;
   nowMs: number;
 }
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
-/** Pods of an unreachable Node are given this long, and not waited for any longer. */
+/** Grace period of Pods on an unreachable Node; afterwards they are not waited for. */
 export const unreachableGraceSeconds = 1;
 
-/** Decides for every Pod of a Node. */
 export function classifyPods(pods: readonly Pod[], facts: DrainFacts): DrainDecision[] {
   return pods.map((pod) => ({ pod, warnings: [], ...decide(pod, facts) }));
 }
@@ -53,7 +51,7 @@ function decide(pod: Pod, facts: DrainFacts): Omit<DrainDecision, 'pod' | 'warni
 
   const label = pod.metadata.labels?.[drainLabel]?.toLowerCase();
   if (label === 'skip') return skip;
-  // a Pod that has completed has nothing left to be waited for
+  // a completed Pod needs no waiting
   const awaited = finished ? skip : undefined;
   if (label === 'wait-completed' || label === 'waitcompleted') {
     return awaited ?? { behavior: 'WaitCompleted', order: 0 };
@@ -71,7 +69,7 @@ function deletingSeconds(pod: Pod, nowMs: number): number {
   return since === undefined ? 0 : (nowMs - since) / 1000;
 }
 
-/** The rules that concern a machine, in the order in which the first match wins. */
+/** Returns the rules that select a machine; the first match wins. */
 export function rulesForMachine(
   rules: readonly MachineDrainRule[],
   machine: Machine,

@@ -25,9 +25,8 @@ import { classifyPods, type DrainDecision, rulesForMachine, unreachableGraceSeco
 import { type DrainProgress, planDrain } from './plan.ts';
 
 export interface DrainOptions {
-  /** API of the workload cluster */
   workload: Client;
-  /** all rules of the machine's namespace */
+  /** all rules in the machine's namespace */
   rules: readonly MachineDrainRule[];
   machine: Machine;
   cluster: Cluster | undefined;
@@ -36,10 +35,10 @@ export interface DrainOptions {
   signal: AbortSignal;
 }
 
-/** Evictions of one pass end after this long, so that a worker is free for others; the rest follow in the next one. */
+/** Time limit for evictions in one reconcile, so that the worker becomes free; the rest follows in the next. */
 const evictionBudgetMs = 10_000;
 
-/** One pass of a drain: no new Pods, then those that may go are asked to. */
+/** Runs one round of a drain: cordons the Node, then evicts Pods. */
 export async function drainNode(options: DrainOptions): Promise<DrainProgress> {
   await cordon(options);
   const unreachable = isUnreachable(options.node);
@@ -67,14 +66,14 @@ export async function drainNode(options: DrainOptions): Promise<DrainProgress> {
       progress.terminating.push(pod);
     } catch (error) {
       if (options.signal.aborted) throw error;
-      // gone before we asked
+      // the Pod is gone already
       if (!isNotFound(error)) refuse(pod, refusalText(error));
     }
   }
   return progress;
 }
 
-/** The decisions for the Pods of a Node; those skipped keep their volumes attached. */
+/** Classifies the Pods of a Node; skipped Pods keep their volumes attached. */
 export async function decisions(
   options: DrainOptions,
   { unreachable }: { unreachable: boolean },
@@ -115,7 +114,7 @@ async function existingDaemonSets({ workload, signal }: DrainOptions, pods: read
   return existing;
 }
 
-/** Nobody has heard of the Node's kubelet for a while. */
+/** Tells whether the node controller marked the Node unreachable: Ready is Unknown. */
 export function isUnreachable(node: Node): boolean {
   return node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown') === true;
 }
@@ -161,7 +160,7 @@ function refusalText(error: unknown): string {
 
 const pageSize = 100;
 
-/** Everything, page by page: nodes hold up to a few hundred Pods. */
+/** Lists all pages; a Node can hold a few hundred Pods. */
 export async function listAll<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,

@@ -1,18 +1,18 @@
 import type { Pod } from '../../../../api/index.ts';
 import type { DrainDecision } from './classify.ts';
 
-/** What one pass of a drain does and waits for. */
+/** Actions of one drain round. */
 export interface DrainPlan {
   evict: DrainDecision[];
   evictLater: Pod[];
-  /** evicted before, and not gone yet */
+  /** evicted earlier, but not gone yet */
   terminating: Pod[];
   awaited: Pod[];
   awaitedLater: Pod[];
   skipped: Pod[];
 }
 
-/** Pods of the lowest order go first; the others wait until those are gone. */
+/** Plans evictions by order: Pods with a higher order wait until those with a lower one are gone. */
 export function planDrain(decisions: readonly DrainDecision[]): DrainPlan {
   const sorted = [...decisions].sort((a, b) => (podName(a.pod) < podName(b.pod) ? -1 : 1));
   const concerned = sorted.filter(({ behavior }) => behavior !== 'Skip');
@@ -29,10 +29,10 @@ export function planDrain(decisions: readonly DrainDecision[]): DrainPlan {
   return plan;
 }
 
-/** What came of the evictions of one pass. */
+/** Result of the evictions of one round. */
 export interface DrainProgress {
   terminating: Pod[];
-  /** by what the API said */
+  /** by error message of the API */
   refused: Map<string, Pod[]>;
   evictLater: Pod[];
   awaited: Pod[];
@@ -53,7 +53,7 @@ const maxPods = 3;
 const maxRefusals = 5;
 const budgetRefusal = "cannot evict pod as it would violate the pod's disruption budget.";
 
-/** Why a drain is not over yet, for people: which Pods, and in whose words. */
+/** Explains why a drain is not complete: names the Pods and quotes the API's refusals. */
 export function drainMessage(progress: DrainProgress, startedAt: string): string {
   const lines = [`Drain not completed yet (started at ${startedAt}):`];
   if (progress.terminating.length > 0) {

@@ -9,13 +9,13 @@ import {
 import type { Client } from '../../../../client/index.ts';
 import { listAll } from './drain-node.ts';
 
-/** Volumes that are attached to a Node and are to be let go before its machine is. */
+/** Attached volumes that block the deletion of a machine. */
 export interface AttachedVolumes {
   claims: string[];
   volumesWithoutClaim: string[];
-  /** names in node.status.volumesAttached that no PersistentVolume explains */
+  /** names in node.status.volumesAttached without a PersistentVolume */
   unknownOnNode: string[];
-  /** PersistentVolumes named by a VolumeAttachment that do not exist */
+  /** missing PersistentVolumes that a VolumeAttachment names */
   unknownAttachments: string[];
 }
 
@@ -23,7 +23,7 @@ interface NodeVolumes {
   volumesAttached?: { name: string }[];
 }
 
-/** Reads what the Node and the attachments say. Claims of `keeping` Pods stay attached on purpose. */
+/** Lists attached volumes from the Node and VolumeAttachments. Claims of `keeping` Pods stay attached on purpose. */
 export async function attachedVolumes(
   workload: Client,
   node: Node,
@@ -39,7 +39,7 @@ export async function attachedVolumes(
   return waitingVolumes(onNode, attachments, volumes, await keeping());
 }
 
-/** Pure part: which volumes are still in the way; undefined when none is. */
+/** Computes which volumes still block; undefined if none does. */
 export function waitingVolumes(
   onNode: readonly string[],
   attachments: readonly VolumeAttachment[],
@@ -54,7 +54,7 @@ export function waitingVolumes(
     }
   }
   const nodeNames = new Set(onNode);
-  // inline volumes have no object of their own: only the Node knows them
+  // inline volumes have no PersistentVolume; only the Node status lists them
   const attached = new Set(attachments.flatMap(({ spec }) => spec.source.persistentVolumeName ?? []));
   const claims = new Set<string>();
   const volumesWithoutClaim: string[] = [];

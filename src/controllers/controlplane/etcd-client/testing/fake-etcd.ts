@@ -3,7 +3,7 @@ import { type EtcdAdministrator, type EtcdAlarm, EtcdError, type EtcdMember } fr
 
 export interface FakeMember {
   id: string;
-  /** empty until it has started */
+  /** empty until the member has started */
   name: string;
   peerUrl: string;
   isLearner: boolean;
@@ -15,32 +15,32 @@ export interface FakeMember {
 const snapshot: readonly Buffer[] = [Buffer.from('snapshot of '), Buffer.from('everything')];
 
 /**
- * An etcd cluster in memory that keeps the rules of a real one, writes down what was asked of it and which changes a
- * careful controller would not have asked for. The etcd of simkube speaks the wire; this one stands in for the client, so
- * that worlds on a manual clock need no sockets and can see what the wire does not show.
+ * An in-memory etcd cluster that enforces the rules of a real one, logs requests and records changes that a careful
+ * controller would not make. simkube's etcd implements the wire protocol; this one replaces the client, so that tests
+ * on a manual clock need no sockets.
  */
 export class FakeEtcd {
   readonly log: string[] = [];
-  /** changes that cost the majority, or took its leader away */
+  /** changes that lost quorum or removed the leader */
   readonly violations: string[] = [];
   readonly alarms: EtcdAlarm[] = [];
   members: FakeMember[] = [];
   leader: string | undefined;
-  /** what is stored */
+  /** stored keys */
   readonly keys: Map<string, string> = new Map();
-  /** how many programs ran when the keys were replaced */
+  /** called with the number of running API servers when the keys are replaced */
   onKeysReplaced: (programs: number) => void = () => {};
   programs: () => number = () => 0;
   #ids = 0x1000;
 
-  /** A member joins: first without a vote, then with one. */
+  /** Adds a member as learner and promotes it. */
   join(name: string, address: string): void {
     const member = this.announce(address);
     member.isLearner = false;
     this.begin(member, name);
   }
 
-  /** kubeadm adds a member before it starts it. */
+  /** Adds a member before its start, as kubeadm does. */
   announce(address: string): FakeMember {
     return this.add(`https://${address}:2380`, this.members.length > 0);
   }
@@ -52,14 +52,14 @@ export class FakeEtcd {
     return member;
   }
 
-  /** The program of a member starts, for the first time or again. */
+  /** Starts or restarts a member. */
   begin(member: FakeMember, name: string): void {
     member.name = name;
     member.isUp = true;
     this.#elect();
   }
 
-  /** The machine or the Pod of a member goes off. */
+  /** Stops a member, as if its machine or Pod went down. */
   stop(name: string): void {
     const member = this.#named(name);
     if (!member) return;
@@ -67,18 +67,17 @@ export class FakeEtcd {
     this.#elect();
   }
 
-  /** Whether the probe of a member succeeds: learners do not answer it. */
+  /** Tells whether the readiness probe of a member succeeds; learners fail it. */
   isReady(name: string): boolean {
     const member = this.#named(name);
     return member?.isUp === true && !member.isLearner && this.hasQuorum();
   }
 
-  /** of all members, learners and those that have not started too */
+  /** names of all members, including learners and unstarted ones */
   names(): string[] {
     return this.members.map(({ name }) => name).sort();
   }
 
-  /** names of the members with a vote */
   voters(): string[] {
     return this.members.flatMap(({ name, isLearner }) => (isLearner ? [] : [name])).sort();
   }
@@ -87,7 +86,7 @@ export class FakeEtcd {
     return hasQuorum(this.members.map((member) => ({ ...member, healthy: member.isUp, peerUrls: [member.peerUrl] })));
   }
 
-  /** A connection to the member of that name. */
+  /** Connects to the member with that name. */
   async connect(name: string): Promise<EtcdAdministrator> {
     const own = this.#named(name);
     if (!own?.isUp) throw new EtcdError(`connect ECONNREFUSED ${name}:2379`);

@@ -4,7 +4,7 @@ import { seededRandom, systemClock } from '../../../../machinery/index.ts';
 import type { createAuthority } from '../../../../pki/index.ts';
 import { memoryClient } from '../../../../runtime/testkit/index.ts';
 
-/** A management API that keeps the authority of an etcd in a Secret. */
+/** Builds a management API with the etcd CA in a Secret. */
 export async function managementWith(
   authority: Awaited<ReturnType<typeof createAuthority>>,
   { namespace = '', name }: ObjectKey,

@@ -8,7 +8,7 @@ import {
 } from '../../plane-driver/testing/hosting-world.ts';
 import { hostedControlPlaneController } from '../controller.ts';
 
-// The controller of HostedControlPlanes, on a management API whose Pods are played.
+// Test world with the HostedControlPlane controller and a management API that simulates Pods.
 
 export interface HostedWorld extends HostingWorld {
   controlPlane(): Promise<HostedControlPlane>;
@@ -42,7 +42,7 @@ export async function createHostedWorld(): Promise<HostedWorld> {
   });
 }
 
-/** Adds a Gateway that passes TLS on for a domain. */
+/** Creates a Gateway with TLS passthrough for a domain. */
 export async function createGateway({ client, namespace }: Pick<World, 'client' | 'namespace'>): Promise<void> {
   const gateway: UnstructuredObject = {
     apiVersion: 'gateway.networking.k8s.io/v1',

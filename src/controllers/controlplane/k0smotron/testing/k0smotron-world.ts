@@ -15,16 +15,16 @@ import {
 } from '../../plane-driver/testing/hosting-world.ts';
 import { setupK0smotronControllers } from '../setup.ts';
 
-// The controllers of k0smotron's kinds, on a management API whose Pods are played.
+// Test world with the k0smotron controllers and a management API that simulates Pods.
 
 export interface K0smotronWorld extends HostingWorld {
   controlPlane(): Promise<K0smotronControlPlane>;
   plane(): Promise<K0smotronCluster | undefined>;
 }
 
-/** of the Cluster and of the plane */
+/** name of the Cluster and the plane */
 export { clusterName };
-/** of the control plane, which has another name in the guides */
+/** name of the control plane; differs from the Cluster's, as in the guides */
 export const controlPlaneName = 'c1-cp';
 
 export async function createK0smotronWorld(options: { balances?: boolean } = {}): Promise<K0smotronWorld> {

@@ -37,7 +37,7 @@ import type { KamajiDependencies } from '../scope.ts';
 import { reconcileControlPlane, removeControlPlane } from './reconcile.ts';
 import type { ControlPlaneScope } from './scope.ts';
 
-/** KamajiControlPlanes: each makes a TenantControlPlane for its Cluster, and shows how that is. */
+/** Builds the controller of KamajiControlPlanes, each of which owns a TenantControlPlane for its Cluster. */
 export function kamajiControlPlaneController(dependencies: KamajiDependencies): ControllerDefinition {
   const tenants = createApplyOnce(controlPlaneFieldManager);
 
@@ -46,7 +46,7 @@ export function kamajiControlPlaneController(dependencies: KamajiDependencies): 
     if (!original || isFilteredOut(original, dependencies.watchFilter)) return done();
     if (await ensureFinalizer(context, KamajiControlPlanes, original, controlPlaneFinalizer)) return done();
     const { cluster } = clusterOfPlane(context.cache, original);
-    // nobody's yet: the Cluster controller makes itself the owner of what its Cluster refers to
+    // no owner yet: the Cluster controller sets the owner reference
     if (!cluster && !isDeleting(original)) return done();
     const draft = clone(original);
     const pauses = pausedBy(original, cluster);
@@ -56,7 +56,7 @@ export function kamajiControlPlaneController(dependencies: KamajiDependencies): 
       if (isDeleting(original)) await removeControlPlane(scope);
       else if (cluster) await reconcileControlPlane(scope, cluster);
     }
-    // what the kind requires of a status
+    // fields that the schema requires in the status
     draft.status = { ready: false, version: '', externalManagedControlPlane: true, ...draft.status };
     await writeObject(context, KamajiControlPlanes, original, draft, { observed: false });
     return done();
@@ -78,7 +78,7 @@ export function kamajiControlPlaneController(dependencies: KamajiDependencies): 
       watchMapped(Clusters, (cluster) => controlPlanesOf(cluster, KamajiControlPlanes), {
         predicates: [relevantClusterChange],
       }),
-      // Secrets of a TenantControlPlane, which has the name of what made it, and those made of them
+      // Secrets of the TenantControlPlane, which has the name of the KamajiControlPlane, and Secrets derived from them
       watchMapped(Secrets, (secret) => {
         const owner = ownerOf(secret, TenantControlPlanes) ?? ownerOf(secret, KamajiControlPlanes);
         return owner ? [{ namespace: secret.metadata.namespace ?? '', name: owner.name }] : [];
@@ -88,7 +88,7 @@ export function kamajiControlPlaneController(dependencies: KamajiDependencies): 
   });
 }
 
-/** What the Cluster is told of: where the API is, and that it can be used. */
+/** The status fields that the Cluster depends on: the API endpoint and whether it is usable. */
 function decisiveOf(tenant: TenantControlPlane): string {
   const { controlPlaneEndpoint = '' } = tenant.status ?? {};
   return [controlPlaneEndpoint, isTrue(tenant, 'Functional'), isTrue(tenant, 'AddonsAvailable')].join();

@@ -14,7 +14,7 @@ import { reconcileClusterSecrets } from './secrets.ts';
 import { observeControlPlane, refuseControlPlane } from './status.ts';
 import { tenantOf } from './tenant-of.ts';
 
-/** Brings the TenantControlPlane to the desired state, and shows how it is. */
+/** Applies the TenantControlPlane, and copies its state to the status. */
 export async function reconcileControlPlane(scope: ControlPlaneScope, cluster: Cluster): Promise<void> {
   const { context, draft, original } = scope;
   const now = context.clock.now();
@@ -42,7 +42,7 @@ export async function reconcileControlPlane(scope: ControlPlaneScope, cluster: C
   observeControlPlane(draft, tenant, { cluster, hasSecrets }, now);
 }
 
-/** The TenantControlPlane goes first, and with it all that belongs to it. */
+/** Deletes the TenantControlPlane, and with it all objects it owns, before the finalizer is removed. */
 export async function removeControlPlane(scope: ControlPlaneScope): Promise<void> {
   const { context, draft } = scope;
   const live = await findTenant(scope);
@@ -63,7 +63,7 @@ export async function removeControlPlane(scope: ControlPlaneScope): Promise<void
   setVerdict(draft, 'Deleting', { status: 'True', reason, message }, context.clock.now());
 }
 
-/** A cache that does not have it may be late: what follows from "it is gone" cannot be taken back. */
+/** Looks in the API if the cache has no TenantControlPlane: a stale cache must not make it count as deleted. */
 async function findTenant({ context, original }: ControlPlaneScope): Promise<TenantControlPlane | undefined> {
   const key = objectKey(original);
   const cached = context.cache.lister(TenantControlPlanes).get(key);
@@ -72,7 +72,7 @@ async function findTenant({ context, original }: ControlPlaneScope): Promise<Ten
   );
 }
 
-/** After a move to another management cluster the name is what is left of the owner. */
+/** Compares the owner by name, because uids change when objects are moved to another management cluster. */
 const isOurs = ({ original }: ControlPlaneScope, tenant: TenantControlPlane): boolean =>
   ownerOf(tenant, KamajiControlPlanes)?.name === original.metadata.name;
 
@@ -86,7 +86,7 @@ async function ensureTenant(
   return client.apply(TenantControlPlanes, desired, { fieldManager: controlPlaneFieldManager, force: true, signal });
 }
 
-/** Written once: Cluster API and people read it here. */
+/** Copies the endpoint to the spec once; Cluster API reads it there. */
 function rememberEndpoint({ draft }: ControlPlaneScope, { status }: TenantControlPlane): void {
   if (draft.spec.controlPlaneEndpoint?.host || !status?.controlPlaneEndpoint) return;
   draft.spec = { ...draft.spec, controlPlaneEndpoint: hostAndPort(status.controlPlaneEndpoint) };

@@ -2,14 +2,14 @@ import type { Cluster, KamajiControlPlane } from '../../../../api/index.ts';
 import type { ReconcileContext } from '../../../../runtime/index.ts';
 import type { ApplyOnce } from '../../../shared/index.ts';
 
-/** One pass over one control plane: what was read, and the draft that will be written. */
+/** State of one reconcile of a control plane: the inputs and the draft that is written at the end. */
 export interface ControlPlaneScope {
   readonly context: ReconcileContext;
-  /** writes TenantControlPlanes, and stays silent while they are as desired */
+  /** applies TenantControlPlanes, but skips the write if nothing changed */
   readonly tenants: ApplyOnce;
-  /** undefined when it is gone and the control plane is on its way too */
+  /** undefined if the cluster is gone and the control plane is being deleted */
   readonly cluster: Cluster | undefined;
   readonly original: KamajiControlPlane;
-  /** private copy: steps change it, one place writes it */
+  /** private copy that the steps change; written once at the end */
   readonly draft: KamajiControlPlane;
 }

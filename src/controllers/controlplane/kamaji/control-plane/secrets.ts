@@ -5,9 +5,7 @@ import { secretDrafts } from '../../plane-driver/secret-drafts.ts';
 import { capiSecretLabels, controlPlaneFieldManager, kubeconfigKeyAnnotation } from '../names.ts';
 import type { ControlPlaneScope } from './scope.ts';
 
-/**
- * Cluster API looks for the kubeconfig and the authority of a Cluster under names of its own. True once both are there.
- */
+/** Copies kubeconfig and CA to the Secret names of the Cluster API contract. Returns true once both exist. */
 export async function reconcileClusterSecrets(
   { context, original }: ControlPlaneScope,
   cluster: Cluster,
@@ -32,7 +30,7 @@ export async function reconcileClusterSecrets(
   });
   const put = (purpose: 'kubeconfig' | 'ca', data: Record<string, string>): void => {
     const secret = clusterSecretName(clusterName, purpose);
-    // a control plane with the name of its Cluster has its authority there already
+    // a control plane with the name of its Cluster already stores its CA there
     if (secret === naming.secrets.ca?.name) return;
     drafts.put(secret, {
       type: clusterSecretType,
@@ -46,7 +44,10 @@ export async function reconcileClusterSecrets(
   return true;
 }
 
-/** Nodes that know another address than the management cluster does leave that one to the management cluster. */
+/**
+ * Chooses the kubeconfig for the management cluster. If Nodes use a different address, the management cluster gets its
+ * own.
+ */
 function kubeconfigKey({ metadata, spec }: ControlPlaneScope['original']): string {
   const chosen = metadata.annotations?.[kubeconfigKeyAnnotation];
   if (chosen) return chosen;

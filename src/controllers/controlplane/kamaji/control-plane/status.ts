@@ -11,21 +11,21 @@ import { dataStoreCondition, readyCondition } from '../tenant/status.ts';
 
 export interface Surroundings {
   readonly cluster: Cluster;
-  /** kubeconfig and authority are where Cluster API looks for them */
+  /** kubeconfig and CA exist under the names of the Cluster API contract */
   readonly hasSecrets: boolean;
 }
 
-/** A control plane answers in these; old and new authorities are trusted side by side while they change. */
+/** Phases in which the API answers; during a CA rotation the old and new CA are both trusted. */
 const workingPhases: ReadonlySet<TenantControlPlanePhase> = new Set([
   'Ready',
   'Upgrading',
   'CertificateAuthorityRotating',
 ]);
 
-/** What users look for on the object they wrote. */
+/** Conditions copied to the object that users write. */
 const shownConditions: readonly string[] = [versionAcceptedCondition, 'ArgumentsAccepted', 'CloudCredentialsAvailable'];
 
-/** How its TenantControlPlane is, in the status of a KamajiControlPlane. */
+/** Writes the state of the TenantControlPlane to the status of a KamajiControlPlane. */
 export function observeControlPlane(
   draft: KamajiControlPlane,
   tenant: TenantControlPlane,
@@ -36,7 +36,7 @@ export function observeControlPlane(
   const isFunctional = isTrue(tenant, 'Functional');
   const isReady = hasSecrets && version?.status !== undefined && workingPhases.has(version.status);
   const wasInitialized = draft.status?.initialization?.controlPlaneInitialized === true;
-  // before rights are given inside, the kubeconfig of the Cluster opens nothing
+  // until RBAC is set up in the cluster, the kubeconfig has no permissions
   const isInitialized = wasInitialized || (isFunctional && hasSecrets && isTrue(tenant, 'AddonsAvailable'));
   const status: KamajiControlPlaneStatus = {
     ...draft.status,
@@ -79,7 +79,7 @@ export function observeControlPlane(
       ? { status: 'True', reason: 'KubeadmResourcesCreated' }
       : mirrored(tenant, 'KubeconfigAvailable', obstacle),
   );
-  // it answers, and something is not as desired all the same
+  // available, but not in the desired state
   const message = conditionOf(tenant, readyCondition)?.message ?? '';
   const whole: Verdict = isReady
     ? { status: 'True', reason: 'KamajiControlPlaneIsReady', message }
@@ -90,14 +90,14 @@ export function observeControlPlane(
   setNotDeleting(draft, nowMs);
 }
 
-/** Nothing is made of a spec that cannot be fulfilled; what is there goes on as before. */
+/** Reports an invalid spec; existing objects stay unchanged. */
 export function refuseControlPlane(draft: KamajiControlPlane, reason: string, message: string, nowMs: number): void {
   const verdict: Verdict = { status: 'False', reason, message };
   setVerdict(draft, 'TenantControlPlaneCreated', verdict, nowMs);
   setVerdict(draft, 'Available', verdict, nowMs);
 }
 
-/** What the TenantControlPlane waits for. */
+/** Returns what the TenantControlPlane waits for. */
 function obstacleOf(tenant: TenantControlPlane): Verdict {
   const store = conditionOf(tenant, dataStoreCondition);
   const found = store?.status === 'False' ? store : conditionOf(tenant, readyCondition);

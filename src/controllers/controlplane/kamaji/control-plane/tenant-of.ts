@@ -16,7 +16,7 @@ import {
 import { formatApiVersion } from '../../../../machinery/index.ts';
 import { lastAppliedAnnotation, ownerReference } from '../../../shared/index.ts';
 
-/** The TenantControlPlane of a KamajiControlPlane: the same name, the same spec in other words. */
+/** Builds the TenantControlPlane of a KamajiControlPlane, with the same name and a translated spec. */
 export function tenantOf(controlPlane: KamajiControlPlane, cluster: Cluster): TenantControlPlane {
   const { name = '', namespace = '', labels, annotations = {} } = controlPlane.metadata;
   const { [lastAppliedAnnotation]: _, ...kept } = annotations;

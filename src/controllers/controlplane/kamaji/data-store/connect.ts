@@ -15,13 +15,13 @@ import type { KamajiDependencies } from '../scope.ts';
 import { isManaged } from './default-store.ts';
 import { readValue, type StoreValue, storeSecrets } from './places.ts';
 
-/** A byte stream to a host outside the management cluster. */
+/** Opens a byte stream to a host outside the management cluster. */
 export type DialEndpoint = (host: string, port: number, signal: AbortSignal) => Promise<Duplex>;
 
-/** A connection to any member of the etcd behind a DataStore, as its root. */
+/** Connects to any member of a DataStore's etcd as root. */
 export type OpenStore = (store: DataStore, systemNamespace: string, signal: AbortSignal) => Promise<EtcdAdministrator>;
 
-/** Does something with the etcd behind a DataStore, over a connection that ends with it. */
+/** Runs a function with a connection to a DataStore's etcd, and closes it afterwards. */
 export async function useStore(
   open: OpenStore,
   [store, systemNamespace, signal]: Parameters<OpenStore>,
@@ -46,7 +46,7 @@ interface OutsideTarget {
 const timeoutMs = 5_000;
 const callTimeoutMs = 30_000;
 
-/** Members inside the management cluster are reached as its Pods, all others by the network. */
+/** Connects to members inside the management cluster through their Pods, and to others directly. */
 export function storeConnector(dependencies: KamajiDependencies, client: Client, clock: Clock): OpenStore {
   const { cache } = dependencies;
   const inside: OpenPlaneEtcd = dependencies.etcd ?? planeEtcd(dependencies.connectPod, clock);
@@ -91,7 +91,7 @@ function parseEndpoint(endpoint: string): { host: string; port: number } {
   return { host: endpoint.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(endpoint.slice(colon + 1)) };
 }
 
-/** `pod.service.namespace.svc…` and `service.namespace.svc…` are names of the management cluster. */
+/** Finds the Pod of a cluster-internal host name, `pod.service.namespace.svc…` or `service.namespace.svc…`. */
 function podBehind(cache: CacheReader, host: string): ObjectKey | undefined {
   const labels = host.split('.');
   const svc = labels.indexOf('svc');

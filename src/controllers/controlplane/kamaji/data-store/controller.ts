@@ -42,7 +42,7 @@ import { isManaged, managedEtcdSpec } from './default-store.ts';
 import { contentSecretName, missingValues, placeOf, storeSecrets, storeValues } from './places.ts';
 import { dataStoreNameOf } from './tenancy.ts';
 
-/** An etcd that does not answer yet is asked again soon: nothing tells of it. */
+/** Retry interval while etcd does not answer; nothing signals that it does. */
 const retryMs = 5_000;
 
 interface StoreScope {
@@ -52,11 +52,13 @@ interface StoreScope {
   readonly settings: KamajiSettings;
   readonly store: DataStore;
   readonly draft: DataStore;
-  /** etcds whose users are known to be checked, by the uid of their DataStore */
+  /** uids of DataStores whose etcd is known to enforce authentication */
   readonly enforced: Set<string>;
 }
 
-/** DataStores: whether they can be used, by whom they are, and the etcd behind the one that is made here. */
+/**
+ * Builds the controller of DataStores, which checks their availability, lists their users and runs the built-in etcd.
+ */
 export function dataStoreController(dependencies: KamajiDependencies, open: OpenStore): ControllerDefinition {
   const driver = createPlaneDriver(dependencies);
   const settings = settingsOf(dependencies);
@@ -104,7 +106,7 @@ export function dataStoreController(dependencies: KamajiDependencies, open: Open
   });
 }
 
-/** Whether a DataStore refers to a Secret. */
+/** Tells whether a DataStore refers to a Secret. */
 function names(dependencies: KamajiDependencies, systemNamespace: string, key: ObjectKey, secret: KubeObject): boolean {
   const store = dependencies.cache.lister(DataStores).get(key);
   if (!store) return false;
@@ -161,7 +163,7 @@ async function inspect(scope: StoreScope): Promise<Inspection> {
   return await enforceUsers(scope, result);
 }
 
-/** Values that stand in the DataStore itself are put where all others are. */
+/** Copies values that are inline in the DataStore to a Secret. */
 async function keepContents({ context, store, settings }: StoreScope): Promise<void> {
   const { systemNamespace } = settings;
   const contents = [...storeValues(store)].filter(
@@ -215,7 +217,7 @@ async function ensureNamespace({ client, cache, signal }: ReconcileContext, name
   }
 }
 
-/** Tenants are kept apart by etcd itself, which has to be told to. */
+/** Enables authentication in etcd, because tenants are isolated only then. */
 async function enforceUsers(scope: StoreScope, result: Result): Promise<Inspection> {
   const { context, store, open, settings, enforced } = scope;
   const uid = store.metadata.uid ?? '';

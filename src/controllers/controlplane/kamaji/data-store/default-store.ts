@@ -4,7 +4,7 @@ import { formatApiVersion } from '../../../../machinery/index.ts';
 import { ownerReference } from '../../../shared/index.ts';
 import type { KamajiSettings } from '../scope.ts';
 
-// The DataStore that is made when there is none: an etcd of three members, under the names of Kamaji's own etcd chart.
+// The DataStore created if none exists: an etcd of three members, named like Kamaji's etcd chart.
 
 const etcdName = 'kamaji-etcd';
 const members = 3;
@@ -12,7 +12,7 @@ const image = 'registry.k8s.io/etcd:3.6.5-0';
 const authoritySecret = `${etcdName}-certs`;
 const clientSecret = `${etcdName}-root-client-certs`;
 const dayMs = 24 * 3_600_000;
-/** says that the etcd behind a DataStore is ours to run */
+/** marks a DataStore whose etcd Capstan runs */
 const managedByLabel = 'app.kubernetes.io/managed-by';
 const us = 'capstan';
 
@@ -46,7 +46,7 @@ export function managedDataStore({ systemNamespace, defaultDataStore }: KamajiSe
   };
 }
 
-/** The etcd behind it, whose users are checked: we are `root` there. */
+/** Builds the spec of the etcd behind it, with authentication enabled; Capstan connects as `root`. */
 export function managedEtcdSpec(store: DataStore, systemNamespace: string): EtcdClusterSpec {
   return {
     identity: {

@@ -2,19 +2,18 @@ import { type ContentOrSecret, type DataStore, type Secret, Secrets } from '../.
 import { formatKey, type ObjectKey } from '../../../../client/index.ts';
 import { readSecret, secretText } from '../../../shared/index.ts';
 
-/** What a DataStore says by a Secret or by itself. */
+/** Values that a DataStore takes inline or from a Secret. */
 export type StoreValue = 'ca.crt' | 'ca.key' | 'tls.crt' | 'tls.key' | 'username' | 'password';
 
-/** A key of a Secret. */
 export interface SecretKey {
   readonly secret: ObjectKey;
   readonly key: string;
 }
 
-/** Where values are kept that stand in a DataStore itself. */
+/** Name of the Secret that holds the inline values of a DataStore. */
 export const contentSecretName = (store: string): string => `datastore-${store}`;
 
-/** The values a DataStore has, by the name they have here. */
+/** Maps value names to their entries in the DataStore. */
 export function storeValues({ spec }: DataStore): Map<StoreValue, ContentOrSecret> {
   const { certificateAuthority, clientCertificate } = spec.tlsConfig ?? {};
   const named: [StoreValue, ContentOrSecret | undefined][] = [
@@ -28,7 +27,7 @@ export function storeValues({ spec }: DataStore): Map<StoreValue, ContentOrSecre
   return new Map(named.filter((entry): entry is [StoreValue, ContentOrSecret] => entry[1] !== undefined));
 }
 
-/** Where a value is, once what stands in the DataStore itself has been put into its Secret. */
+/** Returns the Secret key of a value; inline values are in the content Secret. */
 export function placeOf(store: DataStore, value: StoreValue, systemNamespace: string): SecretKey | undefined {
   const said = storeValues(store).get(value);
   if (!said) return undefined;
@@ -39,7 +38,7 @@ export function placeOf(store: DataStore, value: StoreValue, systemNamespace: st
   return { secret: { namespace: systemNamespace, name: contentSecretName(store.metadata.name ?? '') }, key: value };
 }
 
-/** The text of a value; undefined while its Secret is missing. */
+/** Returns a value; undefined while its Secret is missing. */
 export function readValue(
   store: DataStore,
   value: StoreValue,
@@ -50,7 +49,7 @@ export function readValue(
   return place && secretText(read(place.secret), place.key);
 }
 
-/** The Secrets a DataStore names, read before they are needed. */
+/** Reads all Secrets that a DataStore refers to. */
 export async function storeSecrets(
   access: Parameters<typeof readSecret>[0],
   store: DataStore,
@@ -60,14 +59,14 @@ export async function storeSecrets(
   for (const value of storeValues(store).keys()) {
     const place = placeOf(store, value, systemNamespace);
     if (!place || found.has(formatKey(place.secret))) continue;
-    // what the cache does not cover is none of ours; what is new is told
+    // a Secret outside the cache is not readable for this manager; a new one triggers a reconcile
     if (!access.cache.lister(Secrets).get(place.secret)) continue;
     found.set(formatKey(place.secret), await readSecret(access, place.secret));
   }
   return (key) => found.get(formatKey(key));
 }
 
-/** What is missing among the values a DataStore names, in words; empty when nothing is. */
+/** Describes the missing values of a DataStore; empty if there are none. */
 export function missingValues(
   store: DataStore,
   systemNamespace: string,

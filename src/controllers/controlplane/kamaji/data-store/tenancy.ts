@@ -6,7 +6,7 @@ import type { EtcdAdministrator, EtcdTenant } from '../../etcd-client/types.ts';
 import type { KamajiSettings } from '../scope.ts';
 import { managedDataStore } from './default-store.ts';
 
-/** Where a control plane has its data: what it began with, then what it says. */
+/** Returns the DataStore of a control plane. That in the status takes precedence over the spec. */
 export function dataStoreNameOf(
   { spec, status }: TenantControlPlane,
   { defaultDataStore }: Pick<KamajiSettings, 'defaultDataStore'>,
@@ -14,13 +14,13 @@ export function dataStoreNameOf(
   return status?.storage?.dataStoreName || spec.dataStore || defaultDataStore;
 }
 
-/** Where in a DataStore a control plane keeps its data, and as whom. */
+/** Schema and user of a control plane in its DataStore. */
 export interface Tenancy {
   readonly schema: string;
   readonly user: string;
 }
 
-/** What was set up once stays; a new object begins with a place nobody had before. */
+/** Returns the tenancy recorded in the status; a new control plane gets a name that was never used before. */
 export function tenancyOf({ spec, status, metadata }: TenantControlPlane): Tenancy {
   const known = status?.storage?.setup;
   const uid = metadata.uid ?? '';
@@ -30,14 +30,14 @@ export function tenancyOf({ spec, status, metadata }: TenantControlPlane): Tenan
   };
 }
 
-/** Names become prefixes of keys, users of etcd and names of databases. */
+/** Valid for etcd key prefixes, etcd users and database names. */
 const plainName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
-/** The user of etcd who may everything. */
+/** etcd's superuser. */
 const reservedName = 'root';
 
 /**
- * Why a control plane may not have the place it names: a DataStore is shared, and whoever has the name of a place has all that is
- * in it. In one namespace several may share a place; undefined: it is free, or the plane's own.
+ * Explains why a control plane may not use its schema or user; undefined if it may. DataStores are shared, and a schema
+ * grants access to all its data, so other namespaces must not claim it. Within one namespace it may be shared.
  */
 export async function tenancyProblem(
   { client, signal }: Pick<ReconcileContext, 'client' | 'signal'>,
@@ -56,7 +56,7 @@ export async function tenancyProblem(
     }
   }
   const store = dataStoreNameOf(tenant, settings);
-  // of all namespaces, which a cache may not have
+  // lists all namespaces, which the cache may not cover
   const { items } = await client.list(TenantControlPlanes, { signal });
   const rival = items
     .filter((other) => other.metadata.namespace !== namespace && dataStoreNameOf(other, settings) === store)
@@ -68,7 +68,10 @@ export async function tenancyProblem(
 
 const sharesPlace = (one: Tenancy, other: Tenancy): boolean => one.schema === other.schema || one.user === other.user;
 
-/** Who was let in is in; among those who were not, the older one. Two who claim to be in are both kept out. */
+/**
+ * Tells which of two rivals keeps the place: the one that is set up already, otherwise the older one. If both claim to
+ * be set up, both are refused.
+ */
 function cameFirst(one: TenantControlPlane, other: TenantControlPlane): boolean {
   const [oneIsIn, otherIsIn] = [isIn(one), isIn(other)];
   if (oneIsIn || otherIsIn) return oneIsIn && !otherIsIn;
@@ -85,17 +88,17 @@ function isIn(tenant: TenantControlPlane): boolean {
 
 const etcdTenant = ({ schema, user }: Tenancy): EtcdTenant => ({ user, role: schema, prefix: `/${schema}/` });
 
-/** Lets a control plane into the etcd of a DataStore. */
+/** Creates the etcd user and role of a control plane. */
 export function admit(etcd: EtcdAdministrator, tenancy: Tenancy, signal: AbortSignal): Promise<void> {
   return etcd.tenants.ensure(etcdTenant(tenancy), signal);
 }
 
-/** Takes its data and its user away. */
+/** Deletes the data, user and role of a control plane. */
 export function dismiss(etcd: EtcdAdministrator, tenancy: Tenancy, signal: AbortSignal): Promise<void> {
   return etcd.tenants.drop(etcdTenant(tenancy), { keys: true }, signal);
 }
 
-/** Makes the DataStore of whoever names none. */
+/** Creates the default DataStore for control planes that name none. */
 export async function createDefaultStore(
   { client, signal }: ReconcileContext,
   settings: KamajiSettings,

@@ -35,11 +35,14 @@ import type { KamajiDependencies } from '../scope.ts';
 import { checksumAnnotation, kubeconfigKey, kubeconfigSpec, makeKubeconfig, renewalOf } from './kubeconfig.ts';
 import { nameOf, selectedTenants } from './selection.ts';
 
-/** KubeconfigGenerators: each keeps a kubeconfig of one user for every control plane it selects. */
+/**
+ * Builds the controller of KubeconfigGenerators, each of which maintains a user's kubeconfig for every selected control
+ * plane.
+ */
 export function kubeconfigGeneratorController(dependencies: KamajiDependencies): ControllerDefinition {
   const everyGenerator = (): ObjectKey[] => dependencies.cache.lister(KubeconfigGenerators).list().map(objectKey);
 
-  /** Secrets of ours, and those of control planes they are made from. */
+  /** Maps generated Secrets, and the control plane Secrets they are made from, to generators. */
   const generatorsOf = ({ metadata }: Secret): ObjectKey[] => {
     const ours = metadata.labels?.[managedByLabel];
     if (ours !== undefined) return [{ name: ours }];
@@ -57,7 +60,7 @@ export function kubeconfigGeneratorController(dependencies: KamajiDependencies):
     },
     watches: [
       watchObjects(KubeconfigGenerators, { predicates: watchFilter(dependencies.watchFilter) }),
-      // also what a user or a group is called may follow from anything they say
+      // user and group names can be taken from any field of the control plane
       watchMapped(TenantControlPlanes, everyGenerator, {
         predicates: [
           (event) =>
@@ -77,7 +80,7 @@ export function kubeconfigGeneratorController(dependencies: KamajiDependencies):
     async reconcile(context, key) {
       const generator = context.cache.lister(KubeconfigGenerators).get(key);
       if (!generator || isFilteredOut(generator, dependencies.watchFilter)) return done();
-      // what belongs to one that goes is collected after it
+      // generated Secrets are garbage-collected with their generator
       return isDeleting(generator) ? done() : await keep(context, generator);
     },
   });
@@ -103,7 +106,7 @@ async function keep(context: ReconcileContext, generator: KubeconfigGenerator): 
   return result;
 }
 
-/** Timers of programs are not made for years. */
+/** Cap of requeue delays; long timers are not supported. */
 const longestMs = 24 * 3_600_000;
 
 async function keepOne(
@@ -148,7 +151,7 @@ const secretName = ({ metadata: of }: KubeconfigGenerator, { metadata }: TenantC
 const isOf = ({ metadata }: Secret, generator: KubeconfigGenerator): boolean =>
   metadata.labels?.[managedByLabel] === generator.metadata.name;
 
-/** Kubeconfigs for control planes that are gone, or are no longer selected. */
+/** Deletes kubeconfigs of control planes that are gone or no longer selected. */
 async function dropOthers(
   { client, cache, signal }: ReconcileContext,
   generator: KubeconfigGenerator,

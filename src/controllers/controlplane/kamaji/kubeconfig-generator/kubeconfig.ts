@@ -14,10 +14,10 @@ const renewBeforeMs = 90 * dayMs;
 const defaultEndpointKey = 'admin.svc';
 
 export const kubeconfigKey = 'value';
-/** on the Secret: what it was made from */
+/** annotation of the Secret: checksum of its inputs */
 export const checksumAnnotation = 'kamaji.clastix.io/checksum';
 
-/** What a kubeconfig is made from. */
+/** Inputs of a kubeconfig. */
 export interface KubeconfigSpec {
   readonly user: string;
   readonly groups: readonly string[];
@@ -29,7 +29,7 @@ export interface KubeconfigSpec {
   readonly checksum: string;
 }
 
-/** What is wanted for one control plane, or why that cannot be said. */
+/** Builds the inputs for one control plane, or returns why that is not possible. */
 export async function kubeconfigSpec(
   context: ReconcileContext,
   { spec }: KubeconfigGenerator,
@@ -73,7 +73,7 @@ function endpointOf(kubeconfig: string | undefined): { server: string; trust: st
   return server && trust ? { server, trust: Buffer.from(trust, 'base64').toString() } : undefined;
 }
 
-/** When a kubeconfig has to be made anew; undefined: now. */
+/** Returns the time at which a kubeconfig must be renewed; undefined means now. */
 export function renewalOf(secret: Secret | undefined, desired: KubeconfigSpec): number | undefined {
   if (secret?.metadata.annotations?.[checksumAnnotation] !== desired.checksum) return undefined;
   try {
@@ -81,7 +81,7 @@ export function renewalOf(secret: Secret | undefined, desired: KubeconfigSpec): 
     const data = parseKubeconfig(text, 'of the generator').users?.[0]?.user['client-certificate-data'] ?? '';
     return parseCertificate(Buffer.from(data, 'base64').toString()).notAfter - renewBeforeMs;
   } catch {
-    // somebody wrote something else into it
+    // the content was changed by someone else
     return undefined;
   }
 }

@@ -9,7 +9,7 @@ import { asUnstructured, type JsonValue, labelSelectorFromObject } from '../../.
 import type { CacheReader } from '../../../../runtime/index.ts';
 import { at, isDeleting } from '../../../shared/index.ts';
 
-/** The control planes a generator makes kubeconfigs for, in the order of their names. */
+/** Lists the control planes a generator selects, sorted by name. */
 export function selectedTenants(cache: CacheReader, { spec }: KubeconfigGenerator): TenantControlPlane[] {
   const ofNamespace = labelSelectorFromObject(spec.namespaceSelector ?? {});
   const ofTenant = labelSelectorFromObject(spec.tenantControlPlaneSelector ?? {});
@@ -25,10 +25,9 @@ export function selectedTenants(cache: CacheReader, { spec }: KubeconfigGenerato
     .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
-/** `namespace/name` */
 export const nameOf = ({ metadata }: TenantControlPlane): string => `${metadata.namespace}/${metadata.name}`;
 
-/** What a user or group is called for one control plane; undefined: its definition does not say. */
+/** Resolves a user or group name for a control plane; undefined if its definition yields none. */
 export function valueFor(value: CompoundValue, tenant: TenantControlPlane): string | undefined {
   if (value.stringValue) return value.stringValue;
   const path = (value.fromDefinition ?? '').replace(/^\./, '').split('.');

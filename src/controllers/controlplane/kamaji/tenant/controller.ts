@@ -34,7 +34,7 @@ import { reconcileTenant } from './reconcile.ts';
 import { removeTenant } from './remove.ts';
 import type { TenantScope } from './scope.ts';
 
-/** TenantControlPlanes: planes in one Deployment, with their data in a DataStore. */
+/** Builds the controller of TenantControlPlanes: planes in one Deployment that store their data in a DataStore. */
 export function tenantControlPlaneController(dependencies: KamajiDependencies, open: OpenStore): ControllerDefinition {
   const driver = createPlaneDriver(dependencies);
   const ways = createPlaneConnections(dependencies.connectWorkload);
@@ -96,7 +96,7 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
       watchObjects(TenantControlPlanes, { predicates: watchFilter(dependencies.watchFilter) }),
       ...driver.watches(TenantControlPlanes),
       watchMapped(Clusters, (cluster) => ofCluster(objectKey(cluster)), { predicates: [relevantClusterChange] }),
-      // a TenantControlPlane has the name of what made it
+      // a TenantControlPlane has the name of its KamajiControlPlane
       watchMapped(KamajiControlPlanes, (parent) => [objectKey(parent)], { predicates: [parentChanged] }),
       watchMapped(
         DataStores,
@@ -109,7 +109,7 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
   });
 }
 
-/** By whom it is used is news to nobody who uses it. */
+/** Ignores changes of status.usedBy, which do not affect tenants. */
 function storeChanged(event: { type: string; object: DataStore; old?: DataStore }): boolean {
   return (
     event.type !== 'update' ||

@@ -6,7 +6,7 @@ import { mayRefer, missingGrant, referrer, secretTarget } from '../../../shared/
 import { placeOf, readValue, storeValues } from '../data-store/places.ts';
 import type { Tenancy } from '../data-store/tenancy.ts';
 
-/** Something a spec needs is not there; waiting helps, or the user. */
+/** A missing prerequisite, which time or the user resolves. */
 export interface Obstacle {
   readonly reason: string;
   readonly message: string;
@@ -20,11 +20,11 @@ export interface StoreInput {
   readonly cache: CacheReader;
 }
 
-/** What a DataStore says of itself that is not ready; empty while it says nothing. */
+/** Returns the message of the DataStore's condition that is False; empty if there is none. */
 export const whyNotReady = (store: DataStore | undefined): string =>
   store?.status?.conditions?.find(({ status }) => status === 'False')?.message ?? '';
 
-/** How the engine is to reach the data. */
+/** Builds the data store spec of a plane, or returns what is missing. */
 export function dataStoreSpec(input: StoreInput): DataStoreSpec | Obstacle {
   const { store, tenancy } = input;
   const { driver, endpoints, tlsConfig } = store.spec;
@@ -71,8 +71,8 @@ function overridesOf({ tenant, cache }: StoreInput): Overrides | Obstacle {
 }
 
 /**
- * A database is entered with the credentials of its DataStore, which the Pods of the plane are given: Secrets of another namespace
- * are handed over only where that namespace lets control planes of this one have them.
+ * Lists Secrets without a grant. Pods of the plane receive the credentials of its DataStore, so Secrets of another
+ * namespace are copied only if a ReferenceGrant there permits it.
  */
 export async function missingGrants(
   { client, signal }: ReconcileContext,
@@ -90,10 +90,10 @@ export async function missingGrants(
   return undefined;
 }
 
-/** With the Secrets the DataStore names. */
+/** Adds access to the Secrets that the DataStore refers to. */
 export type KineInput = StoreInput & { readonly secrets: (key: ObjectKey) => Secret | undefined };
 
-/** What kine reads of a database, as Kamaji's users know it. */
+/** Builds kine's database settings, with the keys that Kamaji uses. */
 export function kineSettings({ store, tenancy, systemNamespace, secrets }: KineInput): Record<string, string> {
   return {
     DB_CONNECTION_STRING: store.spec.endpoints[0] ?? '',
@@ -103,7 +103,7 @@ export function kineSettings({ store, tenancy, systemNamespace, secrets }: KineI
   };
 }
 
-/** The certificates kine shows to a database, under the names the engine mounts. */
+/** Certificates that kine presents to the database, under the file names the engine mounts. */
 export function kineCertificates({ store, systemNamespace, secrets }: KineInput): Record<string, string> {
   const text = (value: 'ca.crt' | 'tls.crt' | 'tls.key'): string =>
     readValue(store, value, systemNamespace, secrets) ?? '';

@@ -5,7 +5,7 @@ const defaultPort = 6443;
 const defaultKonnectivityPort = 8132;
 const tlsPort = 443;
 
-/** How the API of a control plane is reached. */
+/** Builds the exposure of a control plane's API. */
 export function exposureSpec({ spec, metadata }: TenantControlPlane): ExposureSpec {
   const { networkProfile = {}, controlPlane, addons } = spec;
   const { service, ingress, gateway } = controlPlane;
@@ -68,7 +68,7 @@ function gatewaySpec(
   };
 }
 
-/** `host` or `host:port`; through TLS that is passed on, 443 is meant. */
+/** Parses `host` or `host:port`. The default port is 443, because TLS is passed through. */
 export function hostAndPort(text: string): { host: string; port: number } {
   const [, host, port] = /^(.*):([0-9]+)$/.exec(text) ?? [];
   return host === undefined ? { host: text, port: tlsPort } : { host, port: Number(port) };

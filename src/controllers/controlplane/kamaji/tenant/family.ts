@@ -9,13 +9,15 @@ import {
 import type { ReconcileContext } from '../../../../runtime/index.ts';
 import { ownerOf } from '../../../shared/index.ts';
 
-/** Who stands above a control plane: both for one that a KamajiControlPlane has made, neither for a user's own. */
+/**
+ * Parent objects of a control plane: both set if a KamajiControlPlane created it, both undefined for a standalone one.
+ */
 export interface TenantFamily {
   readonly parent: KamajiControlPlane | undefined;
   readonly cluster: Cluster | undefined;
-  /** of the Cluster; for control planes without one, of the object itself */
+  /** name of the Cluster; for standalone control planes, of the object itself */
   readonly clusterName: string;
-  /** whether a KamajiControlPlane has made it */
+  /** whether a KamajiControlPlane created it */
   readonly isChild: boolean;
 }
 

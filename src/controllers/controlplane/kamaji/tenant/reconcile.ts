@@ -37,12 +37,12 @@ import type { TenantScope } from './scope.ts';
 import { tenantPlaneSpec } from './spec.ts';
 import { dataStoreCondition, observeTenant, refuseTenant } from './status.ts';
 
-/** A data store that does not answer is asked again soon: nothing tells of it. */
+/** Retry interval while a data store does not answer; nothing signals that it does. */
 const retryMs = 5_000;
 const grantRetryMs = 30_000;
 const notGranted = 'ReferenceNotGranted';
 
-/** Brings a plane nearer to the desired state. */
+/** Reconciles a plane towards its spec. */
 export async function reconcileTenant(scope: TenantScope): Promise<Outcome> {
   const { context, draft, tenant } = scope;
   const now = context.clock.now();
@@ -82,7 +82,7 @@ export async function reconcileTenant(scope: TenantScope): Promise<Outcome> {
   return await drive(scope, desired, store, tenancy);
 }
 
-/** These go away by waiting. */
+/** Reasons that resolve themselves with time. */
 const passing: ReadonlySet<string> = new Set(['DataStoreBeingMade', 'DataStoreNotReady']);
 
 function refuse({ context, draft, tenant }: TenantScope, verdict: Verdict): void {
@@ -110,13 +110,13 @@ async function drive(scope: TenantScope, desired: PlaneSpec, store: DataStore, t
   };
 }
 
-/** A version that ran is shown for ever after. */
+/** The status keeps the last running version forever. */
 const isInitialized = ({ status }: TenantControlPlane): boolean =>
   status?.kubernetesResources?.version?.version !== undefined;
 
 /**
- * Opens the way of a super admin: nobody else has rights in a cluster before they are given. While others see the cluster
- * answer, it need not be asked again.
+ * Connects with the super admin kubeconfig: until RBAC is set up nobody else has permissions. Skips the probe while
+ * other connections show that the cluster answers.
  */
 async function findWay(scope: TenantScope): Promise<Result> {
   const { context, ways, tenant } = scope;
@@ -166,7 +166,7 @@ async function findStore(scope: TenantScope): Promise<DataStore | Verdict> {
   };
 }
 
-/** Lets a control plane into its DataStore, once. What keeps it from there; undefined when it is in. */
+/** Sets up the control plane in its DataStore once. Returns the obstacle, undefined on success. */
 async function settleIn(scope: TenantScope, store: DataStore, tenancy: Tenancy): Promise<Verdict | undefined> {
   const { context, draft, open, settings } = scope;
   const checksum = createHash('md5').update(`${store.metadata.uid} ${tenancy.schema} ${tenancy.user}`).digest('hex');
@@ -189,7 +189,7 @@ async function settleIn(scope: TenantScope, store: DataStore, tenancy: Tenancy):
   return undefined;
 }
 
-/** What kine needs to know of its database stands where Kamaji's users look for it. */
+/** Writes kine's database settings to the Secrets that Kamaji uses. */
 async function keepKineSecrets({ context, tenant }: TenantScope, input: StoreInput): Promise<void> {
   const { client, signal } = context;
   const { name = '', namespace = '' } = tenant.metadata;

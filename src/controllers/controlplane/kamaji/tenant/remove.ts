@@ -10,10 +10,10 @@ import type { TenantScope } from './scope.ts';
 import { tenantPlaneNames } from './spec.ts';
 
 const retryMs = 5_000;
-/** Deletion ends, also with a data store that never answers again. */
+/** Limit after which deletion no longer waits for an unreachable data store. */
 const patienceMs = 10 * 60_000;
 
-/** The pods first, then the data, then the object. */
+/** Deletes Pods, then data, then the finalizer. */
 export async function removeTenant(scope: TenantScope): Promise<Outcome> {
   const { context, tenant, draft, cluster, driver, ways, clusterName, isChild } = scope;
   const report = await driver.remove({
@@ -41,13 +41,13 @@ export async function removeTenant(scope: TenantScope): Promise<Outcome> {
 
 async function leaveStore(scope: TenantScope): Promise<Outcome | undefined> {
   const { context, tenant, draft, open, settings } = scope;
-  // nothing was set up: nothing is left behind
+  // nothing was set up, so there is nothing to delete
   if (tenant.status?.storage?.setup === undefined) return undefined;
   const name = dataStoreNameOf(tenant, settings);
   const store = context.cache.lister(DataStores).get({ name });
   if (!store) return undefined;
   const tenancy = tenancyOf(tenant);
-  // what is another namespace's stays
+  // data of another namespace is not deleted
   if ((await tenancyProblem(context, tenant, settings)) !== undefined) return undefined;
   if (store.spec.driver !== 'etcd') {
     leftBehind(scope, store, `database ${tenancy.schema} of DataStore ${name} is left: drop it there`);

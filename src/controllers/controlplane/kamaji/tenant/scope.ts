@@ -7,12 +7,12 @@ import type { OpenStore } from '../data-store/connect.ts';
 import type { KamajiSettings } from '../scope.ts';
 import type { TenantFamily } from './family.ts';
 
-/** One pass over one control plane: what was read, and the draft that will be written. */
+/** State of one reconcile of a control plane: the inputs and the draft that is written at the end. */
 export interface TenantScope extends TenantFamily {
   readonly context: ReconcileContext;
   readonly driver: PlaneDriver;
   readonly follower: Follower;
-  /** ours into the cluster, as a super admin: until the first rights are given nobody else gets in */
+  /** super admin connections; until RBAC is set up nobody else has permissions in the cluster */
   readonly ways: PlaneConnections;
   readonly workloads: WorkloadClusters;
   readonly open: OpenStore;

@@ -39,15 +39,15 @@ const coreDnsReplicas = 2;
 
 export interface TenantSpecInput {
   tenant: TenantControlPlane;
-  /** of the Cluster; for control planes without one, of the object itself */
+  /** name of the Cluster; for standalone control planes, of the object itself */
   clusterName: string;
-  /** whether there is a Cluster */
+  /** whether a Cluster exists */
   isOfCluster: boolean;
   dataStore: DataStoreSpec;
   backup?: BackupSpec;
 }
 
-/** What the objects of a plane are called and whose they are: all that is needed to take it down. */
+/** Names and owner of the objects of a plane, sufficient to delete it. */
 export function tenantPlaneNames({
   tenant,
   clusterName,
@@ -65,7 +65,7 @@ export function tenantPlaneNames({
   };
 }
 
-/** What the engine has to know, from what a user of Kamaji wrote. */
+/** Translates the user's spec for the engine. */
 export function tenantPlaneSpec(input: TenantSpecInput): PlaneSpec {
   const { tenant, dataStore, backup } = input;
   const { spec } = tenant;
@@ -87,7 +87,7 @@ export function tenantPlaneSpec(input: TenantSpecInput): PlaneSpec {
     konnectivity: konnectivity && konnectivityOf(konnectivity),
     addons: addonsOf(tenant),
     apiServer: {
-      // kubelets may touch what is theirs and nothing else, whatever the defaults of a kind say
+      // NodeRestriction is always enabled: kubelets may change only their own objects
       admissionPlugins: [...new Set([...(kubernetes.admissionControllers ?? []), 'NodeRestriction'])],
       ...(kubernetes.kubelet?.preferredAddressTypes && {
         kubeletPreferredAddressTypes: kubernetes.kubelet.preferredAddressTypes,
@@ -134,7 +134,7 @@ function imagesOf(
   };
 }
 
-/** An image with what a user says of it: `imageRepository` is where the image is, not the image. */
+/** Applies an image override. `imageRepository` is the registry path without the image name. */
 function overridden(image: string, override: ImageOverride | undefined, name: string): string {
   const colon = image.lastIndexOf(':');
   const repository = override?.imageRepository ? `${override.imageRepository}/${name}` : image.slice(0, colon);
@@ -168,7 +168,7 @@ function componentsOf(deployment: TenantDeployment, konnectivity: KonnectivitySp
   return components;
 }
 
-/** What is said of one program wins over what is said of all, number by number. */
+/** Probe settings of a component; each field overrides the setting for all components. */
 function probesOf({ probes }: TenantDeployment, name: 'apiServer' | 'controllerManager' | 'scheduler'): ProbeSpecs {
   const own = probes?.[name];
   return {

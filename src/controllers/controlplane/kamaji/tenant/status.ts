@@ -15,7 +15,7 @@ import { availability, putCondition } from '../../plane-conditions.ts';
 import { type PlaneReport, type PlaneStage, planeStages } from '../../plane-driver/index.ts';
 import type { Tenancy } from '../data-store/tenancy.ts';
 
-/** Conditions of our own: what each step of the way says. */
+/** Condition types of Capstan, one per stage. */
 const stageConditions: Readonly<Record<PlaneStage, string>> = {
   version: versionAcceptedCondition,
   certificates: 'CertificatesAvailable',
@@ -45,7 +45,7 @@ export interface Observation {
   readonly tenancy: Tenancy;
 }
 
-/** What was seen of a plane, in the status of its TenantControlPlane. */
+/** Writes the report of a plane to the status of its TenantControlPlane. */
 export function observeTenant(draft: TenantControlPlane, observation: Observation): void {
   const { context, report, desired, store, tenancy } = observation;
   const { endpoint } = report;
@@ -96,7 +96,7 @@ export function observeTenant(draft: TenantControlPlane, observation: Observatio
   showStages(draft, report, context.clock.now());
 }
 
-/** A spec that nothing can be made of yet: what is there stays as it is. */
+/** Reports a spec that cannot be applied yet; existing objects stay unchanged. */
 export function refuseTenant(draft: TenantControlPlane, type: string, verdict: Verdict, nowMs: number): void {
   const { version } = draft.status?.kubernetesResources?.version ?? {};
   const phase: TenantControlPlanePhase = version === undefined ? 'Provisioning' : 'NotReady';
@@ -120,7 +120,7 @@ function showStages(draft: TenantControlPlane, report: PlaneReport, nowMs: numbe
   setVerdict(draft, readyCondition, ready, nowMs);
 }
 
-/** One word for the whole, chosen as Kamaji does. */
+/** Derives the phase as Kamaji does. */
 function phaseOf(draft: TenantControlPlane, { desired, report }: Observation): TenantControlPlanePhase {
   const known = draft.status?.kubernetesResources?.version?.version;
   if (desired.replicas === 0) return 'Sleeping';

@@ -17,14 +17,14 @@ import {
 } from '../../plane-driver/testing/hosting-world.ts';
 import { setupKamajiControllers } from '../setup.ts';
 
-// The controllers of Kamaji's kinds, on a management API whose Pods are played.
+// Test world with the Kamaji controllers and a management API that simulates Pods.
 
 export interface KamajiWorld extends HostingWorld {
-  /** those who are let into the shared etcd, by user */
+  /** tenants of the shared etcd, by user */
   readonly tenants: Map<string, EtcdTenant>;
-  /** the DataStore of whoever names none, which all worlds would share otherwise */
+  /** name of the default DataStore; unique per world, because DataStores are cluster-scoped */
   readonly storeName: string;
-  /** what opening the shared etcd fails with, when it does */
+  /** makes connections to the shared etcd fail with this message */
   refuse(problem: string | undefined): void;
   controlPlane(): Promise<KamajiControlPlane>;
   tenant(): Promise<TenantControlPlane | undefined>;
@@ -34,7 +34,7 @@ export { clusterName } from '../../plane-driver/testing/hosting-world.ts';
 
 export const controlPlaneName = 'c1-control-plane';
 
-/** as the guide has it */
+/** the example of Kamaji's guide */
 export const guideSpec: KamajiControlPlaneSpec = {
   replicas: 1,
   version: '1.28.10',
@@ -96,7 +96,7 @@ export async function createKamajiWorld(): Promise<KamajiWorld> {
     tenant: () => world.find(TenantControlPlanes, controlPlaneName),
     async stop() {
       await stop();
-      // DataStores belong to no namespace: the next world must not find them
+      // DataStores are cluster-scoped and would leak into the next world
       for (const { metadata } of await world.list(DataStores)) {
         const key = { name: metadata.name ?? '' };
         await world.client.patch(DataStores, key, 'merge', { metadata: { finalizers: null } } as never, by);
@@ -120,7 +120,7 @@ export function createControlPlane(
   return createHostedCluster(world, KamajiControlPlanes, controlPlane, more);
 }
 
-/** Adds a TenantControlPlane that no KamajiControlPlane has made, under the name one would have given it. */
+/** Creates a standalone TenantControlPlane, with the name a KamajiControlPlane would have given it. */
 export async function createTenant(
   { client, namespace }: Pick<World, 'client' | 'namespace'>,
   spec: Partial<TenantControlPlane['spec']>,

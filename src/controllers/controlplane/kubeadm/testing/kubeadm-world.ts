@@ -26,28 +26,28 @@ import { setupControlPlaneControllers } from '../../setup.ts';
 
 export interface KubeadmWorld extends World {
   readonly etcd: FakeEtcd;
-  /** Nodes whose API server certificate was asked for */
+  /** Nodes whose API server certificate was read */
   readonly certificatesAskedFor: string[];
   controlPlane(): Promise<KubeadmControlPlane>;
   machines(): Promise<Machine[]>;
-  /** a machine goes dead: its Pods and its Node are no longer heard of */
+  /** simulates a dead machine: its Pods and Node stop reporting */
   kill(name: string): Promise<void>;
-  /** all machines are there, well and as desired */
+  /** true once all machines are healthy and up to date */
   settled(replicas: number): () => Promise<boolean>;
   patchControlPlane(patch: JsonObject): Promise<void>;
 }
 
 export interface KubeadmWorldOptions extends WorldOptions {
   certificateLifeMs?: number;
-  /** of the control plane's controllers; the others take everything */
+  /** for the control plane controllers only */
   watchFilter?: string;
-  /** is told the node of every member of etcd that is called */
+  /** called with the node of every etcd member that is connected to */
   etcdOpened?: (node: string) => void;
 }
 
 const components = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'etcd'];
 
-/** Machines whose kubeadm really makes or joins a cluster, in memory. */
+/** Starts a world whose machines simulate kubeadm init and join in memory. */
 export async function createKubeadmWorld(options: KubeadmWorldOptions = {}): Promise<KubeadmWorld> {
   const etcd = new FakeEtcd();
   const asked: string[] = [];
@@ -152,7 +152,7 @@ export async function createKubeadmWorld(options: KubeadmWorldOptions = {}): Pro
   }
 }
 
-/** A cluster on imaginary infrastructure with a kubeadm control plane. */
+/** Creates a cluster with fake infrastructure and a kubeadm control plane. */
 export async function createKubeadmCluster(
   world: World,
   spec: Partial<KubeadmControlPlaneSpec> = {},
@@ -214,7 +214,7 @@ export async function createKubeadmCluster(
   );
 }
 
-/** Keys take real time to make, which simulated time does not wait for: they are made once for all worlds. */
+/** Key generation takes real time, so all worlds share the keys. */
 let keys: Promise<Record<string, Record<string, string>>> | undefined;
 
 async function makeKeys(): Promise<Record<string, Record<string, string>>> {
@@ -232,7 +232,7 @@ async function makeKeys(): Promise<Record<string, Record<string, string>>> {
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** Secrets as a user brings them. */
+/** Creates user-supplied certificate Secrets. */
 export async function bringSecrets(world: World, purposes?: readonly string[]): Promise<void> {
   keys ??= makeKeys();
   for (const [purpose, data] of Object.entries(await keys)) {
@@ -336,7 +336,7 @@ const silence = (workload: Client, name: string): Promise<void> => setReady(work
 
 const podKey = (component: string, node: string) => ({ namespace: 'kube-system', name: `${component}-${node}` });
 
-/** What the kubelet tells of a static Pod. */
+/** Writes the status of a static Pod as its kubelet does. */
 export async function putPod(workload: Client, component: string, node: string, ready: boolean): Promise<void> {
   const key = podKey(component, node);
   const pod: Pod = {
@@ -364,7 +364,7 @@ export async function putPod(workload: Client, component: string, node: string, 
   );
 }
 
-/** What is there already, or gone already, is as desired. */
+/** Ignores AlreadyExists and NotFound. */
 async function ignoring(work: Promise<unknown>): Promise<void> {
   await work.catch((error: unknown) => {
     const exists = (error as { code?: unknown }).code === 409;
@@ -372,7 +372,7 @@ async function ignoring(work: Promise<unknown>): Promise<void> {
   });
 }
 
-/** What the world looks like, for the message of a test that waited in vain. */
+/** Describes the world for the message of a test timeout. */
 async function describeWorld(world: World, etcd: FakeEtcd): Promise<string> {
   const lines: string[] = [];
   const tell = (

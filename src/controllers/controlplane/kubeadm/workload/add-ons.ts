@@ -3,10 +3,10 @@ import { type ControlPlaneScope, clusterKeyOf } from '../../machine-plane/scope.
 import { updateCoreDns } from './core-dns.ts';
 import { updateKubeProxy } from './kube-proxy.ts';
 
-/** Somebody else may change the add-ons; once in a while they are put right. */
+/** Interval of drift checks: other clients may change the add-ons. */
 const recheckMs = 10 * 60_000;
 
-/** Add-ons follow once all machines have: they run on every Node and must not be ahead of the API. */
+/** Upgrades add-ons after all machines: they run on every Node and must not be newer than the API server. */
 export async function updateAddOns(scope: ControlPlaneScope<KubeadmControlPlane>): Promise<void> {
   const { context, controlPlane, dependencies, memory } = scope;
   if (!scope.inspection) return;

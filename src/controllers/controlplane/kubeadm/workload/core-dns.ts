@@ -17,10 +17,13 @@ import { patchPodTemplate, withImage } from './pod-template.ts';
 const key = { namespace: 'kube-system', name: 'coredns' };
 const corefileKey = 'Corefile';
 const backupKey = 'Corefile-backup';
-/** The image moved into a folder of its own with this version, at its makers' registry only. */
+/** CoreDNS version whose image moved to a subdirectory, at the default registry only. */
 const nestedSince = [1, 8, 0] as const;
 
-/** Brings CoreDNS to the image asked for, its Corefile first: the old one stays beside it until the new one runs. */
+/**
+ * Upgrades CoreDNS to the requested image. The Corefile is migrated first, and the old one is kept until the new Pods
+ * run.
+ */
 export async function updateCoreDns(
   client: Client,
   controlPlane: KubeadmControlPlane,
@@ -64,7 +67,7 @@ export function wantedImage(current: ImageName, { dns, imageRepository }: Config
   const version = tagVersion(tag);
   const official = repository === 'registry.k8s.io' || repository === 'k8s.gcr.io';
   const nested = official && current.name === 'coredns' && version !== undefined && !isOlder(version, nestedSince);
-  // what an official image is called already tells where it is
+  // an image name in the default registry may contain the subdirectory already
   if (nested && !current.repository.endsWith('/coredns'))
     return { repository: `${repository}/coredns`, name: 'coredns', tag };
   return { repository, name: current.name, tag };
@@ -76,7 +79,7 @@ function withDns(config: JsonObject, dns: Configuration['dns']): JsonObject {
   return next;
 }
 
-/** The new configuration takes the place of the old one only while CoreDNS reads a copy. */
+/** Migrates the Corefile. CoreDNS reads a backup copy meanwhile. */
 async function migrate(
   client: Client,
   deployment: Deployment,
@@ -102,7 +105,7 @@ async function migrate(
   return switched;
 }
 
-/** Which key of the ConfigMap CoreDNS reads its configuration from. */
+/** Selects the ConfigMap key from which CoreDNS reads its configuration. */
 function withCorefile({ volumes = [] }: PodSpec, from: string): Pick<PodSpec, 'volumes'> {
   return {
     volumes: volumes.map((volume) =>

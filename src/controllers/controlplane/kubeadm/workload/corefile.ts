@@ -1,9 +1,9 @@
-// Brings the configuration of CoreDNS forward. The steps are those that change or end what kubeadm's own Corefile has used.
+// Corefile migration. Covers the changes and removals that affect kubeadm's own Corefiles.
 
 type Version = readonly [number, number, number];
 
 interface Step {
-  /** from this version on */
+  /** first CoreDNS version with the change */
   since: Version;
   change(lines: readonly string[]): string[];
 }
@@ -12,12 +12,12 @@ const indentOf = (line: string): string => /^\s*/.exec(line)?.[0] ?? '';
 const isPlugin = (line: string, name: string): boolean => new RegExp(`^\\s*${name}(\\s|\\{|$)`).test(line);
 
 const steps: readonly Step[] = [
-  // `proxy` gave way to `forward`
+  // `forward` replaced `proxy`
   { since: [1, 5, 0], change: (lines) => lines.map((line) => line.replace(/^(\s*)proxy(\s+\.\s)/, '$1forward$2')) },
-  // readiness moved from `health` into a plugin of its own
+  // readiness moved from `health` to the `ready` plugin
   { since: [1, 5, 0], change: addReady },
   { since: [1, 7, 0], change: (lines) => withoutBlock(lines, 'federation') },
-  // the options `upstream` and `resyncperiod` of `kubernetes` are refused
+  // the `upstream` and `resyncperiod` options of `kubernetes` were removed
   {
     since: [1, 7, 0],
     change: (lines) => lines.filter((line) => !isPlugin(line, 'upstream') && !isPlugin(line, 'resyncperiod')),
@@ -44,7 +44,7 @@ function withoutBlock(lines: readonly string[], name: string): string[] {
   return kept;
 }
 
-/** The Corefile as the target version reads it, saying what it said before. */
+/** Converts a Corefile to an equivalent one for the target version. */
 export function migrateCorefile(corefile: string, from: Version, to: Version): string {
   let lines = corefile.split('\n');
   for (const { since, change } of steps) {
@@ -53,7 +53,7 @@ export function migrateCorefile(corefile: string, from: Version, to: Version): s
   return lines.join('\n');
 }
 
-/** The numbers of an image tag; undefined when it has none. */
+/** Parses the version of an image tag; undefined if it has none. */
 export function tagVersion(tag: string): Version | undefined {
   const match = /^v?(\d+)\.(\d+)(?:\.(\d+))?/.exec(tag);
   return match ? [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)] : undefined;

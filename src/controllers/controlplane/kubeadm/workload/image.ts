@@ -1,12 +1,11 @@
-/** Parts of the name of a container image. */
 export interface ImageName {
   repository: string;
   name: string;
-  /** empty when there is none */
+  /** empty without a tag */
   tag: string;
 }
 
-/** `registry.example/coredns/coredns:v1` -> its parts; a digest is left out, as a new tag replaces it. */
+/** Splits `registry.example/coredns/coredns:v1` into its parts. Drops a digest, because a new tag replaces it. */
 export function parseImage(image: string): ImageName {
   const plain = image.split('@')[0] ?? image;
   const slash = plain.lastIndexOf('/');
@@ -22,5 +21,5 @@ export function formatImage({ repository, name, tag }: ImageName): string {
   return `${repository === '' ? '' : `${repository}/`}${name}${tag === '' ? '' : `:${tag}`}`;
 }
 
-/** Tags know no `+`: versions with a build are written with `_` instead. */
+/** Image tags must not contain `+`, so Kubernetes publishes builds with `_`. */
 export const versionTag = (version: string): string => version.replaceAll('+', '_');

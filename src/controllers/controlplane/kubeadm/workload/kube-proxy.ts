@@ -6,7 +6,7 @@ import { patchPodTemplate, withImage } from './pod-template.ts';
 
 const key = { namespace: 'kube-system', name: 'kube-proxy' };
 
-/** kube-proxy follows the version of the control plane; a cluster without it stays without it. */
+/** Upgrades kube-proxy to the version of the control plane; clusters without kube-proxy stay without it. */
 export async function updateKubeProxy(
   client: Client,
   { metadata, spec }: KubeadmControlPlane,

@@ -14,7 +14,7 @@ const key = { namespace: 'kube-system', name: 'kubeadm-config' };
 const dataKey = 'ClusterConfiguration';
 const maxConflicts = 5;
 
-/** Parts of kubeadm's configuration that follow the spec; what else is in it was settled when the cluster was made. */
+/** Fields of kubeadm's ClusterConfiguration that follow the spec; all others are fixed at init. */
 const steered = [
   'apiServer',
   'controllerManager',
@@ -25,7 +25,7 @@ const steered = [
   'encryptionAlgorithm',
 ] as const;
 
-/** The configuration kubeadm keeps in the cluster, brought to a version and to the spec of the control plane. */
+/** Updates the ClusterConfiguration stored in the cluster to a version and the spec of the control plane. */
 export function upgradedConfiguration(current: JsonObject, controlPlane: KubeadmControlPlane): JsonObject {
   const { version, kubeadmConfigSpec } = controlPlane.spec;
   const configuration = kubeadmConfigSpec?.clusterConfiguration;
@@ -44,7 +44,7 @@ export function upgradedConfiguration(current: JsonObject, controlPlane: Kubeadm
     if (wanted === undefined) delete next[field];
     else next[field] = wanted;
   }
-  // when nothing is set kubeadm decides where images come from, and has done so
+  // if unset, kubeadm has chosen the registry and stored it
   if (configuration.imageRepository !== undefined) next['imageRepository'] = configuration.imageRepository;
   if (next['etcd'] === undefined) next['etcd'] = { local: { dataDir: '/var/lib/etcd', ...localEtcd(current) } };
   return next;
@@ -56,7 +56,9 @@ function localEtcd(current: JsonObject): JsonObject {
   return isJsonObject(local) && typeof local['dataDir'] === 'string' ? { dataDir: local['dataDir'] } : {};
 }
 
-/** Arguments became lists with v1beta4; what nobody sets otherwise keeps its meaning. */
+/**
+ * Converts argument maps to the lists of v1beta4. Drops `timeoutForControlPlane`, which v1beta4 no longer has there.
+ */
 function modernized(configuration: JsonObject, apiVersion: unknown): JsonObject {
   if (apiVersion !== 'kubeadm.k8s.io/v1beta4') return configuration;
   const next: JsonObject = { ...configuration };
@@ -83,7 +85,7 @@ function withArgumentList(component: JsonObject): JsonObject {
 
 export type ConfigurationChange = (current: JsonObject) => JsonObject;
 
-/** Changes the configuration in the cluster; nothing is written when nothing changes. */
+/** Updates the configuration in the cluster; writes only if it changed. */
 export async function updateClusterConfiguration(
   client: Client,
   change: ConfigurationChange,

@@ -16,9 +16,9 @@ const rbac = 'rbac.authorization.k8s.io/v1';
 const apiGroup = 'rbac.authorization.k8s.io';
 const joiningGroup = 'system:bootstrappers:kubeadm:default-node-token';
 
-/** What newer versions of kubeadm expect to find, and only `kubeadm init` would make. */
+/** Creates RBAC objects that newer kubeadm versions need and only `kubeadm init` creates. */
 export async function ensurePermissions(client: Client, minor: number, signal: AbortSignal): Promise<void> {
-  // joining machines ask whether a Node of their name exists
+  // joining machines check whether a Node with their name exists
   await ensure(client, ClusterRoles, getNodes, signal);
   await ensure(
     client,
@@ -56,7 +56,7 @@ function bindingOf(name: string, role: string, kind: 'Group' | 'User', subject: 
   };
 }
 
-/** Lets kubelets and joining machines read the configuration of kubelets. */
+/** Grants kubelets and joining machines access to the kubelet configuration. */
 export async function ensureKubeletConfigAccess(client: Client, configMap: string, signal: AbortSignal): Promise<void> {
   const name = `kubeadm:${configMap}`;
   const metadata = { name, namespace: 'kube-system' };
@@ -77,7 +77,7 @@ export async function ensureKubeletConfigAccess(client: Client, configMap: strin
   await ensure(client, RoleBindings, binding, signal);
 }
 
-/** What exists is left as it is: an administrator may have had reasons. */
+/** Creates an object if it is missing; changes by administrators are kept. */
 async function ensure<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,

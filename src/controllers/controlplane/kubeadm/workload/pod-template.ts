@@ -3,7 +3,10 @@ import { type Client, objectKey, withOptimisticLock } from '../../../../client/i
 import type { JsonValue, Resource } from '../../../../machinery/index.ts';
 import { fieldManager } from '../../../shared/index.ts';
 
-/** Changes what the Pods of a workload are made from; lists are written whole, so nobody may have written in between. */
+/**
+ * Patches the Pod template of a workload. Lists are replaced as a whole, so the patch requires the read
+ * resourceVersion.
+ */
 export async function patchPodTemplate<T extends DaemonSet | Deployment>(
   client: Client,
   resource: Resource<T>,

@@ -6,10 +6,13 @@ import { type ControlPlaneScope, clusterKeyOf } from '../../machine-plane/scope.
 import { updateClusterConfiguration, upgradedConfiguration } from './kubeadm-config-map.ts';
 import { ensureKubeletConfigAccess, ensurePermissions } from './permissions.ts';
 
-/** Up to here every minor version had a configuration for kubelets of its own. */
+/** Last minor version with a versioned kubelet-config ConfigMap name. */
 const lastVersionedMinor = 23;
 
-/** Joining machines read their instructions from the cluster: these must be there before the first one of a new kind. */
+/**
+ * Prepares the cluster before the first machine of a new version joins, because joining machines read their
+ * configuration from it.
+ */
 export async function prepareUpgrade(scope: ControlPlaneScope<KubeadmControlPlane>): Promise<void> {
   const { context, controlPlane, dependencies } = scope;
   const client = dependencies.workloads.client(clusterKeyOf(scope));
@@ -22,7 +25,10 @@ export async function prepareUpgrade(scope: ControlPlaneScope<KubeadmControlPlan
 const kubeletConfigName = (minor: number): string =>
   minor <= lastVersionedMinor ? `kubelet-config-1.${minor}` : 'kubelet-config';
 
-/** kubeadm of a new minor version looks for the kubelets' configuration under a name of its own, up to 1.24. */
+/**
+ * Copies the kubelet configuration for a new minor version; up to 1.24 kubeadm looks for a ConfigMap with the version
+ * in its name.
+ */
 async function ensureKubeletConfig(client: Client, minor: number, signal: AbortSignal): Promise<void> {
   if (minor > lastVersionedMinor + 1) return;
   const name = kubeletConfigName(minor);

@@ -5,21 +5,20 @@ import { marksConditions } from '../names.ts';
 import type { MachinePlane } from '../provider.ts';
 import { judgeAddition, judgeRemoval, type MemberView } from './quorum.ts';
 
-/** What a change of the control plane is checked against. */
 export interface PreflightInput {
   cluster: Cluster;
   controlPlane: MachinePlane;
   machines: readonly Machine[];
   health: ReadonlyMap<string, MachineHealth>;
-  /** undefined while etcd has not told; empty for an external one */
+  /** undefined until etcd has answered; empty for external etcd */
   members: readonly MemberView[] | undefined;
   etcdManaged: boolean;
   certificatesAvailable: boolean;
-  /** members nobody owns, by name */
+  /** names of members without a machine */
   unknownMembers: readonly string[];
 }
 
-/** Why a change must wait: in upstream's few words for the condition, and in detail. */
+/** Reasons why a change must wait: short upstream texts for the condition, and details. */
 export interface PreflightProblems {
   summary: string[];
   details: string[];
@@ -36,7 +35,7 @@ const texts = {
   etcd: 'waiting for etcd cluster to become healthy',
 };
 
-/** The version a topology wants to bring first; undefined when there is none to wait for. */
+/** Returns the version a topology wants to roll out first; undefined if there is none. */
 export function pendingTopologyVersion(cluster: Cluster, controlPlane: MachinePlane): string | undefined {
   const { topology } = cluster.spec;
   if (!topology || topology.version === controlPlane.spec.version) return undefined;
@@ -45,7 +44,10 @@ export function pendingTopologyVersion(cluster: Cluster, controlPlane: MachinePl
   return step || topology.version;
 }
 
-/** Everything that speaks against a change; nothing when it may begin. One change at a time, and only on firm ground. */
+/**
+ * Lists the reasons against a change; empty if it may start. Only one change runs at a time, and only on a healthy
+ * control plane.
+ */
 export function preflightProblems(input: PreflightInput, change: PlannedChange): PreflightProblems {
   const problems: PreflightProblems = { summary: [], details: [] };
   const report = (summary: string, detail = summary): void => {
@@ -103,7 +105,10 @@ function checkAllIsWell(input: PreflightInput, change: PlannedChange, report: Re
   if (!judgement.safe) report(texts.etcd, judgement.problem);
 }
 
-/** After a remediation other machines may be ill too: waiting for all of them would leave the control plane maimed. */
+/**
+ * Checks that enough machines stay healthy. After a remediation, other machines may be unhealthy too; waiting for all
+ * of them could block the repair.
+ */
 function checkEnoughIsLeft(input: PreflightInput, report: Report): void {
   const well = input.machines.filter(({ metadata }) => input.health.get(metadata.name ?? '')?.componentsHealthy);
   if (well.length === 0) report(texts.components, 'no control plane Machine has all its components healthy');

@@ -1,4 +1,4 @@
-// Members on machines and members in Pods are judged alike.
+// The same rules apply to members on machines and in Pods.
 export {
   judgeAddition,
   judgeRemoval,

@@ -7,7 +7,7 @@ import type { MachinePlane, PlaneProvider } from '../provider.ts';
 import { judgeRemoval, type MemberView } from './quorum.ts';
 import { byAge } from './selection.ts';
 
-/** What is kept of a remediation, on the control plane while it lasts and then on the replacement. */
+/** Record of a remediation: stored on the control plane while it runs, then on the replacement machine. */
 export interface RemediationRecord {
   machine: string;
   /** RFC 3339 */
@@ -15,7 +15,7 @@ export interface RemediationRecord {
   retryCount: number;
 }
 
-/** A record from an annotation; undefined for what is none, which counts as if there had been no remediation. */
+/** Parses a record from an annotation; a malformed one counts as none. */
 export function parseRemediation(text: string | undefined): RemediationRecord | undefined {
   if (text === undefined) return undefined;
   try {
@@ -45,7 +45,7 @@ const conditionsInOrder = [
   ...Object.values(marksConditions),
 ];
 
-/** The machine in the worst state first: replacing it gives the rest the best chance. */
+/** Picks the machine in the worst state; replacing it helps the others most. */
 export function machineToRemediate(
   concerned: readonly Machine[],
   { etcdManaged }: { etcdManaged: boolean },
@@ -74,14 +74,14 @@ export interface RemediationInput {
   etcdManaged: boolean;
   members: readonly MemberView[] | undefined;
   initialized: boolean;
-  /** a topology has a version to bring first */
+  /** version a topology wants to roll out first */
   pendingVersion: string | undefined;
   nowMs: number;
 }
 
 export type RemediationDecision =
   | { go: true; record: RemediationRecord }
-  /** `untilMs`: when time alone changes the answer */
+  /** `untilMs`: time at which the answer changes without an event */
   | { go: false; verdict: Verdict; untilMs?: number };
 
 const defaultMinHealthySeconds = 3600;
@@ -96,7 +96,7 @@ const refuse = (message: string): RemediationDecision => ({
   verdict: { status: 'False', reason: 'CannotBeRemediated', message },
 });
 
-/** Whether an ill machine may be given up now, and as which attempt. */
+/** Decides whether an unhealthy machine may be replaced now, and as which retry. */
 export function decideRemediation(input: RemediationInput): RemediationDecision {
   const { machines, machine, health, members } = input;
   const { kind } = input.provider.resource;
@@ -107,7 +107,7 @@ export function decideRemediation(input: RemediationInput): RemediationDecision 
   }
   const retry = retryAllowed(input);
   if (!retry.go) return retry;
-  // nothing has been built on a control plane that never came up
+  // no data can be lost before the control plane was initialized
   if (!input.initialized) return retry;
   if (machines.length <= 1) {
     return refuse(`${kind} can't remediate if current replicas are less or equal to 1`);
@@ -135,7 +135,7 @@ function dangerous(kind: string, why: string): RemediationDecision {
   );
 }
 
-/** A replacement that fails soon is the same failure again, and counted. */
+/** Applies the retry limits. A replacement that fails early counts as another retry. */
 function retryAllowed({ provider, controlPlane, machine, nowMs }: RemediationInput): RemediationDecision {
   const { kind } = provider.resource;
   const record: RemediationRecord = {
@@ -168,7 +168,7 @@ function retryAllowed({ provider, controlPlane, machine, nowMs }: RemediationInp
   return { go: true, record: { ...record, retryCount: last.retryCount + 1 } };
 }
 
-/** Whole seconds as Go prints a duration. */
+/** Formats whole seconds like Go's time.Duration. */
 export function goDuration(seconds: number): string {
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor((seconds % 3600) / 60);

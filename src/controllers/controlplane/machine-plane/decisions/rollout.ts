@@ -7,7 +7,7 @@ export interface RolloutInput {
   provider: PlaneProvider;
   controlPlane: MachinePlane;
   machine: Machine;
-  /** absent objects speak for nothing: a cache may be late */
+  /** an absent object is no reason for a rollout: the cache may be stale */
   config: KubeObject | undefined;
   infrastructure: UnstructuredObject | undefined;
   nowMs: number;
@@ -17,11 +17,11 @@ const dayMs = 24 * 3_600_000;
 const certificatesReason = 'Certificates will expire soon';
 const rolloutAfterReason = 'spec.rolloutAfter expired';
 
-/** Whether only a new machine will do, whoever could change this one. */
+/** Tells whether only a new machine helps, regardless of in-place updates. */
 export const isNewMachineRequired = (reasons: readonly string[]): boolean =>
   reasons.some((reason) => reason === certificatesReason || reason.endsWith(rolloutAfterReason));
 
-/** Why a machine is to be replaced, in upstream's words; nothing when it is as desired. */
+/** Lists the reasons to replace a machine, in upstream's texts; empty if it is up to date. */
 export function rolloutReasons(input: RolloutInput): string[] {
   const { provider, controlPlane, machine, config, infrastructure, nowMs } = input;
   const { spec } = controlPlane;
@@ -46,7 +46,9 @@ export function rolloutReasons(input: RolloutInput): string[] {
   return reasons;
 }
 
-/** Machines that were adopted know no template, and are not judged by it. */
+/**
+ * Tells whether the object was cloned from a template. Adopted machines have no template and are not compared with it.
+ */
 function isClone({ metadata }: UnstructuredObject): boolean {
   const { annotations = {} } = metadata;
   return (
@@ -54,7 +56,7 @@ function isClone({ metadata }: UnstructuredObject): boolean {
   );
 }
 
-/** When the certificates of a machine call for a new one, in milliseconds. */
+/** Returns the time in milliseconds at which expiring certificates require a new machine. */
 export function certificatesDueAt({ rollout }: PlaneSettings, { status }: Machine): number | undefined {
   const days = rollout?.before?.certificatesExpiryDays;
   const end = parseRfc3339(status?.certificatesExpiryDate ?? '');
@@ -67,7 +69,7 @@ function isOlderThanRollout({ rollout }: PlaneSettings, { metadata }: Machine, n
   return after !== undefined && after <= nowMs && created !== undefined && created < after;
 }
 
-/** When time alone will make machines outdated; undefined when it will not. */
+/** Returns the time at which machines become outdated without an event; undefined if never. */
 export function nextRolloutAt(
   settings: PlaneSettings,
   machines: readonly Machine[],
@@ -79,7 +81,6 @@ export function nextRolloutAt(
   return ahead.length === 0 ? undefined : Math.min(...ahead);
 }
 
-/** How many machines there may be while old ones are replaced. */
 export function mostDuringRollout({ rollout }: PlaneSettings, replicas: number | undefined): number {
   return (replicas ?? 1) + Number(rollout?.strategy?.rollingUpdate?.maxSurge ?? 1);
 }

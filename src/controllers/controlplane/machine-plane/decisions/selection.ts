@@ -6,30 +6,30 @@ const createdOf = ({ metadata }: Machine): string => metadata.creationTimestamp 
 const domainOf = ({ spec }: Machine): string => spec.failureDomain ?? '';
 const isMarked = ({ metadata }: Machine): boolean => metadata.annotations?.[deleteMachineAnnotation] !== undefined;
 
-/** Oldest first; among machines of the same second, by name. */
+/** Orders machines by creation time, then by name. */
 export function byAge(a: Machine, b: Machine): number {
   const ages = createdOf(a) < createdOf(b) ? -1 : createdOf(a) > createdOf(b) ? 1 : 0;
   return ages !== 0 ? ages : nameOf(a) < nameOf(b) ? -1 : 1;
 }
 
-/** Where machines of the control plane may be. */
+/** Lists the failure domains for control plane machines. */
 export function controlPlaneDomains(domains: readonly FailureDomain[] | undefined): string[] {
   return (domains ?? []).filter(({ controlPlane }) => controlPlane === true).map(({ name }) => name);
 }
 
 export interface RemovalChoice {
   machines: readonly Machine[];
-  /** names of those that are to be replaced */
+  /** names of machines to be replaced */
   outdated: ReadonlySet<string>;
-  /** names of those whose components are not all well */
+  /** names of machines with unhealthy components */
   unhealthy: ReadonlySet<string>;
-  /** where machines should be */
+  /** failure domains on offer */
   domains: readonly string[];
 }
 
 /**
- * The machine to take away next. A user's mark wins, then what is outdated and ill, then what is outdated; among these the
- * oldest one of the fullest failure domain, and before all others one in a domain that is no longer offered.
+ * Picks the next machine to delete: first one marked by the user, then outdated and unhealthy ones, then outdated ones.
+ * Among equals, machines in a domain that is no longer offered go first, then the oldest in the fullest domain.
  */
 export function machineToRemove({ machines, outdated, unhealthy, domains }: RemovalChoice): Machine | undefined {
   const candidates = machines.filter((machine) => !isDeleting(machine));
@@ -53,7 +53,7 @@ export function machineToRemove({ machines, outdated, unhealthy, domains }: Remo
   return undefined;
 }
 
-/** The failure domain for a new machine: fewest machines that are there to stay, then fewest of all. */
+/** Picks the failure domain of a new machine: fewest up-to-date machines, then fewest machines. */
 export function domainForNewMachine(
   domains: readonly string[],
   machines: readonly Machine[],
@@ -74,7 +74,7 @@ export function domainForNewMachine(
   return best;
 }
 
-/** Who could lead etcd instead of a machine that goes: those that stay, the well, the newest; most promising first. */
+/** Lists candidates for etcd leadership when a machine is deleted: up-to-date, healthy and newer machines first. */
 export function leadershipCandidates(
   machines: readonly Machine[],
   leaving: Machine,

@@ -9,7 +9,7 @@ import { secureStream } from '../../etcd-client/secure-stream.ts';
 import { type EtcdAdministrator, EtcdError, type EtcdTarget } from '../../etcd-client/types.ts';
 
 export interface EtcdConnectorOptions {
-  /** the management API, where the authority of etcd is */
+  /** client of the management API, which stores the etcd CA */
   client: Client;
   workloads: Pick<WorkloadClusters, 'portForward'>;
   clock: Clock;
@@ -18,21 +18,21 @@ export interface EtcdConnectorOptions {
 }
 
 const etcdPort = 2379;
-/** kubeadm and rke2 write this name into the certificate of every member. */
+/** kubeadm and rke2 include this name in the certificate of every member. */
 const serverName = 'localhost';
 const certificateLifeMs = 24 * 3_600_000;
 
 interface Identity {
   authority: string;
   pair: CertificateAndKey;
-  /** a new one is issued from here on */
+  /** time from which a new certificate is issued */
   renewAt: number;
 }
 
-/** Tells one member from others. */
+/** Key that identifies a member. */
 export const etcdTargetKey = ({ cluster, node }: EtcdTarget): string => `${formatKey(cluster)} ${node}`;
 
-/** Talks to the members of workload clusters through the port-forward of their API servers. */
+/** Connects to etcd members of workload clusters through port-forwards of their API servers. */
 export function etcdConnector(
   options: EtcdConnectorOptions,
 ): (target: EtcdTarget, signal: AbortSignal) => Promise<EtcdAdministrator> {
@@ -60,7 +60,7 @@ export function etcdConnector(
       validityMs: certificateLifeMs,
     });
     const identity = { authority: authority.certificate, pair, renewAt: clock.now() + certificateLifeMs / 2 };
-    // clusters that are gone are not asked for again
+    // drop expired identities, including those of deleted clusters
     for (const [other, { renewAt }] of identities) if (clock.now() >= renewAt) identities.delete(other);
     identities.set(key, identity);
     return identity;
@@ -93,7 +93,7 @@ export function etcdConnector(
         }),
       );
     } catch (error) {
-      // the authority may have been replaced since the certificate was issued
+      // the CA may have changed since the certificate was issued
       identities.delete(formatKey(cluster));
       throw error;
     }

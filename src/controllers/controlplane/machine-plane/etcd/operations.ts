@@ -7,12 +7,12 @@ import { leadershipCandidates } from '../decisions/selection.ts';
 import { memberViews } from '../health/machine-health.ts';
 import { type ControlPlaneScope, clusterKeyOf, nameOf } from '../scope.ts';
 
-/** The members as decisions need them; undefined while they are not known. */
+/** Returns the members as input for decisions; undefined while unknown. */
 export function membersOf({ inspection, health }: ControlPlaneScope): MemberView[] | undefined {
   return memberViews(inspection?.etcd, health);
 }
 
-/** Talks to the first member that can be reached. */
+/** Runs a function with the first reachable member. */
 async function withMember<T>(
   scope: ControlPlaneScope,
   nodes: readonly string[],
@@ -38,7 +38,7 @@ async function withMember<T>(
   throw new EtcdError(`no member of etcd can be reached: ${problems.join('; ') || 'there is no other member'}`);
 }
 
-/** Nodes whose member is well, those that stay before those that leave. */
+/** Nodes with a healthy member; machines being deleted come last. */
 function nodesThatAnswer({ machines, health }: ControlPlaneScope, except: string | undefined): string[] {
   return machines
     .filter((machine) => health.get(nameOf(machine))?.memberHealthy && machine.status?.nodeRef?.name !== except)
@@ -47,8 +47,8 @@ function nodesThatAnswer({ machines, health }: ControlPlaneScope, except: string
 }
 
 /**
- * Takes a member out of etcd. The members are read again right before, by way of the majority: what was safe when we
- * looked must still be safe.
+ * Removes a member from etcd. Reads the members again (linearizable) right before, because the situation may have
+ * changed since the inspection.
  */
 export async function removeMember(scope: ControlPlaneScope, member: EtcdMember): Promise<void> {
   const { context, health } = scope;
@@ -63,14 +63,14 @@ export async function removeMember(scope: ControlPlaneScope, member: EtcdMember)
   delete scope.memory.inspection;
 }
 
-/** Makes another member the leader when the one that leaves is: an election would stop all writes for a moment. */
+/** Moves leadership away from a machine that is removed: an election would block all writes for a moment. */
 export async function moveLeadershipAway(scope: ControlPlaneScope, leaving: Machine): Promise<void> {
   const { context, health, inspection, machines } = scope;
   const node = leaving.status?.nodeRef?.name;
   const member = health.get(nameOf(leaving))?.member;
   if (node === undefined || !member || inspection?.etcd?.leaderId !== member.id) return;
   if (inspection.pods.get(`etcd-${node}`) === undefined) {
-    // its Node was deleted, and with it the Pod it is reached through: once the member is out, the others elect a leader
+    // its Node is deleted and its Pod unreachable; after the removal, the other members elect a leader
     context.log.info('The leader of etcd cannot be asked to step down', { node });
     return;
   }

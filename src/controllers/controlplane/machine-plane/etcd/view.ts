@@ -2,35 +2,35 @@ import type { ObjectKey } from '../../../../client/index.ts';
 import { type Clock, errorMessage, limitAnswer } from '../../../../machinery/index.ts';
 import type { EtcdAlarm, EtcdClient, EtcdMember, EtcdStatus, OpenEtcd } from '../../etcd-client/types.ts';
 
-/** What the member on one Node answered. */
+/** Response of the member on one Node. */
 export type MemberAnswer = { memberId: string } | { problem: string };
 
-/** etcd as it was seen at one moment. */
+/** Snapshot of the state of etcd. */
 export interface EtcdView {
-  /** undefined when nobody could tell */
+  /** undefined if no member answered */
   members: readonly EtcdMember[] | undefined;
   alarms: readonly EtcdAlarm[];
   leaderId: string | undefined;
-  /** by name of the Node */
+  /** by Node name */
   answers: ReadonlyMap<string, MemberAnswer>;
-  /** why the members are not known */
+  /** why the members are unknown */
   problem?: string;
 }
 
 export interface LookOptions {
   open: OpenEtcd;
   cluster: ObjectKey;
-  /** Nodes with a member, the most promising first */
+  /** Nodes with a member, most promising first */
   nodes: readonly string[];
   clock: Clock;
-  /** how long all of it may take */
+  /** time limit for the whole inspection */
   limitMs: number;
   signal: AbortSignal;
 }
 
 /**
- * Asks every member for itself: the list of members alone does not tell which of them are alive. The list comes from the
- * first that can answer with the consent of the majority.
+ * Queries every member, because the member list does not show which are alive. The list is a linearizable read from the
+ * first member that answers.
  */
 export async function lookAtEtcd(options: LookOptions): Promise<EtcdView> {
   const { nodes, clock, signal } = options;
@@ -96,7 +96,7 @@ async function readCluster(contacts: readonly Contact[], signal: AbortSignal): P
   return { ...nothing, problem };
 }
 
-/** The addresses a member talks to its peers from. */
+/** Hosts in a member's peer URLs. */
 export function peerHosts({ peerUrls }: EtcdMember): string[] {
   return peerUrls.flatMap((url) => (URL.canParse(url) ? [new URL(url).hostname.replace(/^\[|\]$/g, '')] : []));
 }

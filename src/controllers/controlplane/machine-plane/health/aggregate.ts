@@ -9,17 +9,17 @@ import {
 } from '../../../shared/index.ts';
 
 export interface GroupedConditions {
-  /** conditions of machines */
+  /** condition types of machines */
   of: readonly string[];
-  /** faults that belong to no machine */
+  /** faults that concern no single machine */
   problems: readonly string[];
-  /** what they are about, in a few words */
+  /** short name of the aspect, for messages */
   note: string;
 }
 
 const maxNames = 3;
 
-/** Several conditions of several machines as one of the control plane: only what is wrong or unknown is told. */
+/** Aggregates conditions of machines into one of the control plane; reports only what is False or Unknown. */
 export function aggregateHealth(machines: readonly Machine[], { of, problems, note }: GroupedConditions): Verdict {
   const byMessage = new Map<string, string[]>();
   let ill = problems.length > 0;
@@ -29,7 +29,7 @@ export function aggregateHealth(machines: readonly Machine[], { of, problems, no
     const conditions = of.flatMap((type) => conditionOf(machine, type) ?? []);
     if (conditions.length > 0) seen = true;
     const told = conditions.filter(
-      // until there is a machine at all, nothing is to be expected of it
+      // a machine without a server is not expected to report anything
       ({ status }) => status === 'False' || (status === 'Unknown' && machine.spec.providerID),
     );
     if (told.length === 0) continue;
@@ -59,7 +59,7 @@ function groups(byMessage: ReadonlyMap<string, string[]>): string[] {
     });
 }
 
-/** The same in the old form; undefined while no machine says anything. */
+/** Aggregates deprecated v1beta1 conditions; undefined while no machine has any. */
 export function aggregateLegacyHealth(
   machines: readonly Machine[],
   { of, problems, note }: GroupedConditions,

@@ -3,18 +3,18 @@ import type { Client } from '../../../../client/index.ts';
 import type { EtcdView } from '../etcd/view.ts';
 import { isReadyUnknown } from './static-pods.ts';
 
-/** What was asked of the workload cluster at one moment; Nodes come from a cache and are not part of it. */
+/** Result of one inspection of the workload cluster; Nodes are cached separately. */
 export interface Inspection {
   at: number;
-  /** the Nodes it was about, in one text */
+  /** key of the inspected set of Nodes */
   nodes: string;
-  /** the Pods of the control plane, by name */
+  /** control plane Pods by name */
   pods: ReadonlyMap<string, Pod>;
-  /** undefined for an external etcd */
+  /** undefined for external etcd */
   etcd: EtcdView | undefined;
 }
 
-/** This label is on all Pods of the control plane. */
+/** Label of all static control plane Pods. */
 const controlPlanePods = 'tier=control-plane';
 
 export async function readControlPlanePods(client: Client, signal: AbortSignal): Promise<Map<string, Pod>> {
@@ -22,7 +22,7 @@ export async function readControlPlanePods(client: Client, signal: AbortSignal):
   return new Map(list.items.map((pod) => [pod.metadata.name ?? '', pod]));
 }
 
-/** Nodes whose member is worth asking, those that look well first; silent ones only when there is nobody else. */
+/** Nodes whose member to query, healthy ones first; unready ones only if there are no others. */
 export function nodesToAsk(nodes: readonly Node[], pods: ReadonlyMap<string, Pod>): string[] {
   const score = (node: Node): number => {
     const pod = pods.get(`etcd-${node.metadata.name}`);

@@ -8,20 +8,20 @@ import { etcdMemberHealthy, etcdPod, etcdPodHealthy, staticPodName } from '../na
 import type { MachinePlane, PlaneProvider } from '../provider.ts';
 import { isUnreachable, notInspected, podVerdict, type TwoVerdicts, unknownLegacy } from './static-pods.ts';
 
-/** The part of the control plane on one machine. */
+/** Health of the control plane components on one machine. */
 export interface MachineHealth {
   nodeName: string | undefined;
-  /** every Pod of the control plane runs, that of etcd included where it is ours */
+  /** all component Pods are healthy, including that of a managed etcd */
   componentsHealthy: boolean;
   member: EtcdMember | undefined;
-  /** the member answers, votes and has no alarm */
+  /** the member answers, has a vote and no alarm */
   memberHealthy: boolean;
-  /** what is told of it; for machines on their way out that is less than what is known */
+  /** verdicts to publish; for machines being deleted, less than is known */
   verdicts: ReadonlyMap<string, Verdict>;
   legacy: ReadonlyMap<string, LegacyVerdict>;
 }
 
-/** Whose machines are judged. */
+/** The control plane whose machines are judged. */
 interface Judged {
   provider: PlaneProvider;
   controlPlane: MachinePlane;
@@ -33,7 +33,7 @@ export interface HealthInput extends Judged {
   /** by name */
   nodes: ReadonlyMap<string, Node>;
   pods: ReadonlyMap<string, Pod>;
-  /** undefined for an external etcd */
+  /** undefined for external etcd */
   etcd: EtcdView | undefined;
 }
 
@@ -41,7 +41,7 @@ export function judgeMachines(input: HealthInput): Map<string, MachineHealth> {
   return new Map(input.machines.map((machine) => [machine.metadata.name ?? '', judgeMachine(machine, input)]));
 }
 
-/** Which conditions a machine of this control plane has. */
+/** Returns the condition types of machines in this control plane. */
 export function conditionsOf({ provider, controlPlane }: Judged): { pods: string[]; all: string[] } {
   const etcdManaged = provider.isEtcdManaged(controlPlane);
   const pods = provider.componentPods(controlPlane).map(([, condition]) => condition);
@@ -115,7 +115,7 @@ function podVerdicts(machine: Machine, node: Node | undefined, input: HealthInpu
   return verdicts;
 }
 
-/** A member is called like its Node; before it has started, its address tells. */
+/** Finds the member of a machine by Node name, or by address until the member has started. */
 export function memberOf(machine: Machine, etcd: EtcdView | undefined): EtcdMember | undefined {
   const nodeName = machine.status?.nodeRef?.name;
   const addresses = machine.status?.addresses?.map(({ address }) => address) ?? [];
@@ -162,7 +162,7 @@ function memberVerdict(machine: Machine, member: EtcdMember | undefined, etcd: E
   return { verdict: { status: 'True', reason: 'Healthy' }, legacy: legacyTrue };
 }
 
-/** The members for decisions about the majority; undefined while they are not known. */
+/** Returns the members as input for quorum decisions; undefined while unknown. */
 export function memberViews(
   etcd: EtcdView | undefined,
   health: ReadonlyMap<string, MachineHealth>,
@@ -174,7 +174,7 @@ export function memberViews(
   });
 }
 
-/** Members that belong to no machine. */
+/** Lists members that belong to no machine. */
 export function unknownMembersOf(etcd: EtcdView | undefined, health: ReadonlyMap<string, MachineHealth>): EtcdMember[] {
   const known = new Set([...health.values()].flatMap(({ member }) => (member ? [member.id] : [])));
   return (etcd?.members ?? []).filter(({ id }) => !known.has(id));

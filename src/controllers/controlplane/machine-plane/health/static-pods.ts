@@ -1,10 +1,10 @@
 import type { Node, Pod } from '../../../../api/index.ts';
 import { type LegacyVerdict, legacyFalse, legacyTrue, type Verdict } from '../../../shared/index.ts';
 
-/** One state in the words of both generations of conditions. */
+/** A verdict for v1beta2 and deprecated v1beta1 conditions. */
 export interface TwoVerdicts {
   verdict: Verdict;
-  /** absent where upstream says nothing in the old form */
+  /** absent where upstream sets no v1beta1 condition */
   legacy?: LegacyVerdict;
 }
 
@@ -34,9 +34,9 @@ export const isReadyUnknown = ({ status }: Node): boolean =>
 export const isUnreachable = ({ spec }: Node): boolean =>
   spec?.taints?.some(({ key, effect }) => key === 'node.kubernetes.io/unreachable' && effect === 'NoExecute') === true;
 
-/** What a static Pod says about the component inside it. */
+/** Judges a component by its static Pod. */
 export function podVerdict(name: string, pod: Pod | undefined, node: Node): TwoVerdicts {
-  // a kubelet that has gone silent keeps nobody up to date about its Pods
+  // an unreachable kubelet does not update its Pods, so their status is stale
   if (isReadyUnknown(node)) return notInspected('Node Ready condition is Unknown, Pod data might be stale');
   if (!pod) {
     return {

@@ -17,7 +17,7 @@ import { remediationInProgressAnnotation } from '../names.ts';
 import type { ControlPlaneScope } from '../scope.ts';
 import { desiredMachine, machineOwner, type OwnerScope } from './machine-owner.ts';
 
-/** What of a pass a creation needs. */
+/** Parts of the scope that a creation needs. */
 export type CreationScope = OwnerScope & Pick<ControlPlaneScope, 'machines' | 'creationProblem'>;
 
 export interface NewMachine {
@@ -25,7 +25,7 @@ export interface NewMachine {
   failureDomain: string | undefined;
 }
 
-/** Makes one machine. The name is chosen once: a creation that was cut short is finished under the name it began with. */
+/** Creates one machine. The name is chosen once, so an interrupted creation is completed under the same name. */
 export async function createControlPlaneMachine(
   scope: CreationScope,
   { role, failureDomain }: NewMachine,
@@ -91,7 +91,7 @@ function machineParts(
       metadata: {
         name,
         namespace: controlPlane.metadata.namespace ?? '',
-        // labels and annotations of the machine template follow under a manager of their own, so that they can leave again
+        // template labels and annotations are applied by a separate field manager, so that they can be removed later
         labels: { ...owner.labels },
         ownerReferences: [ownerReference(controlPlane, provider.resource, { controller: true })],
       },
@@ -101,9 +101,9 @@ function machineParts(
   return [config, templatePart(owner, 'infrastructure', controlPlane.spec.machineTemplate.spec.infrastructureRef)];
 }
 
-/** Deletes parts that will not become machines; only once nobody can still be about to use them. */
+/** Deletes cloned objects that no machine uses, once none can still be about to use them. */
 export async function deleteLeftovers(scope: ControlPlaneScope): Promise<undefined> {
   const owner = machineOwner(scope);
-  // whatever role an interrupted creation was for
+  // an interrupted creation may have been for init or join
   await deleteLeftoverParts(owner, machineParts(scope, owner, 'join'), scope.machines);
 }

@@ -6,7 +6,7 @@ import { adoptMachine, controllerOf, controlPlaneLabel, isControlledBy, isDeleti
 import { type ControlPlaneScope, nameOf } from '../scope.ts';
 import { machineOwner } from './machine-owner.ts';
 
-/** Machines of control planes, by cluster. */
+/** Index of control plane machines by cluster. */
 const byClusterIndex = 'controlPlaneOf';
 
 export const clusterValue = (namespace: string | undefined, cluster: string): string => `${namespace ?? ''}/${cluster}`;
@@ -23,7 +23,7 @@ export function controlPlaneMachines(cache: CacheReader, { metadata }: Cluster):
   return cache.lister(Machines).byIndex(byClusterIndex, clusterValue(metadata.namespace, metadata.name ?? ''));
 }
 
-/** Two who manage one control plane would take turns undoing each other's work. */
+/** Thrown when a control plane has machines of other owners: two controllers would undo each other's changes. */
 export class MixedOwnershipError extends CapstanError {
   constructor(kind: string, unknownMembers: readonly Machine[]) {
     super(
@@ -35,7 +35,7 @@ export class MixedOwnershipError extends CapstanError {
   }
 }
 
-/** Finds the machines of the control plane, and takes in those that were made before it. */
+/** Lists the machines of the control plane, and adopts matching ones without a controller. */
 export async function findMachines(scope: ControlPlaneScope): Promise<undefined> {
   const { context, provider, controlPlane, cluster } = scope;
   const all = controlPlaneMachines(context.cache, cluster);
@@ -52,7 +52,7 @@ export async function findMachines(scope: ControlPlaneScope): Promise<undefined>
   scope.machines = found.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
-/** A control plane moves by one minor version at a time: what is further away cannot be brought along. */
+/** Refuses to adopt machines more than one minor version away: a control plane upgrades one minor version at a time. */
 function refuseIncompatible(machine: Machine, kind: string, version: string): void {
   const wanted = parseKubernetesVersion(version);
   const has = parseKubernetesVersion(machine.spec.version ?? '');

@@ -18,7 +18,7 @@ import { remediationForAnnotation } from '../names.ts';
 import type { MachinePlane } from '../provider.ts';
 import { type ControlPlaneScope, nameOf } from '../scope.ts';
 
-/** Labels that tell where a machine and its parts belong; they never change. */
+/** Labels for cluster and control plane; they never change. */
 function belongingLabels(controlPlane: MachinePlane, clusterName: string): Record<string, string> {
   return {
     [clusterNameLabel]: clusterName,
@@ -27,7 +27,7 @@ function belongingLabels(controlPlane: MachinePlane, clusterName: string): Recor
   };
 }
 
-/** What of a pass says whose machines they are. */
+/** Parts of the scope that identify the owner of machines. */
 export type OwnerScope = Pick<
   ControlPlaneScope,
   'context' | 'follower' | 'applies' | 'provider' | 'controlPlane' | 'cluster'
@@ -51,7 +51,7 @@ export function machineOwner(scope: OwnerScope): MachineOwner {
   };
 }
 
-/** A machine is ready when its part of the control plane is; users may ask for more. */
+/** Makes the control plane's conditions readiness gates of its machines, in addition to the user's gates. */
 export function readinessGates(scope: Pick<ControlPlaneScope, 'provider' | 'controlPlane'>): ConditionGate[] {
   const gates: ConditionGate[] = conditionsOf(scope).all.map((conditionType) => ({ conditionType }));
   for (const gate of scope.controlPlane.spec.machineTemplate.spec.readinessGates ?? []) {
@@ -60,20 +60,20 @@ export function readinessGates(scope: Pick<ControlPlaneScope, 'provider' | 'cont
   return gates;
 }
 
-/** What a machine keeps from its creation. */
+/** Fields that are fixed at creation. */
 type FixedSpec = Pick<MachineSpec, 'bootstrap' | 'infrastructureRef' | 'version' | 'failureDomain'>;
 
 export interface DesiredMachineOptions {
   name: string;
   fixed: FixedSpec;
   existing?: Machine;
-  /** of a new machine; one that exists keeps its own */
+  /** only for new machines; existing ones keep theirs */
   annotations?: Readonly<Record<string, string>>;
-  /** what a new machine replaces */
+  /** the remediated machine that a new machine replaces */
   remediationFor?: string | undefined;
 }
 
-/** A new machine, and later the machine as its control plane wants it: what is fixed at creation stays. */
+/** Builds a machine as its control plane wants it. Immutable fields come from the existing machine, if any. */
 export function desiredMachine(
   { provider, controlPlane }: Pick<ControlPlaneScope, 'provider' | 'controlPlane'>,
   owner: MachineOwner,

@@ -9,7 +9,7 @@ type PartsScope = Pick<
   'context' | 'follower' | 'provider' | 'controlPlane' | 'machines' | 'configs' | 'infrastructure' | 'outdated'
 >;
 
-/** Reads what the machines are made of, and finds out which of them are no longer as desired. */
+/** Reads bootstrap configs and infrastructure of the machines, and determines which machines are outdated. */
 export async function readParts(scope: PartsScope): Promise<undefined> {
   const { context, provider, controlPlane } = scope;
   const configs = new Map<string, UnstructuredObject>();
@@ -45,7 +45,7 @@ async function read(
   try {
     return (await follower.get(reference, controlPlane.metadata.namespace ?? '', { client, signal }))?.object;
   } catch (error) {
-    // a kind that was uninstalled took its objects with it
+    // a kind that was uninstalled has no objects left
     if (error instanceof ContractError && error.notInstalled) return undefined;
     throw error;
   }

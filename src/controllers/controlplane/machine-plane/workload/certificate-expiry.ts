@@ -5,7 +5,7 @@ import { type ControlPlaneScope, clusterKeyOf, isInitialized, nameOf, requeueAft
 
 const retryMs = 60_000;
 
-/** Notes on each machine's config when its certificates end; whoever plans a rollout needs to know. */
+/** Records the certificate expiry on each machine's config, as input for rollouts. */
 export async function noteCertificateExpiry(scope: ControlPlaneScope): Promise<undefined> {
   const { context, provider, controlPlane, dependencies, configs, memory } = scope;
   if (!isInitialized(controlPlane)) return;
@@ -34,7 +34,7 @@ export async function noteCertificateExpiry(scope: ControlPlaneScope): Promise<u
         .catch(ignoreNotFound);
     } catch (error) {
       if (context.signal.aborted) throw error;
-      // nothing else waits for it
+      // nothing else depends on it
       context.log.info('The certificate of an API server cannot be looked at', { node, error: explain(error) });
       requeueAfter(scope, retryMs, 'the certificate of an API server');
     }

@@ -4,14 +4,17 @@ import { parseCertificate } from '../../../../pki/index.ts';
 import type { WorkloadClusters } from '../../../shared/index.ts';
 import { secureStream } from '../../etcd-client/secure-stream.ts';
 
-/** When the certificate of the API server in a Pod ends, in milliseconds; undefined when it is not one made with the cluster. */
+/**
+ * Reads the expiry of the API server certificate on a node, in milliseconds. Undefined if the certificate is not one
+ * that kubeadm or rke2 issues.
+ */
 export type ReadServingCertificate = (
   target: { cluster: ObjectKey; node: string; port: number },
   signal: AbortSignal,
 ) => Promise<number | undefined>;
 
 const timeoutMs = 5_000;
-/** How kubeadm and rke2 name the certificates they make for API servers. */
+/** Common name of API server certificates issued by kubeadm and rke2. */
 const commonName = 'kube-apiserver';
 
 export function servingCertificateReader(options: {
@@ -21,7 +24,7 @@ export function servingCertificateReader(options: {
   return async ({ cluster, node, port }, signal) => {
     const pod = { namespace: 'kube-system', name: `kube-apiserver-${node}` };
     const stream = await options.workloads.portForward(cluster, pod, port, signal);
-    // nothing is said over this connection: only what the server shows of itself counts
+    // no data is sent: only the presented certificate is read, so the server need not be trusted
     const socket = await secureStream(
       stream,
       { serverName: 'localhost', trustNobody: true, clock: options.clock, timeoutMs },

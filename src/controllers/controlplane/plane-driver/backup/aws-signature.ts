@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 
-// Signature version 4, as every S3-compatible store checks it.
+// AWS Signature Version 4, as S3-compatible stores require it.
 
 export interface S3Credentials {
   accessKeyId: string;
@@ -10,17 +10,16 @@ export interface S3Credentials {
 
 export interface SignableRequest {
   method: string;
-  /** path and query as they are sent */
+  /** path and query as sent */
   url: URL;
-  /** further headers that are to be signed */
+  /** further headers to sign */
   headers?: Readonly<Record<string, string>>;
-  /** lower-case hex of the body's SHA-256 */
+  /** SHA-256 of the body in lower-case hex */
   bodyHash: string;
 }
 
 export const emptyBodyHash: string = createHash('sha256').digest('hex');
 
-/** The headers of a request, signed at a moment in time. */
 export function signedHeaders(
   request: SignableRequest,
   { accessKeyId, secretAccessKey, region }: S3Credentials,
@@ -55,7 +54,7 @@ export function signedHeaders(
   };
 }
 
-/** Stricter than URLs are: only letters, digits and `-._~` stay as they are. */
+/** Percent-encodes everything except letters, digits and `-._~`, which is stricter than encodeURIComponent. */
 export function encodeSegment(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,

@@ -2,7 +2,7 @@ import { CapstanError } from '../../../../machinery/index.ts';
 import type { EtcdKey } from '../../etcd-client/types.ts';
 import { messageOf, readFields } from '../../etcd-client/wire.ts';
 
-// What etcd sends as a snapshot is the file it stores everything in: a B+ tree on pages, with trees inside its leaves.
+// An etcd snapshot is a bbolt database file: a B+ tree of pages, with nested trees (buckets) in its leaves.
 
 const magic = 0xed0cdaed;
 const metaOffset = 16;
@@ -12,17 +12,17 @@ const branchPage = 0x01;
 const leafPage = 0x02;
 const bucketElement = 0x01;
 const bucketHeaderBytes = 16;
-/** etcd sends a checksum after the pages. */
+/** etcd appends a checksum to the pages. */
 const checksumBytes = 32;
-/** key of the bucket with all revisions */
+/** bucket with all revisions */
 const revisions = Buffer.from('key');
-/** a revision is two numbers with a character between; a deletion has one more behind */
+/** revision key: two 8-byte numbers with a separator; deletions have one more byte */
 const revisionBytes = 17;
 const revisionsAtOnce = 1_000;
-/** Trees of etcd have a handful of levels. */
+/** Limit against damaged files; trees of etcd have only a few levels. */
 const maxLevels = 32;
 
-/** The file is none of etcd's, or damaged. */
+/** The file is not an etcd snapshot, or it is damaged. */
 export class SnapshotError extends CapstanError {
   constructor(message: string) {
     super('CAP_ETCD_SNAPSHOT', message, { hint: 'take another backup' });
@@ -33,16 +33,16 @@ export class SnapshotError extends CapstanError {
 export const isBoltFile = (file: Buffer): boolean =>
   file.length >= metaOffset + 64 && file.readUInt32LE(metaOffset) === magic;
 
-/** The keys an etcd held when the snapshot was made, with their values. */
+/** Returns the live keys and values in a snapshot. */
 export async function keysOfSnapshot(file: Buffer): Promise<EtcdKey[]> {
   const tree = openTree(file);
   const bucket = find(tree, tree.root, revisions);
   if (!bucket) throw new SnapshotError('the snapshot has no keys in it');
   const living = new Map<string, EtcdKey>();
-  // in the order of revisions: what comes later counts
+  // in revision order: later entries win
   let read = 0;
   for (const { key: revision, value } of bucket) {
-    // others want to be served meanwhile
+    // yield to other work
     if (++read % revisionsAtOnce === 0) await new Promise<void>((resolve) => setImmediate(resolve));
     const entry = readKeyValue(value);
     const name = entry.key.toString('latin1');
@@ -56,7 +56,7 @@ interface Tree {
   readonly file: Buffer;
   readonly pageBytes: number;
   readonly root: bigint;
-  /** pages that were walked: each has one place in one tree, and a file that says otherwise would never end */
+  /** visited pages; every page belongs to one place, so a repeated page means a cycle in a damaged file */
   readonly walked: Set<bigint>;
 }
 
@@ -70,7 +70,7 @@ function openTree(file: Buffer): Tree {
   if (!isBoltFile(file)) throw new SnapshotError('this is no snapshot of etcd');
   const pageBytes = file.readUInt32LE(metaOffset + 8);
   if (pageBytes < 512 || pageBytes > 65_536) throw new SnapshotError('the snapshot is damaged: no size of its pages');
-  // two metas take turns; the one of the later transaction is the truth
+  // of the two meta pages, the one with the higher transaction id is current
   const metas = [metaOffset, pageBytes + metaOffset]
     .filter((at) => at + 64 <= file.length && file.readUInt32LE(at) === magic)
     .map((at) => ({ root: file.readBigUInt64LE(at + 16), transaction: file.readBigUInt64LE(at + 48) }))
@@ -82,7 +82,7 @@ function openTree(file: Buffer): Tree {
   return { file, pageBytes, root: meta.root, walked: new Set() };
 }
 
-/** The entries of a bucket of the top tree. */
+/** Finds a bucket in the root bucket. */
 function find(tree: Tree, root: bigint, name: Buffer): Iterable<Element> | undefined {
   for (const element of elements(tree, root)) {
     if (!element.isBucket || !element.key.equals(name)) continue;
@@ -109,7 +109,7 @@ function* elements(tree: Tree, page: bigint, level = 0): Generator<Element> {
   }
 }
 
-/** The entries of one leaf; it may go on over the pages behind it. */
+/** Yields the entries of a leaf page, which may have overflow pages. */
 function* pageElements(bytes: Buffer): Generator<Element> {
   if ((bytes.readUInt16LE(8) & leafPage) === 0)
     throw new SnapshotError('the snapshot is damaged: a page of another kind');

@@ -6,12 +6,12 @@ import type { BackupStore } from '../types.ts';
 import { BackupStoreError } from './s3-store.ts';
 
 const unfinished = '.part';
-/** A name is namespace, plane and file: nothing else is ever made below the root. */
+/** Names have three parts: namespace, plane, file. */
 const depth = 3;
 
 /**
- * Backups as files below the directory of the operator, `<root>/<namespace>/<plane>/<file>`. Names come from objects of tenants:
- * no name leads out of the root, and no link below it is followed.
+ * Stores backups as files `<root>/<namespace>/<plane>/<file>` in the operator's directory. Security: names come from
+ * tenant objects, so they must not lead out of the root, and symbolic links below it are not followed.
  */
 export function directoryStore(root: string): BackupStore {
   const directoryOf = async (segments: readonly string[]): Promise<string | undefined> => {
@@ -37,7 +37,7 @@ export function directoryStore(root: string): BackupStore {
       await directoryOf(directories);
       const target = join(path, must(segments.at(-1), 'segments.at(-1)'));
       const temporary = `${target}${unfinished}`;
-      // what a crash left; a link there goes away itself, not what it leads to
+      // left over from a crash; a symbolic link is removed itself, not its target
       await rm(temporary, { force: true });
       try {
         const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
@@ -91,7 +91,7 @@ async function writeAll(file: FileHandle, part: Buffer): Promise<void> {
 
 const longestSegment = 253;
 
-/** Names of objects and times, never a path. */
+/** Splits a name and refuses path elements such as `..`. */
 function segmentsOf(name: string): string[] {
   const segments = name.split('/');
   const isPlain = (segment: string): boolean =>

@@ -1,6 +1,6 @@
 import { nextCronTime } from '../../../../machinery/index.ts';
 
-/** Whether a schedule has struck since a moment. */
+/** Tells whether a schedule was due since a given time. */
 export function checkSchedule(schedule: string, sinceMs: number, nowMs: number): boolean {
   const next = nextCronTime(schedule, sinceMs);
   return next !== undefined && next <= nowMs;

@@ -4,32 +4,32 @@ import type { BackupStore, SnapshotReader } from '../types.ts';
 import { isBoltFile, keysOfSnapshot, SnapshotError } from './bolt.ts';
 import { backupPrefix } from './schedule.ts';
 
-/** What only lives for a while; without the lease it came with it would never go away. */
+/** Short-lived keys. They are skipped: without their lease they would never expire. */
 const fleeting = /^\/[^/]+\/(events|masterleases)\//;
-/** Requests under way at a time: etcd writes many at once as quickly as one. */
+/** Concurrent writes: etcd commits many as fast as one. */
 const together = 64;
-/** Larger ones do not fit into the memory of a program that has other things to do. */
+/** Larger snapshots do not fit into the memory of the shared process. */
 const maxBytes = 512 * 1024 ** 2;
 
 export interface RestoreOptions {
   store: BackupStore;
   etcd: EtcdAdministrator;
-  /** as `findBackup` found it */
+  /** full name as returned by `findBackup` */
   name: string;
-  /** keys that begin with the first are stored below the second */
+  /** renames the key prefix `from` to `to` */
   rename?: { from: string; to: string };
   readers: readonly SnapshotReader[];
   signal: AbortSignal;
 }
 
-/** Puts what a backup holds into an etcd, in place of all that is in it. Safe to repeat: it begins anew. */
+/** Replaces the content of an etcd with that of a backup. Safe to repeat, because it starts over. */
 export async function restoreBackup(options: RestoreOptions): Promise<{ name: string; keys: number }> {
   const { store, etcd, name, signal } = options;
   const entries = await readSnapshot(await wholeOf(store.read(name, signal), name), options.readers);
   const wanted = entries
     .filter(({ key }) => !fleeting.test(key.toString('utf8')))
     .map((entry) => renamed(entry, options.rename));
-  // nothing is deleted before all of it could be read
+  // delete only after the whole backup was read
   await etcd.keys.deleteAll(signal);
   for (let at = 0; at < wanted.length; at += together) {
     await Promise.all(wanted.slice(at, at + together).map((entry) => etcd.keys.put(entry, signal)));
@@ -39,16 +39,16 @@ export async function restoreBackup(options: RestoreOptions): Promise<{ name: st
 
 export interface BackupSearch {
   store: BackupStore;
-  /** whether everything in the store may be read, not only what is the plane's */
+  /** whether the whole store may be read, not only the plane's own backups */
   isOwn: boolean;
-  /** `latest`, or its name below the plane's own place; where the whole store may be read, any name in it */
+  /** `latest`, or a name below the plane's prefix; if the whole store may be read, any name in it */
   backup: string;
-  /** whose backup it is */
+  /** the plane that was backed up */
   plane: ObjectKey;
   signal: AbortSignal;
 }
 
-/** The whole name of a backup. Throws SnapshotError when there is none. */
+/** Returns the full name of a backup. Throws SnapshotError if there is none. */
 export async function findBackup({ store, isOwn, backup, plane, signal }: BackupSearch): Promise<string> {
   const own = await store.list(backupPrefix(plane), signal);
   if (backup === 'latest') {

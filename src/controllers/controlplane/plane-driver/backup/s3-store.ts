@@ -15,13 +15,13 @@ import type { BackupStore } from '../types.ts';
 import { emptyBodyHash, encodeSegment, type S3Credentials, signedHeaders } from './aws-signature.ts';
 
 export interface S3Location extends S3Credentials {
-  /** host with optional port, or a whole address; https unless said otherwise */
+  /** host with optional port, or a URL; default https */
   host: string;
   /** `bucket` or `bucket/prefix` */
   bucket: string;
 }
 
-/** The store refused, or did not answer as one. */
+/** The store returned an error or an invalid response. */
 export class BackupStoreError extends CapstanError {
   constructor(message: string, options: { hint?: string; cause?: unknown } = {}) {
     super('CAP_BACKUP_STORE', message, options);
@@ -37,26 +37,26 @@ interface Answer {
 
 export interface S3Options {
   partBytes?: number;
-  /** which hosts may be asked */
+  /** hosts that may be contacted */
   peers?: PeerPolicy;
 }
 
-/** Larger backups go up in parts of this size, so that no more than one of them is in memory. */
+/** Part size of multipart uploads, which bounds the memory per backup. */
 export const partBytes: number = 32 * 1024 * 1024;
-/** A store that is silent this long is given up for this time. */
+/** Timeout of a store that sends nothing. */
 const silenceMs = 60_000;
-/** One that drips is given up after this time: a part of a backup, and any answer, takes less. */
+/** Total time limit of a request, against stores that send very slowly. */
 const longestMs = 30 * 60_000;
-/** A tenant names the store: whatever it answers must fit. A list has a thousand names at once. */
+/** Response limits, because tenants choose the store. A list page holds 1000 names. */
 const maxTextBytes = 4 * 1024 * 1024;
 const maxNames = 100_000;
 
-/** Backups in a bucket of an S3-compatible store, addressed by path as all of them understand it. */
+/** Stores backups in an S3 bucket with path-style addresses, which all compatible stores support. */
 export function s3Store(location: S3Location, clock: Clock, options: S3Options = {}): BackupStore {
   const size = options.partBytes ?? partBytes;
   const peers = options.peers ?? anyPeer;
   const base = baseOf(location.host);
-  // no connection outlives its request: stores are opened anew for every backup
+  // connections end with their request, because a store is opened anew for every backup
   const dispatcher = new Agent({ connect: { lookup: guardedLookup(peers, lookup as never) as never }, pipelining: 0 });
   const [bucket = '', ...prefixParts] = location.bucket.split('/').filter((part) => part !== '');
   const prefix = prefixParts.length === 0 ? '' : `${prefixParts.join('/')}/`;
@@ -122,7 +122,7 @@ export function s3Store(location: S3Location, clock: Clock, options: S3Options =
     }
     return Buffer.concat(chunks).toString('utf8');
   };
-  // whoever answers may be anybody: nothing of the answer is shown but the code of an error of S3
+  // security: the server may be any host, so only the S3 error code of a response is shown
   const refusal = (what: string, status: number, text: string): BackupStoreError => {
     const code = text.includes('<Error>') ? tagged(text, 'Code')[0] : undefined;
     const why = code !== undefined && /^[A-Za-z]{1,64}$/.test(code) ? `${code} (HTTP ${status})` : `HTTP ${status}`;
@@ -160,7 +160,7 @@ export function s3Store(location: S3Location, clock: Clock, options: S3Options =
       const body = Buffer.from(`<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`);
       await expectOk(await ask('POST', { key, query: { uploadId }, body }, signal), 'the end of an upload');
     } catch (error) {
-      // parts that lie about cost money; that they cannot be taken away must not hide what went wrong first
+      // abandoned parts cost money; a failure to delete them must not hide the original error
       const late = AbortSignal.timeout(silenceMs);
       await ask('DELETE', { key, query: { uploadId }, body: undefined }, late).catch(() => {});
       throw error;
@@ -208,7 +208,7 @@ export function s3Store(location: S3Location, clock: Clock, options: S3Options =
   };
 }
 
-/** https unless it says otherwise. */
+/** Parses a host or URL; default https. */
 function baseOf(host: string): URL {
   const text = /^https?:\/\//.test(host) ? host : `https://${host}`;
   if (URL.canParse(text)) return new URL(text);
@@ -225,7 +225,7 @@ async function* untilEnd(body: AsyncIterable<Buffer>, end: () => void): AsyncGen
   }
 }
 
-/** What comes in any sizes as pieces of one size; only the last may be smaller. */
+/** Splits chunks of any size into pieces of `size`; only the last may be smaller. */
 async function* piecesOf(parts: AsyncIterable<Buffer>, size: number): AsyncGenerator<Buffer, void> {
   let waiting: Buffer[] = [];
   let length = 0;
@@ -242,7 +242,7 @@ async function* piecesOf(parts: AsyncIterable<Buffer>, size: number): AsyncGener
   if (length > 0) yield Buffer.concat(waiting);
 }
 
-/** Contents of all elements of a name; the few answers that are read have them without attributes. */
+/** Returns the text of all elements with this name. The responses in use have no attributes. */
 function tagged(text: string, name: string): string[] {
   return [...text.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map(([, content = '']) =>
     content

@@ -1,11 +1,13 @@
 import type { ObjectKey } from '../../../../client/index.ts';
 import { formatTime, nextCronTime } from '../../../../machinery/index.ts';
 
-/** Backups without an hour are spread over the night, hourly ones over the hour, so that a thousand planes do not begin at once. */
+/**
+ * Schedules without an hour are spread over the night, hourly ones over the hour, so that not all planes start at once.
+ */
 const nightStartMinute = 20 * 60;
 const nightMinutes = 8 * 60;
 
-/** The days of schedules that say no hour. */
+/** Remaining cron fields of schedules without an hour. */
 const nightly: ReadonlyMap<string, string> = new Map([
   ['@daily', '* * *'],
   ['@midnight', '* * *'],
@@ -15,7 +17,7 @@ const nightly: ReadonlyMap<string, string> = new Map([
   ['@annually', '1 1 *'],
 ]);
 
-/** When the next backup is due, counted from the one before; undefined for a schedule that never strikes. */
+/** Returns the time of the next backup after the given one; undefined if the schedule never matches. */
 export function nextBackup(schedule: string, afterMs: number, plane: ObjectKey): number | undefined {
   return nextCronTime(spreadSchedule(schedule, plane), afterMs);
 }
@@ -29,14 +31,14 @@ function spreadSchedule(schedule: string, { namespace = '', name }: ObjectKey): 
   return `${minute % 60} ${Math.floor(minute / 60)} ${days}`;
 }
 
-/** FNV-1a, 32 bits. */
+/** FNV-1a hash, 32 bits. */
 function spread(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return hash;
 }
 
-/** Below which all backups of a plane are found. */
+/** Prefix of all backups of a plane. */
 export const backupPrefix = ({ namespace = '', name }: ObjectKey): string => `${namespace}/${name}/`;
 
 export const backupName = (plane: ObjectKey, nowMs: number): string =>

@@ -1,6 +1,6 @@
 import type { EtcdAdministrator } from '../../etcd-client/types.ts';
 
-/** The parts of a snapshot as they come; etcd sends the next one when the one before was taken. */
+/** Yields the chunks of a snapshot with backpressure: etcd sends the next one after the last was consumed. */
 export async function* snapshotParts(client: EtcdAdministrator, signal: AbortSignal): AsyncGenerator<Buffer> {
   const stop = new AbortController();
   const both = AbortSignal.any([signal, stop.signal]);

@@ -11,11 +11,11 @@ import { BackupStoreError, type S3Location, s3Store } from './s3-store.ts';
 export interface BackupStoreOptions {
   client: Client;
   clock: Clock;
-  /** the plane whose owner asks */
+  /** the plane that refers to the store, for grants */
   from: CrossReference['from'];
-  /** the directory of the operator */
+  /** the operator's backup directory */
   directory: string | undefined;
-  /** which hosts of buckets may be asked */
+  /** bucket hosts that may be contacted */
   peers: PeerPolicy;
   signal: AbortSignal;
 }
@@ -32,14 +32,13 @@ export function storeOptions({ request, dependencies }: PlaneScope, signal: Abor
   };
 }
 
-/** A store that was opened. */
 export interface OpenedStore {
   readonly store: BackupStore;
-  /** its keys are the tenant's own, so whatever is in it is theirs to read */
+  /** true if the tenant's own credentials open it, so all its content may be read */
   readonly isOwn: boolean;
 }
 
-/** The store a plane names. */
+/** Opens the store in a backup spec. */
 export async function openBackupStore(
   target: BackupSpec['target'],
   { client, clock, from, directory, peers, signal }: BackupStoreOptions,

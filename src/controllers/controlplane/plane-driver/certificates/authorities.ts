@@ -10,23 +10,23 @@ import { type Keeping, newRequest } from './kept.ts';
 import { everyKey, firstPublicKey, joined, secretShape } from './leaf.ts';
 import { storedPair } from './stored.ts';
 
-/** On a Secret of Kamaji, empty: make anew what is in it. The answer is the time. */
+/** Annotation of Kamaji's Secrets. An empty value requests a rotation; the time in it confirms one. */
 export const rotateAnnotation = 'certs.kamaji.clastix.io/rotate';
 
-/** An authority while this pass lasts. */
+/** A CA during one reconcile. */
 export interface LivingAuthority {
-  /** PEM; without a key nothing new can be signed */
+  /** PEM; nothing can be signed without the key */
   readonly pair: { readonly certificate: string; readonly privateKey?: string };
-  /** PEM of all that are to be trusted in its place, the one in use first */
+  /** PEM of all trusted CAs, the current one first */
   readonly trust: string;
-  /** vouches for the one in use before those who know only the one before */
+  /** certificate of the current CA signed by the previous one, for clients that trust only that */
   readonly cross?: string;
 }
 
 export const secretOf = (options: EnsureCredentialsOptions, { place }: PlannedCredential): Secret | undefined =>
   options.read({ namespace: options.namespace, name: place.name });
 
-/** A request that somebody wrote on the Secret itself. */
+/** Reads a rotation request from the annotation of a Secret. */
 export function rotationRequest(options: EnsureCredentialsOptions, planned: PlannedCredential): string | undefined {
   const secret = secretOf(options, planned);
   return secret?.metadata.annotations?.[rotateAnnotation] === '' && !planned.external
@@ -34,7 +34,7 @@ export function rotationRequest(options: EnsureCredentialsOptions, planned: Plan
     : undefined;
 }
 
-/** The authority as its Secret or its copy has it; made where nobody relies on one. */
+/** Returns the CA from its Secret or the kept copy; creates one only if nobody relies on a lost one. */
 export async function ensureAuthority(
   options: EnsureCredentialsOptions,
   planned: PlannedAuthority,
@@ -83,7 +83,7 @@ function broughtAuthority(options: EnsureCredentialsOptions, planned: PlannedAut
   return { pair: { certificate, ...(stored && { privateKey: stored.privateKey }) }, trust: certificate };
 }
 
-/** The pair in its Secret, else the one that was kept. */
+/** Returns the pair in the Secret, otherwise the kept copy. */
 function found(
   options: EnsureCredentialsOptions,
   planned: PlannedAuthority | PlannedKey,
@@ -95,7 +95,7 @@ function found(
   if (stored) return stored;
   const kept = options.state.kept?.[planned.name];
   if (planned.kind === 'authority' && (secretText(secret, place.certificate[0] ?? '') ?? '') !== '') {
-    // machines and kubeconfigs may rely on it: another one made in its place would lock them all out
+    // machines and kubeconfigs may trust the lost CA; a new one would lock them out
     throw new PlaneCredentialError(
       { namespace: options.namespace, name: place.name },
       'holds a certificate authority that cannot be used',
@@ -119,11 +119,11 @@ async function beginAuthority(
     if (request === undefined) throw new AuthorityLostError({ namespace, name: place.name }, cure);
     keeping.begun.push({ name, secret: place.name, request });
   }
-  // no limit below it: a successor must be able to stand under it for those who know only this one
+  // no pathlen: a cross-signed successor must be valid below it
   return await createAuthority({ commonName, clock, algorithm, validityMs: durationMs });
 }
 
-/** The pair that signs service account tokens. A lost one is made anew: kubelets fetch new tokens by themselves. */
+/** Ensures the service account key pair. A lost one is replaced, because kubelets fetch new tokens. */
 export async function ensureServiceAccountKey(
   options: EnsureCredentialsOptions,
   planned: PlannedKey,
@@ -159,7 +159,7 @@ export async function ensureServiceAccountKey(
   });
 }
 
-/** A request on the Secret is answered once the rotation has begun. */
+/** Confirms the request on the Secret once the rotation has started. */
 function answeredRequest(
   options: EnsureCredentialsOptions,
   planned: PlannedAuthority | PlannedKey,

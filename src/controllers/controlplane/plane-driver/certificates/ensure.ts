@@ -32,7 +32,7 @@ import type { Keeping, Losses } from './kept.ts';
 import { makeLeaf } from './leaf.ts';
 import { observeLeaf, type Vouching } from './stored.ts';
 
-/** What was read of leaves, as long as their Secrets and signers stay the same. Saves reading certificates. */
+/** Parsed leaf certificates, valid while Secret and signer are unchanged. Saves parsing. */
 export type CredentialMemory = Map<
   CredentialName,
   { readonly stamp: string; readonly observed: ObservedCredential | undefined }
@@ -53,24 +53,24 @@ export interface EnsureCredentialsOptions {
 
 export interface EnsuredCredentials {
   readonly authorities: ReadonlyMap<AuthorityName, LivingAuthority>;
-  /** what exists, read */
+  /** existing credentials, parsed */
   readonly observed: ReadonlyMap<CredentialName, ObservedCredential>;
-  /** what was made in this pass */
+  /** credentials created in this reconcile */
   readonly renewed: readonly Renewal[];
-  /** what was made need not be read again once it is written */
+  /** stores written Secrets in the memory, so that they need not be parsed again */
   rememberWritten(written: ReadonlyMap<string, Secret>): void;
   readonly reports: readonly CertificateReport[];
-  /** when the next thing comes due by time alone */
+  /** next time-based renewal */
   readonly nextMs: number | undefined;
-  /** authorities and keys that a Secret's annotation asks to rotate -> a name for the request */
+  /** rotations requested on Secrets: CA or key -> id of the request */
   readonly asked: ReadonlyMap<AuthorityName | 'sa', string>;
-  /** what must not get lost: the pairs in use that are ours, and what was said about them in this pass */
+  /** pairs to keep a copy of, and restores of this reconcile */
   readonly keeping: Keeping;
 }
 
 /**
- * Everything with a key in it that the plan names: read where it is, made where it is missing or due. What the rotation state
- * says of authorities decides who signs and who is trusted. Nothing is written here: the drafts are.
+ * Ensures all credentials of the plan: reads existing ones, creates those that are missing or due. The rotation state
+ * determines which CA signs and which are trusted. Changes only the drafts; the caller writes them.
  */
 export async function ensureCredentials(options: EnsureCredentialsOptions): Promise<EnsuredCredentials> {
   const { plan, clock, drafts } = options;

@@ -1,7 +1,7 @@
 import { formatKey, type ObjectKey } from '../../../../client/index.ts';
 import { CapstanError } from '../../../../machinery/index.ts';
 
-/** A Secret with a credential is missing or cannot be used; the message names it and says what to do. */
+/** A credential Secret is missing or unusable; the message names it and the remedy. */
 export class PlaneCredentialError extends CapstanError {
   constructor(secret: ObjectKey, problem: string, hint: string) {
     super('CAP_PLANE_CREDENTIAL', `Secret ${formatKey(secret)} ${problem}; ${hint}`, { hint });
@@ -9,7 +9,7 @@ export class PlaneCredentialError extends CapstanError {
   }
 }
 
-/** Others trust an authority whose key nobody has any more: only people can say how to go on. */
+/** The key of a trusted CA is lost; only the user can decide how to continue. */
 export class AuthorityLostError extends PlaneCredentialError {
   constructor(secret: ObjectKey, cure: string) {
     super(

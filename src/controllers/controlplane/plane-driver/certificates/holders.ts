@@ -3,13 +3,13 @@ import { isNotConnected } from '../../../shared/index.ts';
 import type { PlaneScope } from '../scope.ts';
 import { workloadClient } from '../stages/in-cluster.ts';
 
-/** Where nobody keeps a current list of the nodes they are asked for this often, while it matters. */
+/** Interval for listing Nodes if no current list is cached. */
 const askAgainMs = 10 * 60_000;
 
 /**
- * How many kubelets may still show a certificate of the authority before this one, or will ask for it: those on their way
- * were given its fingerprint. A machine that was made after everybody signs with the new one cannot have any; of all others
- * nobody can tell what they show. Undefined: nobody can tell at all.
+ * Counts kubelets that may still present a certificate of the previous CA, or request one because their bootstrap data
+ * has its fingerprint. Machines created after all signers use the new CA do not count; all others might. Undefined if
+ * unknown.
  */
 export async function oldCertificateHolders(scope: PlaneScope, settledMs: number): Promise<number | undefined> {
   const nodes = await nodeNames(scope);

@@ -2,28 +2,28 @@ import type { AuthorityName, Rotatable } from '../../../../hosting/index.ts';
 import type { CertificateAndKey } from '../../../../pki/index.ts';
 import { type PlaneState, rotationOf, withRotation } from '../state.ts';
 
-// Secrets get deleted. A pair that others rely on is kept a second time in the state of the plane, and put back from there; one
-// that is in neither place is not replaced without being asked.
+// Keeps copies of key pairs that others rely on in the state of the plane, and restores deleted Secrets from there. A
+// pair missing in both places is replaced only on request.
 
-/** What decides whether an authority that is nowhere to be found may simply be made. */
+/** Decides whether a lost CA may be replaced. */
 export interface Losses {
-  /** what people can do when it is gone, where somebody relies on what it signed; undefined: nobody does */
+  /** remedy for the user if something relies on the lost CA; undefined if nothing does */
   cure(name: AuthorityName): string | undefined;
-  /** people ask for another one, under a name that is new for every request */
+  /** id of the user's request for a replacement, unique per request */
   request(name: Rotatable): string | undefined;
 }
 
-/** What one pass found out about the pairs of a plane. */
+/** Findings of one reconcile about the pairs of a plane. */
 export interface Keeping {
-  /** those in use, without those that people brought */
+  /** current pairs, without user-supplied ones */
   readonly pairs: Partial<Record<Rotatable, CertificateAndKey>>;
-  /** Secrets that were gone and come from the copy */
+  /** Secrets restored from the copy */
   readonly putBack: string[];
-  /** lost ones in whose place others were made because somebody asked for it */
+  /** lost pairs that were replaced on request */
   readonly begun: { readonly name: Rotatable; readonly secret: string; readonly request: string }[];
 }
 
-/** The state with what has to be kept in it; the very same when it is there already. */
+/** Adds the pairs to the state; returns the same object if nothing changed. */
 export function withKept(state: PlaneState, { pairs, begun }: Keeping, nowMs: number): PlaneState {
   let next = state;
   for (const { name, request } of begun) {
@@ -36,7 +36,7 @@ export function withKept(state: PlaneState, { pairs, begun }: Keeping, nowMs: nu
 const isSame = (a: CertificateAndKey | undefined, b: CertificateAndKey | undefined): boolean =>
   a?.certificate === b?.certificate && a?.privateKey === b?.privateKey;
 
-/** A request for another authority that has not been followed yet. */
+/** Returns a replacement request that is not yet handled. */
 export function newRequest(state: PlaneState, losses: Losses, name: Rotatable): string | undefined {
   const request = losses.request(name);
   return request === rotationOf(state, name).record.request ? undefined : request;

@@ -20,7 +20,7 @@ export const joined = (parts: readonly (string | undefined)[]): string =>
     .map((part) => (part.endsWith('\n') ? part : `${part}\n`))
     .join('');
 
-/** The keys before it are those of rotations that were. */
+/** The first key is the current one; those after it belong to earlier rotations. */
 export function firstPublicKey(keys: string): string {
   const end = '-----END PUBLIC KEY-----\n';
   const at = keys.indexOf(end);
@@ -39,7 +39,7 @@ export function secretShape(planned: PlannedCredential): {
   };
 }
 
-/** Issues a leaf and puts it into the draft of its Secret. */
+/** Issues a leaf certificate into the draft of its Secret. */
 export async function makeLeaf(
   options: EnsureCredentialsOptions,
   planned: PlannedCertificate | PlannedKubeconfig,

@@ -7,11 +7,14 @@ import type { Losses } from './kept.ts';
 
 const putBack = 'put it back from a backup';
 
-/** Members trust each other by it: all of them must have left what the old one signed before there is another. */
+/**
+ * Members authenticate each other with this CA, so all certificates of the old one must be gone before a new one is
+ * used.
+ */
 const etcdCure = ({ naming }: EtcdClusterSpec): string =>
   `${putBack}, or delete StatefulSet ${naming.etcd}: it comes back with another authority, and its volumes stay`;
 
-/** Who relies on the authorities of a plane: workers and kubeconfigs on one, members of etcd on the other. */
+/** Tells who relies on the CAs of a plane: workers and kubeconfigs on the cluster CA, members on the etcd CA. */
 export function lossesOfPlane(scope: PlaneScope): Losses {
   const { request, desired, controlPlane } = scope;
   const { cache } = request.context;
@@ -25,7 +28,7 @@ export function lossesOfPlane(scope: PlaneScope): Losses {
   };
 }
 
-/** The same for an etcd without a plane. */
+/** Same for an etcd without a plane. */
 export function lossesOfEtcd(cache: CacheReader, desired: EtcdClusterSpec): Losses {
   return {
     cure: () => seeEtcd(cache, desired).set && etcdCure(desired),

@@ -19,9 +19,9 @@ import type { RotationRequest } from '../types.ts';
 import type { EnsuredCredentials } from './ensure.ts';
 
 const dayMs = 24 * 3_600_000;
-/** Tokens of service accounts are renewed by kubelets within the hour; programs that read them once are given longer. */
+/** Kubelets renew service account tokens within an hour; clients that read them only once get longer. */
 const tokenOverlapMs = dayMs;
-/** Certificates of kubelets are signed for a year. */
+/** Kubelet certificates are valid for a year. */
 const nodeOverlapMs = 365 * dayMs;
 
 export interface RotationInput {
@@ -29,24 +29,24 @@ export interface RotationInput {
   state: PlaneState;
   credentials: EnsuredCredentials;
   requests: readonly RotationRequest[];
-  /** all Pods run with what the Secrets say, and the workload cluster shows it */
+  /** all Pods run with the current Secrets, and the workload cluster publishes the new CA */
   isRolledOut: boolean;
-  /** kubelets that may show what the authority before signed; undefined: nobody can tell */
+  /** kubelets that may present certificates of the previous CA; undefined if unknown */
   holders: number | undefined;
   clock: Clock;
-  /** the pair of `sa` as it is stored */
+  /** stored `sa` key pair */
   serviceAccountKey: CertificateAndKey | undefined;
 }
 
 export interface RotationOutcome {
-  /** the very same when nothing is to be written */
+  /** the same object if nothing has to be written */
   state: PlaneState;
-  /** what is under way, in words */
+  /** descriptions of running rotations */
   messages: string[];
   nextMs: number | undefined;
 }
 
-/** Moves every rotation by at most one step. The state is written before anything follows from it. */
+/** Advances every rotation by at most one step. The caller writes the state before it acts on it. */
 export async function rotate(input: RotationInput): Promise<RotationOutcome> {
   let { state } = input;
   const messages: string[] = [];
@@ -149,7 +149,7 @@ function switched(
     planned.kind === 'key'
       ? serviceAccountKey?.certificate
       : credentials.authorities.get(planned.name)?.pair.certificate;
-  // those who know only an authority from before the last one find their way along all of them
+  // clients that trust only an older CA need the whole chain of cross certificates
   const living = splitCertificates(`${nextCross ?? ''}${cross ?? ''}`).filter(
     (certificate) => parseCertificate(certificate).notAfter > clock.now(),
   );

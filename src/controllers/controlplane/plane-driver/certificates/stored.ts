@@ -5,10 +5,10 @@ import type { ObservedCredential, PlannedCredential } from '../../../../hosting/
 import { type CertificateAndKey, isMatchingPair, parseCertificate, splitCertificates } from '../../../../pki/index.ts';
 import { secretText } from '../../../shared/index.ts';
 
-/** Secrets of caches do not change: whether a pair is one is found out once for each. */
+/** Cached Secrets are immutable, so each pair is verified once. */
 const known = new WeakMap<Secret, Map<string, CertificateAndKey | undefined>>();
 
-/** The pair a Secret holds; undefined unless both halves are there and belong together. */
+/** Returns the key pair in a Secret; undefined unless both halves exist and match. */
 export function storedPair(planned: PlannedCredential, secret: Secret | undefined): CertificateAndKey | undefined {
   if (!secret) return undefined;
   const pairs = known.get(secret) ?? new Map<string, CertificateAndKey | undefined>();
@@ -35,7 +35,7 @@ function firstText(secret: Secret | undefined, keys: readonly string[] | undefin
   return undefined;
 }
 
-/** Of several public keys the first is the one that signs. */
+/** Of several public keys, the first belongs to the signing key. */
 function isKeyPair(publicKeys: string, privateKey: string): boolean {
   try {
     return createPublicKey(publicKeys).equals(createPublicKey(createPrivateKey(privateKey)));
@@ -44,17 +44,17 @@ function isKeyPair(publicKeys: string, privateKey: string): boolean {
   }
 }
 
-/** What a leaf is held against: who signs now, and whom everybody is to trust. */
+/** Inputs for the check of a leaf: the signer and the trusted CAs. */
 export interface Vouching {
-  /** PEM of the authority in use */
+  /** PEM of the current CA */
   readonly authority: string;
-  /** PEM of all authorities */
+  /** PEM of all trusted CAs */
   readonly trust: string;
-  /** what is served behind the leaf */
+  /** intermediate certificates to serve after the leaf */
   readonly chain?: string;
 }
 
-/** A leaf as its Secret holds it, read; undefined when it is not there or cannot be used. */
+/** Parses the leaf in a Secret; undefined if it is missing or unusable. */
 export function observeLeaf(
   planned: Extract<PlannedCredential, { kind: 'certificate' | 'kubeconfig' }>,
   secret: Secret | undefined,
@@ -66,7 +66,7 @@ export function observeLeaf(
       ? observeKubeconfig(planned, secret, vouching)
       : observeCertificate(planned, secret, vouching);
   } catch {
-    // what cannot be read is made anew
+    // an unreadable leaf is reissued
     return undefined;
   }
 }
@@ -135,7 +135,7 @@ function readKubeconfig(text: string): { server: string; trust: string; pair: Ce
   };
 }
 
-/** Trust that was given up must leave as well: the same certificates, in whatever order. */
+/** Compares sets of certificates in any order. CAs that are no longer trusted must be removed, too. */
 function containsAll(text: string | undefined, trust: string): boolean {
   if (text === trust) return true;
   const here = splitCertificates(text ?? '');

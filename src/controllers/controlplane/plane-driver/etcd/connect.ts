@@ -10,10 +10,10 @@ import { secureStream } from '../../etcd-client/secure-stream.ts';
 import { type EtcdAdministrator, EtcdError } from '../../etcd-client/types.ts';
 import type { ConnectPod } from '../types.ts';
 
-/** One member of a plane's etcd, and what to show to it. */
+/** One etcd member of a plane, with client credentials. */
 export interface PlaneEtcdTarget {
   readonly pod: ObjectKey;
-  /** name the serving certificate is good for */
+  /** server name in the serving certificate */
   readonly serverName: string;
   /** PEM */
   readonly trust: string;
@@ -23,11 +23,11 @@ export interface PlaneEtcdTarget {
 
 export type OpenPlaneEtcd = (target: PlaneEtcdTarget, signal: AbortSignal) => Promise<EtcdAdministrator>;
 
-/** Members reload large stores before they answer; defragmenting one takes as long as it takes. */
+/** Members load large stores before they answer, and defragmentation of one takes long. */
 const callTimeoutMs = 30_000;
 const dialTimeoutMs = 5_000;
 
-/** Talks to members through the port-forward of the management API; connections are kept for a while. */
+/** Connects to members through port-forwards of the management API, and pools the connections. */
 export function planeEtcd(connectPod: ConnectPod, clock: Clock): OpenPlaneEtcd {
   const open: OpenPlaneEtcd = async (target, signal) => {
     const stream = await connectPod(target.pod, etcdClientPort, signal);
@@ -46,11 +46,11 @@ export function planeEtcd(connectPod: ConnectPod, clock: Clock): OpenPlaneEtcd {
     );
     return etcdClient(openGrpcChannel({ stream: socket, authority: target.serverName, clock, callTimeoutMs }));
   };
-  // another certificate is another caller: after a rotation nobody goes on with the old connection
+  // the certificate is part of the key, so that old connections end with a rotation
   return pooledEtcd(open, ({ pod, certificate }) => `${formatKey(pod)} ${certificate}`, clock);
 }
 
-/** What to show to the members of an etcd; undefined until its certificates are made. */
+/** Builds the client credentials for an etcd; undefined until its certificates exist. */
 export function etcdTargetOf(
   desired: Pick<EtcdClusterSpec, 'identity' | 'naming' | 'dataStore'>,
   read: (key: ObjectKey) => Secret | undefined,

@@ -19,23 +19,23 @@ import { askEtcd, type EtcdAnswers, type EtcdSight, etcdObservation, seeEtcd } f
 import { reportOf, unboundClaim, verdictOf } from './report.ts';
 import { requeueDelayMs } from './requeue-delay.ts';
 
-/** Steps one pass may take before others have their turn. */
+/** Limit of steps per reconcile, so that others get their turn. */
 const maxSteps = 12;
-/** Members that are as desired are looked at this often: alarms and fragmentation are told by nobody. */
+/** Poll interval of healthy members: alarms and fragmentation cause no events. */
 const calmMs = 5 * 60_000;
 const defragmentEveryMs = 60 * 60_000;
-/** All members are tidied within this time of the first, one in each pass. */
+/** Duration of a defragmentation round, with one member per reconcile. */
 export const defragmentRoundMs: number = 10 * 60_000;
-/** What etcd allows when nothing else is said. */
+/** etcd's default quota. */
 const defaultQuotaBytes = 2 * 1024 ** 3;
 
-/** What is remembered of an etcd between passes. It saves questions; nothing is decided by it. */
+/** Memory of an etcd between reconciles. It saves requests only; no decision depends on it. */
 export interface EtcdMemory {
   calm?: { readonly at: number; readonly fingerprint: string; readonly answers: EtcdAnswers };
   uneasySince?: number;
-  /** members that were tidied in this round: one whose file stays large must not be tidied for ever */
+  /** members defragmented in this round; a member whose file stays large is not defragmented again */
   tidied?: Set<string>;
-  /** when a schedule last struck and no member was worth the pause */
+  /** when a schedule was last due and no member needed defragmentation */
   spared?: number;
 }
 
@@ -44,33 +44,33 @@ export interface EtcdScope {
   readonly desired: EtcdClusterSpec;
   readonly apply: ApplyOptions;
   readonly memory: EtcdMemory;
-  /** the objects of etcd with this state of the membership, settings first */
+  /** builds the etcd objects for the given membership, settings first */
   objects(facts: EtcdSetFacts): readonly KubeObject[];
   readonly open: OpenPlaneEtcd;
-  /** undefined until the certificates are there */
+  /** undefined until the certificates exist */
   readonly targetOf: ((member: string) => PlaneEtcdTarget) | undefined;
   readonly lastDefragmentedMs: number | undefined;
-  /** by schedule; without one etcd is tidied when it is worth it */
+  /** due by schedule; without a schedule, fragmentation decides */
   readonly defragmentDue: boolean;
-  /** a backup is to be loaded: what is lost may be begun anew for it */
+  /** a restore is pending, so lost members may be recreated empty */
   readonly restores: boolean;
-  /** Pods that keep their data in it */
+  /** number of Pods that store data in it */
   readonly users: number;
 }
 
 export interface EtcdOutcome {
   readonly verdict: Verdict;
   readonly report: EtcdReport;
-  /** API servers can use it: enough members answer */
+  /** a quorum of members answers, so API servers can use it */
   readonly isServing: boolean;
-  /** nothing is left to be done */
+  /** nothing left to do */
   readonly isSettled: boolean;
   readonly result: Result;
-  /** a member was tidied in this pass */
+  /** a member was defragmented in this reconcile */
   readonly defragmented: boolean;
 }
 
-/** Brings an etcd one or more steps nearer to the desired state. */
+/** Takes one or more steps towards the desired state of an etcd. */
 export async function driveEtcd(scope: EtcdScope): Promise<EtcdOutcome> {
   const { context, desired, memory } = scope;
   const sight = seeEtcd(context.cache, desired);
@@ -95,14 +95,14 @@ export async function driveEtcd(scope: EtcdScope): Promise<EtcdOutcome> {
     if (!continues) break;
     if (step.kind !== 'settings') answers = await askAnew(scope, sight);
   }
-  // also what nobody decided upon in this pass: a field that somebody changed, a checksum of a certificate
+  // also corrects drift and updates certificate checksums
   if (facts && !endsPass(step)) await applySet(scope, sight, facts);
   const isSettled = step.kind === 'none';
   remember(scope, sight, answers, isSettled);
   return outcome(scope, sight, answers, step, { isSettled, defragmented, memory });
 }
 
-/** What the objects are to say after a step that concerns them. */
+/** Returns the facts for the objects after a step that changes them. */
 function factsAfter(facts: EtcdSetFacts | undefined, step: EtcdStep): EtcdSetFacts | undefined {
   if (step.kind === 'bootstrap') return { replicas: step.replicas, image: step.image, settings: step.settings };
   if (!facts) return facts;
@@ -114,7 +114,7 @@ function factsAfter(facts: EtcdSetFacts | undefined, step: EtcdStep): EtcdSetFac
 
 const endsPass = ({ kind }: EtcdStep): boolean => kind === 'bootstrap' || kind === 'scale' || kind === 'image';
 
-/** Whether more may follow in this pass; what changes objects is followed by events. */
+/** Carries out a step. Returns whether another may follow in this reconcile; changed objects cause events instead. */
 async function carryOut(
   scope: EtcdScope,
   step: EtcdStep,
@@ -131,7 +131,7 @@ async function carryOut(
       if (facts) await applySet(scope, sight, facts);
       return false;
     case 'settings':
-      // members that start read them: they are written before anything makes one start
+      // starting members read the settings, so these are written first
       if (facts) await applyObjects(scope.apply, settingsOnly(scope, facts));
       return true;
     case 'restart':
@@ -156,7 +156,7 @@ async function carryOut(
       await withLeader(scope, sight, step.from, (member) => member.moveLeader(step.to, signal));
       return true;
     case 'defragment':
-      // it may take a while: others have their turn before the next one
+      // defragmentation may take long; requeue before the next member
       await withNamed(scope, step.name, (member) => member.defragment(signal));
       return false;
     case 'disarm':
@@ -179,8 +179,8 @@ async function ignoringAbsence(work: Promise<unknown>): Promise<void> {
 }
 
 /**
- * Applies all objects of etcd. What cannot be changed in a living StatefulSet, its volumes' size above all, is changed by making
- * it anew around its Pods.
+ * Applies the etcd objects. Changes of immutable StatefulSet fields, mostly the volume size, recreate the StatefulSet
+ * and orphan its Pods.
  */
 async function applySet(scope: EtcdScope, sight: EtcdSight, facts: EtcdSetFacts): Promise<void> {
   await labelMembers(scope, sight);
@@ -202,8 +202,8 @@ async function applySet(scope: EtcdScope, sight: EtcdSight, facts: EtcdSetFacts)
 }
 
 /**
- * Members and claims of an earlier version go by other labels. They get those of today before anything selects by them: Services
- * find the members all along, and a set that is made anew takes them over.
+ * Relabels members and claims of an earlier version. This comes before anything uses the new selectors, so that
+ * Services keep finding the members and a recreated StatefulSet adopts them.
  */
 async function labelMembers({ context, desired }: EtcdScope, sight: EtcdSight): Promise<void> {
   if (!desired.naming.formerSelectors) return;
@@ -226,7 +226,7 @@ async function labelMembers({ context, desired }: EtcdScope, sight: EtcdSight): 
   }
 }
 
-/** Volumes grow and never shrink; the StorageClass may refuse, and says so. */
+/** Enlarges volumes; they never shrink. The StorageClass may refuse, which is reported. */
 async function growClaims({ context, desired }: EtcdScope, set: KubeObject, sight: EtcdSight): Promise<void> {
   const templates = (
     set as { spec?: { volumeClaimTemplates?: { spec?: { resources?: { requests?: { storage?: string } } } }[] } }
@@ -279,7 +279,7 @@ async function ask(scope: EtcdScope, sight: EtcdSight): Promise<EtcdAnswers> {
 
 async function askAnew(scope: EtcdScope, sight: EtcdSight): Promise<EtcdAnswers> {
   const { targetOf, open, context, desired } = scope;
-  // of one that falls asleep nothing more is to be known than whether its Pods are gone
+  // for a hibernating etcd it only matters whether its Pods are gone
   if (!targetOf || desired.replicas === 0 || sight.running.length === 0) return { members: undefined, problems: [] };
   return await askEtcd(open, targetOf, sight.running, context.signal);
 }
@@ -311,7 +311,7 @@ function quotaOf(desired: EtcdClusterSpec): number {
   return (dataStore.kind === 'own-etcd' ? quotaBytes(desired, dataStore) : undefined) ?? defaultQuotaBytes;
 }
 
-/** Talks to the first member that answers, which is not the one named. */
+/** Runs a function with the first reachable member other than the named one. */
 async function withMember<T>(
   scope: EtcdScope,
   sight: EtcdSight,

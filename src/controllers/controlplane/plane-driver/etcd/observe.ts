@@ -17,32 +17,32 @@ import type { EtcdAdministrator, EtcdAlarm, EtcdMember, EtcdStatus } from '../..
 import { type PodSight, readStatefulSet, type SetSight } from '../sets.ts';
 import type { OpenPlaneEtcd, PlaneEtcdTarget } from './connect.ts';
 
-/** What the management API shows of an etcd. */
+/** State of an etcd as the management API shows it. */
 export interface EtcdSight {
   readonly set: SetSight | undefined;
   readonly facts: EtcdSetFacts | undefined;
-  /** written down for these members, and not for those of a plane before that had the same name */
+  /** recorded for these members, not for those of an earlier plane with the same name */
   readonly recorded: EtcdSettings | undefined;
   readonly pods: readonly EtcdPod[];
-  /** those whose programs run, so that asking them may be worth it */
+  /** members whose container runs and may answer */
   readonly running: readonly string[];
   readonly claims: ReadonlyMap<string, string>;
 }
 
-/** What the members say of themselves and each other. */
+/** Responses of the members. */
 export interface EtcdAnswers {
   readonly members: readonly MemberView[] | undefined;
   readonly problems: readonly string[];
 }
 
-/** What etcd says when its name is known to the others and its data is gone. */
+/** Log messages of a member that is known to the others but has lost its data. */
 const lostData = /has already been bootstrapped|removed from the cluster|member .* not found|already removed/i;
-/** What etcd says when its data is that of a member that had to leave. */
+/** Log messages of a member that was removed but still has its data. */
 const outlivedData = /removed from the cluster|already removed/i;
-/** What etcd says when the others do not know it, or it does not know them: both are true for a moment when it is added. */
+/** Log messages of membership mismatches; they also occur briefly when a member is added. */
 const notAMember = /member count is unequal|unmatched member|couldn't find local name/i;
 const etcdContainer = 'etcd';
-/** How far a learner may be behind the leader, as etcd itself judges it. */
+/** Progress a learner needs relative to the leader; etcd itself uses the same share. */
 const inSyncShare = 0.9;
 
 export function seeEtcd(cache: CacheReader, desired: EtcdClusterSpec): EtcdSight {
@@ -105,7 +105,7 @@ function podView({ pod, name, isReady, isUpToDate, isTerminating }: PodSight): E
   };
 }
 
-/** Asks every member that runs for itself, and the first that can speak for all of them. */
+/** Queries the status of every running member, and the member list from the first that can serve it. */
 export async function askEtcd(
   open: OpenPlaneEtcd,
   targetOf: (member: string) => PlaneEtcdTarget,
@@ -131,7 +131,7 @@ export async function askEtcd(
         }
       }),
     );
-    // in a fixed order: who happened to answer first must not decide whom is asked
+    // fixed order, so that response times do not decide which member is used
     for (const name of names) {
       const status = statuses.get(name);
       const client = clients.get(name);
@@ -190,7 +190,7 @@ export function etcdObservation(
   };
 }
 
-/** The size in the template of claims, which stays as it was made whatever the claims have become. */
+/** Returns the size in volumeClaimTemplates, which stays even if the claims grow. */
 function templateSize({ set }: SetSight): string | undefined {
   const [template] = 'volumeClaimTemplates' in set.spec ? (set.spec.volumeClaimTemplates ?? []) : [];
   return template?.spec.resources?.requests?.['storage'];

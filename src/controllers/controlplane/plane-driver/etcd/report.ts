@@ -6,9 +6,9 @@ import type { EtcdReport } from '../types.ts';
 import type { EtcdScope } from './drive.ts';
 import type { EtcdAnswers, EtcdSight } from './observe.ts';
 
-// What is told of an etcd.
+// Condition texts of an etcd.
 
-/** How an etcd is, and what it waits for. */
+/** Returns the verdict about an etcd and what it waits for. */
 export function verdictOf(seen: {
   step: EtcdStep;
   sight: EtcdSight;
@@ -36,7 +36,7 @@ export function verdictOf(seen: {
   };
 }
 
-/** A member without its volume waits for ever, and its Pod does not say for what. */
+/** Finds a claim that is not bound. Its member stays pending, and the Pod does not report the reason. */
 export function unboundClaim({ context, desired }: EtcdScope): string | undefined {
   for (let index = 0; index < maxEtcdMembers; index++) {
     const key = {

@@ -4,9 +4,9 @@ const longUneasyMs = 10_000;
 const uneasyAfterMs = 60_000;
 
 /**
- * When an etcd is looked at again that has not been as desired for so long. Nothing tells that a member which was just started
- * begins to answer, and the whole plane waits for it: the shorter one has waited, the more a moment matters. While none runs
- * there is nobody to ask; that one does is told by its Pod.
+ * Requeue delay of an etcd that is not yet in its desired state. No event signals that a started member answers, and
+ * the whole plane waits for it, so the delay starts short and grows. While no member runs the delay is long, because a
+ * Pod event signals the start.
  */
 export function requeueDelayMs(uneasyForMs: number, { isAnyRunning }: { isAnyRunning: boolean }): number {
   if (uneasyForMs > uneasyAfterMs || !isAnyRunning) return longUneasyMs;

@@ -2,7 +2,7 @@ import { type Service, Services } from '../../../../api/index.ts';
 import { asJson, deepEqual, isConflict, isNotFound } from '../../../../machinery/index.ts';
 import type { PlaneScope } from '../scope.ts';
 
-/** The second name of the Service shows the address of the first: people look at either. */
+/** Copies the load balancer status to the alias Service, because users look at either. */
 export async function showAlias(scope: PlaneScope, service: Service | undefined): Promise<void> {
   const { desired, request } = scope;
   const name = desired.exposure.aliasServiceName;
@@ -11,7 +11,7 @@ export async function showAlias(scope: PlaneScope, service: Service | undefined)
   const { cache, client, signal } = request.context;
   const key = { namespace: desired.identity.namespace, name };
   const alias = cache.lister(Services).get(key);
-  // one that was just made wakes us when the cache knows it
+  // a new alias triggers a reconcile once the cache has it
   if (!alias || deepEqual(alias.status?.loadBalancer?.ingress, ingress)) return;
   const status = asJson({ loadBalancer: { ingress } });
   try {

@@ -7,7 +7,9 @@ import {
 import { bad, type PlaneScope, tell } from '../scope.ts';
 import { warnOnce } from '../warnings.ts';
 
-/** Says which arguments of the user have no effect because the plane would not work with them, and which charts will not work. */
+/**
+ * Warns about user arguments that are ignored because they would break the plane, and about charts that will not work.
+ */
 export function tellArguments(scope: PlaneScope): undefined {
   const { request, memory } = scope;
   const found: readonly (readonly [reason: string, message: string | undefined])[] = [

@@ -18,7 +18,7 @@ interface Made {
   readonly startedMs: number;
 }
 
-/** Backups of the plane's own etcd by schedule. The work itself goes on beside the queue. */
+/** Takes scheduled backups of the plane's own etcd as background jobs. */
 export async function reconcileBackups(scope: PlaneScope): Promise<undefined> {
   const { desired, request, memory, background } = scope;
   if (!desired.backup) return;
@@ -73,7 +73,7 @@ export async function reconcileBackups(scope: PlaneScope): Promise<undefined> {
   tell(scope, 'backup', verdictOf(scope, next));
 }
 
-/** Whether the last backup that was tried is there: one that is being made changes nothing about that. */
+/** Verdict about the last attempted backup; a running one does not change it. */
 function verdictOf({ memory, state }: PlaneScope, next: number | undefined): Verdict {
   if (memory.backupFailure) return bad('BackupFailed', memory.backupFailure.message);
   if (state.backup) return good('BackedUp');

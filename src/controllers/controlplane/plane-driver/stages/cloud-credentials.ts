@@ -2,10 +2,10 @@ import { cloudCredentialObjects } from '../../../../hosting/index.ts';
 import { bad, type PlaneScope, tell } from '../scope.ts';
 import { reconcileInside } from './in-cluster.ts';
 
-/** The credentials of the cloud, for the controllers of the cloud inside the workload cluster. */
+/** Writes cloud credentials for the cloud components inside the workload cluster. */
 export async function reconcileCloudCredentials(scope: PlaneScope): Promise<undefined> {
   const cloud = await scope.clouds.credentialsOf(scope.request);
-  // whoever corrects the Secret wakes us
+  // a fixed Secret triggers a reconcile
   if ('problem' in cloud) tell(scope, 'cloudCredentials', bad('CredentialsNotUsable', cloud.problem));
   else if (cloud.credentials)
     await reconcileInside(scope, 'cloudCredentials', cloudCredentialObjects(cloud.credentials));

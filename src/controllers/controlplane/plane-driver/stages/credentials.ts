@@ -9,17 +9,17 @@ import { bad, flushSecrets, good, type PlaneScope, readSecret, requeueAfter, req
 import { writeState } from '../write-state.ts';
 import { judgeFunction } from './in-cluster.ts';
 
-/** A Secret that comes back from a backup may belong to nobody, and so wakes nobody. */
+/** A restored Secret may lack owner references, and then triggers no reconcile. */
 const lostRetryMs = 10_000;
 
-/** Everything with a key in it: made, adopted, renewed. */
+/** Creates, adopts and renews all credentials. */
 export async function issueCredentials(scope: PlaneScope): Promise<'stop' | undefined> {
   try {
     await keepCredentials(scope);
     return undefined;
   } catch (error) {
     if (!(error instanceof AuthorityLostError)) throw error;
-    // what runs is left alone, and told as it is
+    // running Pods stay unchanged, and their state is still reported
     judgeFunction(scope);
     tell(scope, 'certificates', bad('AuthorityLost', error.message));
     requeueAfter(scope, lostRetryMs, 'an authority is lost');
@@ -88,7 +88,7 @@ function tellLosses({ request, desired }: PlaneScope, { keeping }: EnsuredCreden
   }
 }
 
-/** The key Secrets of the workload cluster are stored under: made once; whoever replaces it keeps the old one beside it. */
+/** Creates the keys for encryption at rest once. A user who replaces the key keeps the old one next to it. */
 function makeEncryptionKeys(scope: PlaneScope): void {
   const { desired, drafts } = scope;
   const { naming, identity } = desired;
@@ -106,7 +106,7 @@ function makeEncryptionKeys(scope: PlaneScope): void {
   });
 }
 
-/** Whether people and other controllers find their kubeconfig. */
+/** Reports whether the kubeconfig Secret for users and other controllers exists. */
 export function tellKubeconfig(scope: PlaneScope): undefined {
   const { desired, credentials, endpoint } = scope;
   const place = desired.naming.secrets['cluster-kubeconfig'] ?? desired.naming.secrets['admin-kubeconfig'];

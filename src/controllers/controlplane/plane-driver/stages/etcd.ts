@@ -7,7 +7,7 @@ import { type PlaneScope, readSecret, tell } from '../scope.ts';
 import { seeControlPlane } from '../workload-sets.ts';
 import { writeState } from '../write-state.ts';
 
-/** The plane's own etcd, if it has one. API servers start when enough of its members answer. */
+/** Reconciles the plane's own etcd, if any. API servers start once it has quorum. */
 export async function reconcileEtcd(scope: PlaneScope): Promise<'stop' | undefined> {
   const { desired, request, memory, state } = scope;
   if (desired.dataStore.kind !== 'own-etcd') return undefined;
@@ -34,11 +34,11 @@ export async function reconcileEtcd(scope: PlaneScope): Promise<'stop' | undefin
   tell(scope, 'etcd', outcome.verdict);
   const isNewRound = now - (state.defragmentedMs ?? 0) >= defragmentRoundMs;
   if (outcome.defragmented && isNewRound) await writeState(scope, { ...scope.state, defragmentedMs: now });
-  // a plane that runs goes on without its majority; one that never ran has nothing to begin with
+  // a running plane continues without quorum; a new one cannot start without it
   return outcome.isServing || desired.replicas === 0 || scope.controlPlane ? undefined : 'stop';
 }
 
-/** Only a backup that was found: data that is lost is not given up for one that cannot be had. */
+/** True only for a backup that was found: lost data is not given up for an unavailable backup. */
 function isRestoreDue({ request, desired, state }: PlaneScope): boolean {
   const { restore } = request;
   if (!restore || !desired.backup) return false;

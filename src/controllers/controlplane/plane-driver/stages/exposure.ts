@@ -11,12 +11,12 @@ import { bad, good, type PlaneScope, requeueAfter, tell } from '../scope.ts';
 import { showAlias } from './alias.ts';
 import { serviceFacts } from './observe.ts';
 
-/** A load balancer comes within this time, or something is said of it. */
+/** Time to wait for a load balancer before its absence is reported. */
 const patienceMs = 30_000;
-/** A cloud that has no load balancers says so by silence. */
+/** Clouds without load balancers report nothing; after this time their absence is assumed. */
 const silenceMs = 5 * 60_000;
 
-/** Makes the Service in front of the API, and learns from its status where it is. Never waits: its status wakes us. */
+/** Applies the API Service and reads its address from the status. Never waits: a status change triggers a reconcile. */
 export async function expose(scope: PlaneScope): Promise<undefined> {
   checkSpec(scope);
   const { exposure } = planeObjects(scope.desired, scope.facts);
@@ -37,18 +37,19 @@ export async function expose(scope: PlaneScope): Promise<undefined> {
   tell(scope, 'exposure', problem === undefined ? good('Exposed') : bad('AddressChanged', problem));
 }
 
-/** What cannot be said of a plane is found before anything of it is made or changed: all phases of a new spec are computed once. */
+/** Validates a new spec before anything is created or changed, by rendering all its objects once. */
 function checkSpec({ desired, facts, memory }: PlaneScope): void {
   const text = createHash('sha256').update(JSON.stringify(desired)).digest('base64');
   if (memory.checkedSpec === text) return;
-  // spread: a phase is computed when it is asked for
+  // the spread evaluates every lazily rendered phase
   void { ...planeObjects(desired, facts) };
   memory.checkedSpec = text;
 }
 
 /**
- * Where the API is. Once nodes have joined, what was written down counts. Before that it counts only when it is a name, which a
- * user may have made to lead here; an address that is not ours was written by somebody who does not know of this plane.
+ * Determines the API endpoint. After Nodes have joined, the recorded endpoint is used. Before that it is used only if
+ * it is a host name, which the user may have pointed here; a foreign IP address was written without knowledge of this
+ * plane.
  */
 function ownEndpoint({ desired, facts, request }: PlaneScope): EndpointAnswer {
   const { endpoint: recorded, ...seen } = facts;
@@ -60,13 +61,16 @@ function ownEndpoint({ desired, facts, request }: PlaneScope): EndpointAnswer {
 function newest({ request, desired }: PlaneScope, stored: readonly KubeObject[]): Service | undefined {
   const name = desired.naming.apiService;
   const cached = request.context.cache.lister(Services).get({ namespace: desired.identity.namespace, name });
-  // a Service that was just made has no address in the cache yet, and none in the answer either
+  // a new Service has no address, neither in the cache nor in the response
   return (
     cached ?? (stored.find(({ kind, metadata }) => kind === 'Service' && metadata.name === name) as Service | undefined)
   );
 }
 
-/** A load balancer that does not come is the commonest reason why nothing happens: after a while say why, or what to look at. */
+/**
+ * Explains a missing load balancer, the most common reason for a stuck plane: after a while, reports why or where to
+ * look.
+ */
 async function whyLate(scope: PlaneScope, service: Service | undefined): Promise<string> {
   const { exposure } = scope.desired;
   if (exposure.type !== 'LoadBalancer' || exposure.gateway || exposure.ingress || !service) return '';
@@ -82,7 +86,7 @@ async function whyLate(scope: PlaneScope, service: Service | undefined): Promise
   return `; does the management cluster have an implementation of load balancers${ofClass}? Look at the events of the Service, or use another type of Service`;
 }
 
-/** What the implementation of load balancers says of a Service, in its own words. */
+/** Returns the latest Warning event of a Service, from the load balancer implementation. */
 async function latestWarning({ request }: PlaneScope, { metadata }: Service): Promise<string | undefined> {
   const { client, signal } = request.context;
   const { namespace = '', name = '' } = metadata;
@@ -95,18 +99,18 @@ async function latestWarning({ request }: PlaneScope, { metadata }: Service): Pr
   return latest?.message;
 }
 
-/** Nodes and kubeconfigs know the address that was written down; a Service that shows another one leads them nowhere. */
+/** Reports a Service whose address differs from the recorded endpoint, which Nodes and kubeconfigs use. */
 function movedAway({ desired, facts, endpoint }: PlaneScope): string | undefined {
   const { exposure, naming } = desired;
   if (!facts.endpoint || !endpoint || exposure.type !== 'LoadBalancer') return undefined;
   if (exposure.ingress || exposure.gateway || (exposure.address ?? '') !== '') return undefined;
   const host = loadBalancerHost(facts);
-  // a name is the user's to lead somewhere
+  // the user's DNS decides where a host name leads
   if (host === undefined || host === facts.endpoint.host || isIP(facts.endpoint.host) === 0) return undefined;
   return `Service ${naming.apiService} is at ${host} now, and nodes and kubeconfigs know ${endpointUrl(facts.endpoint)}; give the load balancer its old address back`;
 }
 
-/** Tells the infrastructure and so the Cluster where the API is. Without that no node can join. */
+/** Publishes the endpoint to the infrastructure, and thereby to the Cluster. No node can join without it. */
 export async function publish(scope: PlaneScope): Promise<'stop' | undefined> {
   const { endpoint, request, desired } = scope;
   if (!endpoint) return undefined;
@@ -118,6 +122,6 @@ export async function publish(scope: PlaneScope): Promise<'stop' | undefined> {
   const outcome = await publishEndpoint(context, cluster, follower, endpoint, desired.naming.fieldManager);
   tell(scope, 'endpoint', outcome.verdict);
   if (outcome.isAgreed || request.isInitialized) return undefined;
-  // certificates and kubeconfigs for a place nobody will look at would have to be taken back
+  // do not issue certificates and kubeconfigs for an endpoint that is in conflict
   return outcome.verdict.reason === 'WaitingForInfrastructure' ? undefined : 'stop';
 }

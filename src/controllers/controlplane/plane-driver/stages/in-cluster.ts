@@ -7,25 +7,25 @@ import { reconcileInCluster } from '../in-cluster.ts';
 import { bad, good, type PlaneScope, requeueAfter, tell } from '../scope.ts';
 import type { PlaneStage } from '../types.ts';
 
-/** Nobody tells of changes inside a workload cluster: once in a while it is looked at. */
+/** Recheck interval of objects in the workload cluster, which are not watched. */
 const recheckMs = 30 * 60_000;
 const retryMs = 5_000;
 const gatewayDoubtMs = 30_000;
 
-/** The way into the workload cluster; throws WorkloadNotConnectedError. */
+/** Returns a client of the workload cluster; throws WorkloadNotConnectedError. */
 export function workloadClient({ request, dependencies, desired }: PlaneScope): Client {
   if (request.workload) return request.workload();
   return dependencies.workloads.client({ namespace: desired.identity.namespace, name: desired.identity.clusterName });
 }
 
-/** Whether the API answers. The connection is kept by others and wakes us when that changes. */
+/** Judges whether the API answers. The shared connection triggers a reconcile when that changes. */
 export function judgeFunction(scope: PlaneScope): 'stop' | undefined {
   const { desired } = scope;
   if (desired.replicas === 0) {
     tell(scope, 'functional', bad('Hibernated', 'the control plane sleeps; give it replicas to wake it'));
     return 'stop';
   }
-  // a connection that answered before the last of them went away does not know yet
+  // the last successful probe may predate the loss of all replicas
   if (scope.controlPlane?.counts.ready === 0) {
     tell(scope, 'functional', bad('NotAnswering', 'no replica of the API server is ready'));
     return 'stop';
@@ -43,14 +43,14 @@ export function judgeFunction(scope: PlaneScope): 'stop' | undefined {
   }
 }
 
-/** A Gateway that was fine when it was last looked at may be the reason. */
+/** Discards cached Gateway facts, because the Gateway may have become the reason. */
 function doubtGateway(scope: PlaneScope): void {
   if (!scope.memory.gateway) return;
   delete scope.memory.gateway;
   requeueAfter(scope, gatewayDoubtMs, 'the Gateway may have gone');
 }
 
-/** An Ingress is only a request: where nobody serves its class, nothing happens and nobody says so. */
+/** Explains why the API is unreachable. For an Ingress: nothing reports that no controller serves its class. */
 function whyNoWay({ desired, request }: PlaneScope): string {
   const { naming, identity, exposure } = desired;
   if (exposure.ingress?.deploy !== true) return '';
@@ -61,13 +61,13 @@ function whyNoWay({ desired, request }: PlaneScope): string {
   return `; Ingress ${naming.ingress}${ofClass} has no address: is there an ingress controller that serves it (kubectl get ingressclasses) and passes TLS on?`;
 }
 
-/** What the workload cluster must contain: made once or kept, by the rules of each object. */
+/** Ensures the objects that the workload cluster must contain, each created once or kept in sync. */
 export async function reconcileParts(scope: PlaneScope): Promise<undefined> {
   const specs = workloadObjects(scope.desired, scope.facts);
   scope.isInClusterSettled = specs.length === 0 || (await reconcileInside(scope, 'inCluster', specs));
 }
 
-/** Sees to some objects of the workload cluster and tells of it; whether they are as desired. */
+/** Ensures objects in the workload cluster and reports the stage; returns whether they are as desired. */
 export async function reconcileInside(
   scope: PlaneScope,
   stage: PlaneStage,
@@ -87,7 +87,7 @@ export async function reconcileInside(
       memory.inCluster.set(stage, seen);
     } catch (error) {
       if (signal.aborted) throw error;
-      // the plane itself is well: what is inside is tried again by itself, without shouting
+      // the plane itself is healthy, so retry without an error
       tell(scope, stage, bad('NotWritten', explain(error)));
       requeueAfter(scope, retryMs, 'parts of the workload cluster could not be written');
       return false;

@@ -15,11 +15,11 @@ import { seeEtcd } from '../etcd/observe.ts';
 import { type PlaneScope, requeueAfter } from '../scope.ts';
 import { runningVersionOf, seeControlPlane } from '../workload-sets.ts';
 
-/** Gateways are told of by nobody here: while one is not usable it is looked at often, and then once in a while. */
+/** Gateways are not watched: an unusable one is polled often, a usable one rarely. */
 const gatewayRetryMs = 5_000;
 const gatewayCalmMs = 10 * 60_000;
 
-/** What is known of the plane before anything is done. */
+/** Observes a plane before any change. */
 export async function observePlane(scope: PlaneScope): Promise<undefined> {
   const { desired, request } = scope;
   const { cache } = request.context;
@@ -59,7 +59,10 @@ export function serviceFacts({ spec, status }: Service): ServiceFacts {
 const needsNodeAddress = ({ exposure }: PlaneSpec): boolean =>
   exposure.type === 'NodePort' && (exposure.address ?? '') === '' && !exposure.ingress && !exposure.gateway;
 
-/** An address from outside wins; nodes of the hosting cluster hardly ever change theirs. */
+/**
+ * Returns the address of a hosting cluster node, an external one if possible. Memoized, because node addresses rarely
+ * change.
+ */
 async function seeNodeAddress(scope: PlaneScope): Promise<string | undefined> {
   const { memory, request } = scope;
   const { client, clock, signal } = request.context;
@@ -102,7 +105,10 @@ async function seeGateway(scope: PlaneScope): Promise<GatewayFacts | undefined> 
   }
 }
 
-/** A Gateway of another namespace that is closed to this one looks like one that is not there. */
+/**
+ * Reports an unusable Gateway. A foreign Gateway without permission looks like a missing one, so that its existence is
+ * not revealed.
+ */
 function unusable({ desired }: PlaneScope, { namespace, name }: Required<ObjectKey>): GatewayFacts {
   const own = desired.identity.namespace;
   const problem =
@@ -112,7 +118,7 @@ function unusable({ desired }: PlaneScope, { namespace, name }: Required<ObjectK
   return { addresses: [], problem };
 }
 
-/** The Gateway with the listeners that take routes of the plane's namespace; undefined when none does. */
+/** Returns the Gateway reduced to listeners that allow routes of the plane's namespace; undefined if there are none. */
 async function openTo(
   { desired, request }: PlaneScope,
   gateway: UnstructuredObject,
@@ -140,7 +146,7 @@ interface Listener {
   allowedRoutes?: { namespaces?: { from?: string; selector?: LabelSelector } };
 }
 
-/** A plane needs a listener that passes TLS on unopened, for names we may choose below its domain. */
+/** Finds a listener with TLS passthrough and a wildcard domain, below which host names are chosen. */
 export function gatewayFacts(
   gateway: UnstructuredObject,
   wanted: NonNullable<PlaneSpec['exposure']['gateway']>,

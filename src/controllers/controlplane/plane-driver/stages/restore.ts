@@ -15,10 +15,13 @@ const loading = 'restore';
 const retryMs = 60_000;
 const queueMs = 5_000;
 
-// Going back to a backup, or beginning with one: the backup is looked for, the programs stop, the keys are put into etcd, the
-// programs start. Which of these it is at is written down, and each can be done again.
+// Restores a plane from a backup, or starts one from it: find the backup, stop the components, replace the keys in
+// etcd, start the components. The current phase is persisted and each phase is repeatable.
 
-/** Looks for the backup that is asked for. Nothing stops for one that cannot be had, and no plane that begins with one begins empty. */
+/**
+ * Finds the requested backup. Nothing is stopped for a missing backup, and a plane that should start from one does not
+ * start empty.
+ */
 export async function findRestore(scope: PlaneScope): Promise<undefined> {
   const { restore } = scope.request;
   if (!restore || scope.state.restore?.token === restore.token) return;
@@ -30,13 +33,13 @@ export async function findRestore(scope: PlaneScope): Promise<undefined> {
   requeueAfter(scope, retryMs, 'a restore that is refused');
 }
 
-/** Puts the backup that was found in place. */
+/** Restores the backup that was found. */
 export async function reconcileRestore(scope: PlaneScope): Promise<undefined> {
   const { restore } = scope.request;
   const state = scope.state.restore;
   if (!restore || !state) return;
   if (state.token !== restore.token) {
-    // another one was under way, and half of it may be in place: nothing runs on that
+    // an earlier restore may be half done, so components stay stopped
     scope.isRestoring ||= state.phase !== 'done';
     return;
   }
@@ -44,7 +47,7 @@ export async function reconcileRestore(scope: PlaneScope): Promise<undefined> {
     tell(scope, 'restore', good('Restored'));
     return;
   }
-  // nobody may write while the keys are replaced
+  // nothing may write while the keys are replaced
   scope.isRestoring = true;
   const running = scope.controlPlane?.pods.length ?? 0;
   if (running > 0) {
@@ -54,7 +57,7 @@ export async function reconcileRestore(scope: PlaneScope): Promise<undefined> {
   await load(scope, restore);
 }
 
-/** It has never had programs that ran. */
+/** Tells whether the plane never had running components. */
 const isNew = ({ request, controlPlane }: PlaneScope): boolean =>
   !request.isInitialized && (controlPlane?.wanted ?? 0) === 0 && (controlPlane?.pods.length ?? 0) === 0;
 
@@ -66,7 +69,7 @@ async function whyRefused({ desired, request }: PlaneScope, restore: RestoreRequ
   return restore.from && (await whyNotGranted(request, restore.from));
 }
 
-/** A backup of another namespace is given by that namespace: by a grant for the kind of the plane, or of what it is part of. */
+/** Requires a ReferenceGrant for backups of another namespace, for the kind of the plane or of its parent. */
 async function whyNotGranted(
   { owner, context: { client, signal } }: PlaneScope['request'],
   source: NonNullable<RestoreRequest['from']>,
@@ -79,7 +82,7 @@ async function whyNotGranted(
   return missingGrant(must(references.at(-1), 'references.at(-1)'));
 }
 
-/** The plane goes on as it is until the backup is found. */
+/** Searches for the backup; the plane keeps running meanwhile. */
 async function search(scope: PlaneScope, restore: RestoreRequest): Promise<undefined> {
   const { request, desired, background, memory, key } = scope;
   const { clock, events } = request.context;
@@ -108,7 +111,7 @@ async function search(scope: PlaneScope, restore: RestoreRequest): Promise<undef
   });
 }
 
-/** What failed a moment ago is shown, and not tried again at once. */
+/** Reports a recent failure instead of retrying at once. */
 function waitsAfterFailure(scope: PlaneScope, restore: RestoreRequest): boolean {
   const { memory, request } = scope;
   const failure = memory.restoreFailure;
@@ -147,7 +150,7 @@ async function load(scope: PlaneScope, restore: RestoreRequest): Promise<void> {
   tell(scope, 'restore', bad('Restoring', `${name} is being restored`));
   const targetOf = etcdTargetOf(desired, (secret) => readSecret(scope, secret));
   if (work?.kind === 'running' || scope.etcd?.isServing !== true || !targetOf) return;
-  // a backup is in memory as a whole: one tenant does not fill it with many
+  // a backup is loaded into memory, so each namespace restores one at a time
   if (background.isUnderWay(desired.identity.namespace, loading)) {
     requeueAfter(scope, queueMs, 'another plane of the namespace is being restored');
     return;

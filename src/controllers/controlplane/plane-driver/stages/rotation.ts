@@ -7,7 +7,7 @@ import { bad, good, type PlaneScope, readSecret, requeueAfter, requeueAt, tell }
 import { rotationOf } from '../state.ts';
 import { writeState } from '../write-state.ts';
 
-/** Moves rotations on. Each step is written down first; the next pass acts upon it. */
+/** Advances rotations. Each step is persisted first; the next reconcile acts on it. */
 export async function moveRotations(scope: PlaneScope): Promise<undefined> {
   const { desired, credentials, request, state } = scope;
   if (!credentials) return;
@@ -33,7 +33,7 @@ export async function moveRotations(scope: PlaneScope): Promise<undefined> {
   if (outcome.state !== state) {
     await writeState(scope, outcome.state);
     for (const message of outcome.messages) events.event(request.owner, 'Normal', 'Rotating', message);
-    // the Secret of the state wakes nobody who waits for it: act upon it soon
+    // the state Secret triggers no reconcile, so requeue
     requeueAfter(scope, 0, 'a rotation took a step');
   }
   tell(

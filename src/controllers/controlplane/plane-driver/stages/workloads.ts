@@ -8,7 +8,7 @@ import { seeControlPlane } from '../workload-sets.ts';
 
 const workersMs = 10_000;
 
-/** A spec that cannot be fulfilled leaves everything as it is: never a part of a plane. */
+/** Refuses an invalid spec as a whole; nothing is applied partially. */
 export function acceptRequest(scope: PlaneScope): 'stop' | undefined {
   const problems = specProblems(scope.desired);
   const [first] = problems;
@@ -17,7 +17,7 @@ export function acceptRequest(scope: PlaneScope): 'stop' | undefined {
   return 'stop';
 }
 
-/** Whether the version asked for may be the next one. One that may not leaves the Pods as they are, and says why. */
+/** Checks the version skew. An invalid target version keeps the Pods unchanged and is reported. */
 export function judgeVersion(scope: PlaneScope): 'stop' | undefined {
   const { desired, facts } = scope;
   const decision = nextVersion(facts.runningVersion, desired.version, facts.workload?.kubeletVersions);
@@ -27,19 +27,19 @@ export function judgeVersion(scope: PlaneScope): 'stop' | undefined {
   }
   tell(scope, 'version', bad(decision.reason, decision.message));
   scope.holdsBack = true;
-  // nobody tells when the last old worker is gone
+  // no event signals that the last old worker is gone
   if (decision.reason === 'VersionSkew') requeueAfter(scope, workersMs, 'the workers are too old');
   return scope.controlPlane ? undefined : 'stop';
 }
 
-/** Who may talk to whom is settled before anybody is started: a member of etcd that is not let through never gets ready. */
+/** Applies network policies before any Pod starts: a blocked etcd member would never become ready. */
 export async function keepPolicies(scope: PlaneScope): Promise<undefined> {
   const { policies } = planeObjects(scope.desired, scope.facts);
   await applyObjects(scope.apply, policies);
   await removeFormerPolicies(scope, policies);
 }
 
-/** Configuration, and the Pods that read it. */
+/** Applies the configuration and the Pods that read it. */
 export async function reconcileWorkloads(scope: PlaneScope): Promise<undefined> {
   const { desired, request } = scope;
   const { cache } = request.context;
@@ -60,7 +60,7 @@ export async function reconcileWorkloads(scope: PlaneScope): Promise<undefined> 
   }
   const controlPlane = seeControlPlane(cache, desired);
   scope.controlPlane = controlPlane;
-  // what was written in this pass has had no consequences yet
+  // writes of this reconcile have not taken effect yet
   scope.isRolledOut = !scope.hasWritten && !scope.isRestoring && controlPlane?.isRolledOut === true;
   tellRollout(scope, controlPlane);
 }
@@ -86,7 +86,7 @@ function tellRollout(scope: PlaneScope, controlPlane: SetSight | undefined): voi
   tell(scope, 'workloads', bad('RollingOut', problem === undefined ? how : `${how}; ${problem}`));
 }
 
-/** Ways in from outside that lead to the Service. */
+/** Applies the routes that lead from outside to the Service. */
 export async function reconcileRoutes(scope: PlaneScope): Promise<undefined> {
   const problem = scope.facts.gateway?.problem;
   if (problem !== undefined) {

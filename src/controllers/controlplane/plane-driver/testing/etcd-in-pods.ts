@@ -2,23 +2,23 @@ import type { FakeEtcd, FakeMember } from '../../etcd-client/testing/fake-etcd.t
 
 export interface EtcdStart {
   name: string;
-  /** of the volume its data is on */
+  /** volume with its data */
   volume: string;
   initialCluster: string;
   initialClusterState: string;
 }
 
-/** Starts members of etcd in Pods, by the settings they get and the data on their volumes. */
+/** Starts etcd members in Pods, from their settings and the data on their volumes. */
 export class EtcdInPods {
   readonly #etcd: FakeEtcd;
-  /** volume -> the member whose data is on it */
+  /** volume -> member with data on it */
   readonly #volumes = new Map<string, string>();
 
   constructor(etcd: FakeEtcd) {
     this.#etcd = etcd;
   }
 
-  /** A Pod begins. Answers why it cannot, in etcd's words. */
+  /** Starts a Pod; returns etcd's error message if it cannot start. */
   start({ name, volume, initialCluster, initialClusterState }: EtcdStart): string | undefined {
     const { members } = this.#etcd;
     const id = this.#volumes.get(volume);
@@ -34,7 +34,7 @@ export class EtcdInPods {
       }
       const own = members.find(({ peerUrl }) => peerUrl === entries.find(([who]) => who === name)?.[1]);
       if (!own) return `couldn't find local name "${name}" in the initial cluster configuration`;
-      // the others know it as one that has started: it cannot begin a second time
+      // the others know it as a started member, so it cannot bootstrap again
       if (own.name !== '') return `member ${name} has already been bootstrapped`;
       return this.#begin(own, name, volume);
     }

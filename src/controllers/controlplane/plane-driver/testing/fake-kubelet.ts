@@ -30,14 +30,14 @@ const by = { fieldManager: 'fake-kubelet' };
 export interface FakeHost {
   etcd: FakeEtcd;
   etcdInPods: EtcdInPods;
-  /** with which words programs other than etcd end; empty: they run */
+  /** exit message of components other than etcd; empty if they run */
   broken: string;
   /** whether load balancers get addresses */
   balances: boolean;
   nextAddress: number;
 }
 
-/** What runs Pods, gives load balancers their addresses and collects what is deleted: just enough of all three. */
+/** Minimal kubelet, load balancer controller and garbage collector. */
 export function fakeHost(host: FakeHost): ControllerDefinition[] {
   const started = new Map<string, string>();
   return [
@@ -49,10 +49,10 @@ export function fakeHost(host: FakeHost): ControllerDefinition[] {
         const pod = context.cache.lister(Pods).get(key);
         if (pod) await runPod(context, host, pod, started);
         else host.etcd.stop(key.name);
-        // readiness of the others follows from who runs
+        // readiness of the other members depends on which ones run
         const others = context.cache.lister(Pods).list();
         for (const other of others) await showReadiness(context, host, other, started);
-        // what members agree on among themselves is found by probes
+        // probes notice membership changes
         const own = context.cache.lister(Pods).get(key);
         return own && isUnready(own) ? after(1_000, 'probes') : done();
       },
@@ -117,7 +117,7 @@ async function runPod(
     started.set(uid, '');
     return;
   }
-  // one of its name may have gone unseen, and its program with it
+  // a predecessor with the same name may have gone unseen; stop its member too
   host.etcd.stop(name);
   const set = name.replace(/-\d+$/, '');
   const settings = cache.lister(ConfigMaps).get({ namespace, name: `${set}-settings` })?.data ?? {};
@@ -168,7 +168,7 @@ async function showReadiness(
     .catch(ignoreAbsence);
 }
 
-/** Pods first, then the set that was deleted with its dependents in the foreground. */
+/** Deletes Pods first, then their foreground-deleted set. */
 async function collect(
   { client, cache }: ReconcileContext,
   resource: Resource<KubeObject>,

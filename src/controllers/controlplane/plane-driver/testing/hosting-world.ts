@@ -13,27 +13,27 @@ import type { ProviderDependencies } from '../../plane-reconcile.ts';
 import { EtcdInPods } from './etcd-in-pods.ts';
 import { type FakeHost, fakeHost } from './fake-kubelet.ts';
 
-/** A management API whose Pods are played. */
+/** Test world with a management API that simulates Pods. */
 export interface HostingWorld extends World {
   readonly host: FakeHost;
   readonly etcd: FakeEtcd;
 }
 
-/** What controllers of hosted control planes are made with here. */
+/** Dependencies of hosted control plane controllers in tests. */
 export interface HostingParts extends ProviderDependencies, ControllerParts {
   readonly connectWorkload: ConnectWorkload;
 }
 
 export interface HostingWorldOptions {
-  /** whether load balancers get addresses; default: they do */
+  /** whether load balancers get addresses; default yes */
   balances?: boolean;
-  /** with which words programs other than etcd end; default: they run */
+  /** exit message of components other than etcd; default: they run */
   broken?: string;
   /** adds the controllers under test */
   extend(manager: Manager, parts: HostingParts, etcd: FakeEtcd): void;
 }
 
-/** The Cluster that worlds with one control plane have. */
+/** Name of the Cluster in worlds with one control plane. */
 export const clusterName = 'c1';
 
 export async function createHostingWorld(options: HostingWorldOptions): Promise<HostingWorld> {
@@ -76,7 +76,7 @@ export async function createHostingWorld(options: HostingWorldOptions): Promise<
   return Object.assign(world, { host, etcd });
 }
 
-/** Adds a Cluster without an endpoint of its infrastructure, and its control plane. */
+/** Creates a Cluster whose infrastructure has no endpoint, and its control plane. */
 export async function createHostedCluster<T extends KubeObject>(
   { client, namespace }: World,
   resource: Resource<T>,
@@ -103,7 +103,7 @@ export async function createHostedCluster<T extends KubeObject>(
   );
 }
 
-/** Makes worlds that end with the test they were made for. */
+/** Returns a function that creates worlds and disposes of them after the test. */
 export function worldsOfTests<W extends World, O extends unknown[]>(
   create: (...options: O) => Promise<W>,
 ): (...options: O) => Promise<W> {

@@ -12,16 +12,16 @@ import { clusterName, createHostedCluster, createHostingWorld, type HostingWorld
 
 export type SpecChange = (desired: PlaneSpec) => PlaneSpec;
 
-/** A plane driven by a controller of a few lines, on a management API whose Pods are played. */
+/** Test world with a minimal controller that drives one plane. */
 export interface PlaneWorld extends HostingWorld {
-  /** the latest of all reports */
+  /** latest report */
   report(): PlaneReport;
-  /** all reports so far, oldest first */
+  /** all reports, oldest first */
   reports(): readonly PlaneReport[];
   removal(): RemovalReport | undefined;
-  /** what is wanted from now on */
+  /** changes the spec */
   desired(change: SpecChange): Promise<void>;
-  /** more of a request than its spec */
+  /** changes request fields besides the spec */
   ask(change: Partial<PlaneRequest>): Promise<void>;
   secret(name: string, key: string): Promise<string | undefined>;
   untilSettled(): Promise<void>;
@@ -64,10 +64,10 @@ export interface PlaneWorldOptions {
   balances?: boolean;
   broken?: string;
   backupDirectory?: string;
-  /** what is wanted from the beginning */
+  /** initial spec */
   desired?: SpecChange;
   request?: Partial<PlaneRequest>;
-  /** the workers are in an OpenStack, opened by this identity; default: in no cloud anybody knows */
+  /** OpenStack identity of the workers; default: no known cloud */
   identity?: IdentityReference;
 }
 
@@ -197,7 +197,7 @@ export async function createPlaneWorld({
   });
 }
 
-/** Backups of these tests: a word, and then keys. */
+/** Backup format of these tests: a word, followed by keys. */
 async function keysOfText(file: Buffer): Promise<EtcdKey[] | undefined> {
   const [word, ...keys] = file.toString('utf8').split(' ');
   return word === 'KEYS' ? keys.map((key) => ({ key: Buffer.from(key), value: Buffer.from('value') })) : undefined;

@@ -14,7 +14,7 @@ const usualConfig = '/host/etc/cni/net.d/05-cilium.conflist';
 const healthPort = 9879;
 const retryMs = 2_000;
 
-/** cilium-dbg build-config: writes the ConfigMap of the agent to files. */
+/** cilium-dbg build-config: writes the agent's ConfigMap to files. */
 export function ciliumConfigProgram(_kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process) => {
     if (process.argv[1] !== 'build-config') {
@@ -34,7 +34,7 @@ export function ciliumConfigProgram(_kubernetes: SimulatedKubernetes): Simulated
   });
 }
 
-/** The agent: gives its node a Pod network once the API knows the node. */
+/** The agent: sets up the Pod network of its node once the node exists in the API. */
 export function ciliumAgentProgram(_kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     const directory = process.argv.find((word) => word.startsWith('--config-dir='))?.slice('--config-dir='.length);
@@ -68,7 +68,7 @@ export function ciliumAgentProgram(_kubernetes: SimulatedKubernetes): SimulatedP
   });
 }
 
-/** What the agent does before it goes: the node has no network any more. */
+/** Uninstall step of the agent: the node loses its network. */
 export function ciliumUninstallProgram(_kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async ({ files }) => {
     files.remove(usualConfig);
@@ -76,7 +76,7 @@ export function ciliumUninstallProgram(_kubernetes: SimulatedKubernetes): Simula
   });
 }
 
-/** Copies the plugin to where the container runtime looks for it. */
+/** Installs the CNI plugin where the container runtime finds it. */
 export function ciliumInstallProgram(_kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process) => {
     process.files.write('/host/opt/cni/bin/cilium-cni', '#!simulated cilium-cni\n', 0o755);
@@ -86,7 +86,7 @@ export function ciliumInstallProgram(_kubernetes: SimulatedKubernetes): Simulate
   });
 }
 
-/** Envoy beside the agent: there is nothing on layer 7 to do here, but it is asked for its health. */
+/** Envoy beside the agent. It only answers health checks, because layer 7 is not simulated. */
 export function ciliumEnvoyProgram(_kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     closing.add(process.listen(9878, httpService(answerHealth)));

@@ -21,7 +21,7 @@ const taintKey = 'node.cilium.io/agent-not-ready';
 const fieldManager = 'cilium-operator-generic';
 const lease = { leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 10_000 };
 
-/** The operator: takes the taint from nodes whose agent is ready, which keeps Pods away until then. */
+/** The operator: removes the taint from nodes whose agent is ready. The taint keeps Pods away until then. */
 export function ciliumOperatorProgram(_kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     const { clock, random } = process;

@@ -27,13 +27,13 @@ export interface BalancerPort {
   readonly nodePort: number;
 }
 
-/** The balancer a Service asks for, as its annotations and the configuration have it. */
+/** Desired load balancer of a Service, from its annotations and the configuration. */
 export interface BalancerSpec {
   readonly name: string;
   readonly id: string | undefined;
   readonly isInternal: boolean;
   readonly keepsFloatingIp: boolean;
-  /** a certain address */
+  /** a specific address */
   readonly address: string | undefined;
   readonly floatingNetworkId: string | undefined;
   readonly floatingSubnetId: string | undefined;
@@ -57,10 +57,10 @@ export interface BalancerSpec {
   readonly members: readonly MemberPlace[];
 }
 
-/** A Service cannot have what it asks for; the message is for its event. */
+/** A Service's request cannot be satisfied; the message is for its event. */
 export class BalancerProblem extends Error {}
 
-/** The name of a Service's balancer, cut where octavia's names end. */
+/** Name of a Service's load balancer, cut to octavia's limit. */
 export function balancerName(clusterName: string, { metadata }: Service): string {
   return `kube_service_${clusterName}_${metadata.namespace}_${metadata.name}`.slice(0, 255);
 }
@@ -69,7 +69,7 @@ export function floatingIpDescription(clusterName: string, { metadata }: Service
   return `Floating IP for Kubernetes external service ${metadata.namespace}/${metadata.name} from cluster ${clusterName}`;
 }
 
-/** Whether a Service wants a balancer of this controller's. */
+/** Reports whether this controller handles the Service's load balancer. */
 export function wantsBalancer({ metadata, spec }: Service): boolean {
   return spec.type === 'LoadBalancer' && !spec.loadBalancerClass && metadata.deletionTimestamp === undefined;
 }

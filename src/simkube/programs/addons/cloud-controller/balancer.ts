@@ -10,7 +10,7 @@ import {
 } from '../../../../openstack/index.ts';
 import { type BalancerPort, BalancerProblem, type BalancerSpec } from './balancer-spec.ts';
 
-/** What came of one look: the addresses that answer, or that octavia is still busy. */
+/** Result of one step: the addresses, or that octavia is still busy. */
 export type BalancerOutcome =
   | { readonly kind: 'busy'; readonly id: string | undefined }
   | { readonly kind: 'ready'; readonly id: string; readonly address: string };
@@ -22,8 +22,8 @@ interface Work {
 }
 
 /**
- * Brings the balancer of a Service one step nearer to what is desired. Octavia takes one change at a time and needs a while
- * for each, so that most looks end with `busy`.
+ * Performs one step towards the desired load balancer. Octavia accepts one change at a time and takes a while for each,
+ * so most steps return `busy`.
  */
 export async function ensureBalancer(work: Work, description: string): Promise<BalancerOutcome> {
   const { cloud, desired, signal } = work;
@@ -53,7 +53,7 @@ export async function ensureBalancer(work: Work, description: string): Promise<B
   return address === undefined ? { kind: 'busy', id } : { kind: 'ready', id, address };
 }
 
-/** Deletes the balancer with all that is in it. True when nothing of it is left. */
+/** Deletes the load balancer with its children. Returns true when nothing is left. */
 export async function removeBalancer(
   work: { readonly cloud: OpenStack; readonly signal: AbortSignal },
   which: { readonly name: string; readonly id?: string | undefined; readonly keepsFloatingIp: boolean },
@@ -64,7 +64,7 @@ export async function removeBalancer(
   if (balancer.vipPortId !== undefined && !which.keepsFloatingIp) {
     const portId = balancer.vipPortId;
     for (const found of await collect(cloud.network.floatingIps.list({ portId }, { signal }))) {
-      // What somebody else attached is let go with the port and stays theirs.
+      // Floating IPs that somebody else attached are only disassociated.
       if (found.description?.startsWith('Floating IP for Kubernetes external service ')) {
         await cloud.network.floatingIps.delete(found.id, { signal });
       }
@@ -98,7 +98,7 @@ async function findBalancer({
   return found?.provisioningStatus === 'DELETED' ? undefined : found;
 }
 
-/** The first part that is not as desired is changed; false: all are. */
+/** Changes the first part that differs from the spec. Returns false if none differs. */
 async function changePart(work: Work, balancerId: string): Promise<boolean> {
   const { cloud, desired, signal } = work;
   const api = cloud.loadBalancer;
@@ -203,7 +203,7 @@ async function changePool(work: Work, index: number, port: BalancerPort, pool: P
   return true;
 }
 
-/** Ports a Service does not have any more. Of a balancer shared with others only what carries our name is ours. */
+/** Deletes listeners of removed Service ports. In a shared load balancer, only children with our name are deleted. */
 async function removeObsolete(
   { cloud, desired, signal }: Work,
   listeners: readonly Listener[],
@@ -257,7 +257,7 @@ async function externalNetwork(cloud: OpenStack, signal: AbortSignal): Promise<s
   throw new BalancerProblem('could not find an external network for floating IPs');
 }
 
-/** The subnet the nodes are in. */
+/** Finds the subnet of the nodes. */
 async function subnetOfMembers({ cloud, desired, signal }: Work): Promise<string> {
   const [first] = desired.members;
   if (!first) throw new BalancerProblem('no hosts for load balancer');

@@ -8,10 +8,10 @@ import { klog } from '../../klog.ts';
 import { type CloudControllerRun, fieldManager } from './run.ts';
 
 const shutdownTaint = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' };
-/** how long until a server that was not found, or a silent node, is looked at again */
+/** Retry interval for a missing server or a silent node. */
 const lookMs = 5_000;
 
-/** Tells fresh Nodes which server they are and where, and takes the taint from them that keeps Pods away until then. */
+/** Initializes new Nodes with their server id and addresses, and removes the taint that keeps Pods away until then. */
 export function nodeController(run: CloudControllerRun): ControllerDefinition {
   return defineController({
     name: 'cloud-node',
@@ -37,7 +37,7 @@ export function nodeController(run: CloudControllerRun): ControllerDefinition {
   });
 }
 
-/** Removes Nodes whose server is gone, and marks those whose server is switched off. */
+/** Deletes Nodes whose server is gone, and taints those whose server is shut off. */
 export function nodeLifecycleController(run: CloudControllerRun): ControllerDefinition {
   return defineController({
     name: 'cloud-node-lifecycle',
@@ -75,7 +75,7 @@ function isUninitialized(node: Node): boolean {
   return node.spec?.taints?.some(({ key }) => key === uninitializedTaint) ?? false;
 }
 
-/** The server a Node is: by the id it carries, else by its name. */
+/** Finds the server of a Node: by its provider id, else by its name. */
 async function serverOf({ cloud }: CloudControllerRun, node: Node, signal: AbortSignal): Promise<Server | undefined> {
   const { servers } = cloud.compute;
   const id = /^openstack:\/\/[^/]*\/([^/]+)$/.exec(node.spec?.providerID ?? '')?.[1];
@@ -126,7 +126,7 @@ async function initialize(run: CloudControllerRun, client: Client, node: Node, s
   );
 }
 
-/** Fixed addresses are those inside, floating ones those outside. */
+/** Fixed addresses are internal, floating ones external. */
 export function nodeAddresses(server: Server, name: string): { type: string; address: string }[] {
   const addresses = Object.values(server.addresses)
     .flat()

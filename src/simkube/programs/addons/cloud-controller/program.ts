@@ -31,13 +31,13 @@ const flagTable = cobraTable(
   ),
 );
 
-/** klog.Fatal ends a program with this. */
+/** Exit code of klog.Fatal. */
 const fatal = 255;
-/** Renewed seldom: every simulated cluster has such a lease, and a minute without a leader hurts nobody. */
+/** Renewed rarely, because every simulated cluster has such a lease, and a minute without a leader is harmless. */
 const lease = { leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 10_000 };
 const allControllers = ['cloud-node', 'cloud-node-lifecycle', 'route', 'service'];
 
-/** openstack-cloud-controller-manager: knows its cluster by its service account, and the cloud by what is mounted into its Pod. */
+/** openstack-cloud-controller-manager: reaches its cluster by its service account, and the cloud by mounted files. */
 export function cloudControllerProgram(kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     const { argv, env } = process;

@@ -2,14 +2,14 @@ import type { OpenStack } from '../../../../openstack/index.ts';
 import type { SimulatedProcess } from '../../../process.ts';
 import type { CloudConf } from '../cloud-conf.ts';
 
-/** What the controllers of the cloud controller manager work with. */
+/** State shared by the controllers of the cloud controller manager. */
 export interface CloudControllerRun {
   readonly process: SimulatedProcess;
   readonly cloud: OpenStack;
   readonly conf: CloudConf;
   readonly clusterName: string;
   readonly region: string | undefined;
-  /** whether node ids name the region */
+  /** whether provider ids contain the region */
   readonly isRegional: boolean;
 }
 

@@ -25,12 +25,12 @@ import {
 import { type CloudControllerRun, fieldManager } from './run.ts';
 
 const finalizer = 'service.kubernetes.io/load-balancer-cleanup';
-/** how often octavia is asked whether it is through with a change */
+/** Poll interval while octavia is busy. */
 const busyMs = 1_000;
 
-/** Gives Services of type LoadBalancer a balancer of octavia and an address. */
+/** Provides Services of type LoadBalancer with an octavia load balancer and an address. */
 export function serviceController(run: CloudControllerRun): ControllerDefinition {
-  /** what was made, by Service: while it is the same there is nothing to ask the cloud */
+  /** last applied spec by Service; while unchanged, no request to the cloud is needed */
   const made = new Map<string, string>();
   let balanced: () => ObjectKey[] = () => [];
   return defineController({
@@ -153,7 +153,7 @@ function hasFinalizer({ metadata }: Service): boolean {
   return metadata.finalizers?.includes(finalizer) ?? false;
 }
 
-/** Whether what a balancer sends to a node may have changed; heartbeats do not. */
+/** Reports whether a node change affects load balancer members. Heartbeats do not. */
 function isMoved(before: NodeFacts, now: NodeFacts): boolean {
   return (
     internalAddress(before) !== internalAddress(now) ||

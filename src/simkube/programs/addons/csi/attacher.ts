@@ -13,7 +13,7 @@ import type { SideCarRun } from './side-car.ts';
 
 const fieldManager = 'csi-attacher';
 
-/** Attaches volumes to the servers that VolumeAttachments name, and detaches them when these go. */
+/** Attaches volumes to the servers that VolumeAttachments name, and detaches them on deletion. */
 export function attacherControllers(run: SideCarRun): ControllerDefinition[] {
   const finalizer = `external-attacher/${run.driverName.replaceAll('.', '-')}`;
   let waiting: () => readonly VolumeAttachment[] = () => [];
@@ -29,7 +29,7 @@ export function attacherControllers(run: SideCarRun): ControllerDefinition[] {
       },
       watches: [
         watchObjects(VolumeAttachments),
-        // A node plugin that registers late makes its node known.
+        // A node plugin that registers late enqueues the attachments of its node.
         watchMapped(CsiNodes, ({ metadata }) =>
           waiting()
             .filter(({ spec }) => spec.nodeName === metadata.name)
@@ -91,7 +91,7 @@ async function detach(
     .lister(PersistentVolumes)
     .get({ name: attachment.spec.source.persistentVolumeName ?? '' });
   const nodeId = nodeIdOf(run, context, attachment.spec.nodeName);
-  // A node or a volume that is gone takes the attachment with it.
+  // If the node or volume is gone, nothing is attached any more.
   if (volume?.spec.csi && nodeId !== undefined) {
     try {
       await run.driver().unpublish(volume.spec.csi.volumeHandle, nodeId);

@@ -9,13 +9,13 @@ const pollMs = 500;
 const patienceMs = 60_000;
 const clusterKey = 'cinder.csi.openstack.org/cluster';
 
-/** Volumes of Cinder, attached by Nova. */
+/** Cinder volumes, attached by Nova. */
 export function cinderVolumes(process: SimulatedProcess, cloud: OpenStack, cluster: string): CsiDriver {
   const { clock, signal } = process;
   const { volumes } = cloud.volume;
   const { servers } = cloud.compute;
 
-  /** Errors get the form gRPC gives them. */
+  /** Errors are converted to gRPC's form. */
   const call = async <T>(method: string, work: () => Promise<T>): Promise<T> => {
     try {
       return await work();

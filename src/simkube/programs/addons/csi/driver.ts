@@ -1,24 +1,24 @@
 import type { ProcessFiles } from '../../../process.ts';
 
-/** What a CSI plugin does for its side cars: the calls of the controller half of the interface, without the wire. */
+/** CSI plugin interface for sidecars: the controller service without the wire protocol. */
 export interface CsiDriver {
   readonly name: string;
   createVolume(request: CreateVolumeRequest): Promise<CreatedVolume>;
-  /** succeeds when it is gone already */
+  /** succeeds if it is already gone */
   deleteVolume(handle: string): Promise<void>;
-  /** attaches to a server; answers the device */
+  /** attaches to a server; returns the device */
   publish(handle: string, nodeId: string): Promise<string>;
   unpublish(handle: string, nodeId: string): Promise<void>;
-  /** answers the new size in bytes */
+  /** returns the new size in bytes */
   expand(handle: string, bytes: number): Promise<number>;
 }
 
 export interface CreateVolumeRequest {
-  /** the same for the same claim, so that a repeated request finds what an earlier one made */
+  /** the same for the same claim, so that a repeated request finds the volume of an earlier one */
   readonly name: string;
   readonly bytes: number;
   readonly parameters: Readonly<Record<string, string>>;
-  /** what is written on the volume about its claim */
+  /** metadata about the claim to store on the volume */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
@@ -28,11 +28,14 @@ export interface CreatedVolume {
   readonly zone: string | undefined;
 }
 
-/** Drivers whose socket is open, by what the socket's file holds: the volume it lies in leads containers to each other. */
+/**
+ * Drivers with an open socket, by the content of the socket file. Containers find each other through the volume that
+ * contains the file.
+ */
 export class CsiSockets {
   readonly #open = new Map<string, CsiDriver | 'node only'>();
 
-  /** Opens a socket at a path; answers how to close it. */
+  /** Opens a socket at a path. Returns a function that closes it. */
   listen(files: ProcessFiles, path: string, id: string, driver: CsiDriver | 'node only'): () => void {
     this.#open.set(id, driver);
     files.write(path, id);
@@ -42,7 +45,7 @@ export class CsiSockets {
     };
   }
 
-  /** undefined: nobody listens there */
+  /** Returns undefined if nobody listens. */
   at(files: ProcessFiles, path: string): CsiDriver | 'node only' | undefined {
     return this.#open.get(files.read(path) ?? '');
   }
@@ -51,7 +54,7 @@ export class CsiSockets {
 export const cinderDriver = 'cinder.csi.openstack.org';
 export const zoneTopology = 'topology.cinder.csi.openstack.org/zone';
 
-/** A file name of a socket that was written as an address: unix://csi/csi.sock, unix:///csi/csi.sock or a path. */
+/** Parses a socket address to a file path: unix://csi/csi.sock, unix:///csi/csi.sock or a path. */
 export function socketPath(address: string): string {
   return `/${address.replace(/^unix:/, '').replace(/^\/+/, '')}`;
 }

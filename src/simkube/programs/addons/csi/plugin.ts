@@ -16,7 +16,7 @@ const pluginFlags = cobraTable(
   names('provide-controller-service provide-node-service pvc-annotations with-topology logtostderr'),
 );
 
-/** cinder-csi-plugin: the driver, for the controller in its Deployment and for the nodes in its DaemonSet. */
+/** cinder-csi-plugin: the driver of the controller Deployment and the node DaemonSet. */
 export function cinderPluginProgram(kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     const { argv, files } = process;
@@ -51,7 +51,7 @@ export function cinderPluginProgram(kubernetes: SimulatedKubernetes): SimulatedP
         closing.add(kubernetes.csi.listen(files, endpoint, id, driver));
       } catch (error) {
         if (process.signal.aborted) throw error;
-        // The real one just ends here, as if all were well.
+        // The real program also exits with success here.
         klog(process, 'W', 'main.go:142', `Failed to GetOpenStackProvider: ${errorMessage(error)}`);
         return 0;
       }
@@ -67,7 +67,7 @@ const sidecarFlags = cobraTable(
   names('leader-election'),
 );
 
-/** node-driver-registrar: tells the kubelet by a file in its directory that the driver is there. */
+/** node-driver-registrar: announces the driver by a file in the kubelet's directory. */
 export function nodeRegistrarProgram(kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     const { files } = process;
@@ -90,7 +90,7 @@ export function nodeRegistrarProgram(kubernetes: SimulatedKubernetes): Simulated
   });
 }
 
-/** livenessprobe: answers for the plugin, which has no HTTP of its own. */
+/** livenessprobe: serves HTTP health checks for the plugin. */
 export function livenessProbeProgram(kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     const { flags } = parseFlags(process.argv.slice(1), sidecarFlags);

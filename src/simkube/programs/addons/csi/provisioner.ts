@@ -26,7 +26,7 @@ const provisionedBy = 'pv.kubernetes.io/provisioned-by';
 const finalizer = 'external-provisioner.volume.kubernetes.io/finalizer';
 const gibibyte = 1024 ** 3;
 
-/** Makes volumes for claims of its driver's classes, and deletes those that are to go with their claim. */
+/** Provisions volumes for claims of its driver's classes, and deletes volumes by their reclaim policy. */
 export function provisionerControllers(run: SideCarRun): ControllerDefinition[] {
   return [claimController(run), volumeController(run)];
 }
@@ -78,7 +78,7 @@ async function provision(
       metadata: {
         name,
         annotations: { [provisionedBy]: run.driverName },
-        // Older releases may not patch volumes, and hold none.
+        // Older releases set no finalizer, because they may not patch volumes.
         ...(holdsVolumes(run) && { finalizers: [finalizer] }),
       },
       spec: {

@@ -7,7 +7,7 @@ import type { SideCarRun } from './side-car.ts';
 const fieldManager = 'csi-resizer';
 const gibibyte = 1024 ** 3;
 
-/** Makes volumes larger whose claim asks for more than it has. */
+/** Expands volumes whose claim requests more than their capacity. */
 export function resizerControllers(run: SideCarRun): ControllerDefinition[] {
   return [
     defineController({

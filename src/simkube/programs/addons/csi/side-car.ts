@@ -21,15 +21,15 @@ const flagTable = cobraTable(
 const retryMs = 1_000;
 const lease = { leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 10_000 };
 
-/** What a side car works with. */
+/** State of a sidecar. */
 export interface SideCarRun {
   readonly process: SimulatedProcess;
-  /** the plugin in the same Pod; throws in gRPC's words while it is away */
+  /** the plugin in the same Pod; throws a gRPC error while it is unavailable */
   driver(): CsiDriver;
   readonly driverName: string;
 }
 
-/** Makes a program of the controllers of a side car: they work when the plugin answers, for the one that leads. */
+/** Builds a sidecar program from controllers, which run in the leader while the plugin answers. */
 export function sideCarProgram(
   name: string,
   controllers: (run: SideCarRun) => ControllerDefinition[],
@@ -77,7 +77,7 @@ export function sideCarProgram(
     });
 }
 
-/** A side car whose objects nothing here serves: it waits for them. */
+/** A sidecar whose API objects are not simulated, so it only waits. */
 export function waitingSideCar(): SimulatedProgram {
   return program(async (process) => {
     klog(process, 'I', 'main.go:141', `Version: v${versionInTag(process.image) ?? '0.0.0'}`);

@@ -3,7 +3,7 @@ export interface Usage {
   readonly bytes: number;
 }
 
-/** What a kubelet's /metrics/resource says of its node and of containers by `namespace/pod/container`. */
+/** Metrics from a kubelet's /metrics/resource: usage of the node, and of containers by `namespace/pod/container`. */
 export interface ResourceMetrics {
   readonly node: Usage | undefined;
   readonly containers: ReadonlyMap<string, Usage>;
@@ -12,7 +12,7 @@ export interface ResourceMetrics {
 const line = /^([a-z_]+)(?:\{([^}]*)\})? ([0-9.e+-]+)/;
 const label = /(?<![a-z_])([a-z_]+)="([^"]*)"/g;
 
-/** Rates follow from counters and their beginning: what was used since a container started, by how long ago that was. */
+/** Computes rates as a counter divided by the time since the container started. */
 export function parseResourceMetrics(text: string, now: number): ResourceMetrics {
   const found = new Map<string, Map<string, number>>();
   for (const written of text.split('\n')) {

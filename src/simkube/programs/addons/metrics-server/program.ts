@@ -23,7 +23,7 @@ const base = '/apis/metrics.k8s.io/v1beta1';
 const kubeletPort = 10250;
 const windowSeconds = 15;
 
-/** metrics-server: asks the kubelets what nodes and Pods use, and answers for metrics.k8s.io. */
+/** metrics-server: reads node and Pod usage from kubelets, and serves metrics.k8s.io. */
 export function metricsServerProgram(_kubernetes: SimulatedKubernetes): SimulatedProgram {
   return program(async (process, closing) => {
     const { flags } = parseFlags(process.argv.slice(1), flagTable);
@@ -105,7 +105,7 @@ async function podMetrics(
   return measured[0] ? json(measured[0]) : failure(404, 'NotFound', `podmetrics.metrics.k8s.io "${name}" not found`);
 }
 
-/** What the kubelet of a node says; undefined: it cannot be reached. */
+/** Reads the metrics of a kubelet; undefined if it is unreachable. */
 async function scrape(
   process: SimulatedProcess,
   node: Node,

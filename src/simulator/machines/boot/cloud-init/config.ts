@@ -5,10 +5,10 @@ import { renderJinja, TemplateError } from './jinja.ts';
 import { kindOfText, type UserData, type UserDataPart } from './parts.ts';
 import { schemaErrors } from './schema.ts';
 
-/** What user data asks for, once every part has been read. */
+/** Merged user data. */
 export interface CloudConfig {
   readonly config: Readonly<Record<string, unknown>>;
-  /** run in this order, before runcmd's own */
+  /** run in this order, before the script of runcmd */
   readonly scripts: readonly { readonly name: string; readonly text: string }[];
   readonly boothooks: readonly { readonly name: string; readonly text: string }[];
   readonly warnings: readonly string[];
@@ -21,7 +21,7 @@ interface Collected {
   readonly warnings: string[];
 }
 
-/** Puts the parts of user data together, with a warning in cloud-init's words for each that cannot be used. */
+/** Merges the parts of user data. Parts that cannot be used give a warning with cloud-init's message. */
 export function combineParts({ parts, warnings }: UserData, machine: RunningMachine): CloudConfig {
   const into: Collected = { config: {}, scripts: [], boothooks: [], warnings: [...warnings] };
   for (const part of parts) take(part, machine, into);
@@ -73,7 +73,7 @@ function take(part: UserDataPart, machine: RunningMachine, into: Collected): voi
   }
 }
 
-/** The text without the line that says it is a template, its variables filled in. */
+/** Renders a template, without the line that marks it as one. */
 function rendered(part: UserDataPart, machine: RunningMachine, warnings: string[]): string | undefined {
   const body = part.text.slice(part.text.indexOf('\n') + 1);
   try {
@@ -96,7 +96,7 @@ function rendered(part: UserDataPart, machine: RunningMachine, warnings: string[
 
 function yamlOf(part: UserDataPart, warnings: string[]): unknown {
   const lines = new LineCounter();
-  // YAML 1.1 as PyYAML reads it: 0644 is octal, yes is true, a key may come twice.
+  // PyYAML reads YAML 1.1: 0644 is octal, yes is true, and keys may be duplicated.
   const document = parseDocument(part.text, {
     version: '1.1',
     uniqueKeys: false,
@@ -126,8 +126,8 @@ function takeArchive(part: UserDataPart, machine: RunningMachine, into: Collecte
 }
 
 /**
- * Several cloud-configs: a later key takes the place of an earlier one, unless `merge_how` of the later one has lists
- * appended or dictionaries merged.
+ * Merges several cloud-configs. A later key replaces an earlier one, unless `merge_how` of the later config appends
+ * lists or merges dictionaries.
  */
 function merged(base: Record<string, unknown>, next: Record<string, unknown>): Record<string, unknown> {
   const how = JSON.stringify(next['merge_how'] ?? next['merge_type'] ?? '');

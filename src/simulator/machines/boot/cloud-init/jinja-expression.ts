@@ -1,6 +1,6 @@
 import { must } from '../../../../machinery/index.ts';
 
-/** A template that jinja would refuse, with the line it stopped at. */
+/** An invalid template, with the line of the error. */
 export class TemplateError extends Error {
   readonly line: number;
 
@@ -13,7 +13,7 @@ export class TemplateError extends Error {
 
 const lexemes = /\s*(?:("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(\d+(?:\.\d+)?)|([A-Za-z_]\w*)|(==|!=|[|.()[\],~+]))/y;
 
-/** One expression: names, literals, filters, comparisons, and/or/not. */
+/** Evaluates one expression: names, literals, filters, comparisons, and/or/not. */
 export class Expression {
   readonly #words: string[] = [];
   readonly #line: number;
@@ -137,7 +137,7 @@ export class Expression {
     for (;;) {
       if (this.#take('.')) {
         const name = this.#words[this.#at++] ?? '';
-        // Methods of strings that people use.
+        // Common methods of strings.
         if (this.#words[this.#at] === '(') {
           this.#at++;
           value = this.#filter(name, value, this.#list(')'));
@@ -208,7 +208,7 @@ export class Expression {
   }
 }
 
-/** A variable that does not exist. */
+/** A missing variable. */
 class Missing {
   readonly #name: string;
 
@@ -245,7 +245,7 @@ export function isTrue(value: unknown): boolean {
   return Boolean(value);
 }
 
-/** As python writes values. */
+/** Formats a value like Python. */
 export function shown(value: unknown): string {
   if (value === true) return 'True';
   if (value === false) return 'False';

@@ -5,7 +5,7 @@ export { TemplateError };
 
 export interface Rendered {
   readonly text: string;
-  /** variables that do not exist; cloud-init puts CI_MISSING_JINJA_VAR/ and the name in their place */
+  /** missing variables; cloud-init renders them as CI_MISSING_JINJA_VAR/ and the name */
   readonly missing: readonly string[];
 }
 
@@ -16,8 +16,8 @@ type Token =
 const opening = /\{\{|\{%|\{#/g;
 
 /**
- * Renders what user data does with jinja: variables with filters, if and for and set, raw and comments. Anything beyond is
- * a TemplateError, as anything broken is.
+ * Renders the subset of jinja that user data commonly uses: variables with filters, if, for, set, raw and comments.
+ * Anything else is a TemplateError, like a syntax error.
  */
 export function renderJinja(template: string, variables: Readonly<Record<string, unknown>>): Rendered {
   const state = new Renderer(tokens(template), variables);
@@ -49,7 +49,7 @@ function tokens(template: string): Token[] {
       inner = inner.slice(0, -1);
       while (at < template.length && /\s/.test(template.charAt(at))) at++;
     } else if (kind !== '{{' && inner.trim() !== 'raw' && template[at] === '\n') {
-      // cloud-init has jinja trim blocks: the line break after a statement goes with it.
+      // cloud-init enables trim_blocks: the line break after a statement is removed.
       at++;
     }
     if (before !== '') found.push({ kind: 'text', text: before });
@@ -87,7 +87,7 @@ class Renderer {
     return text;
   }
 
-  /** Renders until one of the statements that end the block, which is left to the caller. */
+  /** Renders up to a statement that ends the block. The caller consumes that statement. */
   #block(ends: readonly string[], { isShown }: { isShown: boolean }): string {
     let out = '';
     for (; this.#at < this.#tokens.length; this.#at++) {

@@ -1,6 +1,5 @@
 import { must } from '../../../../machinery/index.ts';
 
-/** One part of a MIME message. */
 export interface MimePart {
   readonly contentType: string;
   readonly fileName: string | undefined;
@@ -9,7 +8,7 @@ export interface MimePart {
 
 const headerLine = /^[\w-]+:/;
 
-/** The parts of a MIME message, those of messages inside it included; undefined when the text is none. */
+/** Returns the parts of a MIME message, including those of nested messages, or undefined if the text is not MIME. */
 export function parseMime(text: string): MimePart[] | undefined {
   const normal = text.replaceAll('\r\n', '\n');
   if (!/^(?:mime-version|content-type):/i.test(normal)) return undefined;

@@ -1,22 +1,21 @@
 import type { HostedMachine } from '../../host/running-machine.ts';
 import { type CloudConfig, pythonType } from './config.ts';
 
-/** What a module works with. */
 export interface ModuleContext {
   readonly machine: HostedMachine;
   readonly cloudConfig: CloudConfig;
-  /** a line of cloud-init's log that reaches the console: `file.py[LEVEL]: words` */
+  /** writes a line of cloud-init's log to the console, in the format `file.py[LEVEL]: message` */
   warn(text: string): void;
-  /** Runs a script and gives its exit status. */
+  /** Runs a script and returns its exit status. */
   script(path: string, text: string): Promise<number>;
 }
 
-/** A module failed; cloud-init goes on with the next one. */
+/** A failed module. cloud-init continues with the next one. */
 export class ModuleError extends Error {}
 
 export type Module = (context: ModuleContext) => Promise<void> | void;
 
-/** A word for a shell. */
+/** Quotes a word for the shell. */
 export function quoted(word: unknown): string {
   return `'${String(word).replaceAll("'", `'\\''`)}'`;
 }

@@ -6,7 +6,7 @@ import { aptConfigure, packages, yumAddRepo } from './packages.ts';
 
 const scriptDirectory = '/var/lib/cloud/instance/scripts';
 
-/** Text for a shell: a line as it is, words quoted. */
+/** Builds a shell script. A command is a line, used as is, or a list of words, which are quoted. */
 export function shellify(commands: readonly unknown[]): string {
   let text = '#!/bin/sh\n';
   for (const command of commands) {
@@ -53,7 +53,7 @@ function writeFile(context: ModuleContext, entry: Readonly<Record<string, unknow
   disk.write(path, before + content, permissions(context, entry['permissions']));
 }
 
-/** People are made after the files: a file of somebody who is not there yet must be deferred. */
+/** Users are created after files, so a file of a new user must be deferred. */
 function checkOwner({ disk }: HostedMachine, owner: string): void {
   const [user = 'root'] = owner.split(':');
   const system = ['root', 'daemon', 'bin', 'sys', 'nobody', 'www-data', 'syslog', 'messagebus', 'systemd-network', ''];
@@ -156,7 +156,7 @@ const mounts: Module = (context) => {
   context.machine.disk.write('/etc/fstab', fstab + lines.join(''));
 };
 
-/** Disks hold no bytes here; what can be wrong with the request is reported. */
+/** Disks have no partitions here. Only errors in the configuration are reported. */
 const diskSetup: Module = (context) => {
   const { disk_setup: disks } = context.cloudConfig.config;
   for (const device of isDictionary(disks) ? Object.keys(disks) : []) {
@@ -187,7 +187,7 @@ const boothooks: Module = async (context) => {
   }
 };
 
-/** Scripts of the user data in their order, then the one runcmd left; a failure does not keep the next from running. */
+/** Runs the scripts of the user data in order, then the script of runcmd. A failure does not stop the others. */
 const scriptsUser: Module = async (context) => {
   const { machine, cloudConfig } = context;
   for (const { name, text } of cloudConfig.scripts) machine.disk.write(`${scriptDirectory}/${name}`, text, 0o700);
@@ -208,7 +208,7 @@ export interface ModuleDefinition {
   readonly name: string;
   readonly frequency: 'always' | 'once-per-instance';
   readonly run: Module;
-  /** the power may go while it runs */
+  /** the machine may lose power while the module runs */
   readonly takesTime?: boolean;
 }
 
@@ -217,7 +217,7 @@ export interface Stage {
   readonly modules: readonly ModuleDefinition[];
 }
 
-/** cloud-init's modules that do something here, in its order. */
+/** Modules of cloud-init that have an effect here, in cloud-init's order. */
 export const stages: readonly Stage[] = [
   {
     name: 'init',

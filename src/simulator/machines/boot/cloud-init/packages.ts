@@ -1,18 +1,18 @@
 import { isDictionary, pythonType } from './config.ts';
 import { listOf, type Module, type ModuleContext, ModuleError, quoted } from './module.ts';
 
-// Repositories and packages. What a package brings is the business of the package managers of the machine.
+// Configures repositories and installs packages. The package managers of the machine decide what a package contains.
 
 const sourcesDirectory = '/etc/apt/sources.list.d/';
 const keyDirectory = '/etc/apt/cloud-init.gpg.d/';
 const yumDirectory = '/etc/yum.repos.d/';
 
-/** Distributions whose packages are RPMs; all others here have apt. */
+/** Reports whether the distribution uses RPM packages. All others use apt. */
 function hasYum({ machine }: ModuleContext): boolean {
   return /alma|centos|fedora|rhel|rocky|oracle|amazon/i.test(machine.server.image?.name ?? '');
 }
 
-/** `apt.sources`: files below /etc/apt/sources.list.d, with the keys they are signed by. */
+/** Implements `apt.sources`: files below /etc/apt/sources.list.d and their signing keys. */
 export const aptConfigure: Module = (context) => {
   const { apt } = context.cloudConfig.config;
   if (apt === undefined || apt === null) return;
@@ -34,7 +34,7 @@ function addSource({ machine: { disk } }: ModuleContext, name: string, entry: Re
   if (typeof key === 'string') disk.write(keyFile, key);
   else if (typeof keyid === 'string') disk.write(keyFile, `key ${keyid}\n`);
   const { source } = entry;
-  // an entry may be there for its key alone
+  // an entry may consist of a key only
   if (typeof source !== 'string') return;
   const text = source.replaceAll('$KEY_FILE', keyFile).replaceAll('$RELEASE', 'jammy');
   const target = /\.(?:list|sources)$/.test(path) ? path : `${path}.list`;
@@ -42,7 +42,7 @@ function addSource({ machine: { disk } }: ModuleContext, name: string, entry: Re
   disk.write(target, `${before}${text.trimEnd()}\n`);
 }
 
-/** `yum_repos`: files below /etc/yum.repos.d. */
+/** Implements `yum_repos`: files below /etc/yum.repos.d. */
 export const yumAddRepo: Module = (context) => {
   const { yum_repos: repositories, yum_repo_dir: directory } = context.cloudConfig.config;
   if (repositories === undefined || repositories === null) return;
@@ -71,7 +71,7 @@ function iniText(value: unknown): string {
   return Array.isArray(value) ? value.map(String).join('\n\t') : String(value);
 }
 
-/** Packages in the order of the list; a pair is a package and its version. */
+/** Installs packages in the order of the list. A pair is a package and its version. */
 export const packages: Module = async (context) => {
   const { config } = context.cloudConfig;
   const isYum = hasYum(context);
@@ -106,7 +106,7 @@ function packageNames(entry: unknown, isYum: boolean): string[] {
     const [name, version] = (entry as unknown[]).map(String);
     return name === undefined ? [] : [version === undefined ? name : `${name}${isYum ? '-' : '='}${version}`];
   }
-  // packages for one manager: `apt: [...]`; those of snap are none of ours
+  // packages of one manager, for example `apt: [...]`; snap is ignored
   const own = isDictionary(entry) ? entry[isYum ? 'dnf' : 'apt'] : undefined;
   return Array.isArray(own) ? own.flatMap((each) => packageNames(each, isYum)) : [];
 }

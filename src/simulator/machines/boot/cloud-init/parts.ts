@@ -1,23 +1,23 @@
 import { gunzipSync } from 'node:zlib';
 import { parseMime } from './mime.ts';
 
-/** What a part of user data is, by its first line or its content type. */
+/** Kind of a user data part, from its first line or content type. */
 export type PartKind = 'cloud-config' | 'archive' | 'script' | 'boothook' | 'include' | 'part-handler' | 'jinja';
 
 export interface UserDataPart {
   readonly kind: PartKind;
-  /** as cloud-init numbers them: part-001 */
+  /** cloud-init's number of the part, for example part-001 */
   readonly name: string;
   readonly text: string;
 }
 
 export interface UserData {
   readonly parts: readonly UserDataPart[];
-  /** what cloud-init says about what it could not use: `file.py[LEVEL]: words` */
+  /** cloud-init's warnings about unusable parts, in the format `file.py[LEVEL]: message` */
   readonly warnings: readonly string[];
 }
 
-/** What the first line of a part says it is; the longest beginning counts. */
+/** Kinds by the start of the first line. The longest match wins. */
 const firstLines: readonly (readonly [string, PartKind])[] = [
   ['#cloud-config-archive', 'archive'],
   ['#cloud-config', 'cloud-config'],
@@ -47,7 +47,7 @@ export function kindOfText(text: string): PartKind | undefined {
 
 const none: UserData = { parts: [], warnings: [] };
 
-/** Takes user data apart: compressed or not, one part or many. */
+/** Splits user data, compressed or not, into its parts. */
 export function readUserData(data: Uint8Array | undefined): UserData {
   if (!data || data.length === 0) return none;
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
@@ -101,7 +101,7 @@ function add(
       );
       return;
     case 'include':
-      // There is nothing to fetch from: the machines have no way to anybody else's network.
+      // Includes cannot be fetched: simulated machines have no route to outside networks.
       into.warnings.push(
         `url_helper.py[WARNING]: Failed to fetch the URLs of an include part: a simulated machine has no way to ${preview(text.split('\n').slice(1).join(' ').trim()) || 'them'}`,
       );

@@ -9,12 +9,12 @@ import { type ModuleContext, ModuleError } from './module.ts';
 import { stages } from './modules.ts';
 import { readUserData } from './parts.ts';
 
-/** names of the modules that have run, one per line */
+/** names of completed modules, one per line */
 const semaphoreFile = '/var/lib/cloud/instance/sem/modules';
 
 /**
- * cloud-init, stage by stage. What it says goes to the console as it does on a real machine; whatever goes wrong in a
- * module or in the user data is said there, and the boot goes on.
+ * Runs cloud-init stage by stage. Its messages go to the console as on a real machine. Errors in a module or in the
+ * user data are logged there, and the boot continues.
  */
 export async function runCloudInit(machine: HostedMachine, software: Software): Promise<void> {
   const { disk, clock } = machine;
@@ -40,14 +40,14 @@ export async function runCloudInit(machine: HostedMachine, software: Software): 
     say(`${banner(`running '${stage.name}'`)} ${up()}.`);
     if (stage.name === 'init') {
       networkTable(machine, say);
-      // The user data is looked at anew at every start, and complained about as often.
+      // cloud-init reads the user data at every boot and repeats its warnings.
       for (const warning of cloudConfig.warnings) for (const line of warning.split('\n')) warnLine(warn, say, line);
     }
     for (const { name, frequency, run, takesTime } of stage.modules) {
       if (frequency === 'once-per-instance') {
         if (done.has(name)) continue;
         done.add(name);
-        // Before it runs, as cloud-init does: what is cut short is not tried again.
+        // Marked before it runs, as in cloud-init: an interrupted module is not repeated.
         if (takesTime) disk.write(semaphoreFile, [...done].join('\n'));
       }
       try {
@@ -68,13 +68,13 @@ export async function runCloudInit(machine: HostedMachine, software: Software): 
   if (isFirst) disk.write(finishedMark, `${(machine.uptime() / 1000).toFixed(2)} - ${banner('finished')}\n`);
 }
 
-/** Lines that belong to a warning have no time of their own. */
+/** Continuation lines of a warning have no timestamp. */
 function warnLine(warn: (text: string) => void, say: (text: string) => void, line: string): void {
   if (/^\w+\.py\[/.test(line)) warn(line);
   else say(line);
 }
 
-/** What everybody greps the address out of. */
+/** Writes cloud-init's table of network devices, from which many tools extract the address. */
 function networkTable({ server }: HostedMachine, say: (line: string) => void): void {
   say('ci-info: ++++++++++++++++++++++++++++++++Net device info++++++++++++++++++++++++++++++++');
   for (const [index, port] of server.interfaces.entries()) {

@@ -38,7 +38,7 @@ const array =
       ? value.flatMap((each, index) => item(each, `${path}.${index}`))
       : wrongType(value, path, "'array'");
 
-/** A command: a text, or its words. */
+/** A command is a string or a list of words. */
 const command: Check = (value, path) => {
   if (typeof value === 'string' || value === null) return [];
   if (Array.isArray(value) && value.every((word) => ['string', 'number', 'boolean'].includes(typeof word))) return [];
@@ -111,7 +111,7 @@ const checks: Readonly<Record<string, Check>> = {
   fs_setup: array(dictionary({}, [], { isClosed: false })),
 };
 
-/** What `cloud-init schema` would object to, one line each: `where: what`. */
+/** Returns the errors `cloud-init schema` would report, one line each: `where: what`. */
 export function schemaErrors(config: Readonly<Record<string, unknown>>): string[] {
   const errors: string[] = [];
   const unexpected = Object.keys(config).filter((key) => !known.has(key));

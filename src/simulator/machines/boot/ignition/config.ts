@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 
-/** A config Ignition refuses to boot with. */
+/** A config that Ignition refuses. */
 export class IgnitionError extends Error {}
 
 export interface IgnitionFile {
@@ -31,12 +31,12 @@ type Dictionary = Readonly<Record<string, unknown>>;
 
 const versions = /^(?:2\.[0-5]\.0|3\.[0-6]\.0)$/;
 
-/** What is not for Ignition, though it may be on such a machine. */
+/** Reports whether user data is an Ignition config. Such machines may have other user data too. */
 export function isIgnitionText(text: string): boolean {
   return text.trimStart().startsWith('{');
 }
 
-/** Reads a config of any version from 2.0 on. Throws IgnitionError with Ignition's words. */
+/** Parses a config of any version from 2.0 on. Throws IgnitionError with Ignition's message. */
 export function parseIgnition(text: string): IgnitionConfig {
   let parsed: unknown;
   try {
@@ -104,7 +104,7 @@ function ownConfig(root: Dictionary, version: string): IgnitionConfig {
 function readFile(value: unknown, where: string, isOld: boolean): IgnitionFile {
   const file = dictionary(value, where);
   const path = absolute(file['path'], `${where}.path`);
-  // Version 2 has files put over what is there, and appended to by a mark; from 3 on appending is a list.
+  // Version 2 replaces existing files and appends if `append` is set. From version 3 on `append` is a list.
   const content = file['contents'] === undefined ? undefined : fetched(file['contents'], `${where}.contents`);
   const isAppending = isOld && file['append'] === true;
   return {
@@ -140,7 +140,7 @@ function readUnit(value: unknown, where: string): IgnitionUnit {
   };
 }
 
-/** What a source holds: a data URL, compressed or not. Nothing else can be reached. */
+/** Decodes the content of a source, compressed or not. Only data URLs work, all others are unreachable. */
 function fetched(value: unknown, where: string): string | undefined {
   const resource = dictionary(value, where);
   const { source, compression } = resource;

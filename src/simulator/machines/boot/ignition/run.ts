@@ -6,7 +6,7 @@ import { type IgnitionConfig, IgnitionError, isIgnitionText, parseIgnition } fro
 
 const resultFile = '/etc/.ignition-result.json';
 
-/** The text of user data, decompressed when it is not text; undefined when there is none. */
+/** Returns the text of the user data, decompressed if needed, or undefined if there is none. */
 export function userDataText({ server }: HostedMachine): string | undefined {
   const data = server.userData;
   if (!data || data.length === 0) return undefined;
@@ -19,8 +19,8 @@ export function userDataText({ server }: HostedMachine): string | undefined {
 }
 
 /**
- * Ignition runs once, before anything else. Says whether the machine may go on: a bad config ends in an emergency shell,
- * and so does every later start, because there is nothing to start.
+ * Runs Ignition, once and before anything else. Returns whether the boot continues. A bad config ends in the emergency
+ * shell at every boot, because the machine was never provisioned.
  */
 export function runIgnition(machine: HostedMachine): boolean {
   const say = (line: string): void => machine.screen.write(serviceLine(machine, 'ignition[512]', line));

@@ -4,7 +4,7 @@ import type { Software } from '../../types.ts';
 import { bindShell, type MachineShell, machineOf } from './shell-machine.ts';
 import { machineTools } from './tools/index.ts';
 
-/** machines with the same software are of the same cloud */
+/** machines with the same software belong to the same cloud */
 const paces = new WeakMap<Software, ShellPace>();
 
 function paceOf(software: Software): ShellPace {
@@ -16,7 +16,7 @@ function paceOf(software: Software): ShellPace {
   return pace;
 }
 
-/** A shell on a machine, as root. */
+/** Opens a root shell on a machine. */
 export function machineShell(
   machine: HostedMachine,
   software: Software,
@@ -45,12 +45,12 @@ export function machineShell(
   return freshState(host, name, environment);
 }
 
-/** What opens shells on a machine. */
+/** Returns a function that opens shells on a machine. */
 export function shellsOf(machine: HostedMachine, software: Software): MachineShell {
   return { machine, software, open: (name, environment) => machineShell(machine, software, name, environment) };
 }
 
-/** A program of the image as a command: what it writes goes where the command's output goes. */
+/** Wraps a program of the image as a shell command, with its output redirected to the command's output. */
 function programTool(software: Software, name: string): Tool | undefined {
   const program = Object.hasOwn(software.programs, name) ? software.programs[name] : undefined;
   if (!program) return undefined;

@@ -8,7 +8,7 @@ import { parseUnit, type Unit } from './unit.ts';
 const unitDirectory = '/etc/systemd/system';
 const directories = [unitDirectory, '/usr/local/lib/systemd/system', '/usr/lib/systemd/system', '/lib/systemd/system'];
 
-/** What node images come with. */
+/** Units that node images contain. */
 const builtIn: ReadonlySet<string> = new Set(
   [
     ['containerd', 'crio', 'docker', 'kubelet', 'ssh', 'sshd', 'chrony', 'chronyd', 'ntp', 'ntpd', 'cron', 'rsyslog'],
@@ -21,18 +21,18 @@ const builtIn: ReadonlySet<string> = new Set(
 
 const readyPollMs = 200;
 
-/** A service of the type notify says here that it is up. */
+/** File that a service of type notify creates once it is up. */
 export const readyFile = (name: string): string => `/run/systemd/notify/${name}`;
 
-/** How often a service that keeps failing is started again before systemd gives up. */
+/** Number of starts of a failing service before systemd gives up. */
 const maxStarts = 5;
 
-/** A unit's full name. */
+/** Returns the full name of a unit. */
 export function unitName(name: string): string {
   return /\.(?:service|mount|timer|socket|target|path|swap)$/.test(name) ? name : `${name}.service`;
 }
 
-/** The text of a unit with its drop-ins; undefined when there is none on the disk. */
+/** Reads a unit with its drop-ins, or undefined if it is not on the disk. */
 function readUnit({ disk }: HostedMachine, name: string): Unit | undefined {
   for (const directory of directories) {
     const text = disk.read(`${directory}/${name}`);
@@ -43,7 +43,7 @@ function readUnit({ disk }: HostedMachine, name: string): Unit | undefined {
   return undefined;
 }
 
-/** Whether there is such a unit: on the disk, of the image, or of what is installed. */
+/** Reports whether the unit exists on the disk, in the image, or in the installed software. */
 export function knownUnit(machine: HostedMachine, software: Software, name: string): boolean {
   const plain = name.replace(/\.[a-z]+$/, '');
   if (builtIn.has(plain) || software.services.some((service) => unitName(service.name) === name)) return true;
@@ -64,7 +64,7 @@ export function isUnitEnabled({ disk }: HostedMachine, name: string): boolean {
   return disk.read(wantsPath(name)) !== undefined || builtIn.has(name.replace(/\.service$/, ''));
 }
 
-/** Starts a unit now, as `systemctl restart` does. Says whether it is up. */
+/** Implements `systemctl restart`. Returns whether the unit is up. */
 export async function restartUnit(on: MachineShell, name: string): Promise<boolean> {
   const { machine, software } = on;
   const service = software.services.find((each) => unitName(each.name) === name);
@@ -76,7 +76,7 @@ export async function restartUnit(on: MachineShell, name: string): Promise<boole
   return unit ? startUnit(on, name, unit) : true;
 }
 
-/** Starts the units somebody enabled, in the order they ask for. */
+/** Starts the enabled units in the order of their dependencies. */
 export async function startEnabledUnits(on: MachineShell): Promise<void> {
   const { machine } = on;
   const prefix = `${unitDirectory}/multi-user.target.wants/`;
@@ -132,7 +132,7 @@ async function startUnit(on: MachineShell, name: string, unit: Unit): Promise<bo
   return true;
 }
 
-/** Waits until the service says that it is up, or its first run has failed; then it is tried again without anybody waiting. */
+/** Waits until the service reports readiness or its first run fails. Later restarts happen in the background. */
 async function startNotifying(on: MachineShell, name: string, unit: Unit, title: string): Promise<boolean> {
   const { machine } = on;
   machine.disk.remove(readyFile(name));
@@ -158,7 +158,7 @@ function meets({ disk }: HostedMachine, kind: string, path: string): boolean {
   return content !== undefined || disk.isDirectory(path);
 }
 
-/** Runs a service again after it failed, as its unit says, until systemd would give up. */
+/** Restarts a failing service according to its unit, until systemd would give up. */
 async function keepTrying(on: MachineShell, name: string, unit: Unit, started = 1): Promise<void> {
   const { machine } = on;
   for (let starts = started; ; starts++) {

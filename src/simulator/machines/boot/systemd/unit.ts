@@ -1,4 +1,4 @@
-/** A unit file, as far as it matters here. */
+/** The supported part of a unit file. */
 export interface Unit {
   readonly description: string | undefined;
   readonly type: string;
@@ -16,7 +16,7 @@ export interface Unit {
   readonly wantedBy: readonly string[];
 }
 
-/** Reads unit files, later ones adding to and overriding earlier ones. Lines that say nothing known are passed over. */
+/** Parses unit files. Later ones extend and override earlier ones. Unknown lines are ignored. */
 export function parseUnit(...texts: readonly string[]): Unit {
   const values = new Map<string, string[]>();
   for (const text of texts) {
@@ -32,7 +32,7 @@ export function parseUnit(...texts: readonly string[]): Unit {
       if (equals < 0) continue;
       const key = `${section}.${line.slice(0, equals).trim()}`;
       const value = line.slice(equals + 1).trim();
-      // An empty value takes back what was said before.
+      // In systemd an empty value resets the list.
       if (value === '') values.delete(key);
       else values.set(key, [...(values.get(key) ?? []), value]);
     }

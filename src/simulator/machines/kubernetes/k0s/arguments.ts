@@ -1,10 +1,10 @@
 import { must } from '../../../../machinery/index.ts';
 import { splitWords } from '../kubelet/flags.ts';
 
-/** What a worker is installed with. */
+/** Arguments of `k0s worker`. */
 export interface WorkerArguments {
   readonly tokenFile: string | undefined;
-  /** the token itself, as the last word of the command line */
+  /** the token itself, from the last argument of the command line */
   readonly token: string | undefined;
   readonly labels: string | undefined;
   readonly taints: string | undefined;
@@ -38,7 +38,7 @@ const switches: ReadonlySet<string> = new Set([
   'help',
 ]);
 
-/** A refusal in the words of k0s. */
+/** An error with the message of k0s. */
 export class K0sRefusal extends Error {
   constructor(message: string) {
     super(message);
@@ -46,7 +46,7 @@ export class K0sRefusal extends Error {
   }
 }
 
-/** Throws K0sRefusal. */
+/** Parses the arguments. Throws K0sRefusal. */
 export function parseWorkerArguments(args: readonly string[]): WorkerArguments {
   const flags = new Map<string, string>();
   let token: string | undefined;
@@ -81,7 +81,7 @@ export function parseWorkerArguments(args: readonly string[]): WorkerArguments {
 
 export const unitFile = '/etc/systemd/system/k0sworker.service';
 
-/** The unit that `k0s install worker` writes. */
+/** Builds the unit that `k0s install worker` writes. */
 export function workerUnit(binary: string, args: readonly string[]): string {
   const quoted = args.map((word) => (/[\s"'\\]/.test(word) ? `'${word.replaceAll("'", '"')}'` : word));
   return `[Unit]
@@ -101,7 +101,7 @@ WantedBy=multi-user.target
 `;
 }
 
-/** The arguments a unit starts a worker with; undefined: there is no such unit. */
+/** Returns the arguments of the worker in a unit, or undefined if there is no such unit. */
 export function argumentsInUnit(text: string | undefined): string[] | undefined {
   const line = /^ExecStart=(.*)$/m.exec(text ?? '')?.[1];
   if (line === undefined) return undefined;

@@ -3,11 +3,11 @@ import { simulatedBinary } from '../../../../simkube/index.ts';
 import type { RunningMachine } from '../../types.ts';
 
 const newest = 'v1.34.1+k0s.0';
-/** of an image that has k0s installed, with its version */
+/** image property with the version of the installed k0s */
 const imageProperty = 'capstan_k0s';
 const mark = /^#!simulated k0s (\S+)/;
 
-/** The k0s installed on a machine; undefined: none is. */
+/** Finds the k0s installed on a machine, or undefined. */
 export function installedK0s({ disk, server }: RunningMachine): { path: string; version: string } | undefined {
   for (const path of ['/usr/local/bin/k0s', ...disk.list('/').filter((each) => each.endsWith('/k0s'))]) {
     const version = mark.exec(disk.read(path) ?? '')?.[1];
@@ -20,7 +20,7 @@ export function installedK0s({ disk, server }: RunningMachine): { path: string; 
   return version === undefined ? undefined : { path: '/usr/local/bin/k0s', version: k0sVersionOf(version) };
 }
 
-/** What machines load from the outside: the installer of k0s, and k0s itself from wherever it is. */
+/** Serves downloads of the k0s installer, and of k0s from any host. */
 export function downloadK0s(url: URL): string | undefined {
   if (url.hostname === 'get.k0s.sh') return installer;
   const file = decodeURIComponent(url.pathname.slice(url.pathname.lastIndexOf('/') + 1));

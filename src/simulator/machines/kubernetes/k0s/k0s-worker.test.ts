@@ -38,7 +38,7 @@ afterEach(async () => {
   place = undefined;
 });
 
-/** A k0s plane, and a machine that reaches it. */
+/** Creates a k0s control plane and a machine that reaches it. */
 async function createPlace(spec: object = {}): Promise<Place> {
   const lone = loneMachine({ name: 'server-1' });
   const { clock, timings } = lone;
@@ -83,7 +83,7 @@ async function writeToken({ pod, machine }: Place, ...more: readonly string[]): 
 }
 
 describe('a k0s worker', () => {
-  it('joins with what its user data says and becomes ready', async () => {
+  it('joins as its user data says and becomes Ready', async () => {
     const { lab, admin, machine, run } = await createPlace();
     await writeToken(place!);
     expect(await run('set -e', download, install, start)).toBe(0);
@@ -127,7 +127,7 @@ describe('a k0s worker', () => {
     pod.start(image, controllerCommand);
     await lab.until(async () => (await pod.exec(image, 'k0s', 'status')).code === 0);
     expect(clusterOfApi(lab.dial(endpoint, 6443).api)).not.toBe(before);
-    // Without heartbeats a node is given up after less than a minute.
+    // Without heartbeats a node becomes Unknown in less than a minute.
     await (lab.clock as ManualClock).advance(180_000);
     expect(await readyIn()).toBe(true);
   });
@@ -135,14 +135,14 @@ describe('a k0s worker', () => {
   it.each([
     ['no token', undefined, 'failed to read token file: open /etc/k0s.token: no such file or directory'],
     ['a token that is none', 'bm9wZQ==', 'failed to decode token'],
-  ])('says on the console that there is %s', async (_what, token, words) => {
+  ])('reports on the console that there is %s', async (_what, token, words) => {
     const { lab, machine, run } = await createPlace();
     if (token !== undefined) machine.disk.write('/etc/k0s.token', token);
     expect(await run(download, install, start)).toBe(0);
     await lab.until(() => machine.written().includes(words));
   });
 
-  it('stays away with a token that was taken back', async () => {
+  it('stays away with a revoked token', async () => {
     const { lab, pod, machine, admin, run } = await createPlace();
     await writeToken(place!);
     const list = await pod.exec(image, 'k0s', 'token', 'list');
@@ -152,7 +152,7 @@ describe('a k0s worker', () => {
     expect((await admin.list(Nodes)).items).toEqual([]);
   });
 
-  it('cannot be installed before it is downloaded, nor with flags k0s does not know', async () => {
+  it('cannot be installed before it is downloaded, nor with unknown flags', async () => {
     const { machine, run } = await createPlace();
     expect(await run(install)).toBe(127);
     expect(await run(download, '/usr/local/bin/k0s install worker --no-such-flag')).toBe(1);

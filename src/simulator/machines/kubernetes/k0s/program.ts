@@ -4,7 +4,7 @@ import { K0sRefusal, parseWorkerArguments, unitFile, workerUnit } from './argume
 import { installedK0s } from './binary.ts';
 import type { K0sWorker } from './worker.ts';
 
-/** The k0s of a machine, for workers. */
+/** The k0s program of worker machines. */
 export function k0sMachineProgram(workerOf: (machine: RunningMachine) => K0sWorker): Program {
   return async (machine, args) => {
     const say = (line: string): void => machine.console.write(`${line}\n`);

@@ -20,10 +20,10 @@ const kubeconfigFile = '/var/lib/k0s/kubelet.conf';
 const certificateFile = '/var/lib/k0s/kubelet/pki/kubelet-client-current.pem';
 const restartMs = 10_000;
 const retryMs = 5_000;
-/** how long k0s tries before its unit is started anew */
+/** time k0s retries before systemd restarts its unit */
 const patienceMs = 10 * 60_000;
 
-/** The k0sworker unit of a machine, from its start until the machine is switched off. */
+/** The k0sworker unit of a machine, until power-off. */
 export class K0sWorker {
   readonly #machine: RunningMachine;
   readonly #kubelet: Kubelet;
@@ -34,7 +34,7 @@ export class K0sWorker {
     this.#kubelet = kubelet;
   }
 
-  /** Starts it once; what fails is tried again as systemd does. */
+  /** Starts the unit once. Failures are retried like in systemd. */
   start(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
@@ -60,7 +60,7 @@ export class K0sWorker {
     }
   }
 
-  /** Joins when it has not yet, then becomes the kubelet. */
+  /** Joins the cluster if it has not yet, then runs the kubelet. */
   async #work(): Promise<void> {
     const machine = this.#machine;
     const { disk } = machine;
@@ -79,7 +79,7 @@ export class K0sWorker {
     this.#kubelet.start({ kubeconfigFile, flags, version });
   }
 
-  /** What workers of this version are told; read with the token, so a bad one shows here. */
+  /** Reads the worker profile of this version with the token, which also detects an invalid token. */
   async #readProfile(bootstrap: KubeconfigFacts, profile: string, version: string): Promise<void> {
     const machine = this.#machine;
     const name = workerConfigName(version, profile);
@@ -106,7 +106,7 @@ export class K0sWorker {
   }
 }
 
-/** The kubelet's own arguments win over what k0s makes of its flags. */
+/** The kubelet's own arguments take precedence over those that k0s derives from its flags. */
 function kubeletFlags({ labels, taints, hasCloudProvider, kubeletArguments }: WorkerArguments): Map<string, string> {
   const flags = new Map<string, string>();
   if (hasCloudProvider) flags.set('cloud-provider', 'external');
@@ -124,7 +124,7 @@ function unquoted(text: string): string {
   return text.replace(/^(["'])([\s\S]*)\1$/, '$2');
 }
 
-/** Throws what k0s says of a token it cannot use. */
+/** Reads the token. Throws the error of k0s if it is unusable. */
 function readToken({ disk }: RunningMachine, { tokenFile, token }: WorkerArguments): KubeconfigFacts {
   const text = tokenFile === undefined ? token : disk.read(tokenFile);
   if (text === undefined) {
@@ -142,7 +142,7 @@ function readToken({ disk }: RunningMachine, { tokenFile, token }: WorkerArgumen
   return facts;
 }
 
-/** TLS bootstrap: from the token to a certificate of its own. */
+/** TLS bootstrap: exchanges the token for a client certificate. */
 async function join(machine: RunningMachine, bootstrap: KubeconfigFacts, nodeName: string): Promise<void> {
   let pair: { certificate: string; key: string };
   try {

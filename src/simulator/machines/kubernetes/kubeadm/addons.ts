@@ -4,7 +4,7 @@ import type { ClusterConfiguration } from './documents.ts';
 import { controlPlaneLabel } from './names.ts';
 import { coreDnsVersion, type KubernetesVersion } from './version.ts';
 
-// CoreDNS and kube-proxy, as kubeadm deploys them.
+// CoreDNS and kube-proxy as deployed by kubeadm.
 
 const rbac = 'rbac.authorization.k8s.io';
 
@@ -47,7 +47,7 @@ const corefile = (domain: string): string => `.:53 {
 }
 `;
 
-/** The tenth address of the Services' range; undefined: whichever is free. */
+/** Returns the tenth address of the Service range, or undefined to use any free address. */
 export function dnsAddress(serviceSubnet: string): string | undefined {
   const [range = ''] = serviceSubnet.split(',');
   return cidrFamily(range) === 'IPv4' ? addressInCidr(range, 10) : undefined;

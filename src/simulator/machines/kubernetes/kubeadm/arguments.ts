@@ -1,13 +1,13 @@
 import { must } from '../../../../machinery/index.ts';
 import { KubeadmFailure } from './failure.ts';
 
-/** A command line of kubeadm, taken apart. */
+/** A parsed kubeadm command line. */
 export interface KubeadmCommand {
   readonly words: readonly string[];
   readonly flags: ReadonlyMap<string, string>;
 }
 
-/** flags that stand alone */
+/** flags without a value */
 const switches = new Set([
   'v',
   'upload-certs',
@@ -19,7 +19,7 @@ const switches = new Set([
   'force',
   'f',
 ]);
-/** flags of init and join that are understood */
+/** supported flags of init and join */
 const known = new Set([
   ...switches,
   'config',
@@ -45,7 +45,7 @@ const known = new Set([
   'o',
 ]);
 
-/** Throws what kubeadm says of a flag it does not know. */
+/** Parses a command line. Throws kubeadm's error for unknown flags. */
 export function parseCommand(args: readonly string[]): KubeadmCommand {
   const words: string[] = [];
   const flags = new Map<string, string>();

@@ -13,13 +13,13 @@ import type { Disk } from '../../types.ts';
 import type { ClusterConfiguration } from './documents.ts';
 import { KubeadmFailure } from './failure.ts';
 
-/** Says on the console what is done. */
+/** Writes a progress line to the console. */
 export type Say = (line: string) => void;
 
-/** What a control-plane machine has under its certificates directory once kubeadm is through. */
+/** Contents of the certificates directory on a control-plane machine after kubeadm has run. */
 export interface ControlPlanePki {
   readonly authority: CertificateAndKey;
-  /** of clients, where that is another one */
+  /** authority of client certificates, if it differs */
   readonly clientAuthority?: CertificateAndKey;
   readonly etcdAuthority: CertificateAndKey | undefined;
   readonly serviceAccountKey: string;
@@ -51,7 +51,7 @@ const authorities = {
 const yearMs = 365 * 24 * 3_600_000;
 const secret = 0o600;
 
-/** The authorities and keys a joining control plane must have been given; names those that are missing. */
+/** Lists the missing authorities and keys that a joining control plane needs. */
 export function missingSharedCertificates(disk: Disk, cluster: ClusterConfiguration): string[] {
   const wanted: [what: string, file: string][] = [
     ['certificate for CA', 'ca.crt'],
@@ -67,7 +67,7 @@ export function missingSharedCertificates(disk: Disk, cluster: ClusterConfigurat
   });
 }
 
-/** Uses the authorities found on the disk, makes those that are missing, and issues what this machine serves with. */
+/** Uses the authorities on the disk, creates missing ones, and issues the serving certificates of this machine. */
 export async function ensureControlPlanePki(context: PkiContext): Promise<ControlPlanePki> {
   const { cluster, say } = context;
   say(`[certs] Using certificateDir folder "${cluster.certificatesDir}"`);
@@ -89,7 +89,7 @@ export async function ensureControlPlanePki(context: PkiContext): Promise<Contro
   return { authority, etcdAuthority, serviceAccountKey: await ensureServiceAccountKey(context), apiServer, etcdServer };
 }
 
-/** What a machine that boots again finds; undefined when it is damaged or was never complete. */
+/** Reads the certificates after a reboot. Returns undefined if they are damaged or incomplete. */
 export function readControlPlanePki(disk: Disk, directory: string): ControlPlanePki | undefined {
   const read = pairReader(disk, directory);
   const authority = read('ca');
@@ -99,7 +99,7 @@ export function readControlPlanePki(disk: Disk, directory: string): ControlPlane
   return { authority, apiServer, serviceAccountKey, etcdAuthority: read('etcd/ca'), etcdServer: read('etcd/server') };
 }
 
-/** The same on a server of rke2, which has its authorities under other names. */
+/** Does the same for an rke2 server, where the authorities have other file names. */
 export function readRke2Pki(disk: Disk, directory: string): ControlPlanePki | undefined {
   const read = pairReader(disk, directory);
   const authority = read('server-ca');
@@ -206,7 +206,7 @@ async function ensureServiceAccountKey({ disk, say, cluster }: PkiContext): Prom
   return keys.privateKey;
 }
 
-/** The names and addresses people and Pods reach the API by. */
+/** Returns the names and addresses in the API server's certificate. */
 function apiServerHosts({ cluster, nodeName, advertiseAddress }: PkiContext): string[] {
   const { dnsDomain, controlPlaneEndpoint, certSans, serviceSubnet } = cluster;
   const serviceAddress = firstServiceAddress(serviceSubnet);
@@ -223,13 +223,13 @@ function apiServerHosts({ cluster, nodeName, advertiseAddress }: PkiContext): st
   ]);
 }
 
-/** The address of the Service `kubernetes`; undefined for ranges of IPv6. */
+/** Returns the address of the Service `kubernetes`, or undefined for IPv6 ranges. */
 function firstServiceAddress(subnet: string): string | undefined {
   const [range = ''] = subnet.split(',');
   return cidrFamily(range) === 'IPv4' ? addressInCidr(range, 1) : undefined;
 }
 
-/** "host:port", "[v6]:port" or a bare host without its port. */
+/** Removes the port from "host:port" or "[v6]:port". Accepts a bare host too. */
 export function hostOf(endpoint: string): string {
   const match = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(endpoint);
   return match?.[1] ?? match?.[2] ?? endpoint;

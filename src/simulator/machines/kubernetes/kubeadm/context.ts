@@ -3,25 +3,25 @@ import type { RunningMachine } from '../../types.ts';
 import type { Kubelet } from '../kubelet/kubelet.ts';
 import { KubeadmFailure } from './failure.ts';
 
-/** What one run of kubeadm works with. */
+/** Context of one kubeadm run. */
 export interface KubeadmContext {
   readonly machine: RunningMachine;
   readonly registry: ClusterRegistry;
   readonly flags: ReadonlyMap<string, string>;
-  /** the kubelet of this machine */
+  /** kubelet of this machine */
   readonly kubelet: Kubelet;
-  /** a line on the console */
+  /** writes a line to the console */
   say(line: string): void;
 }
 
-/** Phases a user does not want: from the flag and from the configuration. */
+/** Returns whether a phase is skipped, by the flag or the configuration. */
 export function skippedPhases(context: KubeadmContext, configured: readonly string[]): (phase: string) => boolean {
   const fromFlag = (context.flags.get('skip-phases') ?? '').split(',').filter((phase) => phase !== '');
   const skipped = new Set([...configured, ...fromFlag]);
   return (phase) => skipped.has(phase) || skipped.has(phase.split('/')[0] ?? '');
 }
 
-/** Checks of the machine, with the names users can ignore them by. */
+/** A preflight check with the name by which users can ignore it. */
 export type PreflightCheck = readonly [name: string, problem: string | undefined];
 
 export function runPreflight(
@@ -45,7 +45,7 @@ export function runPreflight(
   );
 }
 
-/** What kubeadm demands of a machine that is to be a control plane. */
+/** Preflight checks of a control-plane machine. */
 export function controlPlaneChecks({ machine }: KubeadmContext): PreflightCheck[] {
   const { vcpus, ramMiB } = machine.server.flavor;
   return [
@@ -54,7 +54,7 @@ export function controlPlaneChecks({ machine }: KubeadmContext): PreflightCheck[
   ];
 }
 
-/** Files of an earlier run are in the way. */
+/** Preflight checks for files of an earlier run. */
 export function fileChecks({ machine }: KubeadmContext, files: readonly string[]): PreflightCheck[] {
   return files.map((path) => [
     `FileAvailable-${path.replaceAll('/', '-')}`,

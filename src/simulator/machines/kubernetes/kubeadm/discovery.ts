@@ -8,22 +8,22 @@ import { connectTo, reachApi } from '../connect.ts';
 import type { Discovery, JoinSettings } from './documents.ts';
 import { KubeadmFailure } from './failure.ts';
 
-/** What a joining machine believes about its cluster after it has checked it. */
+/** Verified facts about the cluster that a machine joins. */
 export interface DiscoveredCluster {
   /** https://host:port */
   readonly server: string;
   readonly certificateAuthority: string;
-  /** how it asks for a certificate of its own */
+  /** credentials to request a kubelet certificate */
   readonly bootstrap: KubeconfigFacts;
 }
 
 const retryMs = 5_000;
 const infoKey = { namespace: 'kube-public', name: 'cluster-info' };
 
-/** Something that may get better by itself; kubeadm asks again until its time is over. */
+/** A transient error. kubeadm retries until its timeout. */
 class NotYet extends Error {}
 
-/** Finds out where the API is and who vouches for it, from what the configuration names. */
+/** Discovers the API server and its CA from the join configuration. */
 export async function discover(machine: RunningMachine, settings: JoinSettings): Promise<DiscoveredCluster> {
   const { discovery } = settings;
   if (discovery.type === 'file') return fromFile(machine, discovery);
@@ -76,7 +76,7 @@ async function fromToken(
       'the second kubeconfig from the cluster-info ConfigMap (using validated TLS) was different from the first',
     );
   }
-  // Nodes go by the name they were given; the cluster may call itself otherwise.
+  // Like kubeadm, nodes use the server named in cluster-info. The discovery endpoint is only the fallback.
   const server = facts.server === '' ? `https://${discovery.endpoint}` : facts.server;
   return {
     server,
@@ -115,7 +115,7 @@ function fromFile(machine: RunningMachine, discovery: Extract<Discovery, { type:
   };
 }
 
-/** Whoever wrote cluster-info knew the token: HMAC over the content, as a detached JWS. */
+/** Verifies that the author of cluster-info knew the token: HMAC over the content, as a detached JWS. */
 function checkSignature(data: Readonly<Record<string, string>>, content: string, token: string): void {
   const [id = '', secret = ''] = token.split('.');
   const signature = data[`jws-kubeconfig-${id}`];
@@ -138,7 +138,7 @@ function checkPins(certificateAuthority: string, pins: readonly string[]): void 
   );
 }
 
-/** cluster-info has a cluster and no context; reading it needs one. */
+/** cluster-info has no context, which the kubeconfig parser requires. */
 function completed(kubeconfig: string): string {
   return kubeconfig.replace(/contexts: null/, 'contexts: []');
 }

@@ -9,7 +9,7 @@ export type Argument = readonly [name: string, value: string];
 
 export interface NodeRegistration {
   readonly name: string | undefined;
-  /** undefined: kubeadm's own; an empty list: none */
+  /** undefined: kubeadm's defaults; an empty list: no taints */
   readonly taints: readonly Taint[] | undefined;
   readonly kubeletExtraArgs: readonly Argument[];
   readonly criSocket: string;
@@ -17,7 +17,7 @@ export interface NodeRegistration {
 
 export interface BootstrapToken {
   readonly token: string;
-  /** undefined: never */
+  /** undefined: never expires */
   readonly ttlMs: number | undefined;
   readonly usages: readonly string[];
   readonly groups: readonly string[];
@@ -55,7 +55,7 @@ export interface ClusterConfiguration {
   readonly dnsImageTag: string | undefined;
   readonly etcdImageTag: string | undefined;
   readonly certificatesDir: string;
-  /** the document itself, in the format it came */
+  /** the document as given */
   readonly document: JsonObject;
 }
 
@@ -73,7 +73,7 @@ export type Discovery =
 export interface JoinSettings {
   readonly discovery: Discovery;
   readonly nodeRegistration: NodeRegistration;
-  /** undefined: a worker */
+  /** undefined for a worker */
   readonly controlPlane: ApiEndpoint | undefined;
   readonly skipPhases: readonly string[];
   readonly discoveryTimeoutMs: number;
@@ -86,7 +86,7 @@ export interface Documents {
   readonly join: JsonObject | undefined;
   readonly kubelet: JsonObject | undefined;
   readonly kubeProxy: JsonObject | undefined;
-  /** what kubeadm complains about and goes on */
+  /** warnings that kubeadm prints before it continues */
   readonly warnings: readonly string[];
 }
 
@@ -98,14 +98,14 @@ const oldVersions: Readonly<Record<string, string>> = {
   v1beta1: 'v1.15',
   v1beta2: 'v1.22',
 };
-/** formats and the minor versions of kubeadm that read them; v1beta2 went with 1.26 */
+/** API versions with the range of kubeadm minor versions that read them */
 const readers: Readonly<Record<string, { first: number; last: number }>> = {
   v1beta2: { first: 15, last: 25 },
   v1beta3: { first: 22, last: Number.POSITIVE_INFINITY },
   v1beta4: { first: 31, last: Number.POSITIVE_INFINITY },
 };
 
-/** Reads what `--config` names as kubeadm of a version does; throws KubeadmFailure with its words. */
+/** Parses the file of `--config` like the given version of kubeadm. Throws KubeadmFailure with its message. */
 export function readDocuments(text: string, kubeadm: KubernetesVersion | undefined): Documents {
   const found = new Map<string, JsonObject>();
   const warnings: string[] = [];
@@ -174,7 +174,7 @@ const texts = (value: JsonValue | undefined): string[] =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 const objectOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});
 
-/** Arguments in either form, in the order kubeadm passes them on. */
+/** Reads arguments in map or list form, in the order kubeadm passes them on. */
 export function readArguments(value: JsonValue | undefined): Argument[] {
   if (Array.isArray(value)) {
     return value.map((item) => {

@@ -11,7 +11,7 @@ const resources: ReadonlyMap<string, Resource<KubeObject>> = new Map(
   ),
 );
 
-/** Creates what is missing, one after the other; what is there is brought to the desired state. */
+/** Creates missing objects in order, and updates existing ones to the desired state. */
 export async function ensureObjects(
   client: Client,
   objects: readonly KubeObject[],

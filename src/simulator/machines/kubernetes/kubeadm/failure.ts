@@ -1,6 +1,6 @@
-/** kubeadm gives up: `message` is what it prints after "error execution phase …". */
+/** A kubeadm failure. `message` is the text after "error execution phase …". */
 export class KubeadmFailure extends Error {
-  /** undefined: it failed before any phase began */
+  /** undefined: it failed before the first phase */
   readonly phase: string | undefined;
   readonly exitCode: number;
 
@@ -11,7 +11,7 @@ export class KubeadmFailure extends Error {
     this.exitCode = exitCode;
   }
 
-  /** The last lines on the console. */
+  /** Returns the last lines on the console. */
   text(): string {
     const head = this.phase === undefined ? this.message : `error execution phase ${this.phase}: ${this.message}`;
     return `${head}\nTo see the stack trace of this error execute with --v=5 or higher\n`;

@@ -49,7 +49,7 @@ const fieldManager = 'kubeadm';
 const nodePollMs = 500;
 const nodePatienceMs = 4 * 60_000;
 
-/** What all phases of one init know. */
+/** State shared by the phases of one init. */
 interface InitRun {
   readonly context: KubeadmContext;
   readonly settings: InitSettings;
@@ -58,11 +58,11 @@ interface InitRun {
   readonly version: KubernetesVersion;
   readonly nodeName: string;
   readonly advertiseAddress: string;
-  /** https://host:port by which others reach the API */
+  /** https://host:port of the API for other machines */
   readonly endpoint: string;
 }
 
-/** `kubeadm init`: the first control-plane machine of a cluster. */
+/** Runs `kubeadm init`, which creates the first control-plane machine of a cluster. */
 export async function kubeadmInit(context: KubeadmContext, documents: Documents): Promise<void> {
   const run = prepare(context, documents);
   const { settings } = run;
@@ -145,7 +145,7 @@ function prepare(context: KubeadmContext, documents: Documents): InitRun {
   };
 }
 
-/** How others reach the API: by the endpoint of the cluster, else by this machine. */
+/** Returns the API endpoint for other machines: the cluster's endpoint, else this machine. */
 export function endpointOf(cluster: ClusterConfiguration, advertiseAddress: string, bindPort: number): string {
   const { controlPlaneEndpoint } = cluster;
   const bracketed = advertiseAddress.includes(':') ? `[${advertiseAddress}]` : advertiseAddress;
@@ -221,14 +221,14 @@ function kubeletServer(run: InitRun): string {
     : run.endpoint;
 }
 
-/** Newer kubeadm lets the kubelet of a control plane talk to the API server beside it. */
+/** In newer kubeadm the kubelet of a control plane uses the API server on its own machine. */
 export function usesLocalApi(cluster: ClusterConfiguration, version: KubernetesVersion): boolean {
   const gates = cluster.document['featureGates'] as Record<string, unknown> | undefined;
   const gate = gates?.['ControlPlaneKubeletLocalMode'];
   return typeof gate === 'boolean' ? gate : version.minor >= 33;
 }
 
-/** A new etcd cluster whose first member is on this machine. */
+/** Creates an etcd cluster with its first member on this machine. */
 async function foundEtcd({ context, cluster: configuration, nodeName, advertiseAddress }: InitRun): Promise<void> {
   const { machine, registry, say } = context;
   const cluster = registry.keyspace(registry.createEtcd().id);
@@ -266,7 +266,7 @@ function startKubelet(run: InitRun): void {
     registration: settings.nodeRegistration,
     isControlPlane: true,
     configuration: kubeletConfiguration(cluster, documents.kubelet),
-    // The kubelet is what the machine has, whatever version of the control plane is asked for.
+    // The kubelet has the installed version, even if the control plane has another one.
     version: installedVersion(context.machine) ?? version,
     imageRepository: cluster.imageRepository,
   });
@@ -315,7 +315,7 @@ function newToken({ machine }: KubeadmContext): BootstrapToken {
   };
 }
 
-/** Labels and taints a Node as control plane, once its kubelet has registered it. */
+/** Labels and taints the Node as control plane once its kubelet has registered it. */
 export async function markControlPlane(
   { machine, say }: KubeadmContext,
   client: Client,

@@ -36,19 +36,19 @@ import { type KubernetesVersion, parseVersion, skewProblem } from './version.ts'
 const etcdRetryMs = 1_000;
 const etcdPatienceMs = 2 * 60_000;
 
-/** What all phases of one join know. */
+/** State shared by the phases of one join. */
 interface JoinRun {
   readonly context: KubeadmContext;
   readonly settings: JoinSettings;
   readonly nodeName: string;
   readonly discovered: DiscoveredCluster;
   readonly cluster: ClusterConfiguration;
-  /** of this machine */
+  /** installed version of this machine */
   readonly version: KubernetesVersion;
   readonly kubeletConfiguration: string;
 }
 
-/** `kubeadm join`: a machine becomes a node of a cluster that exists. */
+/** Runs `kubeadm join`, which adds a machine to an existing cluster. */
 export async function kubeadmJoin(context: KubeadmContext, documents: Documents): Promise<void> {
   const { say, machine } = context;
   if (!documents.join) {
@@ -78,7 +78,7 @@ export async function kubeadmJoin(context: KubeadmContext, documents: Documents)
   say('* The Kubelet was informed of the new secure connection details.\n');
 }
 
-/** Reads what `kubeadm init` uploaded, with the rights of the bootstrap token. */
+/** Reads the configuration that `kubeadm init` uploaded, with the bootstrap token. */
 async function readClusterSettings(
   context: KubeadmContext,
   settings: JoinSettings,
@@ -130,7 +130,7 @@ function advertiseAddressOf({ machine }: KubeadmContext, endpoint: ApiEndpoint):
   return address;
 }
 
-/** Certificates and kubeconfigs of a further control plane, from the authorities it was given. */
+/** Creates the certificates and kubeconfigs of another control plane from the shared authorities. */
 async function prepareControlPlane(run: JoinRun, endpoint: ApiEndpoint): Promise<void> {
   const { context, cluster, discovered, nodeName } = run;
   const { machine, say } = context;
@@ -172,7 +172,7 @@ async function prepareControlPlane(run: JoinRun, endpoint: ApiEndpoint): Promise
   machine.disk.write(paths.adminKubeconfig, renderKubeconfig(facts, cluster.clusterName), 0o600);
 }
 
-/** The kubelet with what it needs on the disk; it waits for credentials. */
+/** Writes the kubelet's files and starts it. It waits for credentials. */
 async function startKubelet(run: JoinRun): Promise<void> {
   const { context, settings, discovered, cluster, version, nodeName } = run;
   const { machine, say } = context;
@@ -192,7 +192,7 @@ async function startKubelet(run: JoinRun): Promise<void> {
   say('[kubelet-start] Starting the kubelet');
 }
 
-/** TLS bootstrap at an API server, to which the kubelet keeps talking. */
+/** Runs TLS bootstrap against an API server, which the kubelet then keeps using. */
 async function bootstrapKubelet(run: JoinRun, server: string): Promise<void> {
   const { context, settings, discovered, cluster, nodeName } = run;
   const { machine, kubelet, say } = context;
@@ -218,7 +218,7 @@ async function bootstrapKubelet(run: JoinRun, server: string): Promise<void> {
   kubelet.start();
 }
 
-/** Two machines of one name would fight over one Node. */
+/** Two machines with the same name would overwrite each other's Node. */
 async function refuseTakenName({ context, discovered, nodeName }: JoinRun): Promise<void> {
   const { client } = connectWith(context.machine, discovered.bootstrap);
   const node = await client.get(Nodes, { name: nodeName }).catch((error: unknown) => {
@@ -233,14 +233,14 @@ async function refuseTakenName({ context, discovered, nodeName }: JoinRun): Prom
   );
 }
 
-/** The Node is there before its machine has a seat in etcd, as it was in older versions. */
+/** Older versions: the Node registers before its machine is an etcd member. */
 async function joinByEndpoint(run: JoinRun, endpoint: ApiEndpoint): Promise<void> {
   await bootstrapKubelet(run, run.discovered.server);
   const workload = await startControlPlane(run, endpoint);
   await mark(run, workload);
 }
 
-/** The Node comes with the API server beside its kubelet: nobody sees it before the machine has its seat in etcd. */
+/** The kubelet registers through the local API server, so its Node appears only once the machine is an etcd member. */
 async function joinByLocalApi(run: JoinRun, endpoint: ApiEndpoint): Promise<void> {
   const workload = await startControlPlane(run, endpoint);
   const address = advertiseAddressOf(run.context, endpoint);
@@ -260,7 +260,7 @@ function mark({ context, nodeName, settings }: JoinRun, workload: WorkloadCluste
   );
 }
 
-/** The static Pods, and a seat in etcd: first as a learner, then with a vote. */
+/** Starts the static Pods and joins etcd: first as a learner, then as a voting member. */
 async function startControlPlane(run: JoinRun, endpoint: ApiEndpoint): Promise<WorkloadCluster> {
   const { context, cluster, discovered, version, nodeName } = run;
   const { machine, kubelet, registry, say } = context;
@@ -312,7 +312,7 @@ async function promote(run: JoinRun, workload: WorkloadCluster, memberId: string
   say(`[etcd] The new etcd member has been promoted: ${memberId}`);
 }
 
-/** Others may be joining, or etcd may be without a leader for a while. */
+/** Retries, because other members may be joining, or etcd may temporarily have no leader. */
 async function retried<T>({ context: { machine } }: JoinRun, work: () => T, deadline: number): Promise<T> {
   for (;;) {
     try {

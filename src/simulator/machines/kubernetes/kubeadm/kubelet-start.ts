@@ -11,7 +11,7 @@ import { type KubernetesVersion, pauseVersion } from './version.ts';
 
 export const controlPlaneTaint: Taint = { key: controlPlaneLabel, effect: 'NoSchedule' };
 
-/** The kubelet's own configuration, the same for all nodes of a cluster. */
+/** Builds the kubelet configuration, which all nodes of a cluster share. */
 export function kubeletConfiguration(cluster: ClusterConfiguration, given: JsonObject | undefined): string {
   const dns = dnsAddress(cluster.serviceSubnet);
   return stringify(
@@ -36,7 +36,7 @@ export function kubeletConfiguration(cluster: ClusterConfiguration, given: JsonO
   );
 }
 
-/** The taints a node registers with: those that were desired, else the usual one of a control plane. */
+/** Returns the taints of a new Node: those of the configuration, else the default of a control plane. */
 export function registrationTaints(
   registration: NodeRegistration,
   { isControlPlane }: { isControlPlane: boolean },
@@ -44,7 +44,7 @@ export function registrationTaints(
   return registration.taints ?? (isControlPlane ? [controlPlaneTaint] : []);
 }
 
-/** Writes what the kubelet needs to start. */
+/** Writes the files the kubelet needs to start. */
 export function writeKubeletFiles(
   { machine, say }: KubeadmContext,
   facts: {
@@ -72,7 +72,7 @@ export function writeKubeletFiles(
   machine.disk.write(versionFile, `${version.text}\n`, 0o644);
 }
 
-/** The name a node will have. */
+/** Returns the name of the Node. */
 export function nodeNameOf({ machine }: KubeadmContext, registration: NodeRegistration): string {
   const override = registration.kubeletExtraArgs.find(([name]) => name === 'hostname-override')?.[1];
   return (registration.name ?? override ?? machine.hostname).toLowerCase();

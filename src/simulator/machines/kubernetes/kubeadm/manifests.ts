@@ -12,11 +12,11 @@ export interface ManifestFacts {
   readonly bindPort: number;
   readonly cluster: ClusterConfiguration;
   readonly version: KubernetesVersion;
-  /** components that are not run */
+  /** components to leave out */
   readonly without?: readonly ControlPlaneComponent[];
 }
 
-/** Writes the static Pods of a control plane; the kubelet runs what it finds there. */
+/** Writes the static Pods of a control plane, which the kubelet then runs. */
 export function writeManifests(disk: Disk, facts: ManifestFacts): ControlPlaneComponent[] {
   const components = controlPlaneComponents.filter(
     (component) =>
@@ -144,7 +144,7 @@ function commandLine(component: ControlPlaneComponent, facts: ManifestFacts): st
   return all.map(([name, value]) => `--${name}=${value}`).sort();
 }
 
-/** The value of a flag in the command of a static Pod. */
+/** Returns the value of a flag in the command of a static Pod. */
 export function flagOf(pod: Pod, name: string): string | undefined {
   const prefix = `--${name}=`;
   const flag = pod.spec.containers[0]?.command?.find((word) => word.startsWith(prefix));

@@ -1,4 +1,4 @@
-/** Where kubeadm and the kubelet keep their files. */
+/** Files of kubeadm and the kubelet. */
 export const paths = {
   kubeletConfig: '/var/lib/kubelet/config.yaml',
   kubeletFlags: '/var/lib/kubelet/kubeadm-flags.env',
@@ -11,7 +11,7 @@ export const paths = {
   schedulerKubeconfig: '/etc/kubernetes/scheduler.conf',
   manifests: '/etc/kubernetes/manifests',
   pki: '/etc/kubernetes/pki',
-  /** says which etcd cluster, and which member of it, the data on this disk belongs to */
+  /** identifies the etcd cluster and the member of the data on this disk */
   etcdData: '/var/lib/etcd/member/snap/db',
 } as const;
 

@@ -15,14 +15,14 @@ export interface KubeadmOptions {
   kubeletOf(machine: RunningMachine): Kubelet;
 }
 
-/** The kubeadm of a machine. */
+/** The kubeadm program of a machine. */
 export function kubeadmProgram(options: KubeadmOptions): Program {
   return async (machine, args) => {
     const say = (line: string): void => machine.console.write(`${line}\n`);
     try {
       return await run(options, machine, parseCommand(args), say);
     } catch (error) {
-      // The machine was switched off: nobody reads the console any more.
+      // The machine was switched off, so there is no console for the error.
       if (machine.signal.aborted) throw error;
       const failure = error instanceof KubeadmFailure ? error : new KubeadmFailure(undefined, errorMessage(error));
       machine.console.write(failure.text());
@@ -56,7 +56,7 @@ async function run(
       say(installedVersion(machine)?.text ?? 'v1.34.0');
       return 0;
     case 'config':
-      // Images are there already: nothing is pulled on simulated machines.
+      // Simulated machines do not pull images.
       if (rest[0] === 'images') return 0;
       throw new KubeadmFailure(undefined, `kubeadm config ${rest[0] ?? ''} is not simulated`);
     case 'reset':
@@ -88,7 +88,7 @@ function configuration(context: KubeadmContext, verb: string): ReturnType<typeof
   return documents;
 }
 
-/** Forgets everything an earlier init or join wrote. */
+/** Removes everything that init or join wrote. */
 function reset(machine: RunningMachine): void {
   for (const prefix of ['/var/lib/kubelet/', '/var/lib/etcd/', '/etc/kubernetes/']) {
     for (const path of machine.disk.list(prefix)) machine.disk.remove(path);

@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonValue } from '../../../../machinery/index.ts';
 
-/** What kubeadm expects of a field. `args` differs by version: a map until v1beta3, a list of pairs from v1beta4 on. */
+/**
+ * Expected type of a field. `args` depends on the API version: a map until v1beta3, a list of pairs from v1beta4 on.
+ */
 export type Shape =
   | 'string'
   | 'number'
@@ -108,13 +110,13 @@ export const shapes: Readonly<Record<string, Shape>> = {
 };
 
 export interface ShapeFindings {
-  /** paths of fields kubeadm does not know: it warns of them */
+  /** paths of unknown fields, for which kubeadm prints warnings */
   unknown: string[];
-  /** the first value of a wrong type: kubeadm stops there */
+  /** first value of a wrong type, which makes kubeadm fail */
   wrong: string | undefined;
 }
 
-/** Compares a document with what kubeadm of this version of the format would decode. */
+/** Validates a document like the decoder of this API version. */
 export function checkShape(document: JsonValue, kind: string, isListFormat: boolean): ShapeFindings {
   const findings: ShapeFindings = { unknown: [], wrong: undefined };
   visit(document, shapes[kind] ?? 'any', { kind, path: '', isListFormat }, findings);

@@ -7,7 +7,7 @@ import { KubeadmFailure } from './failure.ts';
 
 const retryMs = 5_000;
 
-/** Asks the cluster for the client certificate of a kubelet and waits until it is signed. */
+/** Requests the client certificate of a kubelet and waits until it is issued. */
 export async function bootstrapKubeletCertificate(
   machine: RunningMachine,
   connect: () => Client,
@@ -52,7 +52,7 @@ async function request(client: Client, csr: string): Promise<string> {
   return must(made.metadata.name, 'metadata.name');
 }
 
-/** The certificate, as soon as it is there; undefined when time is over. */
+/** Waits for the certificate. Returns undefined on timeout. */
 async function signed(
   machine: RunningMachine,
   client: Client,
@@ -75,7 +75,7 @@ async function signed(
   };
   try {
     const options = { fieldSelector: `metadata.name=${name}`, signal };
-    // Without a resourceVersion the watch begins with what is there.
+    // Without a resourceVersion the watch starts with existing objects.
     for await (const { object } of client.watch(CertificateSigningRequests, options)) {
       const certificate = read(object);
       if (certificate !== undefined) return certificate;

@@ -6,7 +6,7 @@ import type { BootstrapToken, ClusterConfiguration } from './documents.ts';
 import { bootstrapTokenGroup } from './names.ts';
 import type { KubernetesVersion } from './version.ts';
 
-// The objects kubeadm leaves in the cluster so that others can join and upgrade it, under the names upstream gives them.
+// Objects that kubeadm stores in the cluster for joins and upgrades, with their upstream names.
 
 const rbac = 'rbac.authorization.k8s.io';
 type Subject = readonly ['Group' | 'User', string];
@@ -42,7 +42,7 @@ function configMap(namespace: string, name: string, data: Record<string, string>
 const joining: Subject = ['Group', bootstrapTokenGroup];
 const nodes: Subject = ['Group', 'system:nodes'];
 
-/** ClusterConfiguration with its defaults, in the format this version of kubeadm writes. */
+/** Builds a defaulted ClusterConfiguration in the API version that this kubeadm writes. */
 export function clusterConfigurationText(cluster: ClusterConfiguration, version: KubernetesVersion): string {
   const apiVersion = `kubeadm.k8s.io/${version.minor >= 31 ? 'v1beta4' : 'v1beta3'}`;
   const given = clone(cluster.document) as JsonObject;
@@ -80,7 +80,7 @@ export function clusterConfigurationText(cluster: ClusterConfiguration, version:
   return stringify(document, { lineWidth: 0, sortMapEntries: true });
 }
 
-/** kubeadm-config and who may read it */
+/** Builds kubeadm-config and its RBAC. */
 export function uploadedClusterConfiguration(cluster: ClusterConfiguration, version: KubernetesVersion): KubeObject[] {
   const name = 'kubeadm:nodes-kubeadm-config';
   return [
@@ -90,7 +90,7 @@ export function uploadedClusterConfiguration(cluster: ClusterConfiguration, vers
   ];
 }
 
-/** kubelet-config and who may read it */
+/** Builds kubelet-config and its RBAC. */
 export function uploadedKubeletConfiguration(text: string): KubeObject[] {
   const name = 'kubeadm:kubelet-config';
   return [
@@ -109,7 +109,7 @@ export function adminBinding(): KubeObject {
   );
 }
 
-/** What lets machines with a bootstrap token become nodes. */
+/** Builds the RBAC that lets machines with a bootstrap token join. */
 export function bootstrapRules(): KubeObject[] {
   const nodeClient = 'system:certificates.k8s.io:certificatesigningrequests:nodeclient';
   const selfNodeClient = 'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient';
@@ -127,7 +127,7 @@ export function bootstrapRules(): KubeObject[] {
   ];
 }
 
-/** Where the API is and who vouches for it, for everybody to read. */
+/** Builds cluster-info with the API server and its CA, readable by everyone. */
 export function clusterInfo(server: string, certificateAuthority: string): KubeObject[] {
   const name = 'kubeadm:bootstrap-signer-clusterinfo';
   const kubeconfig = renderKubeconfig({ server, certificateAuthority, user: '' }, '')

@@ -5,24 +5,24 @@ export interface KubernetesVersion {
   readonly major: number;
   readonly minor: number;
   readonly patch: number;
-  /** with the leading v */
+  /** with a leading v */
   readonly text: string;
 }
 
-/** undefined when the text is no full version */
+/** Parses a full version. Returns undefined for any other text. */
 export function parseVersion(text: string): KubernetesVersion | undefined {
   const full = withLeadingV(text.trim());
   const version = parseKubernetesVersion(full);
   return version && { major: version.major, minor: version.minor, patch: version.patch, text: full };
 }
 
-/** The version of Kubernetes an image has installed, when its properties or its name say so. */
+/** Returns the Kubernetes version of an image, from its properties or its name. */
 export function imageVersion(image: ImageView | undefined): KubernetesVersion | undefined {
   if (!image) return undefined;
   return parseVersion(kubernetesVersionOfImage(image) ?? '');
 }
 
-/** The etcd that kubeadm of this version deploys. */
+/** Returns the etcd version that this kubeadm deploys. */
 export function etcdVersion({ minor }: KubernetesVersion): string {
   if (minor >= 34) return '3.6.4';
   if (minor >= 32) return '3.5.16';
@@ -43,7 +43,7 @@ export function pauseVersion({ minor }: KubernetesVersion): string {
   return '3.9';
 }
 
-/** why kubeadm of one version will not work with a control plane of another; undefined when it will */
+/** Returns why a kubeadm version does not support a control-plane version, or undefined if it does. */
 export function skewProblem(kubeadm: KubernetesVersion, controlPlane: KubernetesVersion): string | undefined {
   if (controlPlane.major === kubeadm.major && controlPlane.minor >= kubeadm.minor - 1) return undefined;
   return `this version of kubeadm only supports deploying clusters with the control plane version >= ${kubeadm.major}.${kubeadm.minor - 1}.0. Current version: ${controlPlane.text}`;

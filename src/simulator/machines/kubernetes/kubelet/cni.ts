@@ -2,8 +2,8 @@ import type { Pod } from '../../../../api/index.ts';
 import type { Disk } from '../../types.ts';
 
 /**
- * DaemonSets that bring a Pod network, by the beginning of their names. Cilium is none of them: its agent is a program that
- * writes the configuration of the plugin when it is ready.
+ * Name prefixes of DaemonSets that provide a Pod network. Cilium is not listed: its agent is a program that writes the
+ * plugin configuration once it is ready.
  */
 const cniNames = [
   'antrea-agent',
@@ -21,12 +21,12 @@ const cniNames = [
 
 const networkConfigs = '/etc/cni/net.d/';
 
-/** Whether a network plugin has been configured for the container runtime of a machine. */
+/** Reports whether a network plugin is configured on a machine. */
 export function hasNetworkConfig(disk: Disk): boolean {
   return disk.list(networkConfigs).some((path) => /\.(?:conf|conflist|json)$/.test(path));
 }
 
-/** Whether a Pod is one of those that make the network of its node: the Pod of a known CNI DaemonSet. */
+/** Reports whether a Pod belongs to a known CNI DaemonSet. */
 export function isCniPod(pod: Pod): boolean {
   const owner = pod.metadata.ownerReferences?.find(({ kind, controller }) => controller && kind === 'DaemonSet');
   if (!owner) return false;

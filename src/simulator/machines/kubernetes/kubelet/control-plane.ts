@@ -17,16 +17,16 @@ import { flagOf } from '../kubeadm/manifests.ts';
 import { type ControlPlaneComponent, controlPlaneComponents, paths } from '../kubeadm/names.ts';
 import { layoutOf, staticPodPath } from './layout.ts';
 
-/** What the data directory of etcd says: whose data it is. */
+/** Owner of the data directory of etcd. */
 export interface EtcdData {
   readonly clusterId: string;
-  /** absent: etcd runs elsewhere */
+  /** absent for an external etcd */
   readonly memberId?: string;
 }
 
 const learnerCheckMs = 100;
 const etcdPort = 2379;
-/** etcd stays for a second after its removal, and connections to an API server outlive its etcd. */
+/** Delay until a removed etcd member stops. Connections to an API server outlive its etcd. */
 const removedMemberLingersMs = 1_000;
 
 export function readEtcdData(machine: RunningMachine): EtcdData | undefined {
@@ -40,7 +40,7 @@ export function writeEtcdData(machine: RunningMachine, data: EtcdData): void {
 
 const parsedManifests = new WeakMap<RunningMachine, Map<string, Pod>>();
 
-/** A static Pod on the disk of a machine, as its manifest says; undefined when there is none that can be read. */
+/** Reads a static Pod from its manifest, or undefined if it is missing or invalid. */
 export function readManifest(machine: RunningMachine, component: ControlPlaneComponent): Pod | undefined {
   const text = machine.disk.read(staticPodPath(layoutOf(machine.disk), component));
   if (text === undefined) return undefined;
@@ -59,7 +59,7 @@ function parseManifest(text: string): Pod | undefined {
   }
 }
 
-/** etcd, the API server and the controllers on one machine, from the start of the kubelet until it is switched off. */
+/** Runs etcd, the API server and the controllers of one machine, from the start of the kubelet until power-off. */
 export class ControlPlane {
   readonly #machine: RunningMachine;
   readonly #registry: ClusterRegistry;
@@ -83,12 +83,12 @@ export class ControlPlane {
     return this.#cluster;
   }
 
-  /** resolves when the member of etcd has started, rejects when it cannot */
+  /** resolves once the etcd member has started, rejects if it cannot */
   get etcdStarted(): Promise<void> {
     return this.#etcdUp.promise;
   }
 
-  /** resolves when the API server answers, rejects when it cannot */
+  /** resolves once the API server answers, rejects if it cannot */
   get apiStarted(): Promise<void> {
     return this.#apiUp.promise;
   }
@@ -160,7 +160,7 @@ export class ControlPlane {
 
   async #startApi(cluster: WorkloadCluster, manifest: Pod, pki: ControlPlanePki): Promise<void> {
     const machine = this.#machine;
-    // A learner does not answer the API server; it starts when the member may vote.
+    // The API server cannot use a learner, so it starts once the member is promoted.
     while (this.#memberId !== undefined && cluster.etcd.member(this.#memberId)?.isLearner) {
       await machine.pass(learnerCheckMs);
     }
@@ -194,7 +194,7 @@ export class ControlPlane {
     this.#onChange();
   }
 
-  /** A program that does not know one of its flags ends before it has begun. */
+  /** A component with an unknown flag exits at start. */
   #checkCommandLines(): void {
     for (const component of ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const) {
       const manifest = readManifest(this.#machine, component);
@@ -207,7 +207,7 @@ export class ControlPlane {
     }
   }
 
-  /** The other members removed ours: etcd ends, and the API server with it. */
+  /** Another member removed this one: etcd stops, and the API server with it. */
   #memberRemoved(memberId: string): void {
     this.#say(`etcd: the member ${memberId} has been permanently removed from the cluster; stopped`);
     const instance = this.#instance;
@@ -218,8 +218,8 @@ export class ControlPlane {
     this.#stopListening = [];
     this.#stop();
     this.#onChange();
-    // The call that removed the member may have come through here and waits for its answer. Connections from outside end
-    // with the port they came to, so the ports stay as well.
+    // The call that removed the member may still be waiting for its answer through this API server. External
+    // connections depend on the port, so the ports stay open as well.
     const end = (): void => {
       for (const stop of stopListening) stop();
       instance?.stop();
@@ -228,7 +228,7 @@ export class ControlPlane {
     this.#machine.pass(removedMemberLingersMs).then(end, end);
   }
 
-  /** A connection to a port of a static Pod; undefined when none of them listens there. */
+  /** Accepts a connection to a port of a static Pod. Returns whether it listens there. */
   accept(pod: string, port: number, socket: Duplex): boolean {
     if (pod === 'etcd' && port === etcdPort && this.#etcdServer) {
       this.#etcdServer.accept(socket);
@@ -282,7 +282,7 @@ function pkiDirectory(apiManifest: Pod): string {
   return file.slice(0, file.lastIndexOf('/'));
 }
 
-/** The API hands out addresses of IPv4 only; ranges of IPv6 are served with the usual one. */
+/** The API allocates only IPv4 addresses. For IPv6 ranges it uses the default range. */
 function ipv4Range(range: string | undefined): string {
   return range?.split(',').find((cidr) => /^\d+\.\d+\.\d+\.\d+\/\d+$/.test(cidr)) ?? '10.96.0.0/12';
 }
@@ -300,7 +300,7 @@ function waitable(): Waitable {
     resolve = yes;
     reject = no;
   });
-  // Machines that boot again have nobody who waits.
+  // After a reboot nobody awaits this promise.
   promise.catch(() => undefined);
   return { promise, resolve: () => resolve(), reject: (reason) => reject(reason) };
 }

@@ -7,13 +7,13 @@ import type { RunningMachine } from '../../types.ts';
 const writes = { fieldManager: 'kubelet' };
 const zoneTopology = 'topology.cinder.csi.openstack.org/zone';
 const registered = /\/([^/]+)-reg\.sock$/;
-/** volumes Nova lets a server have, less its own disks; what the driver says when nobody configures it */
+/** attach limit of volumes: nova's maximum minus the server's own disks, the driver's default */
 const attachLimit = 256;
 
-/** Where the content of a volume is found, whichever node it is attached to. */
+/** Directory of volume contents, independent of the node. */
 export const volumeRoot = '/capstan.dev/volumes/';
 
-/** Drivers that have put a socket into the directory of the kubelet. */
+/** Returns the drivers with a socket in the kubelet's directory. */
 export function registeredDrivers({ disk }: RunningMachine, root: string): string[] {
   return disk
     .list(`${root}/plugins_registry/`)
@@ -21,7 +21,7 @@ export function registeredDrivers({ disk }: RunningMachine, root: string): strin
     .filter((name) => name !== undefined);
 }
 
-/** Makes the drivers of a node known to attachers and the scheduler. */
+/** Writes the CSINode, which tells the attacher and the scheduler about the drivers of a node. */
 export async function writeCsiNode(
   client: Client,
   machine: RunningMachine,
@@ -56,7 +56,10 @@ export async function writeCsiNode(
   }
 }
 
-/** The directory of a volume once its driver is there and it is attached; throws what a kubelet says while it waits. */
+/**
+ * Returns the directory of a volume once its driver is registered and it is attached. Throws the kubelet's message
+ * while it waits.
+ */
 export async function csiDirectory(
   client: Client,
   nodeName: string,

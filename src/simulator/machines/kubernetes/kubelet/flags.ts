@@ -5,20 +5,20 @@ import { paths } from '../kubeadm/names.ts';
 
 const variable = 'KUBELET_KUBEADM_ARGS';
 
-/** Writes the arguments kubeadm gives the kubelet into the file its unit reads. */
+/** Writes kubeadm's arguments for the kubelet into the environment file of its unit. */
 export function writeKubeletFlags(disk: Disk, flags: readonly Argument[]): void {
   const line = flags.map(([name, value]) => `--${name}=${value}`).join(' ');
   disk.write(paths.kubeletFlags, `${variable}="${line.replaceAll('"', '\\"')}"\n`, 0o644);
 }
 
-/** The kubelet's arguments as systemd hands them over: split at spaces, quotes taken off. */
+/** Reads the kubelet's arguments like systemd: split at spaces, without quotes. */
 export function readKubeletFlags(disk: Disk): ReadonlyMap<string, string> {
   const text = disk.read(paths.kubeletFlags) ?? '';
   const content = /^KUBELET_KUBEADM_ARGS="?((?:[^"\\\n]|\\.)*)"?\s*$/m.exec(text)?.[1] ?? '';
   return parseKubeletArguments(content.replaceAll('\\"', '"'));
 }
 
-/** Arguments in one text, as a unit or a flag of k0s has them. */
+/** Parses arguments in one string, from a unit or a flag of k0s. */
 export function parseKubeletArguments(text: string): Map<string, string> {
   const flags = new Map<string, string>();
   for (const word of splitWords(text)) {
@@ -28,7 +28,7 @@ export function parseKubeletArguments(text: string): Map<string, string> {
   return flags;
 }
 
-/** Words as a shell sees them: divided by spaces, without their quotes. */
+/** Splits at spaces and removes quotes, like a shell. */
 export function splitWords(text: string): string[] {
   const words: string[] = [];
   let word = '';
@@ -54,7 +54,7 @@ export function splitWords(text: string): string[] {
   return words;
 }
 
-/** `a=b,c=d`, the form of --node-labels */
+/** Parses `a=b,c=d`, the format of --node-labels. */
 export function parseLabels(text: string | undefined): Record<string, string> {
   const labels: Record<string, string> = {};
   for (const item of (text ?? '').split(',')) {
@@ -69,7 +69,7 @@ export function formatTaint({ key, value, effect }: Taint): string {
   return `${key}=${value ?? ''}:${effect}`;
 }
 
-/** `key=value:effect,key:effect`, the form of --register-with-taints */
+/** Parses `key=value:effect,key:effect`, the format of --register-with-taints. */
 export function parseTaints(text: string | undefined): Taint[] {
   return (text ?? '')
     .split(',')

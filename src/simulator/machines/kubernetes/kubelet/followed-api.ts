@@ -12,7 +12,7 @@ import type { KubeletHome } from './home.ts';
 import { MountedObjects } from './mounted-objects.ts';
 
 export interface FollowedApiOptions {
-  /** with the credentials of the kubelet */
+  /** client with the kubelet's credentials */
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
@@ -20,7 +20,10 @@ export interface FollowedApiOptions {
 
 const heartbeatMs = 10_000;
 
-/** An API of another process, as a kubelet has it in life: it watches its Pods and its Node, and keeps time by itself. */
+/**
+ * A cluster in another process, used like a real kubelet does: it watches its Pods and its Node, and has a heartbeat
+ * timer of its own.
+ */
 export class FollowedApi implements KubeletHome {
   readonly #options: FollowedApiOptions;
   #apiAddress: string | undefined;
@@ -81,23 +84,20 @@ export class FollowedApi implements KubeletHome {
     return node !== undefined && isGivenUp(node);
   }
 
-  /**
-   * The API is found by its address in the cluster. Nobody follows the other Services here: a node of another process's API
-   * would have to watch them for each of its Pods.
-   */
+  /** Resolves only the Service address of the API. Other Services would need a watch in every node. */
   serviceRoute(host: string): ServiceRoute | undefined {
     return host === this.#apiAddress ? { kind: 'api' } : undefined;
   }
 
-  /** Pods of other nodes are reached through the network, where there is one. */
+  /** Pods of other nodes are reachable only through the network. */
   podService(address: string, port: number): PortService | undefined {
     return this.#following?.node.podService(address, port);
   }
 
-  /** The Node itself says it. */
+  /** Nothing to do: the state is read from the Node. */
   forgetDeclaredDead(): void {}
 
-  /** Asks until it is answered: Pods of the node are given the address, too. */
+  /** Retries until it knows the address of the API Service, which the Pods of the node use too. */
   async #learnApiAddress(signal: AbortSignal): Promise<void> {
     const { client, clock } = this.#options;
     while (!signal.aborted && this.#apiAddress === undefined) {
@@ -119,7 +119,7 @@ export class FollowedApi implements KubeletHome {
   }
 }
 
-/** Whether the controller of Nodes has not heard of it for too long. */
+/** Reports whether the node controller has set the Node to Unknown. */
 function isGivenUp({ status }: Node): boolean {
   return status?.conditions?.some(({ type, status: ready }) => type === 'Ready' && ready === 'Unknown') ?? false;
 }

@@ -1,20 +1,20 @@
 import type { Lease } from '../../../../api/index.ts';
 import type { ClusterNode, NodePorts, PortService, ServiceRoute } from '../../../../simkube/index.ts';
 
-/** What calls a kubelet to its work: its cluster when that is in this process, watches of its own when it is not. */
+/** What drives a kubelet: its cluster if that is in this process, otherwise watches of its own. */
 export interface KubeletHome {
-  /** begins to call for heartbeats and to tell of Pods */
+  /** starts heartbeats and Pod notifications */
   addNode(node: ClusterNode): void;
   removeNode(node: ClusterNode): void;
-  /** false: it has to be done through the API */
+  /** false: the lease must be renewed through the API */
   renewLease(lease: Lease): boolean;
-  /** whether the Node was given up and its kubelet has to say that it lives */
+  /** whether the Node was declared unreachable, so the kubelet has to report its status */
   wasDeclaredDead(name: string): boolean;
   forgetDeclaredDead(name: string): void;
-  /** where DNS and Services of the cluster lead a Pod of a namespace; undefined: it is not a name or address of theirs */
+  /** route of a Service name or address from a Pod of the namespace; undefined if it is neither */
   serviceRoute(host: string, port: number, namespace: string | undefined): ServiceRoute | undefined;
-  /** ports of the node that lead to Services; absent: nobody follows Services here */
+  /** node ports of Services; absent if Services are not watched here */
   readonly nodePorts?: NodePorts;
-  /** what answers at a port of a Pod of the cluster; undefined: nothing that is known here */
+  /** service on a port of a Pod; undefined if unknown */
   podService(address: string, port: number): PortService | undefined;
 }

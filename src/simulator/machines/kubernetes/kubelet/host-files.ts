@@ -2,7 +2,7 @@ import { trimTrailing } from '../../../../machinery/index.ts';
 import type { FileTree } from '../../../../simkube/index.ts';
 import type { Disk } from '../../types.ts';
 
-/** A directory, or a single file, of a machine as its Pods mount it. */
+/** Mounts a directory or file of the machine into Pods. */
 export function diskTree(disk: Disk, root: string): FileTree {
   const base = trimTrailing(root, '/');
   const place = (path: string): string => (path === '' ? base : `${base}/${path}`);

@@ -1,4 +1,4 @@
-/** What kubelets of all releases that are simulated can be told on their command line. */
+/** Command line flags of kubelets in all simulated releases. */
 const always = `
   address allowed-unsafe-sysctls anonymous-auth application-metrics-count-limit authentication-token-webhook
   authentication-token-webhook-cache-ttl authorization-mode authorization-webhook-cache-authorized-ttl
@@ -28,7 +28,7 @@ const always = `
   tls-private-key-file topology-manager-policy topology-manager-policy-options topology-manager-scope v version vmodule
   volume-plugin-dir volume-stats-agg-period`;
 
-/** Flags that are gone, by the first minor version without them. */
+/** Removed flags, with the first minor version without them. */
 const gone: Readonly<Record<string, number>> = {
   'cni-bin-dir': 24,
   'cni-cache-dir': 24,
@@ -46,7 +46,7 @@ const gone: Readonly<Record<string, number>> = {
 
 const known: ReadonlySet<string> = new Set(always.trim().split(/\s+/));
 
-/** Why a kubelet does not start with these flags; undefined: it does. */
+/** Returns why a kubelet does not start with these flags, or undefined if it does. */
 export function kubeletFlagProblem(names: Iterable<string>, version: string): string | undefined {
   const minor = Number(/^v?1\.(\d+)/.exec(version)?.[1] ?? Number.NaN);
   for (const name of names) {

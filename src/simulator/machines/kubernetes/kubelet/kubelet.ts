@@ -66,7 +66,7 @@ import { resourceMetrics } from './resource-metrics.ts';
 export interface KubeletOptions {
   readonly machine: RunningMachine;
   readonly registry: ClusterRegistry;
-  /** what the programs of all containers share */
+  /** state shared by the programs of all containers */
   readonly kubernetes: SimulatedKubernetes;
   readonly cni: CniRule;
   readonly log: Logger;
@@ -75,7 +75,7 @@ export interface KubeletOptions {
 const fieldManager = 'kubelet';
 const writes = { fieldManager };
 const leaseSeconds = 40;
-/** heartbeats between two reports of the whole status: five minutes */
+/** number of heartbeats between full status reports: five minutes */
 const statusEvery = 30;
 const retryMs = 2_000;
 const lookMs = 10_000;
@@ -83,12 +83,12 @@ const usualRoot = '/var/lib/kubelet';
 const kubeletPort = 10_250;
 const k0sRoot = '/var/lib/k0s/';
 
-/** What a kubelet is started with: by kubeadm's unit, or by k0s. */
+/** Start parameters of a kubelet, from kubeadm's unit or from k0s. */
 export interface KubeletSetup {
   readonly kubeconfigFile: string;
   readonly flags: ReadonlyMap<string, string>;
   readonly version: string;
-  /** where else the API may answer, for a kubelet with a load balancer of its own beside it */
+  /** additional API servers, for a kubelet with a client-side load balancer */
   readonly otherServers?: () => readonly { host: string; port: number }[];
 }
 
@@ -100,7 +100,7 @@ function kubeadmSetup({ disk }: RunningMachine): KubeletSetup {
   };
 }
 
-/** The kubelet of a machine: registers its Node, keeps it alive, and runs the Pods given to it. */
+/** The kubelet of a machine: registers its Node, sends heartbeats, and runs its Pods. */
 export class Kubelet implements ClusterNode {
   readonly machine: RunningMachine;
   readonly controlPlane: ControlPlane;
@@ -121,10 +121,10 @@ export class Kubelet implements ClusterNode {
   #beats = 0;
   #postedReady: string | undefined;
   #rootDirectory = usualRoot;
-  /** drivers as the CSINode has them, once it was written */
+  /** drivers in the last written CSINode */
   #drivers = '';
   readonly #nodePorts = new Map<number, () => void>();
-  /** as it was written last, where it is written through the API */
+  /** last written lease, if it is renewed through the API */
   #lease: Lease | undefined;
 
   constructor(options: KubeletOptions) {
@@ -190,7 +190,7 @@ export class Kubelet implements ClusterNode {
     return undefined;
   }
 
-  /** What a container of the node reaches: Services and Pods of its cluster, and what the machine itself reaches. */
+  /** Connects a container of the node to Services and Pods of the cluster, and to anything the machine reaches. */
   #dial(host: string, port: number, namespace: string | undefined): PortService {
     const { machine } = this;
     const route = this.#home?.serviceRoute(host, port, namespace);
@@ -206,7 +206,7 @@ export class Kubelet implements ClusterNode {
     return this.#facts?.name ?? this.machine.hostname;
   }
 
-  /** Runs the static Pods on the disk, once they are there. */
+  /** Runs the static Pods once their manifests exist. */
   startControlPlane(): void {
     const { disk } = this.machine;
     if (this.#hasControlPlane || disk.read(staticPodPath(layoutOf(disk), 'kube-apiserver')) === undefined) return;
@@ -214,7 +214,7 @@ export class Kubelet implements ClusterNode {
     this.controlPlane.start();
   }
 
-  /** Begins to work with the credentials on the disk; does nothing while there are none. */
+  /** Starts with the credentials on the disk. Does nothing while there are none. */
   start(setup: KubeletSetup = kubeadmSetup(this.machine)): void {
     const { machine } = this;
     const text = machine.disk.read(setup.kubeconfigFile);
@@ -247,7 +247,7 @@ export class Kubelet implements ClusterNode {
 
   async #run(): Promise<void> {
     const { machine } = this;
-    // The API it talks to may be the one beside it; without it the way through the endpoint is left.
+    // The local API server may be the endpoint. Without it the kubelet tries the cluster's endpoint.
     if (this.#hasControlPlane) await this.controlPlane.apiStarted.catch(() => undefined);
     for (let attempt = 0; ; attempt++) {
       try {
@@ -277,7 +277,7 @@ export class Kubelet implements ClusterNode {
     await this.#attempt(() => this.#postStatus());
   }
 
-  /** Creates the Node, or takes up the one of an earlier boot. */
+  /** Creates the Node, or adopts the one of an earlier boot. */
   async #register(): Promise<void> {
     const client = this.#connect();
     const node = newNode(this.machine, must(this.#facts, 'facts'));
@@ -290,7 +290,7 @@ export class Kubelet implements ClusterNode {
     await this.#renewLease(client);
   }
 
-  /** The client for this moment: the way through the network is tried anew each time, the handshake is not. */
+  /** Returns the current client. The route through the network is resolved each time, but the handshake is reused. */
   #connect(): Client {
     const { host, port } = this.#findServer();
     if (this.#connection) {
@@ -307,7 +307,7 @@ export class Kubelet implements ClusterNode {
     return client;
   }
 
-  /** The server it was given, or another one it has learned of where that does not answer. */
+  /** Returns the configured server, or a known alternative if it does not answer. */
   #findServer(): { host: string; port: number } {
     const given = must(this.#server, 'server');
     const others = this.#otherServers();
@@ -323,7 +323,7 @@ export class Kubelet implements ClusterNode {
     return given;
   }
 
-  /** The endpoint may lead to another cluster than before: one that was restored from a backup. */
+  /** The endpoint may lead to another cluster than before, for example one restored from a backup. */
   #moveTo(home: KubeletHome): void {
     const before = this.#home;
     this.#home = home;
@@ -334,7 +334,7 @@ export class Kubelet implements ClusterNode {
     void this.#attempt(() => this.#pods.takeAll(this.name));
   }
 
-  /** Nobody calls for heartbeats any more: it looks by itself until it finds a cluster again. */
+  /** Heartbeats of the closed cluster have stopped, so the kubelet polls until it finds a cluster again. */
   clusterClosed(cluster: WorkloadCluster): void {
     const { machine } = this;
     const look = async (): Promise<void> => {
@@ -352,15 +352,15 @@ export class Kubelet implements ClusterNode {
       await this.#renewLease(client);
       await this.#registerDrivers(client);
       this.#beats++;
-      // A Node that somebody else marked unreachable is told at once that it lives.
+      // A Node that was declared unreachable is updated at once.
       if (this.#beats % statusEvery === 0 || this.#postedReady !== this.#readinessText()) await this.#postStatus();
       else if (!(await this.#reviveIfDeclaredDead(client))) return;
-      // While it was silent its static Pods may have been declared not ready with it.
+      // While the kubelet was silent, its static Pods may have been declared not ready.
       await this.#syncMirrorPods();
     });
   }
 
-  /** Whether it had to be done. */
+  /** Returns whether the Node had to be revived. */
   async #reviveIfDeclaredDead(client: Client): Promise<boolean> {
     if (!this.#home?.wasDeclaredDead(this.name)) return false;
     const node = await client.get(Nodes, { name: this.name });
@@ -387,7 +387,7 @@ export class Kubelet implements ClusterNode {
       const before =
         this.#lease ??
         (await client.get(Leases, { namespace: must(lease.metadata.namespace, 'metadata.namespace'), name }));
-      // Somebody else may write it meanwhile: the next heartbeat reads it anew.
+      // A conflict with another writer makes the next heartbeat read the lease again.
       this.#lease = undefined;
       this.#lease = await client.update(Leases, { ...lease, metadata: before.metadata }, writes);
     } catch (error) {
@@ -402,7 +402,7 @@ export class Kubelet implements ClusterNode {
     }
   }
 
-  /** Makes a driver that has come or gone known to the cluster. */
+  /** Updates the CSINode if drivers were added or removed. */
   async #registerDrivers(client: Client): Promise<void> {
     const drivers = registeredDrivers(this.machine, this.#rootDirectory);
     const text = drivers.join();
@@ -411,7 +411,7 @@ export class Kubelet implements ClusterNode {
     this.#drivers = text;
   }
 
-  /** What the kubelet answers on its own port to those in the cluster. */
+  /** Answers requests on the kubelet's port. */
   #answer(path: string): { status: number; body: string } {
     const { clock } = this.machine;
     if (path !== '/metrics/resource') return { status: 404, body: '404 page not found\n' };
@@ -457,13 +457,13 @@ export class Kubelet implements ClusterNode {
 
   podChanged(pod: Pod | { deleted: true; namespace: string; name: string }): void {
     this.#pods.changed(pod);
-    // Somebody took the node for dead when it had just been heard of again.
+    // A late write declared the Pods of a live node not ready.
     if (!('deleted' in pod) && isMirrorPod(pod) && wasDeclaredNotReady(pod)) {
       void this.#attempt(() => this.#syncMirrorPods());
     }
   }
 
-  /** Serves the ports that Services have on every node, and no others. */
+  /** Serves exactly the node ports of Services. */
   nodePortsChanged(): void {
     const wanted = this.#home?.nodePorts?.all() ?? new Set();
     for (const [port, close] of this.#nodePorts) {
@@ -476,7 +476,7 @@ export class Kubelet implements ClusterNode {
     }
   }
 
-  /** Leads each connection to one of those behind the Service. */
+  /** Forwards each connection to an endpoint of the Service. */
   #nodePortService(nodePort: number): PortService {
     const behind = (): PortService | undefined => {
       const target = this.#home?.nodePorts?.target(nodePort);
@@ -504,7 +504,7 @@ export class Kubelet implements ClusterNode {
       const sandbox = this.#pods.worker(pod)?.sandbox;
       if (sandbox) return sandbox.connect(port);
     } catch {
-      // Nobody listens, which is said below.
+      // No listener. The error is thrown below.
     }
     throw statusError.internal(
       `error forwarding port ${port} to pod ${pod.metadata.uid ?? ''}, uid : failed to execute portforward in network namespace: failed to connect to localhost:${port} inside namespace: dial tcp4 127.0.0.1:${port}: connect: connection refused`,
@@ -517,7 +517,7 @@ export class Kubelet implements ClusterNode {
     this.#runner?.stop();
   }
 
-  /** What cannot be done now is done at the next heartbeat or change. */
+  /** Failed work is repeated at the next heartbeat or change. */
   async #attempt(work: () => Promise<void>): Promise<void> {
     try {
       if (!this.machine.signal.aborted && this.#kubeconfig) await work();
@@ -528,11 +528,11 @@ export class Kubelet implements ClusterNode {
   }
 }
 
-/** The part of an address that tells machines of a network from each other. */
+/** Returns the last octet of an address, which is unique in its network. */
 function lastOctet(address: string): string {
   const last = address.split('.').at(-1) ?? '';
   return /^\d+$/.test(last) ? last : '0';
 }
 
-/** where a machine keeps the version of its kubelet, which kubeadm decides when the image does not */
+/** file with the version of the kubelet, which kubeadm sets if the image has none */
 export const versionFile = '/var/lib/kubelet/version';

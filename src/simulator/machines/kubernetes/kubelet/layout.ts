@@ -2,18 +2,18 @@ import type { Disk } from '../../types.ts';
 import { type ControlPlaneComponent, paths } from '../kubeadm/names.ts';
 import { rke2DataDirectory } from '../rke2/paths.ts';
 
-/** Where the control plane of a machine lies on its disk. */
+/** Files of a machine's control plane. */
 export interface ControlPlaneLayout {
   /** directory of static Pods */
   readonly manifests: string;
-  /** says which etcd cluster, and which member of it, the data on this disk belongs to */
+  /** identifies the etcd cluster and the member of the data on this disk */
   readonly etcdData: string;
   readonly isOfRke2: boolean;
 }
 
 const ofKubeadm: ControlPlaneLayout = { manifests: paths.manifests, etcdData: paths.etcdData, isOfRke2: false };
 
-/** As kubeadm has it, or rke2 where the machine is configured for that. */
+/** Returns the layout of kubeadm, or of rke2 if the machine is configured for it. */
 export function layoutOf(disk: Disk): ControlPlaneLayout {
   const directory = rke2DataDirectory(disk);
   if (directory === undefined) return ofKubeadm;

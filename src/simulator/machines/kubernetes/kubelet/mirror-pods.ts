@@ -15,14 +15,14 @@ export function isMirrorPod({ metadata }: Pod): boolean {
   return metadata.annotations?.[mirrorAnnotation] !== undefined;
 }
 
-/** Shows the static Pods of a machine in the API, with what their containers are doing. */
+/** Publishes the static Pods of a machine in the API, with the status of their containers. */
 export async function ensureMirrorPods(
   machine: RunningMachine,
   client: Client,
   nodeName: string,
   ready: ReadonlySet<ControlPlaneComponent>,
 ): Promise<void> {
-  // A kubelet may not read Pods by name before they are its own.
+  // A kubelet may not get Pods by name before they are bound to its node.
   const { items } = await client.list(Pods, {
     namespace: 'kube-system',
     fieldSelector: `spec.nodeName=${nodeName}`,

@@ -8,11 +8,11 @@ const kinds = [
   { kind: 'configmap', resource: ConfigMaps, namesIn: configMapNames },
 ] as const;
 
-/** Notices when the Secrets and ConfigMaps of a node's Pods change, as a kubelet does that looks at them from time to time. */
+/** Detects changes of Secrets and ConfigMaps that Pods of a node use, by polling like a kubelet. */
 export class MountedObjects {
   readonly #client: Client;
   readonly #node: ClusterNode;
-  /** resource versions; undefined: it does not exist */
+  /** resource versions; undefined: the object does not exist */
   readonly #seen = new Map<string, string | undefined>();
 
   constructor(client: Client, node: ClusterNode) {
@@ -31,7 +31,7 @@ export class MountedObjects {
           named.add(id);
           const found = await this.#client.get(resource, { namespace, name }, { signal }).catch(() => undefined);
           const version = found?.metadata.resourceVersion;
-          // at first sight, too: it may have changed since it was mounted
+          // Also notifies on first sight, because the object may have changed since it was mounted.
           if (!this.#seen.has(id) || this.#seen.get(id) !== version) this.#node.objectChanged(kind, namespace, name);
           this.#seen.set(id, version);
         }

@@ -10,11 +10,11 @@ export interface NodeFacts {
   readonly bootId: string;
 }
 
-/** The Node a kubelet registers: everything it knows of itself before anybody else has looked at it. */
+/** Builds the Node that a kubelet registers. */
 export function newNode(machine: RunningMachine, facts: NodeFacts): Node {
   const { name, flags } = facts;
   const isExternal = flags.get('cloud-provider') === 'external';
-  // A kubelet with the cloud provider built in, as up to 1.25, asks the metadata service who it is.
+  // A kubelet with the in-tree cloud provider, up to 1.25, reads its id from the metadata service.
   const builtIn = flags.get('cloud-provider') === 'openstack' ? `openstack:///${machine.server.id}` : undefined;
   const providerId = flags.get('provider-id') || builtIn;
   const taints: Taint[] = [
@@ -49,7 +49,7 @@ export const notReadyYet = 'container runtime status check may not have complete
 export const noNetwork =
   'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized';
 
-/** What the kubelet reports; conditions that stay keep the time they began. */
+/** Builds the reported status. Unchanged conditions keep their transition time. */
 export function nodeStatus(
   machine: RunningMachine,
   facts: NodeFacts,
@@ -60,7 +60,8 @@ export function nodeStatus(
   const addresses = before?.status?.addresses;
   const isInitialized = before !== undefined && !before.spec?.taints?.some(({ key }) => key === uninitializedTaint);
   return {
-    // With a cloud controller manager the addresses are the cloud's to say, once it has said them.
+    // With an external cloud provider, the cloud controller manager owns the addresses once it has initialized the
+    // Node.
     addresses: isExternal && isInitialized && addresses ? addresses : ownAddresses(machine, facts.name),
     capacity: capacityOf(machine),
     allocatable: allocatableOf(machine),
@@ -94,7 +95,7 @@ function capacityOf({ server: { flavor } }: RunningMachine): Record<string, stri
   };
 }
 
-/** What Pods may have of it. */
+/** Returns the allocatable resources. */
 export function allocatableOf(machine: RunningMachine): Record<string, string> {
   return { ...capacityOf(machine), memory: `${Math.max(machine.server.flavor.ramMiB - 100, 0) * 1024}Ki` };
 }

@@ -1,6 +1,6 @@
 /**
- * Has work that is asked for while it is being done begin once more afterwards: of two rounds at the same time the one that
- * looked first could have the last word. Whoever asks waits for a round that began after asking, and learns how it went.
+ * Serializes work: a request during a run starts another run afterwards, because with two concurrent runs the older
+ * reading could be written last. Each caller waits for a run that began after its request, and gets its result.
  */
 export function oneAfterTheOther(work: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> | undefined;

@@ -23,28 +23,28 @@ import { noNetwork } from './node-object.ts';
 
 export interface PodRunnerOptions extends Omit<PodWorkerParts, 'wake' | 'placed' | 'left' | 'client' | 'lookup'> {
   readonly machine: RunningMachine;
-  /** throws while the API cannot be reached */
+  /** throws while the API is unreachable */
   connect(): Client;
-  /** whether Pods that are not on the host's network can be given an address */
+  /** whether Pods outside of the host network can get an address */
   hasNetwork(): boolean;
-  /** the network of the node may have come or gone */
+  /** called when the network of the node may have changed */
   onChange(): void;
 }
 
-/** A Pod of the node, as far as it is known. */
+/** State of a Pod of the node. */
 interface Entry {
   pod: Pod;
   worker: PodWorker | undefined;
-  /** the object is gone; what still runs of it is ended */
+  /** the object is deleted; remaining containers are stopped */
   isGone: boolean;
-  /** counts changes of the objects its volumes are made of */
+  /** number of changes of the objects behind its volumes */
   volumes: number;
   isBusy: boolean;
   isDue: boolean;
   cancel: CancelTimer;
-  /** whether its containers run */
+  /** whether its containers are running */
   isUp: boolean;
-  /** when it may be ended: machines take a moment for that */
+  /** time at which it may be stopped, because termination takes a moment */
   stopAt: number | undefined;
   saidNoNetwork: boolean;
 }
@@ -53,7 +53,7 @@ const writes = { fieldManager: 'kubelet' };
 const retryMs = 5_000;
 const never: CancelTimer = () => {};
 
-/** Runs the Pods given to a node, as a kubelet does: one thing after the other for each of them. */
+/** Runs the Pods of a node, with serialized work per Pod like in a kubelet. */
 export class PodRunner implements PodWorkers {
   readonly #options: PodRunnerOptions;
   readonly #entries = new Map<string, Entry>();
@@ -82,7 +82,7 @@ export class PodRunner implements PodWorkers {
     };
   }
 
-  /** The sandboxes at an address of a Pod. */
+  /** Returns the sandboxes at the address of a Pod. */
   sandboxes(address: string): ReadonlySet<PodSandbox> | undefined {
     return this.#places.get(address);
   }
@@ -92,7 +92,7 @@ export class PodRunner implements PodWorkers {
     return worker?.uid === pod.metadata.uid ? worker : undefined;
   }
 
-  /** Takes over what was given to the node before it could look. */
+  /** Lists the Pods bound to the node before it started to watch. */
   async takeAll(nodeName: string): Promise<void> {
     const { items } = await this.#options.connect().list(Pods, { fieldSelector: `spec.nodeName=${nodeName}` });
     for (const pod of items) this.changed(pod);
@@ -112,14 +112,14 @@ export class PodRunner implements PodWorkers {
     const known = this.#entries.get(key);
     if (known?.pod.metadata.uid === change.metadata.uid) must(known, 'known').pod = change;
     else {
-      // The one before it ends by itself; the new one has nothing of it.
+      // A new Pod with the same name. The old one stops independently.
       if (known) this.#end(known);
       this.#entries.set(key, freshEntry(change));
     }
     this.#wake(key);
   }
 
-  /** A Secret or a ConfigMap is another one than before, or is there now. */
+  /** A Secret or ConfigMap was created or replaced. */
   objectChanged(kind: 'secret' | 'configmap', namespace: string, name: string): void {
     for (const [key, entry] of this.#entries) {
       if (entry.pod.metadata.namespace !== namespace) continue;
@@ -134,7 +134,7 @@ export class PodRunner implements PodWorkers {
     for (const [key, { worker }] of this.#entries) if (!worker) this.#wake(key);
   }
 
-  /** Pods of the node that were given an address or run on its own. */
+  /** Returns the Pods of the node that have an address or use the host network. */
   running(): Pod[] {
     return [...this.#entries.values()].filter(({ worker }) => worker !== undefined).map(({ pod }) => pod);
   }
@@ -148,7 +148,7 @@ export class PodRunner implements PodWorkers {
     this.#isStopped = true;
     for (const { cancel } of this.#entries.values()) cancel();
     this.#entries.clear();
-    // Whatever runs ends with the power, and nobody is left to tell.
+    // Everything stops at power-off, and no status can be reported.
     this.#options.backend.close().catch(() => undefined);
   }
 
@@ -170,7 +170,7 @@ export class PodRunner implements PodWorkers {
       try {
         await this.#sync(key, entry);
       } catch (error) {
-        // Gone or written by somebody else: the change that tells of it comes by itself.
+        // After a deletion or a conflict the watch delivers the new state.
         if (isNotFound(error)) continue;
         this.#later(key, entry, isConflict(error) ? retryMs / 10 : retryMs);
       }
@@ -190,7 +190,7 @@ export class PodRunner implements PodWorkers {
     }
     if (isGoing && this.#mustWait(key, entry)) return;
     const { worker } = entry;
-    // Somebody else said that it is over, and that stands: what runs of it ends.
+    // Another writer has set a final phase, so the containers are stopped.
     if (isFinished(pod)) worker.endAs(pod);
     const due = worker.sync(pod, String(entry.volumes));
     if (!worker.isBeginning) await this.#writeStatus(pod, worker);
@@ -199,7 +199,7 @@ export class PodRunner implements PodWorkers {
     if (due !== undefined) this.#later(key, entry, Math.max(0, due - this.#options.clock.now()));
   }
 
-  /** A machine takes a moment until it begins to end a Pod. */
+  /** Termination of a Pod begins after a short delay. */
   #mustWait(key: string, entry: Entry): boolean {
     const { machine, clock } = this.#options;
     entry.stopAt ??= clock.now() + machine.timings.sample('node.podstop');
@@ -209,7 +209,7 @@ export class PodRunner implements PodWorkers {
     return true;
   }
 
-  /** Tells the network of the node that a Pod came up or ended. */
+  /** Tells the node's network that a Pod came up or ended. */
   #follow(entry: Entry): void {
     const isUp = entry.worker?.isUp ?? false;
     if (isUp === entry.isUp) return;
@@ -231,7 +231,7 @@ export class PodRunner implements PodWorkers {
 
   async #remove(key: string, entry: Entry): Promise<void> {
     const { metadata } = entry.pod;
-    // Finalizers of others may keep the object; the node is through with it.
+    // Finalizers may keep the object, but the node is done with it.
     if (metadata.deletionGracePeriodSeconds === 0 && (metadata.finalizers?.length ?? 0) > 0) return;
     const where = { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
     await this.#options
@@ -278,7 +278,7 @@ function keyText({ metadata }: KubeObject): string {
   return `${metadata.namespace}/${metadata.name}`;
 }
 
-/** Whether the controller of Nodes wrote that a Pod is not ready because its node was not heard of. */
+/** Reports whether the node controller set the Pod to not ready. */
 export function wasDeclaredNotReady({ status }: Pod): boolean {
   return status?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'NodeNotReady') ?? false;
 }

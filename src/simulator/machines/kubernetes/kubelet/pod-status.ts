@@ -7,7 +7,7 @@ export interface PodPlace {
   readonly podAddress: string;
 }
 
-/** The status of a Pod all of whose containers run. */
+/** Builds the status of a Pod with all containers running. */
 export function runningStatus(pod: Pod, place: PodPlace, now: number): PodStatus {
   const time = formatTime(now);
   const startTime = pod.status?.startTime ?? time;
@@ -39,7 +39,7 @@ export function runningStatus(pod: Pod, place: PodPlace, now: number): PodStatus
   };
 }
 
-/** The status of a Pod that its kubelet knows and has not brought up. */
+/** Builds the status of a Pod that is not started yet. */
 export function startingStatus(pod: Pod, hostAddress: string, now: number): PodStatus {
   const time = formatTime(now);
   return {

@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Container, Pod } from '../../../../api/index.ts';
-import { parseRfc3339, quantityValue } from '../../../../machinery/index.ts';
+import { parseRfc3339, quantityMilliValue, quantityValue } from '../../../../machinery/index.ts';
 
-/** A Pod that runs on the node. */
 export type MeasuredPod = Pick<Pod, 'metadata' | 'spec' | 'status'>;
 
 const mebibyte = 1024 ** 2;
-/** what a node takes for itself */
+/** resources used by the node itself */
 const ofSystem = { cores: 0.06, bytes: 350 * mebibyte };
 
 /**
- * What a kubelet tells of its node and containers at /metrics/resource. Simulated containers use what their requests let expect,
- * each its own share of it, always the same.
+ * Builds the kubelet's /metrics/resource. The usage of a simulated container is a constant fraction of its requests.
  */
 export function resourceMetrics(pods: readonly MeasuredPod[], bootedAt: number, now: number): string {
   const lines: string[] = [];
@@ -40,8 +38,8 @@ export function resourceMetrics(pods: readonly MeasuredPod[], bootedAt: number, 
 }
 
 function usageOf({ resources }: Container, id: string): { cores: number; bytes: number } {
-  // Between a quarter and three quarters of what was asked for.
+  // Between a quarter and three quarters of the request.
   const share = 0.25 + createHash('sha256').update(id).digest().readUInt16BE(0) / 0xffff / 2;
   const { cpu = '10m', memory = '32Mi' } = resources?.requests ?? {};
-  return { cores: quantityValue(cpu) * share, bytes: Math.round(quantityValue(memory) * share) };
+  return { cores: (quantityMilliValue(cpu) / 1000) * share, bytes: Math.round(quantityValue(memory) * share) };
 }

@@ -14,12 +14,12 @@ export interface AgentRun {
   readonly say: Say;
 }
 
-/** `rke2 agent`: a machine becomes a worker. Resolves when its kubelet runs. */
+/** Runs `rke2 agent`, which adds a worker. Resolves once its kubelet runs. */
 export async function runAgent({ machine, kubelet, addresses, config, version, say }: AgentRun): Promise<void> {
   const { server, token } = config;
   if (server === undefined) throw new Rke2Refusal('--server is required');
   if (token === undefined) throw new Rke2Refusal('--token is required');
-  // it asks anew at every start: certificates and settings may be other ones
+  // Registers again at every start, because certificates and settings may have changed.
   const { registration, host, cluster } = await reachSupervisor(machine, server, say, async (supervisor, at) => ({
     registration: await supervisor.register(token, config.nodeName),
     host: at,

@@ -5,12 +5,12 @@ import type { Argument } from '../kubeadm/documents.ts';
 import { configFile, registriesFile, rke2DataDirectory } from './paths.ts';
 import { Rke2Refusal } from './refusal.ts';
 
-/** What config.yaml says, as far as it matters here. */
+/** The supported part of config.yaml. */
 export interface Rke2Config {
   readonly dataDirectory: string;
   readonly nodeName: string;
   readonly token: string | undefined;
-  /** the server it joins */
+  /** server to join */
   readonly server: string | undefined;
   readonly clusterCidr: string;
   readonly serviceCidr: string;
@@ -52,7 +52,7 @@ const ofServers: readonly string[] = [
   ...['service-cidr', 'service-node-port-range', 'supervisor-metrics', 'tls-san', 'write-kubeconfig-mode'],
 ];
 
-/** Reads config.yaml as rke2 does: what it does not know it passes over with a warning. */
+/** Parses config.yaml like rke2: unknown keys cause a warning and are ignored. */
 export function readConfig(
   machine: RunningMachine,
   role: 'server' | 'agent',
@@ -65,7 +65,7 @@ export function readConfig(
   }
   const text = (name: string): string | undefined => textOf(document[name]);
   const profile = text('profile');
-  // containerd is told of private registries before anything starts
+  // containerd reads the private registries before anything else starts.
   documentIn(machine, text('private-registry') ?? registriesFile);
   return {
     dataDirectory: rke2DataDirectory(machine.disk) ?? '',
@@ -113,7 +113,7 @@ function textOf(value: JsonValue | undefined): string | undefined {
   return String(value);
 }
 
-/** A list, or one text with commas. */
+/** Reads a list, or a string with commas. */
 function textsOf(value: JsonValue | undefined): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => textOf(item) ?? []);
   return (textOf(value) ?? '').split(',').filter((item) => item !== '');

@@ -4,12 +4,12 @@ const newest = 'v1.34.2+rke2r1';
 const binary = '/usr/local/bin/rke2';
 const mark = /^#!simulated rke2 (\S+)/;
 
-/** The release of rke2 on a machine; undefined: none is installed. */
+/** Returns the rke2 release installed on a machine, or undefined. */
 export function installedRke2({ disk }: RunningMachine): string | undefined {
   return mark.exec(disk.read(binary) ?? '')?.[1];
 }
 
-/** What machines load from the outside: the installer of rke2. */
+/** Serves the download of the rke2 installer. */
 export function downloadRke2(url: URL): string | undefined {
   return url.hostname === 'get.rke2.io' ? installer : undefined;
 }
@@ -29,7 +29,7 @@ const unit = (role: string): string =>
     `ExecStart=${binary} ${role}`,
   ].join('\\n');
 
-/** Takes rke2 from the network, or from the artifacts it is told of. */
+/** Installs rke2 from the network, or from given artifacts. */
 const installer = `#!/bin/sh
 set -e
 type=\${INSTALL_RKE2_TYPE:-server}

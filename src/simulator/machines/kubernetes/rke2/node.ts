@@ -15,7 +15,7 @@ export type Say = (level: string, message: string) => void;
 const kubeconfigFile = ({ dataDirectory }: Rke2Config): string => `${dataDirectory}/agent/kubelet.kubeconfig`;
 const certificateFile = ({ dataDirectory }: Rke2Config): string => `${dataDirectory}/agent/client-kubelet.pem`;
 
-/** Whether the machine has registered in an earlier run. */
+/** Reports whether the machine registered in an earlier run. */
 export const isRegistered = (machine: RunningMachine, config: Rke2Config): boolean =>
   machine.disk.read(kubeconfigFile(config)) !== undefined;
 
@@ -36,14 +36,14 @@ export function writeKubeletCredentials(
   disk.write(kubeconfigFile(config), renderKubeconfig(facts, 'local', certificateFile(config)), 0o600);
 }
 
-/** A network plugin of rke2 puts its configuration on every machine. */
+/** Writes the network plugin's configuration, which rke2 does on every machine. */
 export function bringNetwork({ disk }: RunningMachine, plugins: readonly string[]): void {
   const plugin = plugins.find((name) => name !== 'multus' && name !== 'none');
   if (plugin === undefined) return;
   disk.write(`/etc/cni/net.d/10-${plugin}.conflist`, `{"cniVersion":"1.0.0","name":"${plugin}","plugins":[]}\n`, 0o600);
 }
 
-/** Starts the kubelet with what rke2 makes of its settings. */
+/** Starts the kubelet with the flags that rke2 derives from its settings. */
 export function startKubelet(
   kubelet: Kubelet,
   config: Rke2Config,
@@ -54,7 +54,7 @@ export function startKubelet(
   flags.set('hostname-override', config.nodeName);
   if (config.nodeLabels.length > 0) flags.set('node-labels', config.nodeLabels.join(','));
   if (config.nodeTaints.length > 0) flags.set('register-with-taints', config.nodeTaints.join(','));
-  // rke2's own cloud controller names the Node and takes the taint away at once
+  // rke2's own cloud controller sets the provider id and removes the taint at once.
   if (around.hasCloudController) flags.set('provider-id', `rke2://${config.nodeName}`);
   else if (config.cloudProvider) flags.set('cloud-provider', config.cloudProvider);
   for (const [name, value] of config.kubeletArgs) {
@@ -69,7 +69,7 @@ export function startKubelet(
   });
 }
 
-/** Finds the server to register with; what is not ready is waited for, what refuses ends rke2. */
+/** Finds a server to register with. Waits while servers are not ready; a refusal makes rke2 exit. */
 export async function reachSupervisor<T>(
   machine: RunningMachine,
   url: string,

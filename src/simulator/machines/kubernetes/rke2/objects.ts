@@ -10,7 +10,7 @@ import type { Say } from './node.ts';
 const fieldManager = 'rke2';
 const nodePollMs = 500;
 
-/** What a server that can take others in leaves in the cluster. */
+/** Builds the objects of a server that accepts other machines. */
 export function servingObjects(serverAuthority: string): KubeObject[] {
   const secret: KubeObject & { type: string; stringData: Record<string, string> } = {
     apiVersion: 'v1',
@@ -22,7 +22,7 @@ export function servingObjects(serverAuthority: string): KubeObject[] {
   return [secret];
 }
 
-/** Applies the manifests on the disk of a server, as rke2 does by itself. */
+/** Applies the manifests on the disk of a server, like rke2. */
 export async function applyManifests(
   { disk }: RunningMachine,
   { dataDirectory }: Rke2Config,
@@ -41,7 +41,7 @@ export async function applyManifests(
   }
 }
 
-/** rke2 marks its servers with labels that say true; it leaves them without taints. */
+/** rke2 sets role labels with the value true on its servers, and no taints. */
 export async function markServer(machine: RunningMachine, config: Rke2Config, client: Client): Promise<void> {
   const roles = ['control-plane', ...(config.datastore === undefined ? ['etcd'] : [])];
   const labels = Object.fromEntries(roles.map((role) => [`node-role.kubernetes.io/${role}`, 'true']));

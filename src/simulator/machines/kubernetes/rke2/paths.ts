@@ -5,7 +5,7 @@ export const registriesFile = '/etc/rancher/rke2/registries.yaml';
 export const adminKubeconfig = '/etc/rancher/rke2/rke2.yaml';
 const usualDirectory = '/var/lib/rancher/rke2';
 
-/** Where rke2 keeps its state; undefined on a machine that was not configured for it. */
+/** Returns the data directory of rke2, or undefined if the machine is not configured for it. */
 export function rke2DataDirectory(disk: Disk): string | undefined {
   const config = disk.read(configFile);
   if (config === undefined) return undefined;

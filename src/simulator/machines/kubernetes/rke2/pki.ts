@@ -10,7 +10,7 @@ import type { Disk, RunningMachine } from '../../types.ts';
 import type { Rke2Config } from './config.ts';
 import { Rke2Refusal } from './refusal.ts';
 
-/** What all servers of a cluster share: a server that joins gets these files from the one it joins. */
+/** Files shared by all servers of a cluster. A joining server copies them from an existing one. */
 const authorities = {
   'server-ca': 'rke2-server-ca',
   'client-ca': 'rke2-client-ca',
@@ -30,7 +30,7 @@ function readPair(disk: Disk, path: string): CertificateAndKey | undefined {
   return certificate === undefined || privateKey === undefined ? undefined : { certificate, privateKey };
 }
 
-/** Uses the authorities that were brought, and makes those that were not. */
+/** Uses given authorities and creates the missing ones. */
 export async function ensureAuthorities(machine: RunningMachine, config: Rke2Config): Promise<void> {
   const { disk, clock } = machine;
   const directory = tlsDirectory(config);
@@ -52,7 +52,7 @@ export async function ensureAuthorities(machine: RunningMachine, config: Rke2Con
   }
 }
 
-/** The files a server gives to those that join. */
+/** Returns the files that joining servers copy. */
 export function sharedFiles(disk: Disk, config: Rke2Config): Map<string, string> {
   const names = [...Object.keys(authorities).flatMap((name) => [`${name}.crt`, `${name}.key`]), serviceKey];
   const files = new Map<string, string>();
@@ -74,7 +74,7 @@ export function authority(disk: Disk, config: Rke2Config, name: AuthorityName): 
   return found;
 }
 
-/** What this server shows of itself: to clients of its API, and to those of its etcd. */
+/** Issues the serving certificates of the API and of etcd. */
 export async function issueServing(machine: RunningMachine, config: Rke2Config): Promise<void> {
   const { disk, clock, addresses } = machine;
   const directory = tlsDirectory(config);
@@ -115,7 +115,7 @@ async function serve(
   disk.write(`${path}.key`, made.privateKey, 0o600);
 }
 
-/** A certificate for somebody who talks to the API. */
+/** Issues a client certificate for the API. */
 export function issueClient(
   machine: RunningMachine,
   config: Rke2Config,

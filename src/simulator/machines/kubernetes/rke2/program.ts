@@ -17,7 +17,7 @@ export interface Rke2Options {
 
 const notFound = 127;
 
-/** The rke2 of a machine; `rke2 server` and `rke2 agent` run until it is switched off. */
+/** The rke2 program of a machine. `rke2 server` and `rke2 agent` run until power-off. */
 export function rke2Program({ registry, kubeletOf }: Rke2Options): Program {
   const addresses = new ServerAddresses();
   return async (machine, args) => {
@@ -42,7 +42,7 @@ export function rke2Program({ registry, kubeletOf }: Rke2Options): Program {
       const run = { machine, registry, kubelet: kubeletOf(machine), addresses, config, version, say };
       await (verb === 'server' ? runServer(run) : runAgent(run));
     } catch (error) {
-      // The machine was switched off: nobody reads the console any more.
+      // The machine was switched off, so there is no console for the error.
       if (machine.signal.aborted) throw error;
       say('fatal', errorMessage(error));
       return 1;

@@ -1,4 +1,4 @@
-/** rke2 ends with this; systemd starts it again after a while. */
+/** An error that makes rke2 exit. systemd restarts it later. */
 export class Rke2Refusal extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -1,6 +1,6 @@
 import type { RunningMachine } from '../../types.ts';
 
-/** Servers of each cluster: agents of rke2 learn of all of them, and go on when the one they registered with is gone. */
+/** Servers by cluster. Agents of rke2 learn all of them, and continue when the one they registered with is gone. */
 export class ServerAddresses {
   readonly #byCluster = new Map<string, Set<RunningMachine>>();
 

@@ -29,7 +29,7 @@ export interface ServerRun {
   readonly kubelet: Kubelet;
   readonly addresses: ServerAddresses;
   readonly config: Rke2Config;
-  /** of rke2, with the leading v */
+  /** version of rke2, with a leading v */
   readonly version: string;
   readonly say: Say;
 }
@@ -39,7 +39,7 @@ const etcdRetryMs = 1_000;
 const memberSuffixLength = 8;
 const hexadecimal = '0123456789abcdef';
 
-/** `rke2 server`: makes a cluster or joins one. Resolves when the server is ready. */
+/** Runs `rke2 server`, which creates a cluster or joins one. Resolves once the server is ready. */
 export async function runServer(run: ServerRun): Promise<void> {
   const { machine, config, kubelet, say } = run;
   if (config.profile !== undefined) refuseUnprepared(run);
@@ -65,7 +65,7 @@ export async function runServer(run: ServerRun): Promise<void> {
 const readyCluster = ({ controlPlane }: Kubelet): WorkloadCluster | undefined =>
   controlPlane.isReady('kube-apiserver') ? controlPlane.cluster : undefined;
 
-/** A profile needs the settings of the kernel that come with rke2, and a user for etcd. */
+/** A CIS profile requires rke2's sysctl settings and an etcd user. */
 function refuseUnprepared({ machine, config }: ServerRun): void {
   if (machine.disk.read('/etc/sysctl.d/90-rke2-cis.conf') !== undefined) return;
   throw new Rke2Refusal(
@@ -73,7 +73,7 @@ function refuseUnprepared({ machine, config }: ServerRun): void {
   );
 }
 
-/** The first server: authorities are brought or made, and etcd has one member. */
+/** Sets up the first server: its authorities are given or created, and etcd has one member. */
 async function makeCluster(run: ServerRun): Promise<void> {
   const { machine, config, registry, say } = run;
   if (config.token === undefined) say('info', 'no token was given: one is generated');
@@ -95,7 +95,7 @@ async function makeCluster(run: ServerRun): Promise<void> {
   writePods(run, name);
 }
 
-/** A further server: the authorities come from the one it joins, and so does its seat in etcd. */
+/** Adds a server: it copies the authorities from an existing one and joins its etcd. */
 async function joinCluster(run: ServerRun, url: string): Promise<void> {
   const { machine, config, registry, say } = run;
   if (config.token === undefined) throw new Rke2Refusal('token is required to join a cluster');
@@ -120,7 +120,7 @@ async function joinCluster(run: ServerRun, url: string): Promise<void> {
   writePods(run, memberName(run));
 }
 
-/** A learner gets its vote when it has caught up. */
+/** Promotes the etcd learner once it has caught up. */
 async function promote(run: ServerRun): Promise<void> {
   const { machine, kubelet, say } = run;
   const memberId = readEtcdData(machine)?.memberId;
@@ -130,7 +130,7 @@ async function promote(run: ServerRun): Promise<void> {
   say('info', 'Learner has been promoted to voting member');
 }
 
-/** Others may be joining, or etcd may be without a leader for a while. */
+/** Retries, because other members may be joining, or etcd may temporarily have no leader. */
 async function retried<T>({ machine, say }: ServerRun, work: () => T): Promise<T> {
   let said = '';
   for (;;) {

@@ -6,7 +6,7 @@ import { authority, issueClient, sharedFiles } from './pki.ts';
 
 export const supervisorPort = 9345;
 
-/** What a server refuses a request with. */
+/** A refused request of a server. */
 export class SupervisorRefusal extends Error {
   readonly status: number;
 
@@ -17,7 +17,7 @@ export class SupervisorRefusal extends Error {
   }
 }
 
-/** What a machine that registers is told. */
+/** Data that a registering machine receives. */
 export interface Registration {
   readonly serverAuthority: string;
   readonly kubelet: CertificateAndKey;
@@ -28,14 +28,11 @@ export interface Registration {
 export interface SupervisorOptions {
   readonly machine: RunningMachine;
   readonly config: Rke2Config;
-  /** the cluster whose API this server serves; undefined while it does not */
+  /** cluster served by this server; undefined until its API answers */
   readonly cluster: () => WorkloadCluster | undefined;
 }
 
-/**
- * The port of a server that machines register at. It opens when rke2 starts, long before the server can take anybody in:
- * until its API answers, everybody is sent away.
- */
+/** Registration port of a server. It opens when rke2 starts, but refuses all requests until the API answers. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
 
@@ -51,13 +48,13 @@ export class Supervisor {
     return this.#options.cluster();
   }
 
-  /** for anybody */
+  /** open to everyone, without a token */
   authorities(): string {
     const { machine, config } = this.#options;
     return authority(machine.disk, config, 'server-ca').certificate;
   }
 
-  /** what a server that joins starts from */
+  /** files and cluster for a joining server */
   bootstrap(token: string | undefined): { files: Map<string, string>; cluster: WorkloadCluster } {
     const cluster = this.#admit(token);
     const { machine, config } = this.#options;
@@ -94,12 +91,12 @@ export class Supervisor {
   }
 }
 
-/** `K10HASH::server:SECRET` or the secret alone */
+/** The token is `K10HASH::server:SECRET`, or the secret alone. */
 function secretOf(token: string): string {
   return token.includes('::') ? (token.split(':').at(-1) ?? '') : token;
 }
 
-/** Who answers at which port: registrations are not carried over bytes here. */
+/** Supervisors by port. Registrations do not use a byte stream. */
 const supervisors = new WeakMap<PortService, Supervisor>();
 
 export function serveSupervisor(machine: RunningMachine, supervisor: Supervisor): () => void {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { JsonObject, KubeObject } from '../../../../machinery/index.ts';
 import { loadChart, renderChart } from '../../../../template/index.ts';
 
-/** The objects of one of the charts that come with the program, as its newest release. */
+/** Renders the objects of a chart in this repository. */
 export function chartObjects(name: string, values: JsonObject = {}): KubeObject[] {
   const root = fileURLToPath(new URL(`../../../../../charts/${name}`, import.meta.url));
   const files = new Map<string, Uint8Array>();

@@ -10,7 +10,7 @@ export const endpointAddress = '127.64.0.10';
 export const token = 'abcdef.0123456789abcdef';
 export const configPath = '/run/kubeadm/kubeadm.yaml';
 
-/** What Cluster API's kubeadm bootstrap provider writes for the first control-plane machine. */
+/** Returns the config that Cluster API's kubeadm bootstrap provider writes for the first control-plane machine. */
 export const initDocuments = ({ more = '', port = 6443 }: { more?: string; port?: number } = {}): string => `---
 apiServer: {}
 apiVersion: kubeadm.k8s.io/v1beta4
@@ -66,7 +66,7 @@ nodeRegistration:
 ${options.controlPlane ? '' : '  taints: []\n'}${options.more ?? ''}`;
 }
 
-/** A cluster of one control-plane machine, initialized. */
+/** Creates an initialized cluster with one control-plane machine. */
 export async function initialized(lab: Lab, documents: string = initDocuments()): Promise<LabMachine> {
   const machine = lab.machine('cp-0');
   lab.endpoint(endpointAddress, machine);
@@ -76,7 +76,7 @@ export async function initialized(lab: Lab, documents: string = initDocuments())
   return machine;
 }
 
-/** Runs a program to its end, letting time pass meanwhile. */
+/** Runs a program to its end while the clock advances. */
 export async function finished(lab: Lab, program: Promise<number>): Promise<number> {
   let result: { code: number } | { error: unknown } | undefined;
   program.then(
@@ -97,7 +97,7 @@ export function authorityHash(machine: LabMachine): string {
   return caCertHash(machine.disk.read('/etc/kubernetes/pki/ca.crt')!);
 }
 
-/** Copies what control planes share, as their user data does. */
+/** Copies the files shared by control planes, as their user data does. */
 export function shareAuthorities(from: LabMachine, to: LabMachine): void {
   for (const name of [
     'ca.crt',
@@ -114,7 +114,7 @@ export function shareAuthorities(from: LabMachine, to: LabMachine): void {
   }
 }
 
-/** The administrator's client, through the endpoint of the cluster. */
+/** Builds the administrator's client for the cluster's endpoint. */
 export function admin(lab: Lab, machine: LabMachine): Client {
   const facts = readKubeconfig(machine.disk.read('/etc/kubernetes/admin.conf')!, machine.disk)!;
   const { host, port } = serverAddress(facts.server);

@@ -9,17 +9,17 @@ import { type Timing, Timings } from '../../../core/timings.ts';
 import type { CloudTransport, Disk, RunningMachine, Software } from '../../types.ts';
 import { type CniRule, createKubernetesSoftware } from '../index.ts';
 
-/** Machines without a cloud around them: switched on and off by hand, on a network where everybody reaches everybody. */
+/** Machines without a cloud, on a flat network. Tests switch them on and off. */
 export interface Lab {
   readonly clock: Clock;
   readonly software: Software;
-  /** makes a machine, switched on */
+  /** creates a machine and switches it on */
   machine(name: string, options?: MachineOptions): LabMachine;
-  /** an address in front of machines, as a load balancer: the first that listens answers */
+  /** creates an address in front of machines, like a load balancer: the first listening machine answers */
   endpoint(address: string, ...machines: readonly LabMachine[]): void;
-  /** what listens at an address; throws as the network does */
+  /** returns the listener at an address; throws network errors */
   dial(address: string, port: number): PortService;
-  /** lets time pass until the condition holds; only with a manual clock */
+  /** advances a manual clock until the condition holds */
   until(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -36,12 +36,12 @@ export interface LabMachine {
   readonly disk: Disk;
   readonly running: RunningMachine;
   console(): string;
-  /** runs a program until it ends */
+  /** runs a program to its end */
   run(program: string, ...args: string[]): Promise<number>;
   off(): void;
-  /** switches it on again: its services start */
+  /** switches it on again, which starts its services */
   on(): void;
-  /** off and gone for good */
+  /** switches it off and deletes it */
   remove(): void;
 }
 
@@ -51,11 +51,11 @@ export interface LabOptions {
   readonly directory?: string;
   readonly seed?: number;
   readonly timings?: Readonly<Record<string, Timing>>;
-  /** disks of an earlier lab: the cloud was restarted */
+  /** disks of an earlier lab, to simulate a restart of the cloud */
   readonly disks?: Map<string, Map<string, string>>;
-  /** how Pods reach the cloud they have credentials of */
+  /** how Pods reach the cloud of their credentials */
   readonly cloudTransport?: CloudTransport;
-  /** what answers at addresses that are nobody's in this lab */
+  /** listener of addresses outside the lab */
   outside?(address: string, port: number): PortService;
 }
 
@@ -255,7 +255,7 @@ class LabMachineState implements LabMachine {
   }
 }
 
-/** Loads what is loaded on first use: simulated time does not wait for files. */
+/** Loads lazy imports first, because simulated time does not wait for files. */
 export async function warmUp(): Promise<void> {
   await createAuthority({ commonName: 'warm-up', clock: new ManualClock() });
 }

@@ -6,14 +6,14 @@ import { type TestTenant, testTenant } from '../../../testing/test-tenant.ts';
 import { connectInProcess } from '../../in-process.ts';
 import type { CniRule } from '../options.ts';
 
-/** A cluster of one server in a simulated cloud, on simulated time: the node expects an external cloud provider. */
+/** A cluster of one server in a simulated cloud on a manual clock. Its node expects an external cloud provider. */
 export interface NodeInCloud {
   readonly tenant: TestTenant;
   readonly serverId: string;
   readonly client: Client;
-  /** cloud.conf for the project the server is in */
+  /** cloud.conf for the server's project */
   cloudConf(more?: string): string;
-  /** the credentials, in a Secret of kube-system */
+  /** creates the Secret with cloud.conf in kube-system */
   addCredentials(text?: string): Promise<void>;
   create(...objects: readonly KubeObject[]): Promise<void>;
   until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void>;

@@ -7,7 +7,6 @@ import { networkQuotas } from './network-quotas.ts';
 import { floatingIps, routers } from './network-routers.ts';
 import { ipv6, subnets } from './network-subnets.ts';
 
-/** Every scenario, in an order that is good to read. */
 export const scenarios: readonly Scenario[] = [
   networkDoor,
   networks,

@@ -16,7 +16,7 @@ async function makeNetwork(cloud: Recorder, cidr = '10.1.0.0/24'): Promise<{ net
   return { network: made.network.id, subnet: subnet.id };
 }
 
-/** Waits until a load balancer is out of its pending state. */
+/** Waits until a load balancer is no longer pending. */
 async function settled(cloud: Recorder, path: string): Promise<Json> {
   return cloud.until(path, (body) => !String(body.loadbalancer?.provisioning_status).startsWith('PENDING'));
 }
@@ -25,7 +25,6 @@ async function gone(cloud: Recorder, path: string): Promise<void> {
   await cloud.until(path, (_body, status) => status === 404);
 }
 
-/** Versions, providers, quotas, unknown things. */
 export const loadBalancerDoor: Scenario = {
   name: 'load balancer: the door',
   service: 'load-balancer',
@@ -82,7 +81,6 @@ export const loadBalancerDoor: Scenario = {
   },
 };
 
-/** A load balancer: creation, its port, refusals while pending, update, deletion. */
 export const loadBalancers: Scenario = {
   name: 'load balancer: load balancers',
   service: 'load-balancer',
@@ -201,7 +199,6 @@ export const loadBalancers: Scenario = {
   },
 };
 
-/** Listeners, pools, members and monitors of one load balancer, and its deletion with all of them. */
 export const loadBalancerParts: Scenario = {
   name: 'load balancer: parts',
   service: 'load-balancer',
@@ -415,7 +412,7 @@ export const loadBalancerParts: Scenario = {
   },
 };
 
-/** Policies on layer 7, as far as clients use them. */
+/** Layer 7 policies, as far as clients use them. */
 export const layerSeven: Scenario = {
   name: 'load balancer: layer 7',
   service: 'load-balancer',

@@ -2,7 +2,6 @@ import type { Scenario } from '../scenario.ts';
 
 const unknown = '00000000-0000-4000-8000-00000000dead';
 
-/** Version documents, authentication, paths nobody serves. */
 export const networkDoor: Scenario = {
   name: 'network: the door',
   service: 'network',
@@ -51,7 +50,6 @@ export const networkDoor: Scenario = {
   },
 };
 
-/** Networks. */
 export const networks: Scenario = {
   name: 'network: networks',
   service: 'network',
@@ -178,7 +176,7 @@ export const networks: Scenario = {
   },
 };
 
-/** Tags, on networks for all. */
+/** Tags, tested on networks for all resources. */
 export const tags: Scenario = {
   name: 'network: tags',
   service: 'network',
@@ -227,7 +225,6 @@ export const tags: Scenario = {
   },
 };
 
-/** Networks shared with another project. */
 export const sharing: Scenario = {
   name: 'network: sharing',
   service: 'network',

@@ -2,7 +2,6 @@ import type { Scenario } from '../scenario.ts';
 
 const unknown = '00000000-0000-4000-8000-00000000dead';
 
-/** Security groups and their rules. */
 export const securityGroups: Scenario = {
   name: 'network: security groups',
   service: 'network',
@@ -160,7 +159,6 @@ export const securityGroups: Scenario = {
   },
 };
 
-/** Trunks and their children. */
 export const trunks: Scenario = {
   name: 'network: trunks',
   service: 'network',

@@ -2,7 +2,6 @@ import type { Scenario } from '../scenario.ts';
 
 const unknown = '00000000-0000-4000-8000-00000000dead';
 
-/** Ports: addresses, security, bindings, what is refused. */
 export const ports: Scenario = {
   name: 'network: ports',
   service: 'network',
@@ -197,7 +196,6 @@ export const ports: Scenario = {
   },
 };
 
-/** A pool that runs out, and a network that is in use. */
 export const exhaustion: Scenario = {
   name: 'network: a pool runs out',
   service: 'network',
@@ -217,7 +215,7 @@ export const exhaustion: Scenario = {
     await cloud.delete(`/v2.0/subnets/${subnet.id}`);
     const { ports } = await cloud.until(`/v2.0/ports?network_id=${network.id}`, () => true);
     const answer = await cloud.delete(`/v2.0/networks/${network.id}`);
-    // The ids come in any order.
+    // The order of the ids is random.
     cloud.records.at(-1)!.body.NeutronError.message = answer.NeutronError.message
       .replace(/is: .*/, `is: ${ports.length}`)
       .replace(network.id, 'ID');

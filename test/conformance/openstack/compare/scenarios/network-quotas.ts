@@ -1,6 +1,5 @@
 import type { Scenario } from '../scenario.ts';
 
-/** Quotas, the member's own and those an administrator sets. */
 export const networkQuotas: Scenario = {
   name: 'network: quotas',
   service: 'network',

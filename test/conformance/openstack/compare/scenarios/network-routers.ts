@@ -3,7 +3,7 @@ import type { Scenario } from '../scenario.ts';
 
 const unknown = '00000000-0000-4000-8000-00000000dead';
 
-/** A network with one subnet. */
+/** Creates a network with one subnet. */
 async function makeNetwork(cloud: Recorder, name: string, cidr: string): Promise<{ network: string; subnet: string }> {
   const { network } = await cloud.post('/v2.0/networks', { network: { name } });
   const { subnet } = await cloud.post('/v2.0/subnets', {
@@ -17,7 +17,6 @@ async function externalNetwork(cloud: Recorder): Promise<string> {
   return networks[0].id;
 }
 
-/** Routers: gateways, interfaces, extra routes, what keeps them. */
 export const routers: Scenario = {
   name: 'network: routers',
   service: 'network',
@@ -141,7 +140,6 @@ export const routers: Scenario = {
   },
 };
 
-/** Floating IPs: allocation, association, moving, what depends on them. */
 export const floatingIps: Scenario = {
   name: 'network: floating IPs',
   service: 'network',

@@ -2,7 +2,6 @@ import type { Scenario } from '../scenario.ts';
 
 const unknown = '00000000-0000-4000-8000-00000000dead';
 
-/** Subnets: pools, gateways, versions, what is refused. */
 export const subnets: Scenario = {
   name: 'network: subnets',
   service: 'network',
@@ -121,7 +120,6 @@ export const subnets: Scenario = {
   },
 };
 
-/** IPv6: modes, automatic addresses, gateways. */
 export const ipv6: Scenario = {
   name: 'network: IPv6',
   service: 'network',

@@ -6,7 +6,7 @@ const metadataAddress = '169.254.169.254';
 
 type Fetched = { readonly text: string } | { readonly exit: number; readonly message: string };
 
-/** What an address answers a GET with: the metadata service, or an API on a machine. There is no other network. */
+/** Fetches from the metadata service, or from an API on a machine. No other network exists. */
 async function fetchUrl(state: ShellState, text: string): Promise<Fetched> {
   const { machine, software } = machineOf(state);
   const given = text.includes('://') ? text : `http://${text}`;
@@ -66,7 +66,7 @@ const wget: Tool = async ({ state, streams }, args) => {
   return 0;
 };
 
-/** `ip addr`, `ip route`: what scripts look for in it, in the form they take apart. */
+/** Implements `ip addr` and `ip route` in the format scripts parse. */
 const ip: Tool = ({ state, streams }, args) => {
   const { machine } = machineOf(state);
   const word = args.find((arg) => !arg.startsWith('-')) ?? '';
@@ -88,7 +88,7 @@ const ip: Tool = ({ state, streams }, args) => {
   return 0;
 };
 
-/** Succeeds when something answers at the port. */
+/** Succeeds if the port accepts a connection. */
 const netcat: Tool = ({ state, streams }, args) => {
   const { rest } = flagsOf(args, 'wqip');
   const [host = '', port = ''] = rest;

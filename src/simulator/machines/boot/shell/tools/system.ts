@@ -3,7 +3,7 @@ import { journal } from '../../console-text.ts';
 import { disableUnit, enableUnit, isUnitEnabled, knownUnit, restartUnit, unitName } from '../../systemd/control.ts';
 import { machineOf } from '../shell-machine.ts';
 
-/** What is installed on a node image and has nothing to change here. */
+/** Programs of a node image that have no effect here. */
 const quiet = [
   [
     'sysctl',
@@ -26,10 +26,10 @@ const quiet = [
   ['apt-mark', 'apt-key', 'gpg', 'debconf-set-selections', 'systemd-tmpfiles', 'systemd-sysusers', 'cloud-init'],
 ].flat();
 
-/** Programs that succeed without a word. */
+/** Programs that succeed without output. */
 export const silentTools: Readonly<Record<string, Tool>> = Object.fromEntries(quiet.map((name) => [name, () => 0]));
 
-/** Package managers take their time and say that they are done. */
+/** Package manager: takes time and reports success. */
 const install =
   (name: string): Tool =>
   async ({ state, streams }, args) => {
@@ -40,7 +40,7 @@ const install =
       const { machine, software } = machineOf(state);
       const found = packages.map((each) => ({ each, content: software.packaged?.(machine, each) }));
       const unknown = found.filter(({ content }) => content === 'unknown');
-      // one that is not found keeps the others from being installed
+      // apt installs nothing if one package is unknown
       for (const { each } of unknown) streams.error(`E: Unable to locate package ${each}\n`);
       if (unknown.length > 0) return 100;
       for (const { each, content } of found) {
@@ -137,7 +137,7 @@ const date: Tool = ({ state, streams }, args) => {
   return 0;
 };
 
-/** What asks or changes the machine itself. */
+/** Commands that query or change the machine. */
 export const systemTools: Readonly<Record<string, Tool>> = {
   'apt-get': install('apt-get'),
   apt: install('apt'),

@@ -1,0 +1,88 @@
+import { connect } from 'node:tls';
+import {
+  MutatingWebhookConfigurations,
+  Namespaces,
+  ValidatingWebhookConfigurations,
+  type WebhookConfiguration,
+} from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
+import { type Clock, ignoreNotFound, type Resource, sleep } from '../../machinery/index.ts';
+import type { Logger } from '../../runtime/index.ts';
+import { configurationName } from '../../webhooks/index.ts';
+import { systemNamespace } from '../controller-identity.ts';
+
+export interface KeepWebhooksServedOptions {
+  administrator: Client;
+  /** where the webhooks of this process are */
+  url: string;
+  /** whether webhooks are served there */
+  answers(url: string): Promise<boolean>;
+  /** points the API server at this process */
+  take(signal: AbortSignal): Promise<void>;
+  clock: Clock;
+  log: Logger;
+}
+
+const intervalMs = 2000;
+const answerPatienceMs = 5000;
+
+/**
+ * Of several instances beside one another the API server asks the one that started last. When that one is gone, this one takes its place:
+ * otherwise nobody could write objects, or everybody without any rules.
+ */
+export async function keepWebhooksServed(options: KeepWebhooksServedOptions, signal: AbortSignal): Promise<void> {
+  const { take, clock, log } = options;
+  let wasUnserved = false;
+  while (!signal.aborted) {
+    await sleep(clock, intervalMs, signal).catch(() => {});
+    if (signal.aborted) return;
+    try {
+      const isUnserved = await areUnserved(options, signal);
+      // twice: somebody may be about to write or to remove them
+      if (isUnserved && wasUnserved) {
+        await take(signal);
+        log.info('The API server asks this instance: nobody else serves the webhooks any more');
+      }
+      wasUnserved = isUnserved && !wasUnserved;
+    } catch (error) {
+      if (!signal.aborted) log.debug('Webhooks could not be looked after', { error });
+    }
+  }
+}
+
+async function areUnserved(options: KeepWebhooksServedOptions, signal: AbortSignal): Promise<boolean> {
+  const { administrator, url, answers } = options;
+  const find = (resource: Resource<WebhookConfiguration>): Promise<WebhookConfiguration | undefined> =>
+    administrator.get(resource, { name: configurationName }, { signal }).catch(ignoreNotFound);
+  const found = await Promise.all([find(MutatingWebhookConfigurations), find(ValidatingWebhookConfigurations)]);
+  if (found.includes(undefined)) return await isInstalled(administrator, signal);
+  const urls = found
+    .flatMap((configuration) => configuration?.webhooks ?? [])
+    .map(({ clientConfig }) => clientConfig?.url);
+  // a Service: an installation that is there to stay
+  const others = new Set(urls.flatMap((text) => (text === undefined ? [] : [new URL(text).origin])));
+  others.delete(url);
+  for (const other of others) if (!(await answers(other))) return true;
+  return false;
+}
+
+/** Whoever uninstalls takes the configurations first, and the namespace last. */
+async function isInstalled(administrator: Client, signal: AbortSignal): Promise<boolean> {
+  const namespace = await administrator.get(Namespaces, { name: systemNamespace }, { signal }).catch(ignoreNotFound);
+  return namespace !== undefined && namespace.metadata.deletionTimestamp === undefined;
+}
+
+/** Whether somebody with a certificate of these authorities answers there. */
+export async function answersWith(authorities: string, url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return await new Promise((resolve) => {
+    const socket = connect({ host: hostname, port: Number(port), ca: authorities, timeout: answerPatienceMs });
+    const settle = (isAnswered: boolean): void => {
+      socket.destroy();
+      resolve(isAnswered);
+    };
+    socket.once('secureConnect', () => settle(true));
+    socket.once('timeout', () => settle(false));
+    socket.once('error', () => settle(false));
+  });
+}
